@@ -1,0 +1,49 @@
+// Specification section 8. What is refused beyond the limits stands in parameters.ts.
+import { check, dataCheck, type Section } from '../check.ts'
+import { expectEqual, expectStatus, expectThat, idsOf, readEnvelope, readRecords } from '../expect.ts'
+import { V1, V2 } from '../service.ts'
+
+const TOKENS_IN_A_ROW = 40
+const LARGEST_NUM = 1000
+const DEFAULT_NUM = 100
+
+export const limits: Section = {
+  name: 'limits',
+  checks: [
+    check('num=1 is accepted in v1 and returns one record', async (service) =>
+      expectEqual('records', readRecords(await service.get(`${V1}?offset=0&num=1`)).length, 1),
+    ),
+    check('num=1 is accepted in v2 and returns one record', async (service) =>
+      expectEqual('records', readEnvelope(await service.get(`${V2}?num=1`)).data.length, 1),
+    ),
+    dataCheck('num=1000 is accepted in v1 and returns that many, or all', async (walk, service) => {
+      const { length } = readRecords(await service.get(`${V1}?offset=0&num=1000`))
+      expectEqual('records', length, Math.min(LARGEST_NUM, walk.records.length))
+    }),
+    dataCheck('num=1000 is accepted in v2 and returns that many, or all', async (walk, service) => {
+      const { length } = readEnvelope(await service.get(`${V2}?num=1000`)).data
+      expectEqual('records', length, Math.min(LARGEST_NUM, walk.records.length))
+    }),
+    dataCheck('num left out is 100 in v1', async (walk, service) => {
+      const ids = idsOf(readRecords(await service.get(V1)))
+      expectEqual('records', ids.length, Math.min(DEFAULT_NUM, walk.records.length))
+    }),
+    dataCheck('num left out is 100 in v2', async (walk, service) => {
+      const { length } = readEnvelope(await service.get(V2)).data
+      expectEqual('records', length, Math.min(DEFAULT_NUM, walk.records.length))
+    }),
+    check(`a new token may be requested as often as wanted: ${TOKENS_IN_A_ROW} in a row`, async (service) => {
+      for (let count = 0; count < TOKENS_IN_A_ROW; count += 1) expectStatus(await service.postTokenJson(), 200)
+    }),
+    check('tokens may be requested at the same time', async (service) => {
+      const tokens = await Promise.all(Array.from({ length: 10 }, () => service.newToken()))
+      expectEqual('different tokens', new Set(tokens).size, tokens.length)
+    }),
+    check('a rate limit on data, where there is one, is told by RateLimit and RateLimit-Policy', async (service) => {
+      const answer = await service.get(`${V2}?num=1`)
+      expectStatus(answer, 200)
+      const told = ['ratelimit', 'ratelimit-policy'].filter((name) => answer.headers.has(name))
+      expectThat(told.length !== 1, 'both headers or neither', told)
+    }),
+  ],
+}

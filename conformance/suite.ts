@@ -1,0 +1,67 @@
+// Runs every section against one deployment and prints a line for each check.
+// Nothing reaches the printer before secrets and tokens are taken out of it.
+import type { Section } from './check.ts'
+import { Skipped } from './expect.ts'
+import { answers } from './sections/answers.ts'
+import { discovery } from './sections/discovery.ts'
+import { documents } from './sections/documents.ts'
+import { errors } from './sections/errors.ts'
+import { eventNames } from './sections/event-names.ts'
+import { limits } from './sections/limits.ts'
+import { parameters } from './sections/parameters.ts'
+import { record } from './sections/record.ts'
+import { releases } from './sections/releases.ts'
+import { tokenRequest } from './sections/token-request.ts'
+import { tokenResponse } from './sections/token-response.ts'
+import { tokenUse } from './sections/token-use.ts'
+import { v1Paging } from './sections/v1-paging.ts'
+import { v2Paging } from './sections/v2-paging.ts'
+import { versioning } from './sections/versioning.ts'
+import { Service, type Target } from './service.ts'
+
+const sections: readonly Section[] = [
+  tokenRequest,
+  tokenResponse,
+  tokenUse,
+  discovery,
+  eventNames,
+  v1Paging,
+  v2Paging,
+  parameters,
+  record,
+  releases,
+  errors,
+  limits,
+  versioning,
+  answers,
+  documents,
+]
+
+const LONGEST_REASON = 300
+
+/** Shortened last: half a secret would not be recognised as one. */
+function explain(service: Service, error: unknown): string {
+  const reason = service.redact(error instanceof Error ? error.message : String(error)).replace(/\p{Cc}+/gu, ' ')
+  return reason.length > LONGEST_REASON ? `${reason.slice(0, LONGEST_REASON)}…` : reason
+}
+
+export async function runSuite(
+  target: Target,
+  print: (line: string) => void,
+): Promise<{ passed: number; failed: number }> {
+  const service = new Service(target)
+  let passed = 0
+  let failed = 0
+  for (const { name, checks } of sections)
+    for (const { title, run } of checks)
+      try {
+        await run(service)
+        passed += 1
+        print(`ok   ${name} ${title}`)
+      } catch (error) {
+        const skipped = error instanceof Skipped
+        if (!skipped) failed += 1
+        print(`${skipped ? 'skip' : 'FAIL'} ${name} ${title}: ${explain(service, error)}`)
+      }
+  return { passed, failed }
+}

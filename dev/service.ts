@@ -1,0 +1,102 @@
+// The service and the operator's command line as real processes, for development, conformance and journeys.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { findFreePort } from './postgres.ts'
+
+const run = promisify(execFile)
+const source = path.resolve(import.meta.dirname, '../src')
+const START_MS = 20_000
+
+export interface Settings {
+  databaseUrl: string
+  secret: string
+}
+
+export interface Service {
+  baseUrl: string
+  process: ChildProcess
+  /** Everything the process wrote so far. */
+  output(): string
+  /** As an orchestrator does it: SIGTERM, and wait. */
+  stop(): Promise<number | null>
+}
+
+export interface Credentials {
+  client_id: string
+  client_secret: string
+}
+
+export const newSettings = (databaseUrl: string): Settings => ({
+  databaseUrl,
+  secret: randomBytes(32).toString('base64url'),
+})
+
+const environment = ({ databaseUrl, secret }: Settings) => ({
+  ...process.env,
+  DATABASE_URL: databaseUrl,
+  OUTBREAKS_SECRET: secret,
+})
+
+/** Runs outbreakctl and gives what it answered. */
+export async function outbreakctl<Answer>(settings: Settings, ...args: string[]): Promise<Answer> {
+  const { stdout } = await run(process.execPath, [path.join(source, 'cli.ts'), ...args], { env: environment(settings) })
+  return JSON.parse(stdout) as Answer
+}
+
+/** A database that is migrated and has a signing key, a client and, where a directory is given, a first release. */
+export async function prepareDatabase(settings: Settings, release?: string): Promise<Credentials> {
+  await outbreakctl(settings, 'migrate')
+  const keys = await outbreakctl<unknown[]>(settings, 'key', 'list')
+  if (keys.length === 0) await outbreakctl(settings, 'key', 'rotate')
+  if (release !== undefined) await outbreakctl(settings, 'release', 'publish', release)
+  return outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Local client')
+}
+
+export async function startService(settings: Settings, overrides: Record<string, string> = {}): Promise<Service> {
+  const port = Number(overrides['OUTBREAKS_PORT'] ?? (await findFreePort()))
+  const baseUrl = `http://127.0.0.1:${port}`
+  const child = spawn(process.execPath, [path.join(source, 'main.ts')], {
+    env: {
+      ...environment(settings),
+      OUTBREAKS_BASE_URL: baseUrl,
+      OUTBREAKS_PORT: String(port),
+      OUTBREAKS_DRAIN_SECONDS: '0',
+      ...overrides,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const exited = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  const service: Service = {
+    baseUrl,
+    process: child,
+    output: () => output,
+    stop() {
+      child.kill('SIGTERM')
+      return exited
+    },
+  }
+  const deadline = Date.now() + START_MS
+  while (!(await isReady(baseUrl))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`the service did not become ready:\n${output}`)
+    }
+    await wait(50)
+  }
+  return service
+}
+
+const isReady = (baseUrl: string) =>
+  fetch(`${baseUrl}/ready`, { signal: AbortSignal.timeout(2000) }).then(
+    (response) => response.ok,
+    () => false,
+  )

@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// outbreakctl, the operator's door. Answers on stdout, says what is wrong on stderr; never prints a stack for a user's fault.
+import { Command, InvalidArgumentError } from 'commander'
+import { ConfigFault, readDatabaseConfig, readOperatorConfig } from './config.ts'
+import { catalogue } from './datasets/catalogue.ts'
+import { registerCredentialCommands } from './oauth/commands.ts'
+import { type Database, openDatabase } from './platform/database.ts'
+import { deriveKey } from './platform/derive-key.ts'
+import { migrate } from './platform/migrate.ts'
+import { OperatorFault } from './platform/operator-fault.ts'
+import { Problem } from './platform/problem.ts'
+import { type Answer, formatAnswer } from './platform/terminal.ts'
+import { registerReleaseCommands } from './releases/commands.ts'
+import { writeSynthRelease } from './synth/synthesise.ts'
+
+const print = (result: Answer | readonly Answer[]) => console.log(formatAnswer(result, process.stdout.isTTY))
+
+async function answer(work: (database: Database) => Promise<Answer | readonly Answer[]>): Promise<void> {
+  const database = openDatabase({
+    url: readDatabaseConfig(process.env).databaseUrl,
+    role: 'outbreaks_operator',
+    connections: 1,
+  })
+  try {
+    print(await work(database))
+  } finally {
+    await database.close()
+  }
+}
+
+const program = new Command('outbreakctl')
+  .description('Runs the Outbreak Data Service: schema, credentials, releases.')
+  .showHelpAfterError()
+
+program
+  .command('migrate')
+  .description('bring the database to the current schema')
+  .action(async () => print({ applied: await migrate(readDatabaseConfig(process.env).databaseUrl) }))
+registerCredentialCommands(program, {
+  scopes: catalogue.map((dataset) => dataset.scope),
+  answer,
+  sealingKey: () => deriveKey(readOperatorConfig(process.env).secret, 'signing keys'),
+})
+registerReleaseCommands(program, { datasets: catalogue, answer })
+program
+  .command('synth')
+  .description('write a synthetic release, for tests and benchmarks')
+  .requiredOption('--records <number>', 'how many records', parseCount)
+  .requiredOption('--out <directory>', 'where to')
+  .option('--seed <number>', 'the same seed gives the same bytes', parseCount, 1)
+  .option('--release <number>', 'the state after so many releases, each changing about 1 %', parseCount, 1)
+  .action(async ({ out, ...plan }: { records: number; seed: number; release: number; out: string }) =>
+    print({ directory: out, ...(await writeSynthRelease(plan, out)) }),
+  )
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (!(error instanceof OperatorFault || error instanceof ConfigFault || error instanceof Problem)) throw error
+  const cause = error instanceof Problem && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  console.error(`outbreakctl: ${error.message}${cause}`)
+  process.exitCode = 1
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 999999999')
+  return Number(text)
+}

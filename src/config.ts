@@ -1,0 +1,124 @@
+// The only reader of the environment. Lists every fault at once, and prints itself without its secrets.
+export interface DatabaseConfig {
+  databaseUrl: string
+}
+
+export interface OperatorConfig extends DatabaseConfig {
+  secret: Buffer
+}
+
+export interface ServiceConfig extends OperatorConfig {
+  baseUrl: string
+  authUrl: string
+  host: string
+  port: number
+  logLevel: string
+  /** How long the node goes on serving after it has said that it is leaving. */
+  drainSeconds: number
+  /** Set where another issuer's tokens are trusted instead of our own. */
+  outsideIssuer: { jwksUrl: string; tokenType: string } | null
+}
+
+export class ConfigFault extends Error {
+  constructor(faults: string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.map((f) => `  ${f}`).join('\n')}`,
+    )
+    this.name = 'ConfigFault'
+  }
+}
+
+type Environment = Record<string, string | undefined>
+
+export const readDatabaseConfig = (environment: Environment): DatabaseConfig =>
+  readAll(environment, (read) => ({ databaseUrl: read('DATABASE_URL', databaseUrl) }))
+
+export const readOperatorConfig = (environment: Environment): OperatorConfig =>
+  readAll(environment, (read) => ({
+    databaseUrl: read('DATABASE_URL', databaseUrl),
+    secret: read('OUTBREAKS_SECRET', secret),
+  }))
+
+export const readServiceConfig = (environment: Environment): ServiceConfig =>
+  readAll(environment, (read) => {
+    const baseUrl = read('OUTBREAKS_BASE_URL', address)
+    const jwksUrl = read('OUTBREAKS_JWKS_URL', address, '')
+    const tokenType = read('OUTBREAKS_TOKEN_TYPE', oneOf('at+jwt', 'JWT'), 'at+jwt')
+    return {
+      databaseUrl: read('DATABASE_URL', databaseUrl),
+      secret: read('OUTBREAKS_SECRET', secret),
+      baseUrl,
+      authUrl: read('OUTBREAKS_AUTH_URL', address, baseUrl),
+      host: read('OUTBREAKS_HOST', (value) => value, '127.0.0.1'),
+      port: read('OUTBREAKS_PORT', wholeNumber(0, 65_535), 8080),
+      logLevel: read('OUTBREAKS_LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
+      drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', wholeNumber(0, 600), 5),
+      outsideIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
+    }
+  })
+
+/** For the first log line: what the process runs with, without passwords and keys. */
+export function redactConfig(config: ServiceConfig): Record<string, unknown> {
+  const url = new URL(config.databaseUrl)
+  return { ...config, databaseUrl: `${url.protocol}//${url.host}${url.pathname}`, secret: '[redacted]' }
+}
+
+type Reader = <Value>(name: string, parse: (text: string) => Value, fallback?: Value) => Value
+
+function readAll<Config>(environment: Environment, build: (read: Reader) => Config): Config {
+  const faults: string[] = []
+  const read: Reader = (name, parse, fallback) => {
+    const text = environment[name]
+    if (text === undefined || text === '') {
+      if (fallback === undefined) faults.push(`${name} is missing`)
+    } else {
+      try {
+        return parse(text)
+      } catch (error) {
+        faults.push(`${name} ${(error as Error).message}`)
+      }
+    }
+    // With a fault noted the configuration is never returned, so the gap is never seen.
+    return fallback as never
+  }
+  const config = build(read)
+  if (faults.length > 0) throw new ConfigFault(faults)
+  return config
+}
+
+// No message repeats the value: it may be a secret in the wrong variable.
+function databaseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
+    throw new Error('must be a postgres:// address')
+  return text
+}
+
+function address(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http(s) address')
+  if (/[/?#]$/.test(text) || /[?#]/.test(text))
+    throw new Error('must have no query, no fragment and no slash at the end')
+  return text
+}
+
+function secret(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length < 32 || bytes.toString('base64url') !== text) {
+    throw new Error('must be at least 32 random bytes in base64url')
+  }
+  return bytes
+}
+
+const oneOf =
+  (...choices: string[]) =>
+  (text: string) => {
+    if (!choices.includes(text)) throw new Error(`must be one of ${choices.join(', ')}`)
+    return text
+  }
+
+const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+    throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
+  }
+  return value
+}

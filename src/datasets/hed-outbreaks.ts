@@ -1,0 +1,110 @@
+// The outbreak record: one reported observation, event x place x period x status x source, with its counts.
+// Unknown is null, never "", "NA" or 0. Dates are ISO 8601 calendar dates without a time zone.
+import { hash } from 'node:crypto'
+import {
+  boolean,
+  choice,
+  code,
+  date,
+  defineDataset,
+  derived,
+  integer,
+  number,
+  object,
+  optional,
+  text,
+  uri,
+} from './define.ts'
+import { countryCodes, subdivisionCodes } from './vocabulary.ts'
+
+const whyMissing = ['not_reported', 'not_applicable', 'censored', 'withdrawn']
+
+/** What makes two observations comparable over time. */
+const SERIES_FIELDS = [
+  'event',
+  'country_code',
+  'al1_code',
+  'admin_l1',
+  'admin_l2',
+  'admin_l3',
+  'locality',
+  'location_granularity',
+  'case_status',
+  'cumulative',
+  'date_type',
+  'source_name',
+]
+
+export const hedOutbreaks = defineDataset({
+  name: 'hed-outbreaks',
+  resource: 'outbreaks',
+  recordName: 'OutbreakRecord',
+  title: 'Historical epidemic data: outbreaks',
+  description: 'One reported observation of an outbreak: who reported how many cases and deaths of what, where, when.',
+  table: 'hed_outbreak',
+  scope: 'hed-outbreaks:read',
+  content: {
+    event: text('Name of the outbreak event, `Label_Place_Year` by convention.'),
+    pathogen: text('Name of the pathogen, plain text.'),
+    pathogen_taxon_id: optional(integer('NCBI Taxonomy id of the pathogen.', { minimum: 1 })),
+    disease: optional(text('The condition as named.')),
+    disease_icd11: optional(text('ICD-11 code of the condition.')),
+    host: optional(choice('Who fell ill.', ['human', 'animal'])),
+    country_code: code('ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries.', countryCodes),
+    country: text('English name of the country.'),
+    location_granularity: choice('The level of place the counts are for.', [
+      'country',
+      'admin1',
+      'admin2',
+      'admin3',
+      'locality',
+    ]),
+    al1_code: optional(code('ISO 3166-2 code of the first administrative level.', subdivisionCodes)),
+    admin_l1: optional(text('First administrative level, curated name.')),
+    admin_l2: optional(text('Second administrative level, curated name.')),
+    admin_l3: optional(text('Third administrative level, curated name.')),
+    locality: optional(text('Town, village, ship or facility, curated name.')),
+    location_as_reported: optional(text('The place exactly as the source wrote it.')),
+    location_type: optional(
+      choice('What the place means for the counted persons.', ['residence', 'exposure', 'care', 'report']),
+    ),
+    latitude: optional(number('Degrees north, WGS 84.', { minimum: -90, maximum: 90 })),
+    longitude: optional(number('Degrees east, WGS 84.', { minimum: -180, maximum: 180 })),
+    date_low: optional(date('First day of the period the counts cover.')),
+    date_high: optional(date('Last day of the period the counts cover, inclusive.')),
+    date_report: optional(date('Day the report was published.')),
+    date_type: optional(
+      choice('What the dates are dates of.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report']),
+    ),
+    date_inferred: boolean('True where the source printed no exact day: a year, a month, "since the last report".'),
+    case_status: choice('Certainty of the counted cases.', [
+      'confirmed',
+      'probable',
+      'suspected',
+      'total',
+      'discarded',
+    ]),
+    cumulative: boolean('True: counted since the event began. False: counted within the period.'),
+    cases: optional(integer('Number of cases; deaths are included.')),
+    deaths: optional(integer('Number of deaths.')),
+    cases_missing: optional(choice('Why `cases` is null.', whyMissing)),
+    deaths_missing: optional(choice('Why `deaths` is null.', whyMissing)),
+    series_id: derived(
+      text('One comparable series: a digest of event, place, granularity, status, cumulative, date type and source.'),
+    ),
+    series_break: boolean('True where a cumulative count fell or the definition changed at this record.'),
+    composite: boolean("True for a curator's best series, false for one raw source."),
+    source_name: text('Who reported.'),
+    source_type: optional(
+      choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite']),
+    ),
+    source_url: optional(uri('Address of the report.')),
+    verification: choice('Whether a curator compared the record with its source.', ['verified', 'unverified']),
+    note: optional(text("Curator's remark.")),
+    extra: object('Operator-defined fields.'),
+  },
+  derive(given) {
+    const place = JSON.stringify(SERIES_FIELDS.map((name) => given[name]))
+    return { ...given, series_id: hash('sha256', place).slice(0, 16) }
+  },
+})

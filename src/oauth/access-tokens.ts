@@ -1,0 +1,108 @@
+// Access tokens (RFC 9068): issuing them, and deciding whether one that comes back may be believed.
+// Nothing in a token chooses how it is verified: the key is ours, and the key says its one algorithm.
+import { randomUUID } from 'node:crypto'
+import { errors, type JWTHeaderParameters, type JWTPayload, type JWTVerifyOptions, jwtVerify, SignJWT } from 'jose'
+import { Problem } from '../platform/problem.ts'
+import type { Client } from './client-registry.ts'
+import { algorithms, findVerifier, type SigningKey, TOKEN_SECONDS } from './key-ring.ts'
+import type { Knowledge } from './knowledge.ts'
+
+export interface Caller {
+  readonly clientId: string
+  readonly scopes: ReadonlySet<string>
+}
+
+/** Resolves with who is asking, or throws a Problem. */
+export type VerifyToken = (token: string) => Promise<Caller>
+
+interface Parties {
+  issuer: string
+  audience: string
+}
+
+export function issueToken(signer: SigningKey, client: Client, scope: string, { issuer, audience }: Parties) {
+  const now = Math.floor(Date.now() / 1000)
+  return new SignJWT({ client_id: client.clientId, scope, gen: client.generation })
+    .setProtectedHeader({ alg: signer.algorithm, typ: 'at+jwt', kid: signer.kid })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(client.clientId)
+    .setIssuedAt(now)
+    .setExpirationTime(now + TOKEN_SECONDS)
+    .setJti(randomUUID())
+    .sign(signer.privateKey)
+}
+
+export function createVerifier(parties: Parties, knowledge: Knowledge): VerifyToken {
+  const options = { ...strictOptions(parties), algorithms: [...algorithms] }
+
+  async function findKey({ kid, alg }: JWTHeaderParameters) {
+    const find = () => findVerifier(knowledge.keys(), kid, Date.now())
+    let key = find()
+    if (key === undefined) {
+      // Another node may have learnt of the key a moment before this one.
+      await knowledge.refresh()
+      key = find()
+    }
+    if (key === undefined || key.algorithm !== alg) throw refuse('it was not signed by a key of this service')
+    return key.publicKey
+  }
+
+  return async (token) => {
+    knowledge.assertFresh()
+    const payload = await readToken(token, findKey, options)
+    const clientId = payload['client_id']
+    if (typeof clientId !== 'string' || payload.sub !== clientId) throw refuse('its subject is not its client')
+    let client = knowledge.clients().get(clientId)
+    if (client === undefined) {
+      await knowledge.refresh()
+      client = knowledge.clients().get(clientId)
+    }
+    if (client === undefined || client.disabled || client.generation !== payload['gen']) throw refuse('it was revoked')
+    return { clientId, scopes: readScopes(payload) }
+  }
+}
+
+/** 30 s for clocks that differ, except for the end, which holds to the second. */
+export const strictOptions = ({ issuer, audience }: Parties): JWTVerifyOptions => ({
+  issuer,
+  audience,
+  typ: 'at+jwt',
+  clockTolerance: 30,
+  maxTokenAge: TOKEN_SECONDS,
+  requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
+})
+
+/** jose tolerates padding and other forms; a token of ours has exactly this one. */
+const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
+const LONGEST_TOKEN = 4096
+const KEYS_OF_THE_SENDER = ['jwk', 'jku', 'x5u', 'x5c']
+
+export async function readToken(
+  token: string,
+  findKey: Parameters<typeof jwtVerify>[1],
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  if (token.length > LONGEST_TOKEN || !COMPACT_JWT.test(token)) throw refuse('it is not a signed JWT')
+  const { payload, protectedHeader } = await jwtVerify(token, findKey, options).catch((error: unknown) => {
+    if (error instanceof errors.JWTExpired) throw refuse('it has expired')
+    // A key set that cannot be fetched says nothing about the token.
+    if (error instanceof Problem) throw error
+    if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) {
+      throw new Problem('unavailable', 'Tokens cannot be verified at the moment.', { cause: error })
+    }
+    throw refuse('it is not a valid token of this service')
+  })
+  if (KEYS_OF_THE_SENDER.some((name) => name in protectedHeader)) throw refuse('it brings its own key')
+  const { exp = 0, iat = 0 } = payload
+  if (exp * 1000 <= Date.now()) throw refuse('it has expired')
+  if (exp - iat > TOKEN_SECONDS) throw refuse('it would live too long')
+  return payload
+}
+
+export function readScopes(payload: JWTPayload): Set<string> {
+  const scope = payload['scope']
+  return new Set(typeof scope === 'string' ? scope.split(' ').filter((name) => name !== '') : [])
+}
+
+export const refuse = (reason: string) => new Problem('invalid_token', `The access token is not accepted: ${reason}.`)

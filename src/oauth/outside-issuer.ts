@@ -1,0 +1,28 @@
+// Trusting another issuer (Auth0, Keycloak, Hydra …) by its address and key set instead of issuing tokens ourselves.
+import { createRemoteJWKSet } from 'jose'
+import { readScopes, readToken, refuse, strictOptions, type VerifyToken } from './access-tokens.ts'
+
+interface OutsideIssuer {
+  issuer: string
+  audience: string
+  jwksUrl: string
+  /** RFC 9068 says at+jwt; some issuers still write JWT. */
+  tokenType: string
+}
+
+export function createOutsideVerifier({ issuer, audience, jwksUrl, tokenType }: OutsideIssuer): VerifyToken {
+  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 2000, cooldownDuration: 10_000 })
+  const options = {
+    ...strictOptions({ issuer, audience }),
+    typ: tokenType,
+    algorithms: ['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'],
+    requiredClaims: ['exp', 'iat', 'sub'],
+  }
+  return async (token) => {
+    const payload = await readToken(token, keys, options)
+    const clientId = payload['client_id'] ?? payload['azp'] ?? payload.sub
+    if (typeof clientId !== 'string') throw refuse('it names no client')
+    const permissions = Array.isArray(payload['permissions']) ? payload['permissions'].map(String) : []
+    return { clientId, scopes: new Set([...readScopes(payload), ...permissions]) }
+  }
+}

@@ -1,0 +1,110 @@
+// PostgreSQL: connections whose every wait has a bound, and failures in our words.
+// A door opens a database in one role; the role decides what may be written, not the code.
+import pg from 'pg'
+import type { Sql } from 'sql-template-tag'
+import { Problem } from './problem.ts'
+
+export type Role = 'outbreaks_api' | 'outbreaks_operator'
+
+export interface Database {
+  query<Row extends object>(sql: Sql): Promise<Row[]>
+  /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
+  transaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+}
+
+interface DatabaseOptions {
+  url: string
+  role: Role
+  connections?: number
+  /** A connection was lost while nobody used it: worth a log line, nothing more. */
+  onLostConnection?: (error: Error) => void
+}
+
+/*
+ * Measured with a killed, a frozen and a cut-off server: without these settings a query hangs for minutes and an idle
+ * connection's death ends the process. The server cancels a statement before the client gives up on it, so that no query
+ * goes on unattended; waiting for a connection and for its answer together stay under 3 s.
+ */
+const REQUEST_BOUNDS: pg.PoolConfig = {
+  connectionTimeoutMillis: 800,
+  statement_timeout: 1500,
+  query_timeout: 1900,
+  lock_timeout: 500,
+  idle_in_transaction_session_timeout: 5000,
+}
+/** An operator's transaction may run for long, but never waits for long for somebody else's. */
+const OPERATOR_BOUNDS: pg.PoolConfig = {
+  connectionTimeoutMillis: 5000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 600_000,
+}
+
+export function openDatabase({ url, role, connections = 10, onLostConnection }: DatabaseOptions): Database {
+  const reads = role === 'outbreaks_api'
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: role,
+    options: `-c role=${role} -c default_transaction_read_only=${reads ? 'on' : 'off'}`,
+    max: connections,
+    ...(reads ? REQUEST_BOUNDS : OPERATOR_BOUNDS),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5000,
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: 1800,
+  })
+  // Without a listener the death of an idle connection ends the process.
+  pool.on('error', (error) => onLostConnection?.(error))
+
+  return {
+    async query<Row extends object>(sql: Sql) {
+      try {
+        return (await pool.query<Row>(sql)).rows
+      } catch (error) {
+        throw explainFailure(error)
+      }
+    },
+    async transaction(work) {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw explainFailure(error)
+      })
+      // A connection that dies while it is borrowed fails its query; the event alone must not end the process.
+      const ignore = () => {}
+      client.on('error', ignore)
+      let broken = true
+      try {
+        await client.query('begin')
+        const result = await work(client)
+        await client.query('commit')
+        broken = false
+        return result
+      } catch (error) {
+        broken = !(await client.query('rollback').then(
+          () => true,
+          () => false,
+        ))
+        throw explainFailure(error)
+      } finally {
+        client.removeListener('error', ignore)
+        client.release(broken)
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** Classes of SQLSTATE that say "not now": connection, resources, operator intervention, system error. */
+const PASSING_STATES = /^(08|53|57|58|25006|40|55P03)/
+const PASSING_ERRORS = /timeout|terminated|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
+
+function explainFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof Problem) return error
+  const state = 'code' in error ? String(error.code) : ''
+  const passing =
+    error instanceof pg.DatabaseError ? PASSING_STATES.test(state) : PASSING_ERRORS.test(`${state} ${error.message}`)
+  if (!passing) return error
+  return new Problem('unavailable', 'The database cannot be reached at the moment; try again shortly.', {
+    headers: { 'retry-after': '1' },
+    cause: error,
+  })
+}

@@ -1,0 +1,148 @@
+// The HTTP floor: limits, request ids, one log line a request, and every error as problem+json.
+// It knows nothing of what the routes mean.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { TObject } from 'typebox'
+import { Problem, type ProblemCode, problemSchema, problems, problemType, toProblem } from './problem.ts'
+import { readQuery } from './query-string.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asked and what was wrong, for the log line; set by whoever finds out. */
+    clientId: string | null
+    problem: ProblemCode | null
+  }
+}
+
+export type HttpServer = ReturnType<typeof createHttpServer>
+
+interface HttpServerOptions {
+  baseUrl: string
+  log: FastifyBaseLogger
+}
+
+const BODY_LIMIT = 8 * 1024
+const SANE_REQUEST_ID = /^[\w.-]{8,64}$/
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
+  const app = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: requestId,
+    bodyLimit: BODY_LIMIT,
+    // fastify sets this to 0, which lets a slow body hold a connection for ever.
+    requestTimeout: 10_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    http: { headersTimeout: 5000, connectionsCheckingInterval: 1000, maxHeaderSize: 8 * 1024 },
+    routerOptions: { maxParamLength: 200 },
+    // As a factory (typed for Ajv alone), not by setValidatorCompiler: a scope with schemas of its own would fall back to the lenient default.
+    schemaController: { compilersFactory: { buildValidator: (() => compileValidator) as never } },
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, baseUrl),
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(toProblem(error), request, reply, baseUrl)
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.addSchema(problemSchema)
+  app.decorateRequest('clientId', null)
+  app.decorateRequest('problem', null)
+  app.setErrorHandler<Error>((error, request, reply) => {
+    sendProblem(toProblem(error), request, reply, baseUrl)
+  })
+
+  // No route takes a body unless it says so in a scope of its own; one that comes all the same is not read.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume()
+    done(null)
+  })
+
+  const routes: { pattern: URLPattern; method: string }[] = []
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat())
+      routes.push({ pattern: new URLPattern({ pathname: route.url }), method })
+  })
+  app.setNotFoundHandler((request) => {
+    const pathname = request.url.split('?')[0] ?? '/'
+    const allowed = routes.filter((route) => route.pattern.test({ pathname })).map((route) => route.method)
+    if (allowed.length === 0) throw new Problem('not_found', 'There is nothing at this address.')
+    throw new Problem('method_not_allowed', `${request.method} is not answered here.`, {
+      headers: { allow: [...new Set(allowed)].join(', ') },
+    })
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, ...SECURITY_HEADERS })
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info({
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      // Never a query as it came: somebody may have put a secret there. Only one that was read and accepted.
+      query: reply.statusCode < 400 && request.routeOptions.schema?.querystring !== undefined ? request.query : null,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      client_id: request.clientId,
+      problem: request.problem,
+    })
+  })
+
+  app.get('/problems/:code', { schema: { hide: true } }, async (request) => {
+    const { code } = request.params as { code: string }
+    if (!Object.hasOwn(problems, code)) throw new Problem('not_found', 'No problem has this code.')
+    const [status, title] = problems[code as ProblemCode]
+    return { type: problemType(baseUrl, code as ProblemCode), code, status, title }
+  })
+  return app
+}
+
+/** Query strings are all that is validated by schema. */
+function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
+  if (httpPart !== 'querystring') throw new Error(`${httpPart} is not validated by a schema here`)
+  return (raw: Record<string, string | string[]>) => {
+    try {
+      return { value: readQuery(schema as TObject, raw) }
+    } catch (error) {
+      return { error: error as Error }
+    }
+  }
+}
+
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, baseUrl: string): void {
+  request.problem = problem.code
+  if (problem.status >= 500) request.log.error({ code: problem.code, err: problem.cause ?? problem }, problem.message)
+  void reply
+    .code(problem.status)
+    .headers({ 'cache-control': 'no-store', ...problem.headers })
+    .type('application/problem+json')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(problem.toBody(baseUrl, request.id))
+}
+
+/** What never became a request: broken framing, headers too large or too slow. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, baseUrl: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request'
+  const problem = new Problem(code, problems[code][1])
+  const body = JSON.stringify(problem.toBody(baseUrl, randomUUID()))
+  socket.end(
+    `HTTP/1.1 ${problem.status} \r\ncontent-type: application/problem+json\r\nconnection: close\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

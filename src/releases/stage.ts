@@ -1,0 +1,70 @@
+// Rows on their way into the database: checked, rendered and written into a temporary table by COPY, as a stream.
+import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { PoolClient } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import sql, { join } from 'sql-template-tag'
+import type { Content, Dataset, FieldValue } from '../datasets/define.ts'
+import { OperatorFault } from '../platform/operator-fault.ts'
+import { createRenderer } from '../records/render.ts'
+import { identifier, tablesOf } from '../records/tables.ts'
+import { type CheckedRow, createRowCheck } from './check-row.ts'
+import { collectFindings } from './finding.ts'
+import type { RecordFile } from './read-release.ts'
+
+export const contentColumns = (dataset: Dataset) => dataset.content.map((field) => identifier(field.name))
+
+/** `staged` lives as long as the transaction: a line for each row, in the order of the input. */
+export async function stageRows(client: PoolClient, dataset: Dataset, files: readonly RecordFile[]): Promise<void> {
+  const columns = join(contentColumns(dataset))
+  await client.query(sql`
+    create temporary table staged on commit drop as
+    select 0::bigint as ordinal, null::bigint as id, null::text as key, ${columns}, content_sha256, null::text as content
+    from ${tablesOf(dataset).version} with no data`)
+  const copy = client.query(copyFrom(sql`copy staged from stdin`.text))
+  await pipeline(Readable.from(renderFiles(dataset, files), { objectMode: false, highWaterMark: 1 << 20 }), copy)
+  // An empty input would withdraw every record there is: far more often an accident than an intention.
+  if (copy.rowCount === 0) throw new OperatorFault('the input holds no records')
+  await client.query(sql`analyze staged (ordinal, id, key)`)
+}
+
+async function* renderFiles(dataset: Dataset, files: readonly RecordFile[]): AsyncGenerator<string> {
+  const findings = collectFindings()
+  const render = createRenderer(dataset)
+  let ordinal = 0
+  for (const file of files) {
+    const checkRow = createRowCheck(dataset, file.format)
+    for await (const batch of file.batches()) {
+      let lines = ''
+      for (const { line, values } of batch) {
+        const row = checkRow(values, (column, message) => findings.add({ file: file.name, line, column, message }))
+        if (row !== null) lines += copyLine(dataset, ordinal++, row, render(row.content))
+      }
+      yield lines
+    }
+  }
+  findings.settle()
+}
+
+function copyLine(dataset: Dataset, ordinal: number, { identity, content }: CheckedRow, rendered: string): string {
+  const id = 'id' in identity ? String(identity.id) : '\\N'
+  const key = 'key' in identity ? escapeText(identity.key) : '\\N'
+  const digest = hash('sha256', rendered)
+  return `${ordinal}\t${id}\t${key}\t${copyColumns(dataset, content)}\t\\\\x${digest}\t${escapeText(rendered)}\n`
+}
+
+function copyColumns(dataset: Dataset, content: Content): string {
+  let cells = ''
+  for (const { name } of dataset.content) cells += `${cells === '' ? '' : '\t'}${copyCell(content[name] ?? null)}`
+  return cells
+}
+
+function copyCell(value: FieldValue): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'string') return escapeText(value)
+  return typeof value === 'object' ? escapeText(JSON.stringify(value)) : String(value)
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+const escapeText = (text: string) => text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character)

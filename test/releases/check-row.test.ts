@@ -1,0 +1,126 @@
+// Which values a record may have, row by row.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
+import { createRowCheck } from '../../src/releases/check-row.ts'
+import { fullRow } from './release-fixture.ts'
+
+const fromCsv = createRowCheck(hedOutbreaks, 'csv')
+const fromJson = createRowCheck(hedOutbreaks, 'ndjson')
+
+const asCells = (row: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]),
+  )
+
+function examine(format: 'csv' | 'ndjson', change: Record<string, unknown>) {
+  const faults: string[] = []
+  const report = (column: string | null, message: string) => faults.push(`${column ?? 'row'} ${message}`)
+  const row = fullRow({ key: 'k' })
+  const record =
+    format === 'csv' ? fromCsv({ ...asCells(row), ...change }, report) : fromJson({ ...row, ...change }, report)
+  return { record, faults }
+}
+
+const cells: [column: string, cell: string, value: unknown][] = [
+  ['cases', '0', 0],
+  ['cases', '2147483647', 2147483647],
+  ['cases', '', null],
+  ['latitude', '-90', -90],
+  ['latitude', '1.50', 1.5],
+  ['longitude', '1e2', 100],
+  ['date_low', '2020-02-29', '2020-02-29'],
+  ['cumulative', 'false', false],
+  ['host', '', null],
+  ['country_code', 'NA', 'NA'],
+  ['country_code', 'XZ', 'XZ'],
+  ['al1_code', 'CN-BJ', 'CN-BJ'],
+  ['note', ' NA ', ' NA '],
+  ['extra', '', {}],
+  ['extra', '{"a":1}', { a: 1 }],
+]
+for (const [column, cell, value] of cells) {
+  test(`csv: ${column} ${JSON.stringify(cell)} is ${JSON.stringify(value)}`, () => {
+    const { record, faults } = examine('csv', { [column]: cell })
+    assert.deepEqual(faults, [])
+    assert.deepEqual(record?.content[column], value)
+  })
+}
+
+const bad: [format: 'csv' | 'ndjson', column: string, value: unknown][] = [
+  ...['-1', '1.0', '1e3', '+1', '01', ' 1', 'NA', '2147483648', '٥'].map(
+    (v) => ['csv', 'cases', v] as ['csv', string, unknown],
+  ),
+  ...['90.1', 'NaN', 'Infinity', '1,5', '.5', '0x1'].map((v) => ['csv', 'latitude', v] as ['csv', string, unknown]),
+  ...['2021-02-29', '2020-13-01', '0000-01-01', '20200101', '2020-1-1', '2020-01-01T00:00:00Z', '10000-01-01'].map(
+    (v) => ['csv', 'date_low', v] as ['csv', string, unknown],
+  ),
+  ...['True', '1', 'yes', ''].map((v) => ['csv', 'cumulative', v] as ['csv', string, unknown]),
+  ['csv', 'host', 'Human'],
+  ['csv', 'case_status', ''],
+  ['csv', 'event', ''],
+  ['csv', 'country_code', 'UK'],
+  ['csv', 'country_code', 'de'],
+  ['csv', 'al1_code', 'DE-ZZ'],
+  ['csv', 'source_url', 'ftp://example.org/'],
+  ['csv', 'source_url', 'javascript:alert(1)'],
+  ['csv', 'note', 'a\0b'],
+  ['csv', 'note', '\ud800'],
+  ['csv', 'extra', '[]'],
+  ['csv', 'extra', '{'],
+  ['csv', 'extra', '{"a":"\\u0000"}'],
+  ['csv', 'colour', 'red'],
+  ['csv', 'series_id', 'abc'],
+  ['ndjson', 'cases', '1'],
+  ['ndjson', 'cases', 1.5],
+  ['ndjson', 'cases', true],
+  ['ndjson', 'note', ''],
+  ['ndjson', 'note', 5],
+  ['ndjson', 'event', null],
+  ['ndjson', 'event', undefined],
+  ['ndjson', 'extra', null],
+  ['ndjson', 'extra', []],
+  ['ndjson', 'cumulative', 'true'],
+  ['ndjson', 'date_low', 20200101],
+  ['ndjson', 'host', 'plant'],
+]
+for (const [format, column, value] of bad) {
+  test(`${format}: ${column} ${JSON.stringify(value) ?? 'missing'} is refused by name`, () => {
+    const { record, faults } = examine(format, { [column]: value })
+    assert.equal(record, null)
+    assert.equal(faults.length, 1)
+    assert.match(faults[0] ?? '', new RegExp(`^${column} `))
+  })
+}
+
+const identities: [title: string, format: 'csv' | 'ndjson', change: Record<string, unknown>][] = [
+  ['neither id nor key', 'csv', { key: '' }],
+  ['both id and key', 'csv', { id: '5' }],
+  ['id 0', 'csv', { key: '', id: '0' }],
+  ['id with leading zero', 'csv', { key: '', id: '07' }],
+  ['a fractional id', 'ndjson', { key: undefined, id: 1.5 }],
+  ['an id as text', 'ndjson', { key: undefined, id: '5' }],
+  ['a key that is a number', 'ndjson', { key: 5 }],
+  ['a key of 501 characters', 'csv', { key: 'k'.repeat(501) }],
+]
+for (const [title, format, change] of identities) {
+  test(`${format}: ${title} is refused`, () => {
+    const { record, faults } = examine(format, change)
+    assert.equal(record, null)
+    assert.equal(faults.length, 1)
+  })
+}
+
+test('records of one series have one series_id, of another place another', () => {
+  const series = (change: Record<string, unknown>) => examine('ndjson', change).record?.content['series_id']
+  assert.equal(
+    series({ cases: 1, date_low: '2020-01-01' }),
+    series({ cases: 2, date_low: '2020-01-08', note: 'later' }),
+  )
+  assert.notEqual(series({ locality: 'a' }), series({ locality: 'b' }))
+  assert.notEqual(series({ cumulative: true }), series({ cumulative: false }))
+  assert.match(String(series({})), /^[0-9a-f]{16}$/)
+})
