@@ -38,7 +38,7 @@ function describeFields(dataset: Dataset): string {
     (field.minimum === undefined ? '' : `${field.minimum} to ${field.maximum ?? '2^53-1'}`)
   const origin = (field: Field) => {
     if (!dataset.content.includes(field)) return 'assigned'
-    return field.derived ? 'derived' : 'given'
+    return field.derive === undefined ? 'given' : 'derived'
   }
   const rows = dataset.fields.map(
     (field) =>

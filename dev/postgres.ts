@@ -33,7 +33,7 @@ export async function createCluster(): Promise<Cluster> {
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     as,
   )
-  const settings = `-p ${port} -k ${home} -h 127.0.0.1 -c fsync=off -c full_page_writes=off -c max_wal_size=8GB -c shared_buffers=512MB`
+  const settings = `-p ${port} -k ${home} -h 127.0.0.1 -c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=8GB -c shared_buffers=512MB`
   const start = async () => {
     // pg_ctl hands its pipes on to the server, so waiting for them would never end.
     const child = spawn(

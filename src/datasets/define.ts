@@ -7,6 +7,8 @@ export type FieldValue = string | number | boolean | Record<string, unknown> | n
 /** The values of one record, without what the service assigns (id, revision, releases). */
 export type Content = Record<string, FieldValue>
 
+export type Derive = (valueOf: (name: string) => FieldValue) => FieldValue
+
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'
 
 export interface Field {
@@ -14,8 +16,8 @@ export interface Field {
   readonly kind: Kind
   readonly description: string
   readonly nullable: boolean
-  /** Computed by the service from the other fields; an input file does not carry it. */
-  readonly derived: boolean
+  /** Computes the value from the other fields of the record; an input file does not carry it. */
+  readonly derive?: Derive
   readonly choices?: readonly string[]
   readonly vocabulary?: Vocabulary
   readonly minimum?: number
@@ -38,8 +40,6 @@ export interface Dataset {
   readonly content: readonly Field[]
   /** Every field of a published record, in order: id, the content, then what the service assigns. */
   readonly fields: readonly Field[]
-  /** Fills the derived fields. */
-  derive(given: Content): Content
 }
 
 type Undecided = Omit<Field, 'name'>
@@ -50,7 +50,6 @@ const declare = (kind: Kind, description: string, more: Partial<Undecided> = {})
   kind,
   description,
   nullable: false,
-  derived: false,
   ...more,
 })
 
@@ -67,7 +66,7 @@ export const choice = (description: string, choices: readonly string[]) => decla
 export const code = (description: string, vocabulary: Vocabulary) => declare('code', description, { vocabulary })
 
 export const optional = (undecided: Undecided): Undecided => ({ ...undecided, nullable: true })
-export const derived = (undecided: Undecided): Undecided => ({ ...undecided, derived: true })
+export const derived = (undecided: Undecided, derive: Derive): Undecided => ({ ...undecided, derive })
 
 /** What the service itself assigns to every record of every dataset. */
 const assigned = {
@@ -105,7 +104,7 @@ export function columnType(field: Field): string {
 }
 
 /** The fields an input file carries: the CSV contract, behind `id` or `key`. */
-export const givenFields = (dataset: Dataset): Field[] => dataset.content.filter((field) => !field.derived)
+export const givenFields = (dataset: Dataset): Field[] => dataset.content.filter((field) => field.derive === undefined)
 
 export function fieldSchema(field: Field): TSchema {
   const about = { description: field.description }

@@ -91,6 +91,7 @@ export const hedOutbreaks = defineDataset({
     deaths_missing: optional(choice('Why `deaths` is null.', whyMissing)),
     series_id: derived(
       text('One comparable series: a digest of event, place, granularity, status, cumulative, date type and source.'),
+      (valueOf) => hash('sha256', JSON.stringify(SERIES_FIELDS.map(valueOf))).slice(0, 16),
     ),
     series_break: boolean('True where a cumulative count fell or the definition changed at this record.'),
     composite: boolean("True for a curator's best series, false for one raw source."),
@@ -102,9 +103,5 @@ export const hedOutbreaks = defineDataset({
     verification: choice('Whether a curator compared the record with its source.', ['verified', 'unverified']),
     note: optional(text("Curator's remark.")),
     extra: object('Operator-defined fields.'),
-  },
-  derive(given) {
-    const place = JSON.stringify(SERIES_FIELDS.map((name) => given[name]))
-    return { ...given, series_id: hash('sha256', place).slice(0, 16) }
   },
 })

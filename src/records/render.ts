@@ -1,18 +1,31 @@
 // A record as it is sent: JSON text, rendered once when the record is published and never again.
 // Every key is present, in the order of the declaration, so that equal records have equal bytes.
 import sql, { type Sql } from 'sql-template-tag'
-import type { Content, Dataset } from '../datasets/define.ts'
+import type { Dataset, FieldValue } from '../datasets/define.ts'
+
+/** A value with its spellings: in JSON, and in the text that COPY reads. */
+export interface Cell {
+  readonly value: FieldValue
+  readonly json: string
+  readonly copy: string
+}
+
+export function spell(value: FieldValue): Cell {
+  const json = JSON.stringify(value)
+  if (value === null) return { value, json, copy: '\\N' }
+  return { value, json, copy: typeof value === 'string' ? escapeCopy(value) : escapeCopy(json) }
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+export const escapeCopy = (text: string): string =>
+  text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character)
 
 /** Renders the content that stands between what the service assigns: `"event":"…",…,"extra":{}`. */
-export function createRenderer(dataset: Dataset): (content: Content) => string {
-  const fields = dataset.content.map(({ name }, i) => ({ name, label: `${i === 0 ? '' : ','}"${name}":` }))
-  return (content) => {
+export function createRenderer(dataset: Dataset): (cells: readonly Cell[]) => string {
+  const labels = dataset.content.map(({ name }, i) => `${i === 0 ? '' : ','}"${name}":`)
+  return (cells) => {
     let text = ''
-    for (const { name, label } of fields) {
-      const value = content[name]
-      if (value === undefined) throw new Error(`${name} has no value`)
-      text += label + JSON.stringify(value)
-    }
+    for (const [i, label] of labels.entries()) text += label + (cells[i] as Cell).json
     return text
   }
 }

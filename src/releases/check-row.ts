@@ -1,50 +1,80 @@
-// From the cells of one row to the values of one record, by the declaration of the dataset. Pure.
-import { type Content, type Dataset, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
+// From the cells of one row to the cells of one record, by the declaration of the dataset. Pure but for its memory:
+// most cells repeat (a place, a day, a source), so a column remembers what it has already judged and spelt.
+import { type Dataset, type Derive, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
+import { type Cell, spell } from '../records/render.ts'
+import type { Format, InputRow } from './read-release.ts'
 
 export interface CheckedRow {
   /** What the operator names the record by: an id of ours, or a key of theirs. */
   identity: { id: number } | { key: string }
-  content: Content
+  /** In the order of the declaration, derived ones included. */
+  cells: Cell[]
 }
 
-type Report = (column: string | null, message: string) => void
-type RawRow = Record<string, unknown>
+export type Report = (column: string | null, message: string) => void
+
+/** What a row is asked for, in this order. */
+export const inputColumns = (dataset: Dataset): string[] => [
+  'id',
+  'key',
+  ...givenFields(dataset).map(({ name }) => name),
+]
+const IDENTITY_COLUMNS = 2
 
 const LONGEST_KEY = 500
+const REMEMBERED_CELLS = 20_000
 
 /** Gives the record, or null where something was reported. */
-export function createRowCheck(dataset: Dataset, format: 'csv' | 'ndjson') {
-  const fields = givenFields(dataset)
-  const known = new Set(['id', 'key', ...fields.map((field) => field.name)])
-  const decode = format === 'csv' ? decodeCell : (_field: Field, raw: unknown) => raw
+export function createRowCheck(dataset: Dataset, format: Format) {
+  const given = givenFields(dataset).map((field) => ({ name: field.name, read: createCellReader(field, format) }))
+  const places = new Map(dataset.content.map((field, place) => [field.name, place]))
+  const givenPlaces = given.map(({ name }) => places.get(name) ?? 0)
+  const derived = dataset.content.flatMap(({ derive }, place) => (derive === undefined ? [] : [{ derive, place }]))
 
-  return (row: RawRow, report: Report): CheckedRow | null => {
+  return ({ cells: raw, unknown }: InputRow, report: Report): CheckedRow | null => {
     let sound = true
     const fault: Report = (column, message) => {
       sound = false
       report(column, message)
     }
-    for (const name in row) if (!known.has(name)) fault(name, 'is not a field of this dataset')
-    const given: Content = {}
-    for (const field of fields) {
-      const raw = row[field.name]
-      if (raw === undefined) {
-        fault(field.name, 'is missing')
-        continue
-      }
-      const value = decode(field, raw)
-      const objection = judge(field, value)
-      if (objection === null) given[field.name] = value as FieldValue
-      else fault(field.name, objection)
+    for (const name of unknown) fault(name, 'is not a field of this dataset')
+    const identity = readIdentity(raw[0], raw[1], format, fault)
+    const cells = new Array<Cell>(dataset.content.length)
+    for (let i = 0; i < given.length; i++) {
+      const { name, read } = given[i] as (typeof given)[number]
+      const cell = read(raw[i + IDENTITY_COLUMNS])
+      if (typeof cell === 'string') fault(name, cell)
+      else cells[givenPlaces[i] as number] = cell
     }
-    const identity = readIdentity(row, format, fault)
-    return sound && identity !== null ? { identity, content: dataset.derive(given) } : null
+    if (!sound || identity === null) return null
+    const valueOf: Parameters<Derive>[0] = (name) => cells[places.get(name) ?? -1]?.value ?? null
+    for (const { derive, place } of derived) cells[place] = spell(derive(valueOf))
+    return { identity, cells }
   }
 }
 
-function readIdentity(row: RawRow, format: 'csv' | 'ndjson', fault: Report): CheckedRow['identity'] | null {
-  const id = format === 'csv' ? asNumber(row['id'], /^[1-9]\d*$/) : row['id']
-  const key = row['key']
+/** The cell, or what is wrong with it. */
+function createCellReader(field: Field, format: Format): (raw: unknown) => Cell | string {
+  const read = (raw: unknown): Cell | string => {
+    if (raw === undefined) return 'is missing'
+    const value = format === 'csv' ? decodeCell(field, raw) : raw
+    return judge(field, value) ?? spell(value as FieldValue)
+  }
+  const memory = new Map<unknown, Cell | string>()
+  return (raw) => {
+    if (typeof raw === 'object') return read(raw)
+    let cell = memory.get(raw)
+    if (cell === undefined) {
+      cell = read(raw)
+      if (memory.size >= REMEMBERED_CELLS) memory.clear()
+      memory.set(raw, cell)
+    }
+    return cell
+  }
+}
+
+function readIdentity(rawId: unknown, key: unknown, format: Format, fault: Report): CheckedRow['identity'] | null {
+  const id = format === 'csv' ? asNumber(rawId, /^[1-9]\d*$/) : rawId
   const hasId = id !== undefined && id !== null && id !== ''
   const hasKey = key !== undefined && key !== null && key !== ''
   if (hasId === hasKey) fault(null, 'a record carries either an id or a key')

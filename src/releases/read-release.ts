@@ -15,17 +15,22 @@ export interface ReleaseManifest {
   note?: string
 }
 
-/** One record as it stands in the file: cells of text from CSV, values from NDJSON. */
+export type Format = 'csv' | 'ndjson'
+
+/** One record as it stands in the file: texts from CSV, values from NDJSON. */
 export interface InputRow {
   line: number
-  values: Record<string, unknown>
+  /** In the order of the columns that were asked for; undefined where there is none. */
+  cells: readonly unknown[]
+  /** Names in the row that were not asked for. */
+  unknown: readonly string[]
 }
 
 export interface RecordFile {
   name: string
-  format: 'csv' | 'ndjson'
+  format: Format
   /** Batches, so that a row costs no promise of its own. */
-  batches(): AsyncGenerator<InputRow[]>
+  batches(columns: readonly string[]): AsyncGenerator<InputRow[]>
 }
 
 const manifestSchema = Type.Object(
@@ -60,8 +65,8 @@ async function readManifest(file: string): Promise<ReleaseManifest> {
 function openRecordFile(directory: string, name: string): RecordFile {
   const file = path.join(directory, name)
   return name.endsWith('.csv')
-    ? { name, format: 'csv', batches: () => readCsv(file, name) }
-    : { name, format: 'ndjson', batches: () => readNdjson(file, name) }
+    ? { name, format: 'csv', batches: (columns) => readCsv(file, name, columns) }
+    : { name, format: 'ndjson', batches: (columns) => readNdjson(file, name, columns) }
 }
 
 /** The text of a file in pieces. Bytes that are no UTF-8 are a fault, never a replacement character. */
@@ -81,21 +86,20 @@ async function* readText(file: string, name: string): AsyncGenerator<string> {
   }
 }
 
-async function* readCsv(file: string, name: string): AsyncGenerator<InputRow[]> {
+async function* readCsv(file: string, name: string, columns: readonly string[]): AsyncGenerator<InputRow[]> {
   const splitter = createCsvSplitter()
-  let header: string[] | undefined
+  let header: { width: number; places: number[] } | undefined
 
   function toRows(records: CsvRecord[]): InputRow[] {
-    if (header === undefined) header = records.shift()?.cells
-    if (header === undefined) return []
-    const columns = header
+    if (header === undefined) {
+      const first = records.shift()
+      if (first === undefined) return []
+      header = readHeader(first, name, columns)
+    }
+    const { width, places } = header
     return records.map(({ line, cells }) => {
-      if (cells.length !== columns.length) {
-        throw new CsvFault(line, `has ${cells.length} cells where the header has ${columns.length}`)
-      }
-      const values: Record<string, string | undefined> = {}
-      for (let i = 0; i < columns.length; i++) values[columns[i] ?? ''] = cells[i]
-      return { line, values }
+      if (cells.length !== width) throw new CsvFault(line, `has ${cells.length} cells where the header has ${width}`)
+      return { line, cells: places.map((place) => cells[place]), unknown: [] }
     })
   }
 
@@ -108,13 +112,34 @@ async function* readCsv(file: string, name: string): AsyncGenerator<InputRow[]> 
   }
 }
 
-async function* readNdjson(file: string, name: string): AsyncGenerator<InputRow[]> {
+/** Where each column stands in the file. A header that is wrong is said once, not once a row. */
+function readHeader({ line, cells }: CsvRecord, file: string, columns: readonly string[]) {
+  const fault = (column: string, message: string) => ({ file, line, column, message })
+  const faults = [
+    ...columns
+      .filter((column) => !NAMES.has(column) && !cells.includes(column))
+      .map((column) => fault(column, 'is missing')),
+    ...cells.filter((cell) => !columns.includes(cell)).map((cell) => fault(cell, 'is not a field of this dataset')),
+    ...cells.filter((cell, i) => cells.indexOf(cell) !== i).map((cell) => fault(cell, 'stands in the header twice')),
+  ]
+  if (faults.length > 0) throw new InputFault(faults)
+  return { width: cells.length, places: columns.map((column) => cells.indexOf(column)) }
+}
+
+/** A file names its records by one of these; which one a row uses is its own business. */
+const NAMES = new Set(['id', 'key'])
+
+async function* readNdjson(file: string, name: string, columns: readonly string[]): AsyncGenerator<InputRow[]> {
+  const known = new Set(columns)
   let rest = ''
   let line = 0
   const toRows = (lines: string[]) =>
-    lines.flatMap((text) => {
+    lines.flatMap((text): InputRow[] => {
       line += 1
-      return text.trim() === '' ? [] : [{ line, values: readJsonLine(text, name, line) }]
+      if (text.trim() === '') return []
+      const values = readJsonLine(text, name, line)
+      const unknown = Object.keys(values).filter((key) => !known.has(key))
+      return [{ line, cells: columns.map((column) => values[column]), unknown }]
     })
   for await (const piece of readText(file, name)) {
     const lines = (rest + piece).split('\n')

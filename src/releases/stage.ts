@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import sql, { join } from 'sql-template-tag'
-import type { Content, Dataset, FieldValue } from '../datasets/define.ts'
+import type { Dataset } from '../datasets/define.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
-import { createRenderer } from '../records/render.ts'
+import { createRenderer, escapeCopy } from '../records/render.ts'
 import { identifier, tablesOf } from '../records/tables.ts'
-import { type CheckedRow, createRowCheck } from './check-row.ts'
+import { type CheckedRow, createRowCheck, inputColumns } from './check-row.ts'
 import { collectFindings } from './finding.ts'
 import type { RecordFile } from './read-release.ts'
 
@@ -32,14 +32,17 @@ export async function stageRows(client: PoolClient, dataset: Dataset, files: rea
 async function* renderFiles(dataset: Dataset, files: readonly RecordFile[]): AsyncGenerator<string> {
   const findings = collectFindings()
   const render = createRenderer(dataset)
+  const columns = inputColumns(dataset)
   let ordinal = 0
   for (const file of files) {
     const checkRow = createRowCheck(dataset, file.format)
-    for await (const batch of file.batches()) {
+    for await (const batch of file.batches(columns)) {
       let lines = ''
-      for (const { line, values } of batch) {
-        const row = checkRow(values, (column, message) => findings.add({ file: file.name, line, column, message }))
-        if (row !== null) lines += copyLine(dataset, ordinal++, row, render(row.content))
+      for (const input of batch) {
+        const row = checkRow(input, (column, message) =>
+          findings.add({ file: file.name, line: input.line, column, message }),
+        )
+        if (row !== null) lines += copyLine(ordinal++, row, render(row.cells))
       }
       yield lines
     }
@@ -47,24 +50,8 @@ async function* renderFiles(dataset: Dataset, files: readonly RecordFile[]): Asy
   findings.settle()
 }
 
-function copyLine(dataset: Dataset, ordinal: number, { identity, content }: CheckedRow, rendered: string): string {
-  const id = 'id' in identity ? String(identity.id) : '\\N'
-  const key = 'key' in identity ? escapeText(identity.key) : '\\N'
-  const digest = hash('sha256', rendered)
-  return `${ordinal}\t${id}\t${key}\t${copyColumns(dataset, content)}\t\\\\x${digest}\t${escapeText(rendered)}\n`
+function copyLine(ordinal: number, { identity, cells }: CheckedRow, content: string): string {
+  let line = `${ordinal}\t${'id' in identity ? identity.id : '\\N'}\t${'key' in identity ? escapeCopy(identity.key) : '\\N'}`
+  for (const cell of cells) line += `\t${cell.copy}`
+  return `${line}\t\\\\x${hash('sha256', content)}\t${escapeCopy(content)}\n`
 }
-
-function copyColumns(dataset: Dataset, content: Content): string {
-  let cells = ''
-  for (const { name } of dataset.content) cells += `${cells === '' ? '' : '\t'}${copyCell(content[name] ?? null)}`
-  return cells
-}
-
-function copyCell(value: FieldValue): string {
-  if (value === null) return '\\N'
-  if (typeof value === 'string') return escapeText(value)
-  return typeof value === 'object' ? escapeText(JSON.stringify(value)) : String(value)
-}
-
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-const escapeText = (text: string) => text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
+import { givenFields } from '../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { OperatorFault } from '../../src/platform/operator-fault.ts'
@@ -157,6 +158,7 @@ test('an input with a fault publishes nothing and names file, line and column of
   assert.equal(await count('hed_outbreak_key'), 1)
 })
 
+const header = ['key', ...givenFields(hedOutbreaks).map((field) => field.name)].join(',')
 const refused: [title: string, make: () => Promise<string>, message: RegExp][] = [
   [
     'a key that stands twice',
@@ -165,8 +167,20 @@ const refused: [title: string, make: () => Promise<string>, message: RegExp][] =
   ],
   ['an empty input', () => writeCsv([]), /no records/],
   ['a line that is not JSON', () => writeText('records.ndjson', '{"key":'), /records\.ndjson:1: is not a JSON object/],
-  ['a ragged CSV', () => writeText('records.csv', 'key,event\na,b,c\n'), /records\.csv:2: /],
-  ['an unclosed quote', () => writeText('records.csv', 'key,event\na,"b\n'), /records\.csv:/],
+  ['a ragged CSV', () => writeText('records.csv', `${header}\n${'x,'.repeat(3)}\n`), /records\.csv:2: has 4 cells/],
+  ['a column that is missing', () => writeText('records.csv', 'key,event\n'), /records\.csv:1 pathogen: is missing/],
+  [
+    'a column nobody knows',
+    () => writeText('records.csv', `${header},colour\n`),
+    /records\.csv:1 colour: is not a field/,
+  ],
+  ['a column that stands twice', () => writeText('records.csv', `${header},event\n`), /records\.csv:1 event: .* twice/],
+  [
+    'bytes that are no UTF-8',
+    () => writeText('records.csv', Buffer.from([0x6b, 0xff, 0x0a])),
+    /records\.csv:0: is not UTF-8/,
+  ],
+  ['an unclosed quote', () => writeText('records.csv', `${header}\na,"b\n`), /records\.csv:/],
   ['a directory without records', () => writeText('notes.txt', ''), /no \.csv or \.ndjson/],
   ['a directory that is not there', async () => '/nowhere/at/all', /cannot|not a directory/],
 ]

@@ -27,7 +27,7 @@ const plain: Content = {
 
 export const fullRow = (row: Row): Record<string, unknown> => ({ ...plain, ...row })
 
-async function writeRelease(file: string, text: string): Promise<string> {
+async function writeRelease(file: string, text: string | Buffer): Promise<string> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-release-'))
   after(() => rm(directory, { recursive: true, force: true }))
   await writeFile(path.join(directory, 'release.json'), JSON.stringify({ title: 'A test', licence: 'CC0-1.0' }))
