@@ -37,11 +37,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   const published = watcher.watch('release', loadPublished, new Map())
   const app = createHttpServer({ baseUrl, log })
-  await registerOpenApi(app, {
-    baseUrl,
-    authUrl,
-    scopes: catalogue.map(({ scope, title }) => [scope, `Read: ${title}`]),
-  })
+  await registerOpenApi(app, { baseUrl, authUrl })
 
   registerHealth(app, () => [...(isDraining() ? ['draining'] : []), ...(watcher.age() > LOST_MS ? ['database'] : [])])
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })

@@ -6,18 +6,14 @@ import type { HttpServer } from './http-server.ts'
 interface OpenApiOptions {
   baseUrl: string
   authUrl: string
-  scopes: [name: string, meaning: string][]
 }
 
-/*
- * Everything the page needs comes from this service. Its style attributes are the one concession: the page sets
- * the size of some icons by them, and an attribute can neither load nor run anything here.
- */
+/** Everything the page needs comes from this service; nothing in it may be inline. */
 const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-export async function registerOpenApi(app: HttpServer, { baseUrl, authUrl, scopes }: OpenApiOptions): Promise<void> {
+export async function registerOpenApi(app: HttpServer, { baseUrl, authUrl }: OpenApiOptions): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.1',
@@ -35,10 +31,12 @@ export async function registerOpenApi(app: HttpServer, { baseUrl, authUrl, scope
       ],
       components: {
         securitySchemes: {
+          // Not `oauth2`: the page's dialog for it cannot send the audience, so it would only ever fail.
           token: {
-            type: 'oauth2',
-            description: 'OAuth 2.0 client credentials; the operator hands them out.',
-            flows: { clientCredentials: { tokenUrl: `${authUrl}/oauth/token`, scopes: Object.fromEntries(scopes) } },
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: `An access token from POST ${authUrl}/oauth/token; the operator hands out the credentials for it.`,
           },
         },
       },
@@ -56,7 +54,7 @@ export async function registerOpenApi(app: HttpServer, { baseUrl, authUrl, scope
     await page.register(swaggerUi, {
       routePrefix: '/reference',
       theme: { title: 'Outbreak Data Service: reference' },
-      uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0 },
+      uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0 },
     })
   })
 }
