@@ -76,6 +76,8 @@ export const strictOptions = ({ issuer, audience }: Parties): JWTVerifyOptions =
 /** jose tolerates padding and other forms; a token of ours has exactly this one. */
 const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const LONGEST_TOKEN = 4096
+/** What jose throws where an outside issuer's key set does not come, or is none. */
+const KEY_SET_FAILURES = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
 const KEYS_OF_THE_SENDER = ['jwk', 'jku', 'x5u', 'x5c']
 
 export async function readToken(
@@ -83,12 +85,13 @@ export async function readToken(
   findKey: Parameters<typeof jwtVerify>[1],
   options: JWTVerifyOptions,
 ): Promise<JWTPayload> {
-  if (token.length > LONGEST_TOKEN || !COMPACT_JWT.test(token)) throw refuse('it is not a signed JWT')
+  if (token.length > LONGEST_TOKEN || !COMPACT_JWT.test(token) || !isCanonical(token))
+    throw refuse('it is not a signed JWT')
   const { payload, protectedHeader } = await jwtVerify(token, findKey, options).catch((error: unknown) => {
     if (error instanceof errors.JWTExpired) throw refuse('it has expired')
     // A key set that cannot be fetched says nothing about the token.
     if (error instanceof Problem) throw error
-    if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) {
+    if (!(error instanceof errors.JOSEError) || KEY_SET_FAILURES.includes(error.code)) {
       throw new Problem('unavailable', 'Tokens cannot be verified at the moment.', { cause: error })
     }
     throw refuse('it is not a valid token of this service')
@@ -98,6 +101,12 @@ export async function readToken(
   if (exp * 1000 <= Date.now()) throw refuse('it has expired')
   if (exp - iat > TOKEN_SECONDS) throw refuse('it would live too long')
   return payload
+}
+
+/** The last character of a signature has spare bits; with them set it would be another spelling of the same token. */
+function isCanonical(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
 export function readScopes(payload: JWTPayload): Set<string> {

@@ -1,5 +1,6 @@
 // How a client names itself at the token endpoint: in the body, or by HTTP Basic, and never both (RFC 6749 section 2.3).
 import type { FastifyRequest } from 'fastify'
+import { authorizationHeaders } from './authorization-header.ts'
 import { TokenError } from './token-error.ts'
 
 export type Parameters = ReadonlyMap<string, string>
@@ -11,7 +12,7 @@ export interface Credentials {
   challenge: Record<string, string>
 }
 
-/** The JSON body of the specification, or the form of RFC 6749; every value a string, every name once. */
+/** The JSON body of the specification, or the form of RFC 6749. */
 export function readParameters(request: FastifyRequest): Parameters {
   // RFC 6749 section 2.3.1: secrets never travel in an address, where they would end up in logs.
   if (request.url.includes('?'))
@@ -50,7 +51,9 @@ function readForm(body: string): Parameters {
   return parameters
 }
 
-export function readCredentials(authorization: string | undefined, parameters: Parameters): Credentials {
+export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {
+  const [authorization, ...further] = authorizationHeaders(request)
+  if (further.length > 0) throw new TokenError('invalid_request', 'Send one Authorization header.')
   if (authorization === undefined) {
     return {
       clientId: requireParameter(parameters, 'client_id'),

@@ -53,7 +53,10 @@ export async function rotateSecret(database: Database, clientId: string, overlap
     await client.query(
       sql`insert into client_secret (secret_sha256, client_id) values (${digestSecret(secret)}, ${clientId})`,
     )
-    return old.rows[0]?.expires_at ?? null
+    return old.rows.reduce<Date | null>(
+      (last, row) => (last !== null && last > row.expires_at ? last : row.expires_at),
+      null,
+    )
   })
   return { client_id: clientId, client_secret: secret, old_secret_expires_at: expires }
 }

@@ -25,11 +25,12 @@ export async function loadClients(database: Database): Promise<ClientRegistry> {
     digests: Buffer[]
     expiries: (Date | null)[]
   }>(sql`
-    select client_id, scopes, generation, disabled_at is not null as disabled,
+    select client.client_id, scopes, generation, disabled_at is not null as disabled,
       coalesce(array_agg(secret_sha256 order by secret_sha256) filter (where secret_sha256 is not null), '{}') as digests,
       array_agg(expires_at order by secret_sha256) as expiries
-    from client left join client_secret using (client_id)
-    group by client_id`)
+    from client left join client_secret as secret
+      on secret.client_id = client.client_id and (expires_at is null or expires_at > now())
+    group by client.client_id`)
   return new Map(
     rows.map((row) => [
       row.client_id,

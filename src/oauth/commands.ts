@@ -19,7 +19,7 @@ export function registerCredentialCommands(program: Command, { scopes, answer, s
   client
     .command('create')
     .description('create a client; its secret is shown once')
-    .requiredOption('--name <name>', 'whose it is')
+    .requiredOption('--name <name>', 'whose it is', parseName)
     .addOption(new Option('--scope <scope...>', 'what it may read').choices(scopes).default([...scopes]))
     .action((options: { name: string; scope: string[] }) =>
       answer((database) => createClient(database, options.name, options.scope)),
@@ -65,6 +65,11 @@ export function registerCredentialCommands(program: Command, { scopes, answer, s
     .argument('<kid>')
     .description('stop trusting a key and every token it signed')
     .action((kid: string) => answer((database) => disableKey(database, kid)))
+}
+
+function parseName(text: string): string {
+  if (!/^\P{Cc}{1,200}$/u.test(text) || text.trim() === '') throw new InvalidArgumentError('a name in one line')
+  return text
 }
 
 const parseUpTo = (maximum: number) => (text: string) => {

@@ -38,12 +38,20 @@ export async function rotateKey(
   })
 }
 
-/** For a key that may have leaked: every token it signed stops working. */
+/**
+ * For a key that may have leaked: every token it signed stops working. The newest of the others signs from then on,
+ * so an end that the rotation had set for it is taken back.
+ */
 export async function disableKey(database: Database, kid: string) {
   await database.transaction(async (client) => {
+    await client.query(sql`lock table signing_key in share row exclusive mode`)
     const changed = await client.query(sql`
       update signing_key set verifies_until = now() where kid = ${kid} and (verifies_until is null or verifies_until > now())`)
     if (changed.rowCount !== 1) throw new OperatorFault('there is no such key that is still trusted')
+    await client.query(sql`
+      update signing_key set verifies_until = null where kid = (
+        select kid from signing_key where verifies_until is null or verifies_until > now()
+        order by signs_from desc, kid desc limit 1)`)
   })
   return { kid, disabled: true }
 }

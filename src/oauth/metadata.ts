@@ -31,7 +31,9 @@ export function registerIssuerMetadata(app: FastifyInstance, { issuer, scopes, k
   app.get(JWKS_PATH, { schema: { hide: true } }, async (_request, reply) => {
     knowledge.assertFresh()
     reply.headers(CACHE)
-    return { keys: knowledge.keys().map((key) => key.publicJwk) }
+    const now = Date.now()
+    const trusted = knowledge.keys().filter((key) => key.verifiesUntil > now)
+    return { keys: trusted.map((key) => key.publicJwk) }
   })
 }
 

@@ -14,6 +14,8 @@ export function createOutsideVerifier({ issuer, audience, jwksUrl, tokenType }: 
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 2000, cooldownDuration: 10_000 })
   const options = {
     ...strictOptions({ issuer, audience }),
+    // Our addresses have no slash at the end; Auth0 writes one.
+    issuer: [issuer, `${issuer}/`],
     typ: tokenType,
     algorithms: ['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'],
     requiredClaims: ['exp', 'iat', 'sub'],

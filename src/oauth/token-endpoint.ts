@@ -26,7 +26,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   async function answer(request: FastifyRequest) {
     knowledge.assertFresh()
     const parameters = readParameters(request)
-    const credentials = readCredentials(request.headers.authorization, parameters)
+    const credentials = readCredentials(request, parameters)
     requireGrantType(parameters)
     const audience = requireParameter(parameters, 'audience')
     const client = authenticateClient(credentials)
@@ -83,6 +83,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 
 function sendTokenError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const known = error instanceof TokenError ? error : explain(error)
+  request.problem = known.code
   if (known.status >= 500) request.log.error({ err: known.cause ?? known }, known.message)
   void reply.code(known.status).headers(known.headers).send({ error: known.code, error_description: known.message })
 }

@@ -97,7 +97,8 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
 const PASSING_STATES = /^(08|53|57|58|25006|40|55P03)/
 const PASSING_ERRORS = /timeout|terminated|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
 
-function explainFailure(error: unknown): unknown {
+/** A failure that passes becomes a Problem that says so; any other stays what it is. */
+export function explainFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Problem) return error
   const state = 'code' in error ? String(error.code) : ''
   const passing =

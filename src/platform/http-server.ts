@@ -13,7 +13,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asked and what was wrong, for the log line; set by whoever finds out. */
     clientId: string | null
-    problem: ProblemCode | null
+    problem: string | null
   }
 }
 

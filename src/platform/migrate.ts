@@ -1,6 +1,7 @@
 // Brings a database to the current schema: plain SQL files, in order, forward only.
 import { setTimeout as wait } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
+import { explainFailure } from './database.ts'
 
 const directory = new URL('../../migrations', import.meta.url).pathname
 const PATIENCE_MS = 60_000
@@ -20,7 +21,7 @@ export async function migrate(url: string): Promise<string[]> {
       return applied.map((migration) => migration.name)
     } catch (error) {
       const locked = error instanceof Error && error.message.includes('Another migration is already running')
-      if (!locked || Date.now() > deadline) throw error
+      if (!locked || Date.now() > deadline) throw explainFailure(error)
       await wait(200)
     }
   }

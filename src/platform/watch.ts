@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Database } from './database.ts'
+import { Problem } from './problem.ts'
 
 export interface Watched<Value> {
   readonly value: Value
@@ -14,13 +15,14 @@ export interface Watcher {
   /** Starts polling and waits for the first round, which may fail: the next one comes. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** A round that began after this call has ended. Calls that come together share one round. */
+  /** A round that began after this call has ended, or a Problem after a second. Calls that come together share a round. */
   refresh(): Promise<void>
   /** Milliseconds since all topics were last known to be fresh. */
   age(): number
 }
 
 const INTERVAL_MS = 500
+const REFRESH_MS = 1000
 
 export function createWatcher(database: Database, onFailure: (error: unknown) => void): Watcher {
   const topics = new Map<string, { version: string | undefined; reload: () => Promise<void> }>()
@@ -88,7 +90,20 @@ export function createWatcher(database: Database, onFailure: (error: unknown) =>
       stopped.abort()
       await loop
     },
-    refresh,
+    refresh: () => within(REFRESH_MS, refresh()),
     age: () => performance.now() - freshAt,
+  }
+}
+
+/** A request that waits for a round must not wait for a database that hangs. */
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  const done = new AbortController()
+  const expiry = wait(milliseconds, undefined, { signal: done.signal }).then(() => {
+    throw new Problem('unavailable', 'The database does not answer at the moment.', { headers: { 'retry-after': '1' } })
+  })
+  try {
+    await Promise.race([work, expiry])
+  } finally {
+    done.abort()
   }
 }

@@ -42,7 +42,7 @@ export async function assertOpens(address: string, token: string): Promise<void>
   assert.equal(body.data?.length, 1)
 }
 
-export interface RawAnswer {
+interface RawAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
   body: string

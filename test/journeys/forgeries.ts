@@ -1,0 +1,169 @@
+// Tokens that must not open anything, as a table of title and token. Those signed with the service's own key prove that
+// a signature alone is not believed. Never contains a token that RFC 9068 would accept.
+import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
+import {
+  algorithmsOfOthers,
+  brokenSignatures,
+  criticalHeaders,
+  encode,
+  type Json,
+  keyIds,
+  malformTokens,
+  noAlgorithm,
+  type Parts,
+  publicKeyAsSecret,
+  wrongClaims,
+  wrongTypes,
+} from './forgery-values.ts'
+
+interface Originals {
+  /** A good token, a second one of the same client, and one of another client. */
+  readonly good: string
+  readonly second: string
+  readonly foreign: string
+  readonly privateKey: CryptoKey
+  readonly publicJwk: JWK
+}
+
+/** Signs whatever it is given, where a library would refuse. */
+type Sign = (header: unknown, payload?: unknown) => Promise<string>
+interface Forge extends Originals {
+  readonly header: Json
+  readonly payload: Json
+  readonly parts: Parts
+  readonly ours: Sign
+  readonly theirs: Sign
+  readonly attackerJwk: JWK
+}
+type Rows = AsyncGenerator<readonly [title: string, token: string]>
+
+export async function forgeTokens(originals: Originals): Promise<{ title: string; token: string }[]> {
+  const forge = await openForge(originals)
+  const groups = [
+    forgeWithoutAlgorithm,
+    forgeWithPublicKey,
+    forgeKeyIds,
+    forgeEmbeddedKeys,
+    forgeHeaders,
+    forgeClaims,
+    tamperParts,
+    mixTokens,
+  ]
+  const rows = []
+  for (const group of groups) for await (const [title, token] of group(forge)) rows.push({ title, token })
+  return rows
+}
+
+async function openForge(originals: Originals): Promise<Forge> {
+  const parts = splitToken(originals.good)
+  const [header, payload] = [decode(parts.header), decode(parts.payload)]
+  const attacker = await generateKeyPair('ES256', { extractable: true })
+  const signWith =
+    (key: CryptoKey): Sign =>
+    async (given, claims = payload) => {
+      const input = `${encode(given)}.${encode(claims)}`
+      const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key, Buffer.from(input))
+      return `${input}.${Buffer.from(signature).toString('base64url')}`
+    }
+  return {
+    ...originals,
+    ...{ header, payload, parts },
+    ours: signWith(originals.privateKey),
+    theirs: signWith(attacker.privateKey),
+    attackerJwk: await exportJWK(attacker.publicKey),
+  }
+}
+
+async function* forgeWithoutAlgorithm({ header, parts }: Forge): Rows {
+  for (const alg of noAlgorithm) {
+    const input = `${encode(change(header, 'alg', alg))}.${parts.payload}`
+    for (const [kind, signature] of Object.entries({ no: '', 'a stolen': parts.signature, 'a short': 'AA' }))
+      yield [`alg ${show(alg)} with ${kind} signature`, `${input}.${signature}`]
+  }
+}
+
+async function* forgeWithPublicKey({ header, parts, publicJwk }: Forge): Rows {
+  for (const [kind, secret] of Object.entries(publicKeyAsSecret(publicJwk)))
+    for (const bits of [256, 384, 512]) {
+      const input = `${encode({ ...header, alg: `HS${bits}` })}.${parts.payload}`
+      const mac = createHmac(`sha${bits}`, secret).update(input).digest('base64url')
+      yield [`HS${bits} with the public key as ${kind}`, `${input}.${mac}`]
+    }
+}
+
+async function* forgeKeyIds({ header, parts, ours, theirs }: Forge): Rows {
+  for (const kid of keyIds(String(header['kid']))) {
+    yield [`kid ${show(kid)}, signed by the attacker`, await theirs(change(header, 'kid', kid))]
+    yield [`kid ${show(kid)}, signed by us`, await ours(change(header, 'kid', kid))]
+  }
+  yield ["our kid, signed by another issuer's key", await theirs(header)]
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+  const input = `${parts.header}.${parts.payload}`
+  const signature = signBytes('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+  yield ['our kid, signed on another curve', `${input}.${signature.toString('base64url')}`]
+}
+
+async function* forgeEmbeddedKeys({ header, ours, theirs, attackerJwk }: Forge): Rows {
+  const address = 'http://127.0.0.1:9/attacker'
+  const keys = { jwk: attackerJwk, jku: address, x5u: address, x5c: [encode(attackerJwk)] }
+  for (const [name, value] of Object.entries(keys)) {
+    const bringing = { ...header, [name]: value }
+    yield [`${name} beside our kid, signed by the attacker`, await theirs(bringing)]
+    yield [`${name} beside the attacker's kid`, await theirs({ ...bringing, kid: 'attacker' })]
+    yield [`${name} without a kid`, await theirs(change(bringing, 'kid', undefined))]
+    yield [`${name} of the attacker, signed by us`, await ours(bringing)]
+  }
+}
+
+async function* forgeHeaders({ header, ours }: Forge): Rows {
+  for (const alg of algorithmsOfOthers) yield [`alg ${alg} over our signature`, await ours({ ...header, alg })]
+  for (const typ of wrongTypes) yield [`typ ${show(typ)}`, await ours(change(header, 'typ', typ))]
+  for (const more of criticalHeaders) yield [`header ${show(more)}`, await ours({ ...header, ...more })]
+  for (const text of ['', 'null', '[]', '{', '"ES256"', `[${JSON.stringify(header)}]`])
+    yield [`header ${show(text)}, signed by us`, await ours(text)]
+}
+
+async function* forgeClaims({ header, payload, ours }: Forge): Rows {
+  for (const [claim, values] of Object.entries(wrongClaims(payload)))
+    for (const value of values)
+      yield [`${claim} ${show(value)}, signed by us`, await ours(header, change(payload, claim, value))]
+  for (const client of ['nobody', '', '__proto__', 'constructor', null, ['a'], 7])
+    yield [`client ${show(client)}, signed by us`, await ours(header, { ...payload, sub: client, client_id: client })]
+  for (const text of ['', 'null', '[]', '"token"', '7', 'true', '{', `[${JSON.stringify(payload)}]`])
+    yield [`payload ${show(text)}, signed by us`, await ours(header, text)]
+}
+
+async function* tamperParts({ parts }: Forge): Rows {
+  const positions = { header: 12, payload: 40, signature: 40 } as const
+  for (const name of ['header', 'payload', 'signature'] as const) {
+    const bytes = Buffer.from(parts[name], 'base64url')
+    for (const at of evenly(bytes.length, positions[name])) {
+      const flipped = bytes.with(at, (bytes[at] ?? 0) ^ (1 << (at % 8)))
+      const tampered = { ...parts, [name]: Buffer.from(flipped).toString('base64url') }
+      yield [`a flipped bit in byte ${at} of the ${name}`, joinParts(tampered)]
+    }
+  }
+  for (const [title, signature] of Object.entries(brokenSignatures(Buffer.from(parts.signature, 'base64url'))))
+    yield [`signature: ${title}`, joinParts({ ...parts, signature: signature.toString('base64url') })]
+}
+
+async function* mixTokens({ good, second, foreign, parts }: Forge): Rows {
+  yield ["another client's payload", joinParts({ ...parts, payload: splitToken(foreign).payload })]
+  yield ['the signature of another token', joinParts({ ...parts, signature: splitToken(second).signature })]
+  for (const length of evenly(good.length, 12).slice(1))
+    yield [`truncated to ${length} characters`, good.slice(0, length)]
+  yield* Object.entries(malformTokens(good, parts))
+}
+
+function splitToken(token: string): Parts {
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  return { header, payload, signature }
+}
+const joinParts = ({ header, payload, signature }: Parts) => `${header}.${payload}.${signature}`
+const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Json
+/** `undefined` takes the member away, as JSON does. */
+const change = (json: Json, name: string, value: unknown): Json => ({ ...json, [name]: value })
+const show = (value: unknown) => (JSON.stringify(value) ?? 'missing').slice(0, 60)
+const evenly = (length: number, count: number) =>
+  Array.from({ length: count }, (_, i) => Math.floor((i * (length - 1)) / (count - 1)))

@@ -1,0 +1,42 @@
+// Whether two kinds of work can be told apart by their time, on a machine that does other things meanwhile.
+
+interface Comparison {
+  /** Microseconds by which the second kind is slower: the median of all rounds. */
+  readonly gap: number
+  /** Microseconds by which one kind differs from itself in such a round. */
+  readonly noise: number
+  readonly toldApart: boolean
+}
+
+type Work = (i: number) => unknown
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+/**
+ * Interleaves the kinds, who goes first by turns, and compares medians round by round, so that neither a slow moment
+ * nor a few slow calls decide. Noise is what the same statistic says of the two halves of one kind.
+ */
+export async function compareTimes(first: Work, second: Work, rounds: number, perRound: number): Promise<Comparison> {
+  const gaps: number[] = []
+  const noises: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const times: [number[], number[]] = [[], []]
+    for (let i = 0; i < perRound; i++) {
+      for (const kind of i % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+        const began = performance.now()
+        await (kind === 0 ? first : second)(round * perRound + i)
+        times[kind].push((performance.now() - began) * 1000)
+      }
+    }
+    gaps.push(median(times[1]) - median(times[0]))
+    // Pairs of calls, so that both halves went first equally often.
+    for (const own of times) noises.push(Math.abs(medianOfHalf(own, 0) - medianOfHalf(own, 1)))
+  }
+  const gap = median(gaps)
+  const noise = median(noises)
+  return { gap, noise, toldApart: Math.abs(gap) >= 3 * noise }
+}
+
+const medianOfHalf = (times: readonly number[], half: number) =>
+  median(times.filter((_time, i) => Math.floor(i / 2) % 2 === half))
