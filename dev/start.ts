@@ -38,5 +38,6 @@ async function leave(): Promise<void> {
   await cluster?.stop()
   process.exit(0)
 }
-process.once('SIGINT', () => void leave())
-process.once('SIGTERM', () => void leave())
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void leave())
+// Whoever read the output has gone: nobody is there any more to stop it.
+process.stdout.once('error', () => void leave())
