@@ -1,6 +1,7 @@
 // The hall: the only place where the rooms meet, and the table of contents of the service.
 import type { FastifyBaseLogger } from 'fastify'
 import { catalogue } from './datasets/catalogue.ts'
+import { describeService } from './description.ts'
 import { createVerifier } from './oauth/access-tokens.ts'
 import { guardScope } from './oauth/guard.ts'
 import { createKnowledge } from './oauth/knowledge.ts'
@@ -37,7 +38,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   const published = watcher.watch('release', loadPublished, new Map())
   const app = createHttpServer({ baseUrl, log })
-  await registerOpenApi(app, { baseUrl, authUrl })
+  await registerOpenApi(app, describeService(baseUrl, authUrl))
 
   registerHealth(app, () => [...(isDraining() ? ['draining'] : []), ...(watcher.age() > LOST_MS ? ['database'] : [])])
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
