@@ -65,13 +65,17 @@ function createCellReader(field: Field, format: Format): (raw: unknown) => Cell 
     if (typeof raw === 'object') return read(raw)
     let cell = memory.get(raw)
     if (cell === undefined) {
-      cell = read(raw)
+      const own = typeof raw === 'string' ? detach(raw) : raw
+      cell = read(own)
       if (memory.size >= REMEMBERED_CELLS) memory.clear()
-      memory.set(raw, cell)
+      memory.set(own, cell)
     }
     return cell
   }
 }
+
+/** A cell is a slice that keeps its whole piece of the file alive; what is remembered must not. */
+const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
 
 function readIdentity(rawId: unknown, key: unknown, format: Format, fault: Report): CheckedRow['identity'] | null {
   const id = format === 'csv' ? asNumber(rawId, /^[1-9]\d*$/) : rawId

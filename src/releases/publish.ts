@@ -119,7 +119,7 @@ async function addVersions(client: PoolClient, dataset: Dataset, release: number
       select revision, first_release, to_release from ${version} as v
       where v.id = incoming.id order by from_release desc limit 1
     ) as earlier on true
-    where earlier.to_release is distinct from ${OPEN}`)
+    where not exists (select from ${version} as open where open.id = incoming.id and open.to_release = ${OPEN})`)
   await client.query(sql`analyze fresh (ordinal)`)
   const columns = contentColumns(dataset)
   const body = renderBody(sql`staged.content`, {

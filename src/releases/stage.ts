@@ -23,32 +23,46 @@ export async function stageRows(client: PoolClient, dataset: Dataset, files: rea
     select 0::bigint as ordinal, null::bigint as id, null::text as key, ${columns}, content_sha256, null::text as content
     from ${tablesOf(dataset).version} with no data`)
   const copy = client.query(copyFrom(sql`copy staged from stdin`.text))
-  await pipeline(Readable.from(renderFiles(dataset, files), { objectMode: false, highWaterMark: 1 << 20 }), copy)
+  await pipeline(Readable.from(renderFiles(dataset, files), { objectMode: false }), copy)
   // An empty input would withdraw every record there is: far more often an accident than an intention.
   if (copy.rowCount === 0) throw new OperatorFault('the input holds no records')
   await client.query(sql`analyze staged (ordinal, id, key)`)
 }
 
-async function* renderFiles(dataset: Dataset, files: readonly RecordFile[]): AsyncGenerator<string> {
+/** Blocks of lines. Written into bytes line by line: joining them as text first costs twice the time. */
+async function* renderFiles(dataset: Dataset, files: readonly RecordFile[]): AsyncGenerator<Buffer> {
   const findings = collectFindings()
   const render = createRenderer(dataset)
   const columns = inputColumns(dataset)
   let ordinal = 0
+  let block = Buffer.allocUnsafe(BLOCK_BYTES)
+  let used = 0
   for (const file of files) {
     const checkRow = createRowCheck(dataset, file.format)
     for await (const batch of file.batches(columns)) {
-      let lines = ''
       for (const input of batch) {
         const row = checkRow(input, (column, message) =>
           findings.add({ file: file.name, line: input.line, column, message }),
         )
-        if (row !== null) lines += copyLine(ordinal++, row, render(row.cells))
+        if (row === null) continue
+        const line = copyLine(ordinal++, row, render(row.cells))
+        const room = line.length * LONGEST_UTF8
+        if (room > block.length - used) {
+          yield block.subarray(0, used)
+          block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, room))
+          used = 0
+        }
+        used += block.write(line, used)
       }
-      yield lines
     }
   }
   findings.settle()
+  yield block.subarray(0, used)
 }
+
+const BLOCK_BYTES = 1 << 20
+/** Bytes that one unit of a JavaScript string takes at the most. */
+const LONGEST_UTF8 = 3
 
 function copyLine(ordinal: number, { identity, cells }: CheckedRow, content: string): string {
   let line = `${ordinal}\t${'id' in identity ? identity.id : '\\N'}\t${'key' in identity ? escapeCopy(identity.key) : '\\N'}`
