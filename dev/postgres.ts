@@ -5,6 +5,7 @@ import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symli
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -59,18 +60,24 @@ export async function createCluster(): Promise<Cluster> {
         ({ stdout }) => stdout.trim().split('\n'),
         () => [],
       )
-      for (const pid of [postmaster, ...children]) {
-        try {
-          process.kill(Number(pid), 'SIGKILL')
-        } catch {
-          // A child may have ended by itself when the postmaster did.
-        }
-      }
+      const pids = [postmaster, ...children].map(Number)
+      for (const pid of pids) signal(pid, 'SIGKILL')
+      // A server refuses to start while its predecessor's process is there, dead or not.
+      while (pids.some((pid) => signal(pid, 0))) await wait(20)
     },
     async stop() {
       await control('-m', 'immediate', 'stop').catch(() => {})
       rmSync(home, { recursive: true, force: true })
     },
+  }
+}
+
+/** False where there is no such process: a child may have ended by itself when the postmaster did. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
   }
 }
 

@@ -12,6 +12,4 @@ begin
 exception when duplicate_object or unique_violation then null;
 end $$;
 
--- Every table a later migration creates is readable by both; writing is granted table by table.
-alter default privileges grant select on tables to outbreaks_api, outbreaks_operator;
 grant usage on schema public to outbreaks_api, outbreaks_operator;

@@ -3,6 +3,7 @@ create table watched_topic (
   topic text primary key,
   version bigint not null default 1
 );
+grant select on watched_topic to outbreaks_api, outbreaks_operator;
 grant update (version) on watched_topic to outbreaks_operator;
 
 -- Counted in the changing transaction itself: a node that sees the new version sees the change.

@@ -28,6 +28,7 @@ create table signing_key (
   verifies_until timestamptz
 );
 
+grant select on client, client_secret, signing_key to outbreaks_api, outbreaks_operator;
 grant insert, update on client, client_secret, signing_key to outbreaks_operator;
 
 insert into watched_topic (topic) values ('client'), ('signing_key');

@@ -16,6 +16,7 @@ create table release (
   event_names text[] not null,
   primary key (dataset, number)
 );
+grant select on release to outbreaks_api, outbreaks_operator;
 grant insert on release to outbreaks_operator;
 
 insert into watched_topic (topic) values ('release');

@@ -68,5 +68,6 @@ create table hed_outbreak_checkpoint (
   primary key (release, ordinal)
 );
 
+grant select on hed_outbreak_version, hed_outbreak_key, hed_outbreak_checkpoint to outbreaks_api, outbreaks_operator;
 grant insert, update (to_release) on hed_outbreak_version to outbreaks_operator;
 grant insert on hed_outbreak_key, hed_outbreak_checkpoint to outbreaks_operator;

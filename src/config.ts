@@ -48,7 +48,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       databaseUrl: read('DATABASE_URL', databaseUrl),
       secret: read('OUTBREAKS_SECRET', secret),
       baseUrl,
-      authUrl: read('OUTBREAKS_AUTH_URL', address, baseUrl),
+      authUrl: read('OUTBREAKS_AUTH_URL', address, '') || baseUrl,
       host: read('OUTBREAKS_HOST', (value) => value, '127.0.0.1'),
       port: read('OUTBREAKS_PORT', wholeNumber(0, 65_535), 8080),
       logLevel: read('OUTBREAKS_LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
@@ -88,15 +88,13 @@ function readAll<Config>(environment: Environment, build: (read: Reader) => Conf
 
 // No message repeats the value: it may be a secret in the wrong variable.
 function databaseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
-    throw new Error('must be a postgres:// address')
+  if (!URL.canParse(text) || !/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a postgres:// address')
   return text
 }
 
 function address(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http(s) address')
-  if (/[/?#]$/.test(text) || /[?#]/.test(text))
-    throw new Error('must have no query, no fragment and no slash at the end')
+  if (/[?#@]|\/$/.test(text)) throw new Error('must have no user, no query, no fragment and no slash at the end')
   return text
 }
 

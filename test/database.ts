@@ -1,7 +1,6 @@
 // One real PostgreSQL for a whole test run, and a fresh migrated database for whoever asks.
 // Loaded by the runner itself (--test-global-setup) and imported by the tests.
 import { randomBytes } from 'node:crypto'
-import { after } from 'node:test'
 import pg from 'pg'
 import { type Cluster, createCluster } from '../dev/postgres.ts'
 import { migrate } from '../src/platform/migrate.ts'
@@ -22,11 +21,10 @@ export async function globalTeardown(): Promise<void> {
   await cluster?.stop()
 }
 
-/** The address of a database of its own, as superuser. Dropped after the test file. */
+/** The address of a database of its own, as superuser. It goes with the cluster. */
 export async function createTestDatabase(): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await administer((admin) => admin.query(`create database ${name} template ${TEMPLATE}`))
-  after(() => administer((admin) => admin.query(`drop database if exists ${name} with (force)`)))
   return urlOf(name)
 }
 

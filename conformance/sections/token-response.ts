@@ -1,5 +1,5 @@
 // Specification section 5, token response, and the decision on it; RFC 6749 section 5.1, RFC 9068 for the token.
-import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose'
+import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader } from 'jose'
 import { check, type Section } from '../check.ts'
 import { expectEqual, expectHeader, expectJsonType, expectThat, Failure, readObject } from '../expect.ts'
 import { readOnce, readToken, type Service } from '../service.ts'
@@ -62,7 +62,7 @@ export const tokenResponse: Section = {
     }),
     check('the signature is that of a key published at jwks_uri', async (service) => {
       const token = readToken(await readAnswer(service))
-      const keys = createLocalJWKSet({ keys: await readKeySet(service) } as JSONWebKeySet)
+      const keys = createLocalJWKSet({ keys: await readKeySet(service) })
       const verified = await compactVerify(token, keys).then(
         () => true,
         () => false,

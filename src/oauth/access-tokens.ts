@@ -7,7 +7,7 @@ import type { Client } from './client-registry.ts'
 import { algorithms, findVerifier, type SigningKey, TOKEN_SECONDS } from './key-ring.ts'
 import type { Knowledge } from './knowledge.ts'
 
-export interface Caller {
+interface Caller {
   readonly clientId: string
   readonly scopes: ReadonlySet<string>
 }

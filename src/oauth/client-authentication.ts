@@ -1,6 +1,6 @@
 // How a client names itself at the token endpoint: in the body, or by HTTP Basic, and never both (RFC 6749 section 2.3).
 import type { FastifyRequest } from 'fastify'
-import { authorizationHeaders } from './authorization-header.ts'
+import { headerValues } from '../platform/raw-headers.ts'
 import { TokenError } from './token-error.ts'
 
 export type Parameters = ReadonlyMap<string, string>
@@ -52,7 +52,7 @@ function readForm(body: string): Parameters {
 }
 
 export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {
-  const [authorization, ...further] = authorizationHeaders(request)
+  const [authorization, ...further] = headerValues(request.raw, 'authorization')
   if (further.length > 0) throw new TokenError('invalid_request', 'Send one Authorization header.')
   if (authorization === undefined) {
     return {

@@ -1,8 +1,8 @@
 // Nobody passes without a token (RFC 6750). A route inside a guarded scope cannot forget to ask.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../platform/problem.ts'
+import { headerValues } from '../platform/raw-headers.ts'
 import type { VerifyToken } from './access-tokens.ts'
-import { authorizationHeaders } from './authorization-header.ts'
 
 interface GuardOptions {
   verifyToken: VerifyToken
@@ -35,7 +35,7 @@ export function guardScope(scope: FastifyInstance, options: GuardOptions): void 
 }
 
 function readBearer(request: FastifyRequest, challenge: (error?: string) => string): string {
-  const [header, ...further] = authorizationHeaders(request)
+  const [header, ...further] = headerValues(request.raw, 'authorization')
   if (header === undefined || !/^bearer\b/i.test(header)) {
     // RFC 6750 3.1: no error code where no token was tried.
     throw new Problem('not_authenticated', 'Send the header Authorization: Bearer <access token>.', {

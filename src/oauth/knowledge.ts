@@ -24,9 +24,7 @@ export function createKnowledge(watcher: Watcher, sealingKey: Buffer): Knowledge
     refresh: watcher.refresh,
     assertFresh() {
       if (watcher.age() <= STALE_MS) return
-      throw new Problem('unavailable', 'Clients cannot be looked up at the moment.', {
-        headers: { 'retry-after': '1' },
-      })
+      throw new Problem('unavailable', 'Clients cannot be looked up at the moment.')
     },
   }
 }

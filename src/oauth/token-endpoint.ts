@@ -20,6 +20,9 @@ interface TokenEndpoint {
   knowledge: Knowledge
 }
 
+/** A client may be slow to send its body; the server's own limit for that is shorter. */
+const SLOW_BODY_MS = 12_000
+
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
   const { knowledge } = endpoint
 
@@ -77,7 +80,11 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     scope.addHook('onRequest', async (_request, reply) => {
       reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
     })
-    scope.post('/oauth/token', { schema: documentation, validatorCompiler: () => () => true }, answer)
+    scope.post(
+      '/oauth/token',
+      { schema: documentation, validatorCompiler: () => () => true, handlerTimeout: SLOW_BODY_MS },
+      answer,
+    )
   })
 }
 

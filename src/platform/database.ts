@@ -42,8 +42,7 @@ const OPERATOR_BOUNDS: pg.PoolConfig = {
 
 export function openDatabase({ url, role, connections = 10, onLostConnection }: DatabaseOptions): Database {
   const reads = role === 'outbreaks_api'
-  const pool = new pg.Pool({
-    connectionString: url,
+  const settings: pg.PoolConfig = {
     application_name: role,
     options: `-c role=${role} -c default_transaction_read_only=${reads ? 'on' : 'off'}`,
     max: connections,
@@ -52,7 +51,11 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
     keepAliveInitialDelayMillis: 5000,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 1800,
-  })
+  }
+  // pg lets a parameter of the address win over a setting; the role and the bounds are not for it to change.
+  const address = new URL(url)
+  for (const name of Object.keys(settings)) address.searchParams.delete(name)
+  const pool = new pg.Pool({ ...settings, connectionString: address.href })
   // Without a listener the death of an idle connection ends the process.
   pool.on('error', (error) => onLostConnection?.(error))
 
@@ -95,7 +98,7 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
 
 /** Classes of SQLSTATE that say "not now": connection, resources, operator intervention, system error. */
 const PASSING_STATES = /^(08|53|57|58|25006|40|55P03)/
-const PASSING_ERRORS = /timeout|terminated|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
+const PASSING_ERRORS = /timeout|terminated|not queryable|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
 
 /** A failure that passes becomes a Problem that says so; any other stays what it is. */
 export function explainFailure(error: unknown): unknown {
@@ -105,7 +108,6 @@ export function explainFailure(error: unknown): unknown {
     error instanceof pg.DatabaseError ? PASSING_STATES.test(state) : PASSING_ERRORS.test(`${state} ${error.message}`)
   if (!passing) return error
   return new Problem('unavailable', 'The database cannot be reached at the moment; try again shortly.', {
-    headers: { 'retry-after': '1' },
     cause: error,
   })
 }

@@ -1,13 +1,14 @@
 // The HTTP floor: limits, request ids, one log line a request, and every error as problem+json.
 // It knows nothing of what the routes mean.
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { TObject } from 'typebox'
 import { Problem, type ProblemCode, problemSchema, problems, problemType, toProblem } from './problem.ts'
 import { readQuery } from './query-string.ts'
+import { headerValues } from './raw-headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,6 +26,7 @@ interface HttpServerOptions {
 }
 
 const BODY_LIMIT = 8 * 1024
+const LEAVING_MS = 5000
 const SANE_REQUEST_ID = /^[\w.-]{8,64}$/
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -41,16 +43,25 @@ export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
     bodyLimit: BODY_LIMIT,
     // fastify sets this to 0, which lets a slow body hold a connection for ever.
     requestTimeout: 10_000,
+    // Each query has a bound of its own; this one is for several of them in a row.
+    handlerTimeout: 2900,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: { headersTimeout: 5000, connectionsCheckingInterval: 1000, maxHeaderSize: 8 * 1024 },
+    http: {
+      headersTimeout: 5000,
+      connectionsCheckingInterval: 1000,
+      maxHeaderSize: 8 * 1024,
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: 200 },
     // As a factory (typed for Ajv alone), not by setValidatorCompiler: a scope with schemas of its own would fall back to the lenient default.
     schemaController: { compilersFactory: { buildValidator: (() => compileValidator) as never } },
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket, baseUrl),
+    clientErrorHandler: (error, socket) => refuseConnection(error, socket, baseUrl, log),
+    // For these no hook runs.
     frameworkErrors: (error, request, reply) => {
-      sendProblem(toProblem(error), request, reply, baseUrl)
+      sendProblem(toProblem(error), request, reply.headers(ownHeaders(request.id)), baseUrl)
+      logAnswer(request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -83,20 +94,22 @@ export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
   })
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, ...SECURITY_HEADERS })
+    reply.headers(ownHeaders(request.id))
+    // Left to us (requireHostHeader) because Node answers without a body, and takes two.
+    const hosts = headerValues(request.raw, 'host').length
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== '1.0'))
+      throw new Problem('invalid_request', 'Send one Host header.')
   })
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info({
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      // Never a query as it came: somebody may have put a secret there. Only one that was read and accepted.
-      query: reply.statusCode < 400 && request.routeOptions.schema?.querystring !== undefined ? request.query : null,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      client_id: request.clientId,
-      problem: request.problem,
-    })
+  let closing = false
+  app.addHook('preClose', async () => {
+    closing = true
+    // Node no longer looks after slow and silent connections once it closes: whoever is left then is cut off.
+    setTimeout(() => app.server.closeAllConnections(), LEAVING_MS).unref()
   })
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close')
+  })
+  app.addHook('onResponse', async (request, reply) => logAnswer(request, reply))
 
   app.get('/problems/:code', { schema: { hide: true } }, async (request) => {
     const { code } = request.params as { code: string }
@@ -119,6 +132,21 @@ function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: st
   }
 }
 
+function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  request.log[reply.statusCode < 500 ? 'info' : 'warn']({
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    // Never a query as it came: somebody may have put a secret there. Only one that was read and accepted.
+    query: reply.statusCode < 400 && request.routeOptions.schema?.querystring !== undefined ? request.query : null,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    client_id: request.clientId ?? null,
+    problem: request.problem,
+  })
+}
+
+const ownHeaders = (id: string) => ({ 'x-request-id': id, ...SECURITY_HEADERS })
+
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id']
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID()
@@ -136,13 +164,20 @@ function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyRe
 }
 
 /** What never became a request: broken framing, headers too large or too slow. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, baseUrl: string): void {
+function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, baseUrl: string, log: FastifyBaseLogger): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request'
   const problem = new Problem(code, problems[code][1])
-  const body = JSON.stringify(problem.toBody(baseUrl, randomUUID()))
-  socket.end(
-    `HTTP/1.1 ${problem.status} \r\ncontent-type: application/problem+json\r\nconnection: close\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+  const id = randomUUID()
+  const body = JSON.stringify(problem.toBody(baseUrl, id))
+  const headers = {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    connection: 'close',
+    ...ownHeaders(id),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
+  log.info({ request_id: id, status: problem.status, problem: code, reason: error.code })
 }

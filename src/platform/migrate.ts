@@ -1,9 +1,10 @@
 // Brings a database to the current schema: plain SQL files, in order, forward only.
+import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
 import { explainFailure } from './database.ts'
 
-const directory = new URL('../../migrations', import.meta.url).pathname
+const directory = path.resolve(import.meta.dirname, '../../migrations')
 const PATIENCE_MS = 60_000
 
 /** Safe when many start at once: the runner only tries its lock, so the others come again until it is free. */

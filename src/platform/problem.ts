@@ -39,7 +39,7 @@ export class Problem extends Error {
     this.name = 'Problem'
     this.code = code
     this.parameter = parameter
-    this.headers = headers
+    this.headers = code === 'unavailable' ? { 'retry-after': '1', ...headers } : headers
   }
 
   get status(): number {

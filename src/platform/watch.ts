@@ -5,7 +5,7 @@ import sql from 'sql-template-tag'
 import type { Database } from './database.ts'
 import { Problem } from './problem.ts'
 
-export interface Watched<Value> {
+interface Watched<Value> {
   readonly value: Value
 }
 
@@ -99,7 +99,7 @@ export function createWatcher(database: Database, onFailure: (error: unknown) =>
 async function within(milliseconds: number, work: Promise<void>): Promise<void> {
   const done = new AbortController()
   const expiry = wait(milliseconds, undefined, { signal: done.signal }).then(() => {
-    throw new Problem('unavailable', 'The database does not answer at the moment.', { headers: { 'retry-after': '1' } })
+    throw new Problem('unavailable', 'The database does not answer at the moment.')
   })
   try {
     await Promise.race([work, expiry])

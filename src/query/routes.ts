@@ -6,7 +6,7 @@ import type { Database } from '../platform/database.ts'
 import type { HttpServer } from '../platform/http-server.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Published, PublishedRelease } from '../records/published.ts'
-import { readCursor, writeCursor } from './cursor.ts'
+import { type Cursor, readCursor, writeCursor } from './cursor.ts'
 import { cursorQuery, DEFAULT_NUM, eventNamesQuery, offsetQuery } from './parameters.ts'
 import { findOffset, readEventNames, readPage } from './run.ts'
 import { shapeArray, shapeEnvelope } from './shape.ts'
@@ -28,7 +28,7 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
   app.addSchema(recordSchema(dataset))
 
   /** The release asked for, or the newest. One that another node published a moment ago is looked for before it is refused. */
-  async function resolveRelease(asked: number | undefined): Promise<PublishedRelease> {
+  async function resolveRelease(asked: number | undefined, cursor?: Cursor): Promise<PublishedRelease> {
     const find = () => {
       const releases = routes.published().get(dataset.name) ?? []
       return asked === undefined ? releases.at(-1) : releases.find((release) => release.number === asked)
@@ -41,6 +41,9 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
     if (release !== undefined) return release
     if (asked === undefined)
       throw new Problem('nothing_published', 'No release of this dataset has been published yet.')
+    // A cursor was given out by us, so its release exists: the database of this node does not have it yet.
+    if (cursor !== undefined)
+      throw new Problem('unavailable', `Release ${asked} has not reached this node yet; try again shortly.`)
     throw new Problem('invalid_parameter', `There is no release ${asked}.`, { parameter: 'release' })
   }
 
@@ -122,7 +125,7 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
           parameter: 'release',
         })
       }
-      const release = await resolveRelease(cursor?.release ?? request.query.release)
+      const release = await resolveRelease(cursor?.release ?? request.query.release, cursor)
       const { bodies, nextId } = await readPage(database, dataset, {
         release: release.number,
         fromId: cursor?.fromId ?? 0,

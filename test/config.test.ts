@@ -1,0 +1,120 @@
+// The configuration: every fault at once, no value in a message, no secret in the first log line.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { ConfigFault, readDatabaseConfig, readOperatorConfig, readServiceConfig, redactConfig } from '../src/config.ts'
+
+const CANARY = 'canary0value'
+const good = {
+  DATABASE_URL: `postgres://user:${CANARY}@db.test:5432/outbreaks?password=${CANARY}`,
+  OUTBREAKS_SECRET: randomBytes(32).toString('base64url'),
+  OUTBREAKS_BASE_URL: 'https://api.test',
+}
+type Environment = Record<string, string | undefined>
+
+/** The variables that are complained about, in order. */
+function faultsOf(read: (environment: Environment) => unknown, environment: Environment): string[] {
+  try {
+    read(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigFault)
+    const [, ...lines] = error.message.split('\n')
+    return lines.map((line) => line.trim().split(' ')[0] ?? '')
+  }
+}
+
+test('three variables are enough; the others have their defaults', () => {
+  const { secret, ...config } = readServiceConfig(good)
+  assert.equal(secret.toString('base64url'), good.OUTBREAKS_SECRET)
+  assert.deepEqual(config, {
+    databaseUrl: good.DATABASE_URL,
+    baseUrl: 'https://api.test',
+    authUrl: 'https://api.test',
+    host: '127.0.0.1',
+    port: 8080,
+    logLevel: 'info',
+    drainSeconds: 5,
+    outsideIssuer: null,
+  })
+})
+
+test('everything can be set', () => {
+  const config = readServiceConfig({
+    ...good,
+    OUTBREAKS_AUTH_URL: 'https://auth.test/tenant',
+    OUTBREAKS_JWKS_URL: 'https://auth.test/keys.json',
+    OUTBREAKS_TOKEN_TYPE: 'JWT',
+    OUTBREAKS_HOST: '0.0.0.0',
+    OUTBREAKS_PORT: '0',
+    OUTBREAKS_LOG_LEVEL: 'silent',
+    OUTBREAKS_DRAIN_SECONDS: '600',
+  })
+  assert.deepEqual(config.outsideIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
+  assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
+  assert.deepEqual([config.logLevel, config.drainSeconds], ['silent', 600])
+})
+
+test('an empty variable counts as one that is not there', () => {
+  const empty = { OUTBREAKS_AUTH_URL: '', OUTBREAKS_PORT: '', OUTBREAKS_JWKS_URL: '', OUTBREAKS_TOKEN_TYPE: '' }
+  assert.deepEqual(readServiceConfig({ ...good, ...empty }), readServiceConfig(good))
+  assert.deepEqual(faultsOf(readDatabaseConfig, { DATABASE_URL: '' }), ['DATABASE_URL'])
+})
+
+test('each door asks for what it needs and no more', () => {
+  assert.deepEqual(faultsOf(readDatabaseConfig, {}), ['DATABASE_URL'])
+  assert.deepEqual(faultsOf(readOperatorConfig, {}), ['DATABASE_URL', 'OUTBREAKS_SECRET'])
+  assert.deepEqual(faultsOf(readServiceConfig, {}).sort(), ['DATABASE_URL', 'OUTBREAKS_BASE_URL', 'OUTBREAKS_SECRET'])
+})
+
+const bad: Record<string, string[]> = {
+  DATABASE_URL: [CANARY, 'http://db.test', 'postgres', 'mysql://db.test/x', `postgres:user:${CANARY}@db.test/x`],
+  OUTBREAKS_SECRET: [CANARY, randomBytes(31).toString('base64url'), `${good.OUTBREAKS_SECRET}=`, 'é'.repeat(60)],
+  OUTBREAKS_BASE_URL: [
+    CANARY,
+    'ftp://api.test',
+    'https://api.test/',
+    'https://api.test?a',
+    'https://api.test/#',
+    '//api.test',
+    `https://user:${CANARY}@api.test`,
+  ],
+  OUTBREAKS_AUTH_URL: [CANARY, 'https://auth.test/'],
+  OUTBREAKS_JWKS_URL: [CANARY, 'file:///keys.json'],
+  OUTBREAKS_TOKEN_TYPE: [CANARY, 'jwt', 'at+JWT'],
+  OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
+  OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
+  OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
+}
+
+for (const [name, values] of Object.entries(bad)) {
+  test(`${name} is refused where it is malformed, by its name and without its value`, () => {
+    for (const value of values) {
+      assert.deepEqual(faultsOf(readServiceConfig, { ...good, [name]: value }), [name], value)
+      assert.throws(
+        () => readServiceConfig({ ...good, [name]: value }),
+        (error: Error) => !inspect(error).includes(CANARY),
+      )
+    }
+  })
+}
+
+test('every fault is listed at once, each variable once', () => {
+  const environment = Object.fromEntries(Object.keys(bad).map((name) => [name, CANARY]))
+  assert.deepEqual(faultsOf(readServiceConfig, environment).sort(), Object.keys(bad).sort())
+  assert.throws(
+    () => readServiceConfig(environment),
+    (error: Error) => !inspect(error).includes(CANARY),
+  )
+})
+
+test('what is printed holds neither the secret nor the password, and still says which database it is', () => {
+  const printed = redactConfig(readServiceConfig(good))
+  const text = JSON.stringify(printed) + inspect(printed, { depth: null })
+  assert.ok(!text.includes(CANARY))
+  assert.ok(!text.includes(good.OUTBREAKS_SECRET))
+  assert.equal(printed['secret'], '[redacted]')
+  assert.equal(printed['databaseUrl'], 'postgres://db.test:5432/outbreaks')
+  assert.equal(printed['baseUrl'], 'https://api.test')
+})
