@@ -61,7 +61,7 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
         summary: 'List event names',
         description: 'The distinct event names of the release, sorted by code point.',
         querystring: eventNamesQuery,
-        response: { 200: Type.Array(Type.String(), { description: 'Event names.' }), ...refusals },
+        response: { 200: Type.Array(Type.String(), { description: 'Event names.', headers }), ...refusals },
       },
     },
     async (request, reply) => {
@@ -80,7 +80,7 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
         description:
           'A plain array of records in ascending order of id. Give `release` to keep to one release over several requests; v2 does so by itself and is recommended.',
         querystring: offsetQuery,
-        response: { 200: Type.Array(record, { description: 'Records.' }), ...refusals },
+        response: { 200: Type.Array(record, { description: 'Records.', headers }), ...refusals },
       },
     },
     async (request, reply) => {
@@ -111,7 +111,7 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
                 description: 'Opaque cursor for the next page; null when there are no more pages.',
               }),
             },
-            { description: 'One page.' },
+            { description: 'One page.', headers },
           ),
           ...refusals,
         },
@@ -138,6 +138,9 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
   )
 }
 
+const headers = {
+  'Outbreaks-Release': { type: 'integer', description: 'The release that was read.' },
+}
 const refused = (description: string) => ({
   description,
   content: { 'application/problem+json': { schema: Type.Ref('Problem') } },

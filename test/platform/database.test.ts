@@ -10,7 +10,6 @@ import { Problem } from '../../src/platform/problem.ts'
 import { createTestDatabase } from '../database.ts'
 
 const opened: Database[] = []
-// Before the database is asked for: hooks run in their order, and the next one drops it.
 after(() => Promise.all([admin.end(), ...opened.map((database) => database.close())]))
 const url = await createTestDatabase()
 const admin = new pg.Client(url)

@@ -9,7 +9,6 @@ import { Problem } from '../../src/platform/problem.ts'
 import { createWatcher } from '../../src/platform/watch.ts'
 import { createTestDatabase } from '../database.ts'
 
-// Before the database is asked for: hooks run in their order, and the next one drops it.
 after(() => Promise.all([database.close(), admin.end()]))
 const url = await createTestDatabase()
 const database = openDatabase({ url, role: 'outbreaks_api' })

@@ -27,7 +27,6 @@ const RECORDS = 3400
 const MAX = Number.MAX_SAFE_INTEGER
 
 const home = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-routes-'))
-// Before the database is asked for: hooks run in their order, and the next one drops it.
 after(() => Promise.all([app.close(), api.close(), operator.close(), rm(home, { recursive: true })]))
 const url = await createTestDatabase()
 const api = openDatabase({ url, role: 'outbreaks_api' })
