@@ -41,7 +41,7 @@ registerCredentialCommands(program, {
   answer,
   sealingKey: () => deriveKey(readOperatorConfig(process.env).secret, 'signing keys'),
 })
-registerReleaseCommands(program, { datasets: catalogue, answer })
+registerReleaseCommands(program, { datasets: catalogue, answer, print })
 program
   .command('synth')
   .description('write a synthetic release, for tests and benchmarks')

@@ -9,6 +9,16 @@ export type Content = Record<string, FieldValue>
 
 export type Derive = (valueOf: (name: string) => FieldValue) => FieldValue
 
+/** What must hold between the fields of one record. */
+export interface Rule {
+  readonly name: string
+  readonly severity: 'error' | 'warning'
+  /** The field to look at. */
+  readonly column: string
+  /** What is wrong, or null. `today` is the day of the check, YYYY-MM-DD. */
+  readonly object: (valueOf: (name: string) => FieldValue, today: string) => string | null
+}
+
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'
 
 export interface Field {
@@ -40,6 +50,7 @@ export interface Dataset {
   readonly content: readonly Field[]
   /** Every field of a published record, in order: id, the content, then what the service assigns. */
   readonly fields: readonly Field[]
+  readonly rules: readonly Rule[]
 }
 
 type Undecided = Omit<Field, 'name'>

@@ -8,10 +8,12 @@ import {
   date,
   defineDataset,
   derived,
+  type FieldValue,
   integer,
   number,
   object,
   optional,
+  type Rule,
   text,
   uri,
 } from './define.ts'
@@ -104,4 +106,63 @@ export const hedOutbreaks = defineDataset({
     note: optional(text("Curator's remark.")),
     extra: object('Operator-defined fields.'),
   },
+  rules: [
+    {
+      name: 'dates_in_order',
+      severity: 'error',
+      column: 'date_high',
+      object: (valueOf) => (isBefore(valueOf('date_high'), valueOf('date_low')) ? 'is before date_low' : null),
+    },
+    {
+      name: 'date_not_in_future',
+      severity: 'error',
+      column: 'date_high',
+      object: (valueOf, today) => (isBefore(today, valueOf('date_high')) ? 'is in the future' : null),
+    },
+    {
+      name: 'report_not_in_future',
+      severity: 'error',
+      column: 'date_report',
+      object: (valueOf, today) => (isBefore(today, valueOf('date_report')) ? 'is in the future' : null),
+    },
+    {
+      name: 'report_after_period',
+      severity: 'warning',
+      column: 'date_report',
+      object: (valueOf) => (isBefore(valueOf('date_report'), valueOf('date_high')) ? 'is before date_high' : null),
+    },
+    {
+      name: 'deaths_within_cases',
+      severity: 'error',
+      column: 'deaths',
+      object: (valueOf) =>
+        isAbove(valueOf('deaths'), valueOf('cases')) ? 'exceeds cases, which include deaths' : null,
+    },
+    {
+      name: 'place_in_country',
+      severity: 'error',
+      column: 'al1_code',
+      object: (valueOf) => {
+        const code = valueOf('al1_code')
+        const inside = typeof code !== 'string' || code.startsWith(`${String(valueOf('country_code'))}-`)
+        return inside ? null : 'is not a part of country_code'
+      },
+    },
+    ...['cases', 'deaths'].map(
+      (count): Rule => ({
+        name: 'reason_only_where_missing',
+        severity: 'error',
+        column: `${count}_missing`,
+        object: (valueOf) =>
+          valueOf(count) !== null && valueOf(`${count}_missing`) !== null
+            ? `says why ${count} is missing, but it is not`
+            : null,
+      }),
+    ),
+  ],
 })
+
+const isBefore = (day: FieldValue, other: FieldValue) =>
+  typeof day === 'string' && typeof other === 'string' && day < other
+const isAbove = (count: FieldValue, other: FieldValue) =>
+  typeof count === 'number' && typeof other === 'number' && count > other

@@ -1,6 +1,7 @@
 // What a command answers: aligned text for a person at a terminal, JSON for a program behind a pipe.
 type Cell = string | number | boolean | Date | null | undefined | readonly string[]
-export type Answer = Record<string, Cell>
+/** A list inside an answer is shown as a table below it. */
+export type Answer = { readonly [name: string]: Cell | readonly Answer[] }
 
 export function formatAnswer(answer: Answer | readonly Answer[], forPerson: boolean): string {
   if (!forPerson) return JSON.stringify(answer, null, 2)
@@ -8,16 +9,20 @@ export function formatAnswer(answer: Answer | readonly Answer[], forPerson: bool
 }
 
 function formatList(answer: Answer): string {
-  const width = Math.max(...Object.keys(answer).map((name) => name.length))
-  return Object.entries(answer)
-    .map(([name, cell]) => `${name.padEnd(width)}  ${formatCell(cell)}`)
-    .join('\n')
+  const tables = Object.values(answer).filter(isTable)
+  const cells = Object.entries(answer).filter(([, cell]) => !isTable(cell))
+  const width = Math.max(...cells.map(([name]) => name.length))
+  const lines = cells.map(([name, cell]) => `${name.padEnd(width)}  ${formatCell(cell as Cell)}`)
+  return [lines.join('\n'), ...tables.map(formatTable)].join('\n\n')
 }
+
+const isTable = (cell: Cell | readonly Answer[]): cell is readonly Answer[] =>
+  Array.isArray(cell) && typeof cell[0] === 'object'
 
 function formatTable(answers: readonly Answer[]): string {
   const names = Object.keys(answers[0] ?? {})
   if (names.length === 0) return '(none)'
-  const lines = [names, ...answers.map((answer) => names.map((name) => formatCell(answer[name])))]
+  const lines = [names, ...answers.map((answer) => names.map((name) => formatCell(answer[name] as Cell)))]
   const widths = names.map((_name, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
   return lines
     .map((line) =>
@@ -32,5 +37,5 @@ function formatTable(answers: readonly Answer[]): string {
 function formatCell(cell: Cell): string {
   if (cell === null || cell === undefined) return '-'
   if (cell instanceof Date) return cell.toISOString().replace(/\.\d+/, '')
-  return Array.isArray(cell) ? cell.join(' ') : String(cell)
+  return Array.isArray(cell) ? cell.join(' ') || '-' : String(cell)
 }

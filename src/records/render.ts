@@ -41,3 +41,8 @@ interface Assigned {
 export const renderBody = (content: Sql, { id, revision, firstRelease, lastRelease }: Assigned): Sql =>
   sql`'{"id":' || ${id} || ',' || ${content} || ',"revision":' || ${revision}
     || ',"first_release":' || ${firstRelease} || ',"last_release":' || ${lastRelease} || '}'`
+
+/** The content again, cut out of a stored row of the version table: what renderBody put around it is taken off. */
+export const contentOfBody: Sql = sql`substr(body, length('{"id":' || id || ',') + 1,
+  length(body) - length('{"id":' || id || ',') - length(
+    ',"revision":' || revision || ',"first_release":' || first_release || ',"last_release":' || last_release || '}'))`

@@ -2,6 +2,7 @@
 // most cells repeat (a place, a day, a source), so a column remembers what it has already judged and spelt.
 import { type Dataset, type Derive, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
 import { type Cell, spell } from '../records/render.ts'
+import type { Finding } from './finding.ts'
 import type { Format, InputRow } from './read-release.ts'
 
 export interface CheckedRow {
@@ -11,7 +12,12 @@ export interface CheckedRow {
   cells: Cell[]
 }
 
-export type Report = (column: string | null, message: string) => void
+export interface Objection {
+  rule: string
+  message: string
+}
+
+export type Report = (column: string | null, objection: Objection, severity: Finding['severity']) => void
 
 /** What a row is asked for, in this order. */
 export const inputColumns = (dataset: Dataset): string[] => [
@@ -25,7 +31,7 @@ const LONGEST_KEY = 500
 const REMEMBERED_CELLS = 20_000
 
 /** Gives the record, or null where something was reported. */
-export function createRowCheck(dataset: Dataset, format: Format) {
+export function createRowCheck(dataset: Dataset, format: Format, today: string) {
   const given = givenFields(dataset).map((field) => ({ name: field.name, read: createCellReader(field, format) }))
   const places = new Map(dataset.content.map((field, place) => [field.name, place]))
   const givenPlaces = given.map(({ name }) => places.get(name) ?? 0)
@@ -33,34 +39,42 @@ export function createRowCheck(dataset: Dataset, format: Format) {
 
   return ({ cells: raw, unknown }: InputRow, report: Report): CheckedRow | null => {
     let sound = true
-    const fault: Report = (column, message) => {
+    const fault: Fault = (column, rule, message) => {
       sound = false
-      report(column, message)
+      report(column, { rule, message }, 'error')
     }
-    for (const name of unknown) fault(name, 'is not a field of this dataset')
+    for (const name of unknown) fault(name, 'unknown', 'is not a field of this dataset')
     const identity = readIdentity(raw[0], raw[1], format, fault)
     const cells = new Array<Cell>(dataset.content.length)
     for (let i = 0; i < given.length; i++) {
       const { name, read } = given[i] as (typeof given)[number]
       const cell = read(raw[i + IDENTITY_COLUMNS])
-      if (typeof cell === 'string') fault(name, cell)
+      if ('rule' in cell) fault(name, cell.rule, cell.message)
       else cells[givenPlaces[i] as number] = cell
     }
     if (!sound || identity === null) return null
     const valueOf: Parameters<Derive>[0] = (name) => cells[places.get(name) ?? -1]?.value ?? null
     for (const { derive, place } of derived) cells[place] = spell(derive(valueOf))
-    return { identity, cells }
+    for (const { name, severity, column, object } of dataset.rules) {
+      const message = object(valueOf, today)
+      if (message === null) continue
+      sound &&= severity === 'warning'
+      report(column, { rule: name, message }, severity)
+    }
+    return sound ? { identity, cells } : null
   }
 }
 
+type Fault = (column: string | null, rule: string, message: string) => void
+
 /** The cell, or what is wrong with it. */
-function createCellReader(field: Field, format: Format): (raw: unknown) => Cell | string {
-  const read = (raw: unknown): Cell | string => {
-    if (raw === undefined) return 'is missing'
+function createCellReader(field: Field, format: Format): (raw: unknown) => Cell | Objection {
+  const read = (raw: unknown): Cell | Objection => {
+    if (raw === undefined) return { rule: 'required', message: 'is missing' }
     const value = format === 'csv' ? decodeCell(field, raw) : raw
     return judge(field, value) ?? spell(value as FieldValue)
   }
-  const memory = new Map<unknown, Cell | string>()
+  const memory = new Map<unknown, Cell | Objection>()
   return (raw) => {
     if (typeof raw === 'object') return read(raw)
     let cell = memory.get(raw)
@@ -77,17 +91,17 @@ function createCellReader(field: Field, format: Format): (raw: unknown) => Cell 
 /** A cell is a slice that keeps its whole piece of the file alive; what is remembered must not. */
 const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
 
-function readIdentity(rawId: unknown, key: unknown, format: Format, fault: Report): CheckedRow['identity'] | null {
+function readIdentity(rawId: unknown, key: unknown, format: Format, fault: Fault): CheckedRow['identity'] | null {
   const id = format === 'csv' ? asNumber(rawId, /^[1-9]\d*$/) : rawId
   const hasId = id !== undefined && id !== null && id !== ''
   const hasKey = key !== undefined && key !== null && key !== ''
-  if (hasId === hasKey) fault(null, 'a record carries either an id or a key')
+  if (hasId === hasKey) fault(null, 'identity', 'a record carries either an id or a key')
   else if (hasId) {
     if (Number.isSafeInteger(id) && (id as number) > 0) return { id: id as number }
-    fault('id', 'must be a positive whole number')
+    fault('id', 'identity', 'must be a positive whole number')
   } else {
     if (typeof key === 'string' && key.length <= LONGEST_KEY && isStorable(key)) return { key }
-    fault('key', `must be a text of at most ${LONGEST_KEY} characters`)
+    fault('key', 'identity', `must be a text of at most ${LONGEST_KEY} characters`)
   }
   return null
 }
@@ -122,39 +136,48 @@ function asJson(raw: unknown): unknown {
 }
 
 /** What is wrong with the value, or null. */
-function judge(field: Field, value: unknown): string | null {
-  if (value === null) return field.nullable ? null : 'must not be empty'
+function judge(field: Field, value: unknown): Objection | null {
+  if (value === null) return field.nullable ? null : { rule: 'required', message: 'must not be empty' }
+  const demand = (held: boolean | undefined, rule: string, message: string) => (held ? null : { rule, message })
   switch (field.kind) {
     case 'identifier':
     case 'integer':
-      return Number.isSafeInteger(value) ? judgeRange(field, value as number) : 'must be a whole number'
+      return demand(Number.isSafeInteger(value), 'type', 'must be a whole number') ?? judgeRange(field, value as number)
     case 'number':
-      return Number.isFinite(value) ? judgeRange(field, value as number) : 'must be a number'
+      return demand(Number.isFinite(value), 'type', 'must be a number') ?? judgeRange(field, value as number)
     case 'boolean':
-      return typeof value === 'boolean' ? null : 'must be true or false'
+      return demand(typeof value === 'boolean', 'type', 'must be true or false')
     case 'date':
-      return typeof value === 'string' && isDate(value) ? null : 'must be a day of the calendar, as YYYY-MM-DD'
+      return demand(typeof value === 'string' && isDate(value), 'type', 'must be a day of the calendar, as YYYY-MM-DD')
     case 'choice':
-      return field.choices?.includes(value as string) ? null : `must be one of ${field.choices?.join(', ')}`
+      return demand(field.choices?.includes(value as string), 'choice', `must be one of ${field.choices?.join(', ')}`)
     case 'code':
-      return typeof value === 'string' && field.vocabulary?.has(value)
-        ? null
-        : `must be a code of ${field.vocabulary?.name}`
+      return demand(
+        typeof value === 'string' && field.vocabulary?.has(value),
+        'vocabulary',
+        `must be a code of ${field.vocabulary?.name}`,
+      )
     case 'uri':
-      return typeof value === 'string' && isWebAddress(value) ? null : 'must be an http(s) address'
+      return demand(typeof value === 'string' && isWebAddress(value), 'type', 'must be an http(s) address')
     case 'text':
-      return typeof value === 'string' && value !== '' && isStorable(value)
-        ? null
-        : 'must be a text, or null where unknown'
+      return demand(
+        typeof value === 'string' && value !== '' && isStorable(value),
+        'type',
+        'must be a text, or null where unknown',
+      )
     case 'object':
-      return typeof value === 'object' && !Array.isArray(value) && isStorable(JSON.stringify(value))
-        ? null
-        : 'must be a JSON object'
+      return demand(
+        typeof value === 'object' && !Array.isArray(value) && isStorable(JSON.stringify(value)),
+        'type',
+        'must be a JSON object',
+      )
   }
 }
 
 function judgeRange({ minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: Field, value: number) {
-  return value >= minimum && value <= maximum ? null : `must be from ${minimum} to ${maximum}`
+  return value >= minimum && value <= maximum
+    ? null
+    : { rule: 'range', message: `must be from ${minimum} to ${maximum}` }
 }
 
 /** PostgreSQL keeps no NUL, and half of a surrogate pair is no character. */

@@ -1,27 +1,53 @@
 // outbreakctl release …: what the team that curates the data does with releases.
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import type { Answer } from '../platform/terminal.ts'
-import { publishRelease } from './publish.ts'
+import { checkRelease } from './check-release.ts'
+import { listReleases } from './list-releases.ts'
+import { publishRelease, withdrawTo } from './publish.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
+  /** Runs the work on the operator's database and prints its answer. */
   answer: (work: (database: Database) => Promise<Answer | readonly Answer[]>) => Promise<void>
+  print: (answer: Answer | readonly Answer[]) => void
 }
 
-export function registerReleaseCommands(program: Command, { datasets, answer }: ReleaseCommands): void {
-  const names = datasets.map((dataset) => dataset.name)
-  program
-    .command('release')
-    .description('what is published')
-    .command('publish')
+export function registerReleaseCommands(program: Command, { datasets, answer, print }: ReleaseCommands): void {
+  const byName = new Map(datasets.map((dataset) => [dataset.name, dataset]))
+  const release = program.command('release').description('what is published')
+  const command = (name: string, description: string) =>
+    release
+      .command(name)
+      .description(description)
+      .addOption(new Option('--dataset <name>', 'which dataset').choices([...byName.keys()]).default(datasets[0]?.name))
+  const find = ({ dataset }: { dataset: string }): Dataset => byName.get(dataset) as Dataset
+
+  command('check', 'say what is wrong with a directory, without a database')
     .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
-    .description('publish a directory as the next release: the whole of it, or nothing')
-    .addOption(new Option('--dataset <name>', 'which dataset').choices(names).default(names[0]))
-    .action((directory: string, options: { dataset: string }) => {
-      const dataset = datasets.find(({ name }) => name === options.dataset)
-      if (dataset === undefined) throw new Error(`no dataset is called ${options.dataset}`)
-      return answer(async (database) => ({ ...(await publishRelease(database, dataset, directory)) }))
+    .action(async (directory: string, options: { dataset: string }) => {
+      const report = await checkRelease(find(options), directory)
+      print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
+      if (report.errors > 0) process.exitCode = 1
     })
+  command('publish', 'publish a directory as the next release: the whole of it, or nothing')
+    .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
+    .action((directory: string, options: { dataset: string }) =>
+      answer(async (database) => ({ ...(await publishRelease(database, find(options), directory)) })),
+    )
+  command('withdraw', 'take back what was published since an earlier release, by a new release equal to it')
+    .requiredOption('--to <number>', 'the release to go back to', parseNumber)
+    .requiredOption('--note <text>', 'why; consumers read it')
+    .action((options: { dataset: string; to: number; note: string }) =>
+      answer(async (database) => ({ ...(await withdrawTo(database, find(options), options.to, options.note)) })),
+    )
+  command('list', 'all releases, newest first').action((options: { dataset: string }) =>
+    answer((database) => listReleases(database, find(options))),
+  )
+}
+
+function parseNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('the number of a release')
+  return Number(text)
 }

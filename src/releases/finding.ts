@@ -1,15 +1,18 @@
-// What is wrong with an input, where, and in a sentence the operator can act on.
+// What is wrong with an input: where, by which rule, how bad, and in a sentence the operator can act on.
 import { OperatorFault } from '../platform/operator-fault.ts'
 
 export interface Finding {
   file: string
   line: number
   column: string | null
+  rule: string
+  /** An error rejects the input; a warning is only said. */
+  severity: 'error' | 'warning'
   message: string
 }
 
 const SHOWN = 20
-/** Past this many the input is not read further: it is another file than the operator thinks. */
+/** Past this many errors the input is not read further: it is another file than the operator thinks. */
 const ENOUGH = 1000
 
 export class InputFault extends OperatorFault {
@@ -18,24 +21,39 @@ export class InputFault extends OperatorFault {
   constructor(findings: readonly Finding[]) {
     const lines = findings.slice(0, SHOWN).map(describeFinding)
     const more = findings.length > SHOWN ? [`… and ${findings.length - SHOWN} more`] : []
-    super([`the input has faults; nothing was published`, ...lines, ...more].join('\n  '))
+    super(['the input has faults and is not published', ...lines, ...more].join('\n  '))
     this.findings = findings
   }
 }
 
-const describeFinding = ({ file, line, column, message }: Finding) =>
+const describeFinding = ({ file, line, column, message }: Finding): string =>
   `${file}:${line}${column === null ? '' : ` ${column}`}: ${message}`
 
-/** Collects findings while an input is read; `settle` throws them all. */
-export function collectFindings() {
-  const findings: Finding[] = []
+/** A fault after which a file cannot be read on. */
+export const unreadable = (file: string, line: number, rule: string, message: string): InputFault =>
+  new InputFault([{ file, line, column: null, rule, severity: 'error', message }])
+
+/** Collects findings while an input is read; `settle` throws the errors, all at once. */
+export interface Findings {
+  readonly errors: readonly Finding[]
+  readonly warnings: readonly Finding[]
+  add(finding: Finding): void
+  settle(): void
+}
+
+export function collectFindings(): Findings {
+  const errors: Finding[] = []
+  const warnings: Finding[] = []
   const settle = () => {
-    if (findings.length > 0) throw new InputFault(findings)
+    if (errors.length > 0) throw new InputFault(errors)
   }
   return {
-    add(finding: Finding) {
-      findings.push(finding)
-      if (findings.length >= ENOUGH) settle()
+    errors,
+    warnings,
+    add(finding) {
+      if (finding.severity === 'error') errors.push(finding)
+      else if (warnings.length < ENOUGH) warnings.push(finding)
+      if (errors.length >= ENOUGH) settle()
     },
     settle,
   }

@@ -8,7 +8,7 @@ import { OperatorFault } from '../platform/operator-fault.ts'
 import { renderBody } from '../records/render.ts'
 import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
 import { openRelease, type ReleaseManifest } from './read-release.ts'
-import { contentColumns, stageRows } from './stage.ts'
+import { contentColumns, createStaged, stageFiles, stageRelease } from './stage.ts'
 
 export interface PublishedSummary {
   dataset: string
@@ -21,33 +21,62 @@ export interface PublishedSummary {
   unchanged: boolean
 }
 
-export async function publishRelease(
-  database: Database,
-  dataset: Dataset,
-  directory: string,
-): Promise<PublishedSummary> {
+/** The next release, from a directory. */
+export async function publishRelease(database: Database, dataset: Dataset, directory: string) {
   const { manifest, files } = await openRelease(directory)
   return database.transaction(async (client) => {
-    await claimTurn(client, dataset)
-    const last = await readLastRelease(client, dataset)
-    await stageRows(client, dataset, files)
-    await assignIds(client, dataset, last.last_id)
-    await refuseDuplicates(client)
-    const release = last.number + 1
-    const closed = await closeVersions(client, dataset, release)
-    const { inserted, corrected } = await addVersions(client, dataset, release)
-    const counts = { added: inserted - corrected, corrected, withdrawn: closed - corrected }
-    if (closed + inserted === 0 && last.number > 0) {
-      return { dataset: dataset.name, release: last.number, records: last.records, ...counts, unchanged: true }
-    }
-    await addCheckpoints(client, dataset, release)
-    const records = await recordRelease(client, dataset, manifest, {
-      number: release,
-      last_id: last.last_id,
-      ...counts,
-    })
-    return { dataset: dataset.name, release, records, ...counts, unchanged: false }
+    const last = await beginRelease(client, dataset)
+    const warnings = await stageFiles(client, dataset, files)
+    return { ...(await publishStaged(client, dataset, last, { ...manifest, restores: null })), warnings }
   })
+}
+
+/** The next release, equal to an earlier one. History stays readable; the releases between are marked as withdrawn. */
+export async function withdrawTo(database: Database, dataset: Dataset, earlier: number, note: string) {
+  return database.transaction(async (client) => {
+    const last = await beginRelease(client, dataset)
+    const [target] = await rows<{ title: string; licence: string }>(
+      client,
+      sql`select title, licence from release where dataset = ${dataset.name} and number = ${earlier}`,
+    )
+    if (target === undefined || earlier >= last.number) {
+      throw new OperatorFault(`there is no earlier release ${earlier} to go back to`)
+    }
+    await stageRelease(client, dataset, earlier)
+    return publishStaged(client, dataset, last, { ...target, note, restores: earlier })
+  })
+}
+
+interface LastRelease {
+  number: number
+  records: number
+  last_id: number
+}
+
+async function beginRelease(client: PoolClient, dataset: Dataset): Promise<LastRelease> {
+  await claimTurn(client, dataset)
+  await createStaged(client, dataset)
+  return readLastRelease(client, dataset)
+}
+
+async function publishStaged(
+  client: PoolClient,
+  dataset: Dataset,
+  last: LastRelease,
+  manifest: ReleaseManifest & { restores: number | null },
+): Promise<PublishedSummary> {
+  await assignIds(client, dataset, last.last_id)
+  await refuseDuplicates(client)
+  const release = last.number + 1
+  const closed = await closeVersions(client, dataset, release)
+  const { inserted, corrected } = await addVersions(client, dataset, release)
+  const counts = { added: inserted - corrected, corrected, withdrawn: closed - corrected }
+  if (closed + inserted === 0 && last.number > 0) {
+    return { dataset: dataset.name, release: last.number, records: last.records, ...counts, unchanged: true }
+  }
+  await addCheckpoints(client, dataset, release)
+  const records = await recordRelease(client, dataset, manifest, { number: release, last_id: last.last_id, ...counts })
+  return { dataset: dataset.name, release, records, ...counts, unchanged: false }
 }
 
 /** One publisher at a time; a second one is told so instead of waiting. */
@@ -60,7 +89,7 @@ async function claimTurn(client: PoolClient, dataset: Dataset): Promise<void> {
     throw new OperatorFault(`another release of ${dataset.name} is being published at this moment`)
 }
 
-async function readLastRelease(client: PoolClient, dataset: Dataset) {
+async function readLastRelease(client: PoolClient, dataset: Dataset): Promise<LastRelease> {
   const [row] = await rows<{ number: number; records: string; last_id: string }>(
     client,
     sql`select number, records, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
@@ -152,14 +181,14 @@ async function addCheckpoints(client: PoolClient, dataset: Dataset, release: num
 async function recordRelease(
   client: PoolClient,
   dataset: Dataset,
-  { title, licence, note }: ReleaseManifest,
+  { title, licence, note, restores }: ReleaseManifest & { restores: number | null },
   release: { number: number; last_id: number; added: number; corrected: number; withdrawn: number },
 ): Promise<number> {
   const [row] = await rows<{ records: string }>(
     client,
     sql`insert into release
-      (dataset, number, title, licence, note, added, corrected, withdrawn, records, last_id, event_names)
-      select ${dataset.name}, ${release.number}, ${title}, ${licence}, ${note ?? null},
+      (dataset, number, title, licence, note, restores, added, corrected, withdrawn, records, last_id, event_names)
+      select ${dataset.name}, ${release.number}, ${title}, ${licence}, ${note ?? null}, ${restores},
         ${release.added}, ${release.corrected}, ${release.withdrawn}, count(*), greatest(${release.last_id}, max(id)),
         array(select distinct event collate "C" from staged order by 1)
       from incoming returning records`,

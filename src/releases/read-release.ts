@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { CsvFault, type CsvRecord, createCsvSplitter } from './csv.ts'
-import { InputFault } from './finding.ts'
+import { type Finding, InputFault, unreadable } from './finding.ts'
 
 export interface ReleaseManifest {
   title: string
@@ -81,8 +81,7 @@ async function* readText(file: string, name: string): AsyncGenerator<string> {
     yield decoder.decode()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const message = `is not UTF-8 (at or behind byte ${read})`
-    throw new InputFault([{ file: name, line: 0, column: null, message }])
+    throw unreadable(name, 0, 'encoding', `is not UTF-8 (at or behind byte ${read})`)
   }
 }
 
@@ -108,19 +107,30 @@ async function* readCsv(file: string, name: string, columns: readonly string[]):
     yield toRows(splitter.end())
   } catch (error) {
     if (!(error instanceof CsvFault)) throw error
-    throw new InputFault([{ file: name, line: error.line, column: null, message: error.message }])
+    throw unreadable(name, error.line, 'csv', error.message)
   }
 }
 
 /** Where each column stands in the file. A header that is wrong is said once, not once a row. */
 function readHeader({ line, cells }: CsvRecord, file: string, columns: readonly string[]) {
-  const fault = (column: string, message: string) => ({ file, line, column, message })
+  const fault = (column: string, rule: string, message: string): Finding => ({
+    file,
+    line,
+    column,
+    rule,
+    severity: 'error',
+    message,
+  })
   const faults = [
     ...columns
       .filter((column) => !NAMES.has(column) && !cells.includes(column))
-      .map((column) => fault(column, 'is missing')),
-    ...cells.filter((cell) => !columns.includes(cell)).map((cell) => fault(cell, 'is not a field of this dataset')),
-    ...cells.filter((cell, i) => cells.indexOf(cell) !== i).map((cell) => fault(cell, 'stands in the header twice')),
+      .map((column) => fault(column, 'required', 'is missing')),
+    ...cells
+      .filter((cell) => !columns.includes(cell))
+      .map((cell) => fault(cell, 'unknown', 'is not a field of this dataset')),
+    ...cells
+      .filter((cell, i) => cells.indexOf(cell) !== i)
+      .map((cell) => fault(cell, 'repeated', 'stands in the header twice')),
   ]
   if (faults.length > 0) throw new InputFault(faults)
   return { width: cells.length, places: columns.map((column) => cells.indexOf(column)) }
@@ -157,7 +167,7 @@ function readJsonLine(text: string, file: string, line: number): Record<string, 
   } catch {
     // said below
   }
-  throw new InputFault([{ file, line, column: null, message: 'is not a JSON object' }])
+  throw unreadable(file, line, 'json', 'is not a JSON object')
 }
 
 const PIECE_BYTES = 1 << 18

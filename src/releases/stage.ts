@@ -7,53 +7,65 @@ import { from as copyFrom } from 'pg-copy-streams'
 import sql, { join } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
-import { createRenderer, escapeCopy } from '../records/render.ts'
+import { contentOfBody, createRenderer, escapeCopy } from '../records/render.ts'
 import { identifier, tablesOf } from '../records/tables.ts'
-import { type CheckedRow, createRowCheck, inputColumns } from './check-row.ts'
-import { collectFindings } from './finding.ts'
+import { checkRows } from './check-release.ts'
+import type { CheckedRow } from './check-row.ts'
+import { collectFindings, type Findings } from './finding.ts'
 import type { RecordFile } from './read-release.ts'
 
 export const contentColumns = (dataset: Dataset) => dataset.content.map((field) => identifier(field.name))
 
-/** `staged` lives as long as the transaction: a line for each row, in the order of the input. */
-export async function stageRows(client: PoolClient, dataset: Dataset, files: readonly RecordFile[]): Promise<void> {
+/** `staged` lives as long as the transaction: a line for each record of the release to be. */
+export async function createStaged(client: PoolClient, dataset: Dataset): Promise<void> {
   const columns = join(contentColumns(dataset))
   await client.query(sql`
     create temporary table staged on commit drop as
     select 0::bigint as ordinal, null::bigint as id, null::text as key, ${columns}, content_sha256, null::text as content
     from ${tablesOf(dataset).version} with no data`)
+}
+
+/** From files: in the order of the input. Gives the warnings; throws the errors. */
+export async function stageFiles(client: PoolClient, dataset: Dataset, files: readonly RecordFile[]): Promise<number> {
+  const findings = collectFindings()
   const copy = client.query(copyFrom(sql`copy staged from stdin`.text))
-  await pipeline(Readable.from(renderFiles(dataset, files), { objectMode: false }), copy)
+  await pipeline(Readable.from(renderFiles(dataset, files, findings), { objectMode: false }), copy)
   // An empty input would withdraw every record there is: far more often an accident than an intention.
   if (copy.rowCount === 0) throw new OperatorFault('the input holds no records')
   await client.query(sql`analyze staged (ordinal, id, key)`)
+  return findings.warnings.length
+}
+
+/** From the store: the records as an earlier release held them. */
+export async function stageRelease(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
+  const columns = join(contentColumns(dataset))
+  await client.query(sql`
+    insert into staged (ordinal, id, ${columns}, content_sha256, content)
+    select row_number() over (order by id) - 1, id, ${columns}, content_sha256, ${contentOfBody}
+    from ${tablesOf(dataset).version} where from_release <= ${release} and to_release > ${release}`)
+  await client.query(sql`analyze staged (ordinal, id)`)
 }
 
 /** Blocks of lines. Written into bytes line by line: joining them as text first costs twice the time. */
-async function* renderFiles(dataset: Dataset, files: readonly RecordFile[]): AsyncGenerator<Buffer> {
-  const findings = collectFindings()
+async function* renderFiles(
+  dataset: Dataset,
+  files: readonly RecordFile[],
+  findings: Findings,
+): AsyncGenerator<Buffer> {
   const render = createRenderer(dataset)
-  const columns = inputColumns(dataset)
   let ordinal = 0
   let block = Buffer.allocUnsafe(BLOCK_BYTES)
   let used = 0
-  for (const file of files) {
-    const checkRow = createRowCheck(dataset, file.format)
-    for await (const batch of file.batches(columns)) {
-      for (const input of batch) {
-        const row = checkRow(input, (column, message) =>
-          findings.add({ file: file.name, line: input.line, column, message }),
-        )
-        if (row === null) continue
-        const line = copyLine(ordinal++, row, render(row.cells))
-        const room = line.length * LONGEST_UTF8
-        if (room > block.length - used) {
-          yield block.subarray(0, used)
-          block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, room))
-          used = 0
-        }
-        used += block.write(line, used)
+  for await (const batch of checkRows(dataset, files, findings)) {
+    for (const row of batch) {
+      const line = copyLine(ordinal++, row, render(row.cells))
+      const room = line.length * LONGEST_UTF8
+      if (room > block.length - used) {
+        yield block.subarray(0, used)
+        block = Buffer.allocUnsafe(Math.max(BLOCK_BYTES, room))
+        used = 0
       }
+      used += block.write(line, used)
     }
   }
   findings.settle()

@@ -6,7 +6,11 @@ import { createRowCheck, inputColumns } from '../../src/releases/check-row.ts'
 import { fullRow } from './release-fixture.ts'
 
 const columns = inputColumns(hedOutbreaks)
-const checks = { csv: createRowCheck(hedOutbreaks, 'csv'), ndjson: createRowCheck(hedOutbreaks, 'ndjson') }
+const TODAY = '2026-01-31'
+const checks = {
+  csv: createRowCheck(hedOutbreaks, 'csv', TODAY),
+  ndjson: createRowCheck(hedOutbreaks, 'ndjson', TODAY),
+}
 
 const asCells = (row: Record<string, unknown>) =>
   Object.fromEntries(
@@ -25,7 +29,9 @@ function examine(format: 'csv' | 'ndjson', change: Record<string, unknown>) {
     cells: columns.map((column) => row[column]),
     unknown: Object.keys(row).filter((name) => !columns.includes(name)),
   }
-  const checked = checks[format](input, (column, message) => faults.push(`${column ?? 'row'} ${message}`))
+  const checked = checks[format](input, (column, { rule, message }, severity) =>
+    faults.push(`${column ?? 'row'} ${message} (${severity} ${rule})`),
+  )
   const record =
     checked && Object.fromEntries(hedOutbreaks.content.map(({ name }, i) => [name, checked.cells[i]?.value]))
   return { record, faults }
@@ -43,7 +49,6 @@ const cells: [column: string, cell: string, value: unknown][] = [
   ['host', '', null],
   ['country_code', 'NA', 'NA'],
   ['country_code', 'XZ', 'XZ'],
-  ['al1_code', 'CN-BJ', 'CN-BJ'],
   ['note', ' NA ', ' NA '],
   ['extra', '', {}],
   ['extra', '{"a":1}', { a: 1 }],
@@ -129,4 +134,34 @@ test('records of one series have one series_id, of another place another', () =>
   assert.notEqual(series({ locality: 'a' }), series({ locality: 'b' }))
   assert.notEqual(series({ cumulative: true }), series({ cumulative: false }))
   assert.match(String(series({})), /^[0-9a-f]{16}$/)
+})
+
+const rules: [change: Record<string, unknown>, fault: string | null][] = [
+  [{ date_low: '2020-01-02', date_high: '2020-01-01' }, 'date_high is before date_low (error dates_in_order)'],
+  [{ date_low: '2020-01-01', date_high: '2020-01-01' }, null],
+  [{ date_high: '2026-02-01' }, 'date_high is in the future (error date_not_in_future)'],
+  [{ date_high: TODAY }, null],
+  [{ date_report: '2027-01-01' }, 'date_report is in the future (error report_not_in_future)'],
+  [{ cases: 1, deaths: 2 }, 'deaths exceeds cases, which include deaths (error deaths_within_cases)'],
+  [{ cases: 2, deaths: 2 }, null],
+  [{ cases: null, deaths: 2, cases_missing: 'not_reported' }, null],
+  [{ country_code: 'DE', al1_code: 'FR-IDF' }, 'al1_code is not a part of country_code (error place_in_country)'],
+  [{ country_code: 'DE', al1_code: 'DE-BY' }, null],
+  [
+    { cases: 1, cases_missing: 'censored' },
+    'cases_missing says why cases is missing, but it is not (error reason_only_where_missing)',
+  ],
+]
+for (const [change, fault] of rules) {
+  test(`${JSON.stringify(change)} ${fault === null ? 'is sound' : 'is refused'}`, () => {
+    const { record, faults } = examine('ndjson', change)
+    assert.deepEqual(faults, fault === null ? [] : [fault])
+    assert.equal(record === null, fault !== null)
+  })
+}
+
+test('a warning is said and the record is taken all the same', () => {
+  const { record, faults } = examine('ndjson', { date_high: '2020-02-01', date_report: '2020-01-15' })
+  assert.deepEqual(faults, ['date_report is before date_high (warning report_after_period)'])
+  assert.notEqual(record, null)
 })
