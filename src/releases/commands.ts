@@ -33,8 +33,11 @@ export function registerReleaseCommands(program: Command, { datasets, answer, pr
     })
   command('publish', 'publish a directory as the next release: the whole of it, or nothing')
     .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
-    .action((directory: string, options: { dataset: string }) =>
-      answer(async (database) => ({ ...(await publishRelease(database, find(options), directory)) })),
+    .option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %', parseNumber)
+    .action((directory: string, options: { dataset: string; confirmWithdrawn?: number }) =>
+      answer(async (database) => ({
+        ...(await publishRelease(database, find(options), directory, options.confirmWithdrawn)),
+      })),
     )
   command('withdraw', 'take back what was published since an earlier release, by a new release equal to it')
     .requiredOption('--to <number>', 'the release to go back to', parseNumber)
@@ -48,6 +51,6 @@ export function registerReleaseCommands(program: Command, { datasets, answer, pr
 }
 
 function parseNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('the number of a release')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 999999999')
   return Number(text)
 }

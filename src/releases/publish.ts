@@ -21,13 +21,22 @@ export interface PublishedSummary {
   unchanged: boolean
 }
 
-/** The next release, from a directory. */
-export async function publishRelease(database: Database, dataset: Dataset, directory: string) {
+/** More than this share of the records gone is far more often a truncated file than an intention. */
+const MASS_WITHDRAWAL = 0.05
+
+/** The next release, from a directory. `confirmed` is the number of records the operator knows to be withdrawn by it. */
+export async function publishRelease(database: Database, dataset: Dataset, directory: string, confirmed = 0) {
   const { manifest, files } = await openRelease(directory)
   return database.transaction(async (client) => {
     const last = await beginRelease(client, dataset)
     const warnings = await stageFiles(client, dataset, files)
-    return { ...(await publishStaged(client, dataset, last, { ...manifest, restores: null })), warnings }
+    const summary = await publishStaged(client, dataset, last, { ...manifest, restores: null })
+    if (summary.withdrawn > last.records * MASS_WITHDRAWAL && summary.withdrawn !== confirmed) {
+      throw new OperatorFault(
+        `this would withdraw ${summary.withdrawn} of ${last.records} records; if that is meant, say --confirm-withdrawn ${summary.withdrawn}`,
+      )
+    }
+    return { ...summary, warnings }
   })
 }
 

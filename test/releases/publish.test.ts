@@ -15,8 +15,17 @@ async function openStore() {
   after(() => database.close())
   return {
     database,
-    publish: async (rows: readonly Row[], write = writeNdjson) =>
-      publishRelease(database, hedOutbreaks, await write(rows)),
+    /** Small releases withdraw large shares: what they withdraw is confirmed unless a test says otherwise. */
+    publish: async (rows: readonly Row[], write = writeNdjson, confirmed?: number) => {
+      const directory = await write(rows)
+      const attempt = publishRelease(database, hedOutbreaks, directory, confirmed)
+      if (confirmed !== undefined) return attempt
+      return attempt.catch((error: unknown) => {
+        const count = /--confirm-withdrawn (\d+)/.exec(String(error))?.[1]
+        if (count === undefined) throw error
+        return publishRelease(database, hedOutbreaks, directory, Number(count))
+      })
+    },
     read: async (release: number) =>
       (
         await database.query<{ body: string }>(
@@ -212,4 +221,16 @@ test('event names are distinct and sorted by code point', async () => {
   await publish(['b', 'B', 'a', 'é', 'z', 'b'].map((event, i) => ({ key: String(i), event })))
   const [row] = await database.query<{ event_names: string[] }>(sql`select event_names from release`)
   assert.deepEqual(row?.event_names, ['B', 'a', 'b', 'z', 'é'])
+})
+
+test('a release that would withdraw many records is refused until their number is confirmed', async () => {
+  const { publish, count } = await openStore()
+  const rows = Array.from({ length: 100 }, (_, i) => ({ key: `k${i}` }))
+  await publish(rows)
+  assert.equal((await publish(rows.slice(5), writeNdjson, 0)).withdrawn, 5)
+  for (const confirmed of [0, 5, 7]) {
+    await assert.rejects(publish(rows.slice(11), writeNdjson, confirmed), /withdraw 6 of 95 .* --confirm-withdrawn 6$/)
+  }
+  assert.equal(await count('release'), 2)
+  assert.equal((await publish(rows.slice(11), writeNdjson, 6)).withdrawn, 6)
 })

@@ -11,7 +11,8 @@ import { type Row, writeNdjson } from './release-fixture.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
-const publish = async (rows: readonly Row[]) => publishRelease(database, hedOutbreaks, await writeNdjson(rows))
+const publish = async (rows: readonly Row[], withdrawn = 0) =>
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), withdrawn)
 const read = async (release: number) => {
   const rows = await database.query<{ body: string }>(
     sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
@@ -23,8 +24,8 @@ const contents = (records: Record<string, unknown>[]) =>
   records.map(({ revision: _revision, first_release: _first, last_release: _last, ...content }) => content)
 
 await publish([{ key: 'a', note: 'a "quoted", note' }, { key: 'b', cases: 1 }, { key: 'c' }])
-await publish([{ key: 'a', note: 'a "quoted", note' }, { key: 'b', cases: 100 }, { key: 'd' }])
-await publish([{ key: 'b', cases: 101 }, { key: 'd' }])
+await publish([{ key: 'a', note: 'a "quoted", note' }, { key: 'b', cases: 100 }, { key: 'd' }], 1)
+await publish([{ key: 'b', cases: 101 }, { key: 'd' }], 1)
 
 test('the new release says exactly what the earlier one said, and nothing before it has changed', async () => {
   const before = [await read(1), await read(2), await read(3)]
