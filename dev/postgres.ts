@@ -19,7 +19,8 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-export async function createCluster(): Promise<Cluster> {
+/** Not durable unless asked: what is thrown away afterwards need not wait for the disk. */
+export async function createCluster({ durable = false } = {}): Promise<Cluster> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-postgres-'))
   const account = unprivilegedAccount()
   if (account !== null) chownSync(home, account.uid, account.gid)
@@ -34,7 +35,8 @@ export async function createCluster(): Promise<Cluster> {
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     as,
   )
-  const settings = `-p ${port} -k ${home} -h 127.0.0.1 -c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=8GB -c shared_buffers=512MB`
+  const haste = '-c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=8GB'
+  const settings = `-p ${port} -k ${home} -h 127.0.0.1 -c shared_buffers=512MB ${durable ? '' : haste}`
   const start = async () => {
     // pg_ctl hands its pipes on to the server, so waiting for them would never end.
     const child = spawn(
