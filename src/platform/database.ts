@@ -10,6 +10,8 @@ export interface Database {
   query<Row extends object>(sql: Sql): Promise<Row[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
   transaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
+  /** The same, but rolled back in any case: to see what a transaction would do. */
+  rehearse<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
@@ -59,6 +61,32 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
   // Without a listener the death of an idle connection ends the process.
   pool.on('error', (error) => onLostConnection?.(error))
 
+  async function run<Result>(work: (client: pg.PoolClient) => Promise<Result>, ending: 'commit' | 'rollback') {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw explainFailure(error)
+    })
+    // A connection that dies while it is borrowed fails its query; the event alone must not end the process.
+    const ignore = () => {}
+    client.on('error', ignore)
+    let broken = true
+    try {
+      await client.query('begin')
+      const result = await work(client)
+      await client.query(ending)
+      broken = false
+      return result
+    } catch (error) {
+      broken = !(await client.query('rollback').then(
+        () => true,
+        () => false,
+      ))
+      throw explainFailure(error)
+    } finally {
+      client.removeListener('error', ignore)
+      client.release(broken)
+    }
+  }
+
   return {
     async query<Row extends object>(sql: Sql) {
       try {
@@ -67,31 +95,8 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
         throw explainFailure(error)
       }
     },
-    async transaction(work) {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw explainFailure(error)
-      })
-      // A connection that dies while it is borrowed fails its query; the event alone must not end the process.
-      const ignore = () => {}
-      client.on('error', ignore)
-      let broken = true
-      try {
-        await client.query('begin')
-        const result = await work(client)
-        await client.query('commit')
-        broken = false
-        return result
-      } catch (error) {
-        broken = !(await client.query('rollback').then(
-          () => true,
-          () => false,
-        ))
-        throw explainFailure(error)
-      } finally {
-        client.removeListener('error', ignore)
-        client.release(broken)
-      }
-    },
+    transaction: (work) => run(work, 'commit'),
+    rehearse: (work) => run(work, 'rollback'),
     close: () => pool.end(),
   }
 }

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database.ts'
 import type { Answer } from '../platform/terminal.ts'
 import { checkRelease } from './check-release.ts'
 import { listReleases } from './list-releases.ts'
-import { publishRelease, withdrawTo } from './publish.ts'
+import { previewRelease, publishRelease, withdrawTo } from './publish.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
@@ -31,6 +31,11 @@ export function registerReleaseCommands(program: Command, { datasets, answer, pr
       print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
       if (report.errors > 0) process.exitCode = 1
     })
+  command('preview', 'say what publishing a directory would change, and change nothing')
+    .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
+    .action((directory: string, options: { dataset: string }) =>
+      answer(async (database) => ({ ...(await previewRelease(database, find(options), directory)) })),
+    )
   command('publish', 'publish a directory as the next release: the whole of it, or nothing')
     .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
     .option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %', parseNumber)

@@ -7,7 +7,8 @@ import type { Database } from '../platform/database.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { renderBody } from '../records/render.ts'
 import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
-import { openRelease, type ReleaseManifest } from './read-release.ts'
+import { openRelease, type ReleaseInput, type ReleaseManifest } from './read-release.ts'
+import { describeChanges } from './report.ts'
 import { contentColumns, createStaged, stageFiles, stageRelease } from './stage.ts'
 
 export interface PublishedSummary {
@@ -26,18 +27,32 @@ const MASS_WITHDRAWAL = 0.05
 
 /** The next release, from a directory. `confirmed` is the number of records the operator knows to be withdrawn by it. */
 export async function publishRelease(database: Database, dataset: Dataset, directory: string, confirmed = 0) {
-  const { manifest, files } = await openRelease(directory)
+  const input = await openRelease(directory)
   return database.transaction(async (client) => {
-    const last = await beginRelease(client, dataset)
-    const warnings = await stageFiles(client, dataset, files)
-    const summary = await publishStaged(client, dataset, last, { ...manifest, restores: null })
+    const { last, ...summary } = await publishFiles(client, dataset, input)
     if (summary.withdrawn > last.records * MASS_WITHDRAWAL && summary.withdrawn !== confirmed) {
       throw new OperatorFault(
         `this would withdraw ${summary.withdrawn} of ${last.records} records; if that is meant, say --confirm-withdrawn ${summary.withdrawn}`,
       )
     }
-    return { ...summary, warnings }
+    return summary
   })
+}
+
+/** What publishing the directory would do. It is done, reported and rolled back: nothing else could be as true. */
+export async function previewRelease(database: Database, dataset: Dataset, directory: string) {
+  const input = await openRelease(directory)
+  return database.rehearse(async (client) => {
+    const { last, ...summary } = await publishFiles(client, dataset, input)
+    return { ...summary, ...(await describeChanges(client, dataset, last.number + 1)) }
+  })
+}
+
+async function publishFiles(client: PoolClient, dataset: Dataset, { manifest, files }: ReleaseInput) {
+  const last = await beginRelease(client, dataset)
+  const warnings = await stageFiles(client, dataset, files)
+  const summary = await publishStaged(client, dataset, last, { ...manifest, restores: null })
+  return { ...summary, warnings, last }
 }
 
 /** The next release, equal to an earlier one. History stays readable; the releases between are marked as withdrawn. */

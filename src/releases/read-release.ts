@@ -38,7 +38,12 @@ const manifestSchema = Type.Object(
   { additionalProperties: false },
 )
 
-export async function openRelease(directory: string): Promise<{ manifest: ReleaseManifest; files: RecordFile[] }> {
+export interface ReleaseInput {
+  manifest: ReleaseManifest
+  files: RecordFile[]
+}
+
+export async function openRelease(directory: string): Promise<ReleaseInput> {
   const names = await readdir(directory).catch((cause: unknown) => {
     throw new OperatorFault(`${directory} is not a directory that can be read`, { cause })
   })

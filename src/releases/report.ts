@@ -1,0 +1,70 @@
+// What a release changes, for the operator who is about to sign it: by event, by example, and beside earlier releases.
+// Reads what publish.ts has just written, inside its transaction.
+import type { PoolClient } from 'pg'
+import sql from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { tablesOf } from '../records/tables.ts'
+
+type EventChanges = { event: string; added: number; corrected: number; withdrawn: number }
+type FieldChange = { id: number; event: string; field: string; before: string; after: string }
+
+const EVENTS_SHOWN = 20
+const RECORDS_SHOWN = 10
+/** What changes with every correction says nothing about it. */
+const BOOKKEEPING = new Set(['revision', 'last_release'])
+
+export const describeChanges = async (client: PoolClient, dataset: Dataset, release: number) => ({
+  usual_changes: await readUsualSize(client, dataset, release),
+  by_event: await countByEvent(client, dataset, release),
+  corrections: await sampleCorrections(client, dataset, release),
+})
+
+/** The events with the most changes. */
+async function countByEvent(client: PoolClient, dataset: Dataset, release: number): Promise<EventChanges[]> {
+  const { version } = tablesOf(dataset)
+  const { rows } = await client.query<EventChanges>(sql`
+    select event,
+      (count(*) filter (where kind = 'added'))::integer as added,
+      (count(*) filter (where kind = 'corrected'))::integer as corrected,
+      (count(*) filter (where kind = 'withdrawn'))::integer as withdrawn
+    from (
+      select v.event, case when fresh.corrected then 'corrected' else 'added' end as kind
+      from fresh join ${version} as v on v.id = fresh.id and v.from_release = ${release}
+      union all
+      select v.event, 'withdrawn' from ${version} as v
+      where v.to_release = ${release} and not exists (select from fresh where fresh.id = v.id)
+    ) as changed
+    group by event order by count(*) desc, event limit ${EVENTS_SHOWN}`)
+  return rows
+}
+
+/** The first corrected records, field by field. */
+async function sampleCorrections(client: PoolClient, dataset: Dataset, release: number): Promise<FieldChange[]> {
+  const { version } = tablesOf(dataset)
+  const { rows } = await client.query<{ before: Record<string, unknown>; after: Record<string, unknown> }>(sql`
+    select before.body::jsonb as before, after.body::jsonb as after
+    from (select id from fresh where corrected order by id limit ${RECORDS_SHOWN}) as sample
+    join ${version} as before on before.id = sample.id and before.to_release = ${release}
+    join ${version} as after on after.id = sample.id and after.from_release = ${release}
+    order by sample.id`)
+  const names = dataset.fields.map((field) => field.name).filter((name) => !BOOKKEEPING.has(name))
+  return rows.flatMap(({ before, after }) =>
+    names
+      .map((field) => ({
+        id: Number(after['id']),
+        event: String(after['event']),
+        field,
+        before: JSON.stringify(before[field]),
+        after: JSON.stringify(after[field]),
+      }))
+      .filter((change) => change.before !== change.after),
+  )
+}
+
+/** How many records a release of this dataset usually touches: the median of the earlier ones, without the first. */
+async function readUsualSize(client: PoolClient, dataset: Dataset, release: number): Promise<number | null> {
+  const { rows } = await client.query<{ usual: number | null }>(sql`
+    select percentile_cont(0.5) within group (order by added + corrected + withdrawn) as usual
+    from release where dataset = ${dataset.name} and number > 1 and number < ${release}`)
+  return rows[0]?.usual ?? null
+}
