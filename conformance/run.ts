@@ -23,7 +23,7 @@ async function examineOwnService(): Promise<void> {
   try {
     const settings = newSettings(cluster.url)
     const credentials = await prepareDatabase(settings, sample)
-    await publishWithoutLastRecord(settings)
+    await publishWithoutLastRecords(settings)
     const port = String(await findFreePort())
     const authUrl = `http://localhost:${port}`
     const service = await startService(settings, { OUTBREAKS_PORT: port, OUTBREAKS_AUTH_URL: authUrl })
@@ -39,12 +39,12 @@ async function examineOwnService(): Promise<void> {
   }
 }
 
-async function publishWithoutLastRecord(settings: Settings): Promise<void> {
+async function publishWithoutLastRecords(settings: Settings): Promise<void> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-release-'))
   await cp(sample, directory, { recursive: true })
   const records = path.join(directory, 'outbreaks.csv')
   const lines = (await readFile(records, 'utf8')).trimEnd().split('\n')
-  await writeFile(records, `${lines.slice(0, -1).join('\n')}\n`)
+  await writeFile(records, `${lines.slice(0, -3).join('\n')}\n`)
   await outbreakctl(settings, 'release', 'publish', directory)
   await rm(directory, { recursive: true })
 }

@@ -16,6 +16,8 @@ type RequestHeaders = Record<string, string | undefined>
 export const V1 = '/v1/hed-outbreaks/outbreaks'
 export const V2 = '/v2/hed-outbreaks/outbreaks'
 export const EVENT_NAMES = '/v2/hed-outbreaks/event-names'
+export const RELEASES = '/v2/hed-outbreaks/releases'
+export const CHANGES = '/v2/hed-outbreaks/changes'
 export const DATA_PATHS = [V1, V2, EVENT_NAMES]
 
 /** Headers of a request that carries no token. */

@@ -3,12 +3,14 @@
 import type { Section } from './check.ts'
 import { Skipped } from './expect.ts'
 import { answers } from './sections/answers.ts'
+import { changes } from './sections/changes.ts'
 import { discovery } from './sections/discovery.ts'
 import { documents } from './sections/documents.ts'
 import { errors } from './sections/errors.ts'
 import { eventNames } from './sections/event-names.ts'
 import { limits } from './sections/limits.ts'
 import { parameters } from './sections/parameters.ts'
+import { readingAgain } from './sections/reading-again.ts'
 import { record } from './sections/record.ts'
 import { releases } from './sections/releases.ts'
 import { tokenRequest } from './sections/token-request.ts'
@@ -30,6 +32,8 @@ const sections: readonly Section[] = [
   parameters,
   record,
   releases,
+  readingAgain,
+  changes,
   errors,
   limits,
   versioning,

@@ -34,8 +34,13 @@ function decode(schema: TSchema, given: string): unknown {
 }
 
 function describe(schema: TSchema): string {
-  const { type, minimum, maximum } = schema as { type?: string; minimum?: number; maximum?: number }
-  if (type !== 'integer') return 'has a form it cannot take'
+  const { type, minimum, maximum, description } = schema as {
+    type?: string
+    minimum?: number
+    maximum?: number
+    description?: string
+  }
+  if (type !== 'integer') return `has a form it cannot take. ${description ?? ''}`.trim().replace(/\.$/, '')
   return `must be a whole number from ${minimum} to ${maximum}, written in plain digits`
 }
 

@@ -5,7 +5,7 @@ import { Problem } from '../platform/problem.ts'
 
 export interface Cursor {
   readonly release: number
-  /** The lowest id that was not sent yet. */
+  /** The first id, or number, that was not sent yet in the order of the walk. */
   readonly fromId: number
 }
 

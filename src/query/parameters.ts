@@ -1,5 +1,6 @@
 // What can be asked: the parameters of the data endpoints, declared once for reading, documentation and types.
 import { Type } from 'typebox'
+import { REFERENCE_PATTERN } from './release-reference.ts'
 
 export const DEFAULT_NUM = 100
 
@@ -11,13 +12,9 @@ const num = Type.Optional(
     description: 'Maximum number of records to return.',
   }),
 )
-const release = Type.Optional(
-  Type.Integer({
-    minimum: 1,
-    maximum: 2_147_483_647,
-    description: 'Number of the release to read; the newest where it is left out.',
-  }),
-)
+const reference = (description: string) => Type.String({ pattern: REFERENCE_PATTERN, description })
+const WAYS = 'its number, or a date (YYYY-MM-DD, UTC) for the newest published by the end of that day'
+const release = Type.Optional(reference(`The release to read: ${WAYS}. The newest where it is left out.`))
 const offset = Type.Optional(
   Type.Integer({
     minimum: 0,
@@ -34,6 +31,14 @@ const page = Type.Optional(
   }),
 )
 
-export const eventNamesQuery = Type.Object({ release })
+export const releaseQuery = Type.Object({ release })
 export const offsetQuery = Type.Object({ offset, num, release })
 export const cursorQuery = Type.Object({ page, num, release })
+export const listQuery = Type.Object({ page, num })
+export const nothingQuery = Type.Object({})
+export const changesQuery = Type.Object({
+  from: reference(`The release to compare with: ${WAYS}.`),
+  to: Type.Optional(reference(`The release that is compared: ${WAYS}. The newest where it is left out.`)),
+  page,
+  num,
+})

@@ -1,7 +1,20 @@
 // The one stage of a query that touches the database.
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
-import { checkpointBefore, eventNames, type PageQuery, pageOfBodies } from './sql.ts'
+import { OPEN } from '../records/tables.ts'
+import type { Change, Span, Version } from './shape.ts'
+import {
+  type ChangesQuery,
+  changesBetween,
+  checkpointBefore,
+  eventNames,
+  type HistoryQuery,
+  type PageQuery,
+  pageOfBodies,
+  recordBody,
+  spansOfRecord,
+  versionsOfRecord,
+} from './sql.ts'
 
 export interface Page {
   bodies: string[]
@@ -32,4 +45,43 @@ export async function readEventNames(database: Database, dataset: Dataset, relea
   const [row] = await database.query<{ event_names: string[] }>(eventNames(dataset, release))
   if (row === undefined) throw new Error(`release ${release} of ${dataset.name} is gone`)
   return row.event_names
+}
+
+/** The record as the release holds it, null where it does not. */
+export async function readRecord(database: Database, dataset: Dataset, release: number, id: number) {
+  const [row] = await database.query<{ body: string }>(recordBody(dataset, release, id))
+  return row?.body ?? null
+}
+
+/** From which release to which a record was ever held, a span for each version. */
+export async function readSpans(database: Database, dataset: Dataset, id: number): Promise<Span[]> {
+  const rows = await database.query<{ from_release: number; to_release: number }>(spansOfRecord(dataset, id))
+  return rows.map((row) => ({ from: row.from_release, to: row.to_release === OPEN ? null : row.to_release }))
+}
+
+export async function readHistory(database: Database, dataset: Dataset, query: HistoryQuery) {
+  const rows = await database.query<{ from_release: number; to_release: number | null; body: string }>(
+    versionsOfRecord(dataset, { ...query, limit: query.limit + 1 }),
+  )
+  const versions = rows.map(({ from_release: from, to_release: to, body }): Version => ({ from, to, body }))
+  return { versions: versions.slice(0, query.limit), nextRelease: versions[query.limit]?.from ?? null }
+}
+
+/** Ids that came and went between the releases are looked at in vain: so many of them do not shorten a page. */
+const SPARE = 100
+
+/** A page is shorter than wanted, and yet not the last, where more ids than that were looked at in vain. */
+export async function readChanges(database: Database, dataset: Dataset, query: ChangesQuery) {
+  const limit = query.limit + 1
+  const rows = await database.query<Change & { id: string | null; horizon: string | null }>(
+    changesBetween(dataset, { ...query, limit }, limit + SPARE),
+  )
+  const found = rows.filter((row) => row.id !== null)
+  const behind = found[query.limit]
+  const horizon = rows[0]?.horizon ?? null
+  const nextUnseen = horizon === null ? null : Number(horizon) + 1
+  return {
+    changes: found.slice(0, query.limit),
+    nextId: behind === undefined ? nextUnseen : Number(behind.id),
+  }
 }

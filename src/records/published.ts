@@ -4,16 +4,49 @@ import type { Database } from '../platform/database.ts'
 
 export interface PublishedRelease {
   readonly number: number
+  readonly title: string
+  readonly licence: string
+  readonly note: string | null
+  readonly publishedAt: Date
   readonly records: number
+  readonly added: number
+  readonly corrected: number
+  readonly withdrawn: number
 }
 
 /** By dataset name; the newest release is the last. */
 export type Published = ReadonlyMap<string, readonly PublishedRelease[]>
 
-export async function loadPublished(database: Database): Promise<Published> {
-  const rows = await database.query<{ dataset: string; number: number; records: string }>(
-    sql`select dataset, number, records from release order by dataset, number`,
-  )
-  const releases = rows.map((row) => ({ dataset: row.dataset, number: row.number, records: Number(row.records) }))
-  return Map.groupBy(releases, (release) => release.dataset)
+interface ReleaseRow {
+  dataset: string
+  number: number
+  title: string
+  licence: string
+  note: string | null
+  published_at: Date
+  records: string
+  added: string
+  corrected: string
+  withdrawn: string
 }
+
+export async function loadPublished(database: Database): Promise<Published> {
+  const rows = await database.query<ReleaseRow>(
+    sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn
+      from release order by dataset, number`,
+  )
+  const byDataset = Map.groupBy(rows, (row) => row.dataset)
+  return new Map([...byDataset].map(([dataset, releases]) => [dataset, releases.map(toPublished)]))
+}
+
+const toPublished = (row: ReleaseRow): PublishedRelease => ({
+  number: row.number,
+  title: row.title,
+  licence: row.licence,
+  note: row.note,
+  publishedAt: row.published_at,
+  records: Number(row.records),
+  added: Number(row.added),
+  corrected: Number(row.corrected),
+  withdrawn: Number(row.withdrawn),
+})

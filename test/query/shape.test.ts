@@ -1,8 +1,15 @@
-// The two shapes: exactly the keys of the interface, with the records byte for byte as they are kept.
+// The shapes: exactly the keys of the interface, with the records byte for byte as they are kept.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { shapeArray, shapeEnvelope } from '../../src/query/shape.ts'
+import {
+  describeSpans,
+  type Span,
+  shapeArray,
+  shapeChange,
+  shapeEnvelope,
+  shapeVersion,
+} from '../../src/query/shape.ts'
 
 const bodies = fc.array(fc.json({ maxDepth: 2 }))
 
@@ -31,4 +38,40 @@ test('v2 is the envelope: has_more says exactly whether there is a cursor', () =
       })
     }),
   )
+})
+
+test('a change is named after what was there before and after', () => {
+  const shaped: [before: string | null, after: string | null, text: string][] = [
+    [null, '{"a": 1}', '{"id":7,"change":"added","before":null,"after":{"a": 1}}'],
+    ['{"a": 1}', '{"a":2}', '{"id":7,"change":"corrected","before":{"a": 1},"after":{"a":2}}'],
+    ['{"a": 1}', null, '{"id":7,"change":"withdrawn","before":{"a": 1},"after":null}'],
+  ]
+  for (const [before, after, text] of shaped) assert.equal(shapeChange({ id: '7', before, after }), text)
+})
+
+test('a version says from which release to which it is held', () => {
+  assert.equal(
+    shapeVersion({ from: 2, to: 5, body: '{"a": 1}' }),
+    '{"from_release":2,"to_release":5,"record":{"a": 1}}',
+  )
+  assert.equal(shapeVersion({ from: 2, to: null, body: '{}' }), '{"from_release":2,"to_release":null,"record":{}}')
+})
+
+test('the releases that held a record are said in a sentence', () => {
+  const said: [spans: Span[], sentence: string][] = [
+    [[], 'No release has ever held it.'],
+    [[{ from: 3, to: 4 }], 'It was held in: 3.'],
+    [[{ from: 3, to: null }], 'It was held in: 3 and later.'],
+    [
+      [
+        { from: 1, to: 2 },
+        { from: 2, to: 5 },
+        { from: 6, to: 7 },
+        { from: 9, to: 10 },
+        { from: 10, to: null },
+      ],
+      'It was held in: 1 to 4; 6; 9 and later.',
+    ],
+  ]
+  for (const [spans, sentence] of said) assert.equal(describeSpans(spans), sentence)
 })

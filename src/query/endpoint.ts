@@ -1,0 +1,114 @@
+// What the data endpoints have in common: what they are made of, which release answers, and how an answer leaves.
+import type { FastifyReply } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import type { Dataset } from '../datasets/define.ts'
+import type { Database } from '../platform/database.ts'
+import { Problem } from '../platform/problem.ts'
+import type { Published, PublishedRelease } from '../records/published.ts'
+import type { Cursor } from './cursor.ts'
+import { findRelease, readReference } from './release-reference.ts'
+
+export interface QueryRoutes {
+  dataset: Dataset
+  database: Database
+  baseUrl: string
+  cursorKey: Buffer
+  published: () => Published
+  /** Asks the database once more which releases there are. */
+  refresh: () => Promise<void>
+}
+
+type Find = (releases: readonly PublishedRelease[]) => PublishedRelease | undefined
+
+export function createReleaseResolver({ dataset, published, refresh }: QueryRoutes) {
+  const list = () => published().get(dataset.name) ?? []
+
+  /** One that another node published a moment ago is looked for before it is refused. */
+  async function lookFor(find: Find): Promise<PublishedRelease | undefined> {
+    const known = find(list())
+    if (known !== undefined) return known
+    await refresh()
+    return find(list())
+  }
+
+  async function newest(): Promise<PublishedRelease> {
+    const release = await lookFor((releases) => releases.at(-1))
+    if (release !== undefined) return release
+    throw new Problem('nothing_published', 'No release of this dataset has been published yet.')
+  }
+
+  /** The release a parameter names, the newest where it is left out. */
+  async function named(parameter: string, text: string | undefined): Promise<PublishedRelease> {
+    if (text === undefined) return newest()
+    const reference = readReference(parameter, text)
+    const release = await lookFor((releases) => findRelease(releases, reference))
+    if (release !== undefined) return release
+    if ('number' in reference)
+      throw new Problem('invalid_parameter', `There is no release ${reference.number}.`, { parameter })
+    await newest()
+    const first = list()[0]?.publishedAt.toISOString()
+    throw new Problem(
+      'invalid_parameter',
+      `No release had been published by the end of ${reference.date}; the first was published at ${first}.`,
+      { parameter },
+    )
+  }
+
+  /** The release of a walk: that of its cursor, which a parameter may name again but not change. */
+  async function walked(parameter: string, text: string | undefined, cursor: Cursor | undefined) {
+    if (cursor === undefined) return named(parameter, text)
+    const release = await lookFor((releases) => findRelease(releases, { number: cursor.release }))
+    // A cursor was given out by us, so its release exists: the database of this node does not have it yet.
+    if (release === undefined)
+      throw new Problem('unavailable', `Release ${cursor.release} has not reached this node yet; try again shortly.`)
+    if (text !== undefined && (await named(parameter, text)).number !== cursor.release) {
+      throw new Problem('invalid_parameter', `The cursor belongs to release ${cursor.release}.`, { parameter })
+    }
+    return release
+  }
+
+  return { list, lookFor, named, walked }
+}
+
+export const releaseHeader = (release: number) => ({ 'outbreaks-release': String(release) })
+
+export const sendJson = (reply: FastifyReply, release: number, body: string) =>
+  reply
+    .headers({ ...releaseHeader(release), 'cache-control': 'private' })
+    .type('application/json; charset=utf-8')
+    .send(body)
+
+const headers = {
+  'Outbreaks-Release': { type: 'integer', description: 'The release that was read.' },
+}
+
+/** The answer of an endpoint in the description: what it is, and that it names its release. */
+export const answered = <Schema extends TSchema>(schema: Schema, description: string) => ({
+  ...schema,
+  description,
+  headers,
+})
+
+export const envelopeOf = (item: TSchema, items: string) =>
+  answered(
+    Type.Object({
+      data: Type.Array(item, { description: `${items} of the current page.` }),
+      has_more: Type.Boolean({ description: 'True when more pages are available.' }),
+      next_page: Type.Union([Type.String(), Type.Null()], {
+        description: 'Opaque cursor for the next page; null when there are no more pages.',
+      }),
+    }),
+    'One page.',
+  )
+
+const refused = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: Type.Ref('Problem') } },
+})
+export const refusals = {
+  400: refused('A parameter is unknown, repeated or has a value it cannot take.'),
+  401: refused('There is no valid access token.'),
+  403: refused('The token does not allow this.'),
+  503: refused('The service cannot answer at the moment, or nothing has been published yet.'),
+}
+export const refusalsWithMissing = { ...refusals, 404: refused('There is no such thing; `detail` says more.') }

@@ -1,0 +1,102 @@
+// One record of a dataset: as it is in a release, and every version of it.
+import { Type } from 'typebox'
+import type { HttpServer } from '../platform/http-server.ts'
+import { Problem } from '../platform/problem.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import {
+  answered,
+  createReleaseResolver,
+  envelopeOf,
+  type QueryRoutes,
+  refusalsWithMissing,
+  releaseHeader,
+  sendJson,
+} from './endpoint.ts'
+import { DEFAULT_NUM, listQuery, releaseQuery } from './parameters.ts'
+import { readHistory, readRecord, readSpans } from './run.ts'
+import { describeSpans, shapeEnvelope, shapeVersion } from './shape.ts'
+
+type RecordAddress = { Params: { id: string } }
+
+export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void {
+  const { dataset, database, cursorKey } = routes
+  const path = `/v2/${dataset.name}/${dataset.resource}`
+  const record = Type.Ref(dataset.recordName)
+  const releases = createReleaseResolver(routes)
+
+  app.get<RecordAddress & { Querystring: { release?: string } }>(
+    `${path}/:id`,
+    {
+      schema: {
+        tags: ['Data'],
+        summary: 'Read one record',
+        description:
+          'The record with this `id` as it is in the release. Where that does not hold it, `detail` says which did.',
+        querystring: releaseQuery,
+        response: { 200: answered(record, 'The record.'), ...refusalsWithMissing },
+      },
+    },
+    async (request, reply) => {
+      const id = readId(request.params.id)
+      const release = await releases.named('release', request.query.release)
+      const body = await readRecord(database, dataset, release.number, id)
+      if (body !== null) return sendJson(reply, release.number, body)
+      const held = describeSpans(await readSpans(database, dataset, id))
+      throw new Problem('not_found', `Release ${release.number} does not hold record ${id}. ${held}`, {
+        headers: releaseHeader(release.number),
+      })
+    },
+  )
+
+  app.get<RecordAddress & { Querystring: { page?: string; num?: number } }>(
+    `${path}/:id/history`,
+    {
+      schema: {
+        tags: ['Data'],
+        summary: 'List the versions of one record',
+        description:
+          'Every version the record with this `id` has had up to the newest release, the oldest first. Where `to_release` of one is below `from_release` of the next, the record was withdrawn and came back.',
+        querystring: listQuery,
+        response: {
+          200: envelopeOf(
+            Type.Object({
+              from_release: Type.Integer({ minimum: 1, description: 'The first release that holds this version.' }),
+              to_release: Type.Union([Type.Integer(), Type.Null()], {
+                description: 'The first release after it that does not; null while all do.',
+              }),
+              record,
+            }),
+            'Versions',
+          ),
+          ...refusalsWithMissing,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { page, num = DEFAULT_NUM } = request.query
+      const id = readId(request.params.id)
+      const walk = `${path}/${id}/history`
+      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
+      const { number } = await releases.walked('page', undefined, cursor)
+      const fromRelease = cursor?.fromId ?? 0
+      const { versions, nextRelease } = await readHistory(database, dataset, {
+        id,
+        release: number,
+        fromRelease,
+        limit: num,
+      })
+      if (versions.length === 0) {
+        throw new Problem('not_found', `No release has ever held record ${id}.`, { headers: releaseHeader(number) })
+      }
+      const next = nextRelease === null ? null : writeCursor(cursorKey, walk, { release: number, fromId: nextRelease })
+      return sendJson(reply, number, shapeEnvelope(versions.map(shapeVersion), next))
+    },
+  )
+}
+
+/** An id has one spelling; what is none names no record, so there is nothing at its address. */
+function readId(text: string): number {
+  const id = Number(text)
+  if (/^[1-9][0-9]*$/.test(text) && Number.isSafeInteger(id)) return id
+  throw new Problem('not_found', 'A record is named by its id, in plain digits.')
+}
