@@ -143,9 +143,9 @@ export const hedOutbreaks = defineDataset({
       severity: 'error',
       column: 'al1_code',
       object: (valueOf) => {
-        const code = valueOf('al1_code')
-        const inside = typeof code !== 'string' || code.startsWith(`${String(valueOf('country_code'))}-`)
-        return inside ? null : 'is not a part of country_code'
+        const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
+        if (typeof part !== 'string' || typeof country !== 'string') return null
+        return part.startsWith(`${country}-`) ? null : 'is not a part of country_code'
       },
     },
     ...['cases', 'deaths'].map(

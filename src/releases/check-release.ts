@@ -3,7 +3,8 @@ import { hash } from 'node:crypto'
 import type { Dataset } from '../datasets/define.ts'
 import { type CheckedRow, createRowCheck, inputColumns } from './check-row.ts'
 import { collectFindings, type Finding, type Findings, InputFault } from './finding.ts'
-import { openRelease, type RecordFile } from './read-release.ts'
+import { openRelease } from './read-release.ts'
+import type { RecordFile } from './record-file.ts'
 
 export interface PlacedRow extends CheckedRow {
   file: string
@@ -37,6 +38,8 @@ export async function* checkRows(
 export interface CheckReport {
   title: string
   records: number
+  /** Left out on purpose, by the mapping. */
+  skipped: number
   errors: number
   warnings: number
   findings: readonly Finding[]
@@ -61,11 +64,15 @@ export async function checkRelease(dataset: Dataset, directory: string): Promise
   return {
     title: manifest.title,
     records,
+    skipped: countSkipped(files),
     errors: findings.errors.length,
     warnings: findings.warnings.length,
     findings: [...findings.errors, ...findings.warnings],
   }
 }
+
+export const countSkipped = (files: readonly RecordFile[]): number =>
+  files.reduce((sum, file) => sum + file.skipped(), 0)
 
 const nameOf = ({ identity }: CheckedRow) => ('id' in identity ? `#${identity.id}` : identity.key)
 

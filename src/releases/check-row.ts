@@ -3,7 +3,7 @@
 import { type Dataset, type Derive, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
 import { type Cell, spell } from '../records/render.ts'
 import type { Finding } from './finding.ts'
-import type { Format, InputRow } from './read-release.ts'
+import type { Format, InputRow } from './record-file.ts'
 
 export interface CheckedRow {
   /** What the operator names the record by: an id of ours, or a key of theirs. */
@@ -37,13 +37,14 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
   const givenPlaces = given.map(({ name }) => places.get(name) ?? 0)
   const derived = dataset.content.flatMap(({ derive }, place) => (derive === undefined ? [] : [{ derive, place }]))
 
-  return ({ cells: raw, unknown }: InputRow, report: Report): CheckedRow | null => {
+  return ({ cells: raw, faults }: InputRow, report: Report): CheckedRow | null => {
     let sound = true
     const fault: Fault = (column, rule, message) => {
       sound = false
       report(column, { rule, message }, 'error')
     }
-    for (const name of unknown) fault(name, 'unknown', 'is not a field of this dataset')
+    for (const { column, rule, message } of faults) fault(column, rule, message)
+    if (!sound) return null
     const identity = readIdentity(raw[0], raw[1], format, fault)
     const cells = new Array<Cell>(dataset.content.length)
     for (let i = 0; i < given.length; i++) {

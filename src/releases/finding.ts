@@ -11,6 +11,9 @@ export interface Finding {
   message: string
 }
 
+/** A finding, as far as a row can tell. */
+export type RowFault = Pick<Finding, 'column' | 'rule' | 'message'>
+
 const SHOWN = 20
 /** Past this many errors the input is not read further: it is another file than the operator thinks. */
 const ENOUGH = 1000

@@ -50,9 +50,9 @@ export async function previewRelease(database: Database, dataset: Dataset, direc
 
 async function publishFiles(client: PoolClient, dataset: Dataset, { manifest, files }: ReleaseInput) {
   const last = await beginRelease(client, dataset)
-  const warnings = await stageFiles(client, dataset, files)
+  const remarks = await stageFiles(client, dataset, files)
   const summary = await publishStaged(client, dataset, last, { ...manifest, restores: null })
-  return { ...summary, warnings, last }
+  return { ...summary, ...remarks, last }
 }
 
 /** The next release, equal to an earlier one. History stays readable; the releases between are marked as withdrawn. */

@@ -1,6 +1,5 @@
 // A release as it comes: a directory with release.json and the records in CSV or NDJSON, read as a stream of batches.
 // Tells lines and cells apart and nothing more; what a cell means is decided in check-row.ts.
-import { createReadStream } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Type } from 'typebox'
@@ -8,29 +7,15 @@ import { Check } from 'typebox/value'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { CsvFault, type CsvRecord, createCsvSplitter } from './csv.ts'
 import { type Finding, InputFault, unreadable } from './finding.ts'
+import { openMappedFiles } from './mapped-file.ts'
+import { readMapping } from './mapping.ts'
+import { readText } from './read-text.ts'
+import type { InputRow, RecordFile } from './record-file.ts'
 
 export interface ReleaseManifest {
   title: string
   licence: string
   note?: string
-}
-
-export type Format = 'csv' | 'ndjson'
-
-/** One record as it stands in the file: texts from CSV, values from NDJSON. */
-export interface InputRow {
-  line: number
-  /** In the order of the columns that were asked for; undefined where there is none. */
-  cells: readonly unknown[]
-  /** Names in the row that were not asked for. */
-  unknown: readonly string[]
-}
-
-export interface RecordFile {
-  name: string
-  format: Format
-  /** Batches, so that a row costs no promise of its own. */
-  batches(columns: readonly string[]): AsyncGenerator<InputRow[]>
 }
 
 const manifestSchema = Type.Object(
@@ -48,11 +33,13 @@ export async function openRelease(directory: string): Promise<ReleaseInput> {
     throw new OperatorFault(`${directory} is not a directory that can be read`, { cause })
   })
   const manifest = await readManifest(path.join(directory, 'release.json'))
-  const files = names
-    .filter((name) => /\.(csv|ndjson)$/.test(name))
-    .sort()
-    .map((name) => openRecordFile(directory, name))
-  if (files.length === 0) throw new OperatorFault(`${directory} holds no .csv or .ndjson file`)
+  const mapping = await readMapping(directory, names)
+  const records = names.filter((name) => /\.(csv|ndjson)$/.test(name)).sort()
+  if (records.length === 0) throw new OperatorFault(`${directory} holds no .csv or .ndjson file`)
+  const files =
+    mapping === null
+      ? records.map((name) => openRecordFile(directory, name))
+      : openMappedFiles(directory, records, mapping)
   return { manifest, files }
 }
 
@@ -69,25 +56,10 @@ async function readManifest(file: string): Promise<ReleaseManifest> {
 
 function openRecordFile(directory: string, name: string): RecordFile {
   const file = path.join(directory, name)
+  const skipped = () => 0
   return name.endsWith('.csv')
-    ? { name, format: 'csv', batches: (columns) => readCsv(file, name, columns) }
-    : { name, format: 'ndjson', batches: (columns) => readNdjson(file, name, columns) }
-}
-
-/** The text of a file in pieces. Bytes that are no UTF-8 are a fault, never a replacement character. */
-async function* readText(file: string, name: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let read = 0
-  try {
-    for await (const bytes of createReadStream(file, { highWaterMark: PIECE_BYTES })) {
-      yield decoder.decode(bytes as Buffer, { stream: true })
-      read += (bytes as Buffer).length
-    }
-    yield decoder.decode()
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw unreadable(name, 0, 'encoding', `is not UTF-8 (at or behind byte ${read})`)
-  }
+    ? { name, format: 'csv', skipped, batches: (columns) => readCsv(file, name, columns) }
+    : { name, format: 'ndjson', skipped, batches: (columns) => readNdjson(file, name, columns) }
 }
 
 async function* readCsv(file: string, name: string, columns: readonly string[]): AsyncGenerator<InputRow[]> {
@@ -103,7 +75,7 @@ async function* readCsv(file: string, name: string, columns: readonly string[]):
     const { width, places } = header
     return records.map(({ line, cells }) => {
       if (cells.length !== width) throw new CsvFault(line, `has ${cells.length} cells where the header has ${width}`)
-      return { line, cells: places.map((place) => cells[place]), unknown: [] }
+      return { line, cells: places.map((place) => cells[place]), faults: [] }
     })
   }
 
@@ -154,7 +126,8 @@ async function* readNdjson(file: string, name: string, columns: readonly string[
       if (text.trim() === '') return []
       const values = readJsonLine(text, name, line)
       const unknown = Object.keys(values).filter((key) => !known.has(key))
-      return [{ line, cells: columns.map((column) => values[column]), unknown }]
+      const faults = unknown.map((column) => ({ column, rule: 'unknown', message: 'is not a field of this dataset' }))
+      return [{ line, cells: columns.map((column) => values[column]), faults }]
     })
   for await (const piece of readText(file, name)) {
     const lines = (rest + piece).split('\n')
@@ -174,5 +147,3 @@ function readJsonLine(text: string, file: string, line: number): Record<string, 
   }
   throw unreadable(file, line, 'json', 'is not a JSON object')
 }
-
-const PIECE_BYTES = 1 << 18

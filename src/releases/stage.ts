@@ -9,10 +9,10 @@ import type { Dataset } from '../datasets/define.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { contentOfBody, createRenderer, escapeCopy } from '../records/render.ts'
 import { identifier, tablesOf } from '../records/tables.ts'
-import { checkRows } from './check-release.ts'
+import { checkRows, countSkipped } from './check-release.ts'
 import type { CheckedRow } from './check-row.ts'
 import { collectFindings, type Findings } from './finding.ts'
-import type { RecordFile } from './read-release.ts'
+import type { RecordFile } from './record-file.ts'
 
 export const contentColumns = (dataset: Dataset) => dataset.content.map((field) => identifier(field.name))
 
@@ -25,15 +25,15 @@ export async function createStaged(client: PoolClient, dataset: Dataset): Promis
     from ${tablesOf(dataset).version} with no data`)
 }
 
-/** From files: in the order of the input. Gives the warnings; throws the errors. */
-export async function stageFiles(client: PoolClient, dataset: Dataset, files: readonly RecordFile[]): Promise<number> {
+/** From files: in the order of the input. Counts warnings and what was left out; throws the errors. */
+export async function stageFiles(client: PoolClient, dataset: Dataset, files: readonly RecordFile[]) {
   const findings = collectFindings()
   const copy = client.query(copyFrom(sql`copy staged from stdin`.text))
   await pipeline(Readable.from(renderFiles(dataset, files, findings), { objectMode: false }), copy)
   // An empty input would withdraw every record there is: far more often an accident than an intention.
   if (copy.rowCount === 0) throw new OperatorFault('the input holds no records')
   await client.query(sql`analyze staged (ordinal, id, key)`)
-  return findings.warnings.length
+  return { warnings: findings.warnings.length, skipped: countSkipped(files) }
 }
 
 /** From the store: the records as an earlier release held them. */

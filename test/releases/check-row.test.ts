@@ -27,7 +27,9 @@ function examine(format: 'csv' | 'ndjson', change: Record<string, unknown>) {
   const input = {
     line: 1,
     cells: columns.map((column) => row[column]),
-    unknown: Object.keys(row).filter((name) => !columns.includes(name)),
+    faults: Object.keys(row)
+      .filter((name) => !columns.includes(name))
+      .map((column) => ({ column, rule: 'unknown', message: 'is not a field of this dataset' })),
   }
   const checked = checks[format](input, (column, { rule, message }, severity) =>
     faults.push(`${column ?? 'row'} ${message} (${severity} ${rule})`),

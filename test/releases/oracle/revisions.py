@@ -1,0 +1,111 @@
+"""What changed between revisions of a published table, computed from its original files alone.
+
+revisions.py long KEY_COLUMNS VALUE_COLUMNS FILE...    one line a step: records, added, corrected, withdrawn
+revisions.py wide FIRST_DATE_COLUMN FILE...            the same for a matrix of places by days, a record for each cell
+revisions.py overlap MATRIX TABLE                      where a matrix and a table of countries by days differ
+revisions.py zika FIELDS FILE...                       what becomes of the rows of reports, if only these fields are wanted
+Columns are given with commas between them. Standard library only.
+"""
+import csv
+import datetime
+import json
+import os
+import re
+import sys
+
+
+def rows_of(file, encoding="utf-8-sig"):
+    with open(file, encoding=encoding) as handle:
+        text = handle.read()  # every kind of line end has become one
+    header, *rows = [row for row in csv.reader(text.split("\n")) if row]
+    return [[name.removeprefix("\u00ef\u00bb\u00bf") for name in header], *rows]
+
+
+def long_table(file, key_columns, value_columns):
+    header, *rows = rows_of(file)
+    records = {}
+    for row in rows:
+        cells = dict(zip(header, row))
+        key = tuple(cells[name] for name in key_columns)
+        assert key not in records, key
+        records[key] = tuple(cells[name] for name in value_columns)
+    return records
+
+
+def matrix(file, first):
+    header, *rows = rows_of(file)
+    records = {}
+    for row in rows:
+        for name, cell in list(zip(header, row))[first:]:
+            key = (row[0], row[1], datetime.datetime.strptime(name, "%m/%d/%y").date().isoformat())
+            assert key not in records, key
+            records[key] = cell
+    return records
+
+
+def steps(tables):
+    before = {}
+    answer = []
+    for table in tables:
+        both = before.keys() & table.keys()
+        answer.append(
+            {
+                "records": len(table),
+                "added": len(table.keys() - before.keys()),
+                "corrected": sum(before[key] != table[key] for key in both),
+                "withdrawn": len(before.keys() - table.keys()),
+            }
+        )
+        before = table
+    return answer
+
+
+def overlap(matrix_file, table_file):
+    cells = matrix(matrix_file, 4)
+    divided = {country for province, country, _ in cells if province}
+    table = long_table(table_file, ["Country", "Date"], ["Confirmed"])
+    same, differ, absent = 0, {}, {}
+    for (_, country, day), value in cells.items():
+        if country in divided:
+            continue
+        other = table.get((country, day))
+        if other is None:
+            absent[country] = absent.get(country, 0) + 1
+        elif other[0] == value:
+            same += 1
+        else:
+            differ[country] = differ.get(country, 0) + 1
+    return {"same": same, "differ": differ, "absent": absent}
+
+
+def zika(fields, files):
+    accepted, skipped, rejected = 0, 0, []
+    for file in files:
+        header, *rows = rows_of(file, "latin-1")
+        for line, row in enumerate(rows, start=2):
+            cells = dict(zip(header, row))
+            if cells["value"] in ("", "NA") or cells["data_field"] not in fields:
+                skipped += 1
+            elif cells["value"].isdigit() and re.fullmatch(r"\d{4}-\d\d-\d\d", cells["report_date"]):
+                accepted += 1
+            else:
+                rejected.append(f"{os.path.basename(file)}:{line}")
+    return {"accepted": accepted, "skipped": skipped, "rejected": sorted(rejected)}
+
+
+def main(command, *arguments):
+    if command == "long":
+        keys, values, *files = arguments
+        return steps(long_table(file, keys.split(","), values.split(",")) for file in files)
+    if command == "wide":
+        first, *files = arguments
+        return steps(matrix(file, int(first)) for file in files)
+    if command == "overlap":
+        return overlap(*arguments)
+    if command == "zika":
+        fields, *files = arguments
+        return zika(fields.split(","), files)
+    raise SystemExit(__doc__)
+
+
+print(json.dumps(main(*sys.argv[1:])))

@@ -1,0 +1,164 @@
+// Mappings of real datasets that others publish, and where their files lie. The data is read in place, never copied.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { iso31662 } from 'iso-3166'
+
+const DATA = path.resolve(import.meta.dirname, '../../../shared/data')
+
+/** A message where the dataset is not on this machine; false where it is. */
+export const absent = (folder: string): string | false =>
+  existsSync(path.join(DATA, folder)) ? false : `${folder} is not beside the repository (../shared/data)`
+
+/** Files of a dataset in the order of their names: the date in the name makes that the order of revisions. */
+export const filesOf = (pattern: string): string[] =>
+  globSync(pattern, { cwd: DATA })
+    .sort()
+    .map((file) => path.join(DATA, file))
+
+const say = (fields: Record<string, string | number | boolean>) =>
+  Object.fromEntries(Object.entries(fields).map(([field, constant]) => [field, { constant }]))
+
+const always = say({
+  host: 'human',
+  date_inferred: false,
+  case_status: 'confirmed',
+  series_break: false,
+  composite: false,
+  verification: 'unverified',
+})
+
+const lastPart = { from: 'location_name', split: { by: ', ', part: -1 } }
+const states = iso31662.filter(({ code }) => code.startsWith('US-')).map(({ name, code }) => [name, code] as const)
+
+export const measlesMapping = {
+  key: ['location_id', 'location_name', 'date', 'outcome_type'],
+  columns: {
+    ...always,
+    ...say({ pathogen: 'Measles morbillivirus', disease: 'Measles', country_code: 'US', country: 'United States' }),
+    ...say({ location_granularity: 'admin2', date_type: 'report', cumulative: false }),
+    ...say({ source_name: 'JHU Measles Tracking Team', source_url: 'https://github.com/CSSEGISandData/measles_data' }),
+    event: {
+      join: [{ constant: 'Measles_United_States_' }, { from: 'date', split: { by: '-', part: 0 } }],
+    },
+    al1_code: { ...lastPart, map: Object.fromEntries(states) },
+    admin_l1: lastPart,
+    admin_l2: { from: 'location_name', split: { by: ', ', part: 0 } },
+    location_as_reported: 'location_name',
+    date_low: 'date',
+    date_high: 'date',
+    case_status: { from: 'outcome_type', map: { 'case_lab-confirmed': 'confirmed' } },
+    cases: 'value',
+  },
+}
+
+const covid = {
+  ...always,
+  ...say({ event: 'COVID-19_World_2020', pathogen: 'SARS-CoV-2', pathogen_taxon_id: 2_697_049, disease: 'COVID-19' }),
+  ...say({ date_type: 'report', cumulative: true }),
+}
+const ships = { 'Diamond Princess': 'XA', 'MS Zaandam': 'XB', 'Summer Olympics 2020': 'XC' }
+
+/** Names of countries as JHU writes them, by its own table of places. */
+function countryCodes(): Record<string, string> {
+  const [file = ''] = filesOf('jhu-covid19/UID_ISO_FIPS_LookUp_Table.csv')
+  const places: { iso2: string; Country_Region: string; Province_State: string }[] = parse(readFileSync(file), {
+    columns: true,
+    bom: true,
+  })
+  const countries = places.filter((place) => place.Province_State === '' && place.iso2 !== '')
+  return { ...Object.fromEntries(countries.map((place) => [place.Country_Region, place.iso2])), ...ships }
+}
+
+/** Without latitude and longitude: they were moved for most places once, which would correct every record. */
+export const wideMapping = () => ({
+  wide: { columns: '^\\d+/\\d+/\\d+$', name: 'day', value: 'count' },
+  key: ['Country/Region', 'Province/State', { from: 'day', date: 'M/D/YY' }],
+  columns: {
+    ...covid,
+    ...say({ source_name: 'JHU CSSE', source_url: 'https://github.com/CSSEGISandData/COVID-19' }),
+    country_code: { from: 'Country/Region', map: countryCodes() },
+    country: 'Country/Region',
+    location_granularity: { from: 'Province/State', map: { '': 'country' }, otherwise: { constant: 'admin1' } },
+    admin_l1: 'Province/State',
+    date_low: { from: 'day', date: 'M/D/YY' },
+    date_high: { from: 'day', date: 'M/D/YY' },
+    cases: 'count',
+  },
+})
+
+export const countriesMapping = () => ({
+  // One death and no case on that day: the source contradicts itself, and no record may.
+  skip: [{ where: { join: ['Country', { constant: ' ' }, 'Date'] }, is: ['Sudan 2020-03-13'] }],
+  key: ['Country', 'Date'],
+  columns: {
+    ...covid,
+    ...say({ location_granularity: 'country' }),
+    ...say({ source_name: 'Data Hub', source_url: 'https://github.com/datasets/covid-19' }),
+    country_code: { from: 'Country', map: countryCodes() },
+    country: 'Country',
+    date_low: 'Date',
+    date_high: 'Date',
+    cases: 'Confirmed',
+    deaths: 'Deaths',
+    extra: { join: [{ constant: '{"recovered":' }, 'Recovered', { constant: '}' }] },
+  },
+})
+
+/** What each field of each country counts: the table that has to be written by hand. */
+const zikaFields: [name: string, status: string, cumulative: boolean][] = [
+  ['zika_confirmed_laboratory', 'confirmed', true],
+  ['zika_confirmed_clinic', 'probable', true],
+  ['zika_suspected', 'suspected', true],
+  ['zika_suspected_clinic', 'suspected', true],
+  ['weekly_zika_confirmed', 'confirmed', false],
+  ['total_zika_confirmed', 'confirmed', false],
+  ['total_zika_suspected', 'suspected', false],
+  ['total_zika_confirmed_cumulative', 'confirmed', true],
+  ['total_zika_suspected_cumulative', 'suspected', true],
+  ['cumulative_confirmed', 'confirmed', true],
+  ['cumulative_suspected_total', 'suspected', true],
+]
+export const ZIKA_FIELDS = zikaFields.map(([name]) => name)
+const country = { from: 'location', split: { by: '-', part: 0 } }
+
+/** A first pass: counts of cases place by place. Pregnancy, sex, age and syndromes are left out on purpose. */
+export const zikaMapping = {
+  files: [
+    {
+      names: ['Epidemiological_Bulletin_2016-Week-18.csv', 'Epidemiological_Bulletin-2017-0[6-9]-*.csv'],
+      encoding: 'windows-1252',
+    },
+    { names: ['*.csv'] },
+  ],
+  skip: [
+    { where: 'value', is: ['', 'NA'] },
+    {
+      where: {
+        from: 'data_field',
+        map: Object.fromEntries(ZIKA_FIELDS.map((name) => [name, name])),
+        otherwise: { constant: null },
+      },
+      is: [''],
+    },
+  ],
+  key: ['location', 'report_date', 'data_field'],
+  columns: {
+    ...always,
+    ...say({ event: 'Zika_Americas_2015', pathogen: 'Zika virus', disease: 'Zika virus disease', date_type: 'report' }),
+    ...say({ source_name: 'CDC Epidemic Prediction Initiative', source_url: 'https://github.com/cdcepi/zika' }),
+    country_code: { ...country, map: { Colombia: 'CO', El_Salvador: 'SV', Guatemala: 'GT', Mexico: 'MX' } },
+    country: { ...country, map: { El_Salvador: 'El Salvador' }, otherwise: 'keep' },
+    location_granularity: {
+      from: 'location_type',
+      map: { country: 'country', state: 'admin1', province: 'admin1', department: 'admin1', municipality: 'admin2' },
+    },
+    admin_l1: { from: 'location', split: { by: '-', part: 1 } },
+    admin_l2: { from: 'location', split: { by: '-', part: 2 } },
+    location_as_reported: 'location',
+    date_high: { from: 'report_date', date: 'YYYY-MM-DD' },
+    case_status: { from: 'data_field', map: Object.fromEntries(zikaFields.map(([name, status]) => [name, status])) },
+    cumulative: { from: 'data_field', map: Object.fromEntries(zikaFields.map(([name, , total]) => [name, total])) },
+    cases: 'value',
+  },
+}
