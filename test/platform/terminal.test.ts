@@ -17,7 +17,7 @@ test('a person gets a table of several answers', () => {
   assert.deepEqual(formatAnswer(answers, true).split('\n'), [
     'name    when                  count  scopes  ended',
     'a       2026-01-02T03:04:05Z  5      x y     -',
-    'longer  -                     12345          true',
+    'longer  -                     12345  -       true',
   ])
   assert.equal(formatAnswer([], true), '(none)')
 })
@@ -26,5 +26,19 @@ test('a person gets one answer as a list', () => {
   assert.deepEqual(formatAnswer({ id: 1, longer_name: undefined }, true).split('\n'), [
     'id           1',
     'longer_name  -',
+  ])
+})
+
+test('a list inside an answer is a table below it', () => {
+  const findings = [
+    { line: 2, rule: 'type' },
+    { line: 10, rule: 'range' },
+  ]
+  assert.deepEqual(formatAnswer({ errors: 2, findings }, true).split('\n'), [
+    'errors  2',
+    '',
+    'line  rule',
+    '2     type',
+    '10    range',
   ])
 })
