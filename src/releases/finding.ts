@@ -32,9 +32,21 @@ export class InputFault extends OperatorFault {
 const describeFinding = ({ file, line, column, message }: Finding): string =>
   `${file}:${line}${column === null ? '' : ` ${column}`}: ${message}`
 
+/** An error in one line of a file. */
+export const errorAt =
+  (file: string, line: number) =>
+  (column: string | null, rule: string, message: string): Finding => ({
+    file,
+    line,
+    column,
+    rule,
+    severity: 'error',
+    message,
+  })
+
 /** A fault after which a file cannot be read on. */
 export const unreadable = (file: string, line: number, rule: string, message: string): InputFault =>
-  new InputFault([{ file, line, column: null, rule, severity: 'error', message }])
+  new InputFault([errorAt(file, line)(null, rule, message)])
 
 /** Collects findings while an input is read; `settle` throws the errors, all at once. */
 export interface Findings {

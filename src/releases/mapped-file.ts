@@ -2,7 +2,7 @@
 // Tolerant of how a table is written (byte order mark, any line end, empty columns at its end), never of what it says.
 import path from 'node:path'
 import { CsvFault, type CsvRecord, createCsvSplitter } from './csv.ts'
-import { type Finding, InputFault, unreadable } from './finding.ts'
+import { errorAt, InputFault, unreadable } from './finding.ts'
 import { columnsRead, createRowMapper, type MapOutcome } from './map-rows.ts'
 import { fault, type Mapping, type TableMapping, tableOf } from './mapping.ts'
 import { readText } from './read-text.ts'
@@ -82,14 +82,7 @@ function createLineEnds() {
 /** The names up to the last one: columns behind it have none. */
 function readForeignHeader({ line, cells }: CsvRecord, file: string, table: TableMapping): string[] {
   const header = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
-  const object = (column: string, rule: string, message: string): Finding => ({
-    file,
-    line,
-    column,
-    rule,
-    severity: 'error',
-    message,
-  })
+  const object = errorAt(file, line)
   const faults = [...columnsRead(table)].flatMap((column) => {
     const times = header.filter((cell) => cell === column).length
     if (times === 0) return [object(column, 'required', 'is not a column of this file, but the mapping reads it')]

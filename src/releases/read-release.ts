@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { CsvFault, type CsvRecord, createCsvSplitter } from './csv.ts'
-import { type Finding, InputFault, unreadable } from './finding.ts'
+import { errorAt, InputFault, unreadable } from './finding.ts'
 import { openMappedFiles } from './mapped-file.ts'
 import { readMapping } from './mapping.ts'
 import { readText } from './read-text.ts'
@@ -90,14 +90,7 @@ async function* readCsv(file: string, name: string, columns: readonly string[]):
 
 /** Where each column stands in the file. A header that is wrong is said once, not once a row. */
 function readHeader({ line, cells }: CsvRecord, file: string, columns: readonly string[]) {
-  const fault = (column: string, rule: string, message: string): Finding => ({
-    file,
-    line,
-    column,
-    rule,
-    severity: 'error',
-    message,
-  })
+  const fault = errorAt(file, line)
   const faults = [
     ...columns
       .filter((column) => !NAMES.has(column) && !cells.includes(column))
