@@ -37,3 +37,21 @@ test('each fault is noticed', () => {
     'is too long to own one thing',
   ])
 })
+
+/** Files of a folder that the code map names as a whole need no line of their own. */
+const findUnmapped = (files: readonly string[], map: string): string[] =>
+  files.filter(
+    (file) => !map.includes(path.basename(file)) && !map.includes(`\`${path.basename(path.dirname(file))}/\``),
+  )
+
+test('the code map knows every source file', () => {
+  const map = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8')
+  assert.deepEqual(findUnmapped(globSync('src/**/*.ts', { cwd: root }), map), [])
+})
+
+test('a file the code map does not know is noticed', () => {
+  const map = '| `oauth/guard.ts` | … | `synth/` | … |'
+  assert.deepEqual(findUnmapped(['src/oauth/guard.ts', 'src/synth/world.ts', 'src/oauth/new.ts'], map), [
+    'src/oauth/new.ts',
+  ])
+})
