@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
+const GONE_MS = 10_000
 
 export interface Cluster {
   /** The superuser's address of the database `postgres`. */
@@ -65,7 +66,11 @@ export async function createCluster({ durable = false } = {}): Promise<Cluster> 
       const pids = [postmaster, ...children].map(Number)
       for (const pid of pids) signal(pid, 'SIGKILL')
       // A server refuses to start while its predecessor's process is there, dead or not.
-      while (pids.some((pid) => signal(pid, 0))) await wait(20)
+      const deadline = Date.now() + GONE_MS
+      while (pids.some((pid) => signal(pid, 0))) {
+        if (Date.now() > deadline) throw new Error('a process of the cluster outlives its kill')
+        await wait(20)
+      }
     },
     async stop() {
       await control('-m', 'immediate', 'stop').catch(() => {})

@@ -2,6 +2,7 @@
 // A door opens a database in one role; the role decides what may be written, not the code.
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { OperatorFault } from './operator-fault.ts'
 import { Problem } from './problem.ts'
 
 export type Role = 'outbreaks_api' | 'outbreaks_operator'
@@ -107,7 +108,8 @@ const PASSING_ERRORS = /timeout|terminated|not queryable|ECONN|EPIPE|ENOTFOUND|E
 
 /** A failure that passes becomes a Problem that says so; any other stays what it is. */
 export function explainFailure(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof Problem) return error
+  // What the operator did wrong may quote any words, also those a lost connection uses.
+  if (!(error instanceof Error) || error instanceof Problem || error instanceof OperatorFault) return error
   const state = 'code' in error ? String(error.code) : ''
   const passing =
     error instanceof pg.DatabaseError ? PASSING_STATES.test(state) : PASSING_ERRORS.test(`${state} ${error.message}`)

@@ -17,6 +17,9 @@ export async function* readText(file: string, name: string, encoding: Encoding =
     }
     yield decoder.decode()
   } catch (error) {
+    // Named here, where it is known to be a file: further up it would look like a lost connection.
+    if (error instanceof Error && 'syscall' in error && 'code' in error)
+      throw unreadable(name, 0, 'file', `cannot be read (${String(error.code)})`)
     if (!(error instanceof TypeError)) throw error
     throw unreadable(name, 0, 'encoding', `is not ${encoding.toUpperCase()} (at or behind byte ${read})`)
   }

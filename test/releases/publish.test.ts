@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/platform/database.ts'
 import { OperatorFault } from '../../src/platform/operator-fault.ts'
 import { publishRelease } from '../../src/releases/publish.ts'
 import { createTestDatabase } from '../database.ts'
-import { type Row, writeCsv, writeNdjson, writeText } from './release-fixture.ts'
+import { type Row, writeCsv, writeDangling, writeNdjson, writeText } from './release-fixture.ts'
 
 async function openStore() {
   const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
@@ -173,6 +173,12 @@ const refused: [title: string, make: () => Promise<string>, message: RegExp][] =
     'a key that stands twice',
     () => writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'a', cases: 2 }]),
     /only once[^]*a: 2 times/,
+  ],
+  ['a file that cannot be opened', () => writeDangling('records.csv'), /records\.csv:0: cannot be read \(ENOENT\)/],
+  [
+    'a fault in a file called timeout',
+    () => writeText('timeout.ndjson', '{'),
+    /timeout\.ndjson:1: is not a JSON object/,
   ],
   ['an empty input', () => writeCsv([]), /no records/],
   ['a line that is not JSON', () => writeText('records.ndjson', '{"key":'), /records\.ndjson:1: is not a JSON object/],

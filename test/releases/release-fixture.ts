@@ -1,5 +1,5 @@
 // Small releases written for a test: records that differ only in what the test says.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after } from 'node:test'
@@ -50,3 +50,10 @@ export function writeCsv(rows: readonly Row[]): Promise<string> {
 }
 
 export const writeText = writeRelease
+
+/** A release whose one record file is listed but is not there. */
+export async function writeDangling(file: string): Promise<string> {
+  const directory = await writeRelease('notes.txt', '')
+  await symlink(path.join(directory, 'nowhere'), path.join(directory, file))
+  return directory
+}
