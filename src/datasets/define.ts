@@ -7,7 +7,11 @@ export type FieldValue = string | number | boolean | Record<string, unknown> | n
 /** The values of one record, without what the service assigns (id, revision, releases). */
 export type Content = Record<string, FieldValue>
 
-export type Derive = (valueOf: (name: string) => FieldValue) => FieldValue
+/** How a field follows from others of its record. */
+export interface Derivation {
+  readonly from: readonly string[]
+  readonly compute: (values: readonly FieldValue[]) => FieldValue
+}
 
 /** What must hold between the fields of one record. */
 export interface Rule {
@@ -21,17 +25,33 @@ export interface Rule {
 
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'
 
+/**
+ * How a field can be asked for by value, which follows from how many values it has: `few` are counted, and each is common
+ * enough to be met soon by reading in order; `many` are counted and indexed; `countless` are indexed only.
+ */
+type Filter = 'few' | 'many' | 'countless'
+
 export interface Field {
   readonly name: string
   readonly kind: Kind
   readonly description: string
   readonly nullable: boolean
+  /** Left out where records cannot be asked for by it. */
+  readonly filter?: Filter
   /** Computes the value from the other fields of the record; an input file does not carry it. */
-  readonly derive?: Derive
+  readonly derive?: Derivation
   readonly choices?: readonly string[]
   readonly vocabulary?: Vocabulary
   readonly minimum?: number
   readonly maximum?: number
+}
+
+/** Days that can be asked for by `{name}_from` and `{name}_to`: the period of a record, from its field to its field. */
+export interface Period {
+  readonly name: string
+  readonly description: string
+  readonly first: string
+  readonly last: string
 }
 
 export interface Dataset {
@@ -50,7 +70,26 @@ export interface Dataset {
   readonly content: readonly Field[]
   /** Every field of a published record, in order: id, the content, then what the service assigns. */
   readonly fields: readonly Field[]
+  /** The fields of which it is counted how many records of a release have which value. Null is not counted. */
+  readonly facets: readonly string[]
   readonly rules: readonly Rule[]
+  readonly series?: Series
+  readonly periods: readonly Period[]
+}
+
+/** Which fields make a series of counts over time. */
+export interface Series {
+  readonly id: string
+  /** True where the counts are since the beginning, so that they should not fall. */
+  readonly cumulative: string
+  readonly day: string
+  /** The day a count was published: of several about the same days the latest stands. */
+  readonly reported: string
+  readonly counts: readonly string[]
+  /** Set where a count falls nevertheless. */
+  readonly broken: string
+  /** Counts that differ in one of these are not added up. */
+  readonly apart: readonly string[]
 }
 
 type Undecided = Omit<Field, 'name'>
@@ -77,7 +116,8 @@ export const choice = (description: string, choices: readonly string[]) => decla
 export const code = (description: string, vocabulary: Vocabulary) => declare('code', description, { vocabulary })
 
 export const optional = (undecided: Undecided): Undecided => ({ ...undecided, nullable: true })
-export const derived = (undecided: Undecided, derive: Derive): Undecided => ({ ...undecided, derive })
+export const filterable = (undecided: Undecided, filter: Filter): Undecided => ({ ...undecided, filter })
+export const derived = (undecided: Undecided, derive: Derivation): Undecided => ({ ...undecided, derive })
 
 /** What the service itself assigns to every record of every dataset. */
 const assigned = {
@@ -88,13 +128,15 @@ const assigned = {
 }
 
 export function defineDataset(
-  declaration: Omit<Dataset, 'content' | 'fields'> & { content: Record<string, Undecided> },
+  declaration: Omit<Dataset, 'content' | 'fields' | 'facets'> & { content: Record<string, Undecided> },
 ): Dataset {
   const named = (fields: Record<string, Undecided>): Field[] =>
     Object.entries(fields).map(([name, undecided]) => ({ name, ...undecided }))
   const { id, ...bookkeeping } = assigned
   const content = named(declaration.content)
-  return { ...declaration, content, fields: [...named({ id }), ...content, ...named(bookkeeping)] }
+  const fields = [...named({ id }), ...content, ...named(bookkeeping)]
+  const counted = fields.filter(({ filter }) => filter === 'few' || filter === 'many')
+  return { ...declaration, content, fields, facets: counted.map((field) => field.name) }
 }
 
 /** The type of the column that holds the field, as PostgreSQL names it. */

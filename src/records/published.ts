@@ -1,6 +1,16 @@
 // Which releases exist: small, asked by every request, and so kept in memory by whoever watches it.
 import sql from 'sql-template-tag'
 import type { Database } from '../platform/database.ts'
+import type { Reasons } from './reasons.ts'
+
+export interface ReleaseFile {
+  readonly name: string
+  readonly mediaType: string
+  readonly records: number
+  readonly bytes: number
+  /** In hexadecimal digits. */
+  readonly sha256: string
+}
 
 export interface PublishedRelease {
   readonly number: number
@@ -12,6 +22,16 @@ export interface PublishedRelease {
   readonly added: number
   readonly corrected: number
   readonly withdrawn: number
+  readonly reasons: Reasons
+  /** How often each rule warned while the release was read. */
+  readonly warnings: Readonly<Record<string, number>>
+  /** SHA-256 over the digests of its chunks, in hex. */
+  readonly digest: string
+  /** The release it went back to. */
+  readonly restores: number | null
+  /** Since when its records cannot be read any more. */
+  readonly prunedAt: Date | null
+  readonly files: readonly ReleaseFile[]
 }
 
 /** By dataset name; the newest release is the last. */
@@ -28,11 +48,23 @@ interface ReleaseRow {
   added: string
   corrected: string
   withdrawn: string
+  reasons: Reasons
+  warnings: Record<string, number>
+  digest: Buffer
+  restores: number | null
+  pruned_at: Date | null
+  files: ReleaseFile[]
 }
+
+const files = sql`array(
+  select json_build_object('name', name, 'mediaType', media_type, 'records', file.records, 'bytes', bytes,
+    'sha256', encode(sha256, 'hex'))
+  from release_file as file where file.dataset = release.dataset and file.release = release.number order by name)`
 
 export async function loadPublished(database: Database): Promise<Published> {
   const rows = await database.query<ReleaseRow>(
-    sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn
+    sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn,
+        reasons, warnings, digest, restores, pruned_at, ${files} as files
       from release order by dataset, number`,
   )
   const byDataset = Map.groupBy(rows, (row) => row.dataset)
@@ -49,4 +81,11 @@ const toPublished = (row: ReleaseRow): PublishedRelease => ({
   added: Number(row.added),
   corrected: Number(row.corrected),
   withdrawn: Number(row.withdrawn),
+  reasons: row.reasons,
+  warnings: row.warnings,
+  digest: row.digest.toString('hex'),
+  restores: row.restores,
+  prunedAt: row.pruned_at,
+  // What cannot be read any more cannot be downloaded either.
+  files: row.pruned_at === null ? row.files : [],
 })

@@ -1,6 +1,5 @@
 // A record as it is sent: JSON text, rendered once when the record is published and never again.
 // Every key is present, in the order of the declaration, so that equal records have equal bytes.
-import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset, FieldValue } from '../datasets/define.ts'
 
 /** A value with its spellings: in JSON, and in the text that COPY reads. */
@@ -19,6 +18,8 @@ export function spell(value: FieldValue): Cell {
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 export const escapeCopy = (text: string): string =>
   text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character)
+/** The same for JSON, in which of those only the backslash can stand: by far the cheaper one. */
+export const escapeJsonCopy = (json: string): string => (json.includes('\\') ? json.replaceAll('\\', '\\\\') : json)
 
 /** Renders the content that stands between what the service assigns: `"event":"…",…,"extra":{}`. */
 export function createRenderer(dataset: Dataset): (cells: readonly Cell[]) => string {
@@ -31,18 +32,18 @@ export function createRenderer(dataset: Dataset): (cells: readonly Cell[]) => st
 }
 
 interface Assigned {
-  id: Sql
-  revision: Sql
-  firstRelease: Sql
-  lastRelease: Sql
+  id: number
+  revision: number
+  firstRelease: number
+  lastRelease: number
 }
 
-/** The whole record. In SQL, because ids and revisions are known only where the release is compared with the last one. */
-export const renderBody = (content: Sql, { id, revision, firstRelease, lastRelease }: Assigned): Sql =>
-  sql`'{"id":' || ${id} || ',' || ${content} || ',"revision":' || ${revision}
-    || ',"first_release":' || ${firstRelease} || ',"last_release":' || ${lastRelease} || '}'`
+/** The whole record: the content between what the service assigns. */
+export const renderBody = (content: string, { id, revision, firstRelease, lastRelease }: Assigned): string =>
+  `{"id":${id},${content},"revision":${revision},"first_release":${firstRelease},"last_release":${lastRelease}}`
 
-/** The content again, cut out of a stored row of the version table: what renderBody put around it is taken off. */
-export const contentOfBody: Sql = sql`substr(body, length('{"id":' || id || ',') + 1,
-  length(body) - length('{"id":' || id || ',') - length(
-    ',"revision":' || revision || ',"first_release":' || first_release || ',"last_release":' || last_release || '}'))`
+/** The cells of a record again, from its body. What was spelt once is spelt the same way again. */
+export function readCells(dataset: Dataset, body: string): Cell[] {
+  const record = JSON.parse(body) as Record<string, FieldValue>
+  return dataset.content.map(({ name }) => spell(record[name] ?? null))
+}

@@ -1,24 +1,32 @@
 // Whether a directory could be published, as far as that can be said without a database.
 import { hash } from 'node:crypto'
 import type { Dataset } from '../datasets/define.ts'
-import { type CheckedRow, createRowCheck, inputColumns } from './check-row.ts'
-import { collectFindings, type Finding, type Findings, InputFault } from './finding.ts'
+import type { Progress } from '../platform/progress.ts'
+import { type CheckedRow, createRowCheck, inputColumns, requiredFields } from './check-row.ts'
+import { collectFindings, errorAt, type Finding, type Findings, InputFault } from './finding.ts'
 import { openRelease } from './read-release.ts'
 import type { RecordFile } from './record-file.ts'
+import { createSeriesWatch, type SeriesPoint } from './series-watch.ts'
 
 export interface PlacedRow extends CheckedRow {
   file: string
   line: number
 }
 
+/** For each row the point of its series before it, in what is published: needed where the input holds only changes. */
+export type PublishedPoints = (rows: readonly PlacedRow[]) => Promise<readonly (SeriesPoint | undefined)[]>
+
 /** The sound rows of all files, in batches; whatever is wrong with the others goes to the findings. */
 export async function* checkRows(
   dataset: Dataset,
   files: readonly RecordFile[],
   findings: Findings,
+  published?: PublishedPoints,
 ): AsyncGenerator<PlacedRow[]> {
   const columns = inputColumns(dataset)
   const today = new Date().toISOString().slice(0, 10)
+  const watchSeries = createSeriesWatch(dataset)
+  refuseUnmapped(dataset, files)
   for (const { name: file, format, batches } of files) {
     const checkRow = createRowCheck(dataset, format, today)
     for await (const batch of batches(columns)) {
@@ -28,45 +36,71 @@ export async function* checkRows(
         const row = checkRow(input, (column, objection, severity) =>
           findings.add({ file, line, column, severity, ...objection }),
         )
-        if (row !== null) rows.push({ file, line, ...row })
+        if (row === null) findings.reject()
+        else rows.push({ file, line, ...row })
+      }
+      const points = await published?.(rows)
+      for (const [i, { line, cells }] of rows.entries()) {
+        const fallen = watchSeries(cells, points?.[i])
+        if (fallen !== null) findings.add({ file, line, severity: 'warning', ...fallen })
       }
       yield rows
     }
   }
 }
 
+/** What no row of a file can have is said before any is read. */
+function refuseUnmapped(dataset: Dataset, files: readonly RecordFile[]): void {
+  const required = requiredFields(dataset)
+  const unmapped = files.flatMap(({ name, fills }) =>
+    required
+      .filter((field) => !fills(field))
+      .map((field) => errorAt(name, 0)(field, 'required', 'is not mapped, and no record is without it')),
+  )
+  if (unmapped.length > 0) throw new InputFault(unmapped)
+}
+
 export interface CheckReport {
   title: string
   records: number
+  /** Rows with at least one error, and rows that name a record again. */
+  rejected: number
   /** Left out on purpose, by the mapping. */
   skipped: number
   errors: number
   warnings: number
+  /** The first of them. */
   findings: readonly Finding[]
 }
 
-export async function checkRelease(dataset: Dataset, directory: string): Promise<CheckReport> {
+/** Every row is counted; of the errors so many are kept. */
+export async function checkRelease(
+  dataset: Dataset,
+  directory: string,
+  { kept, progress = () => {} }: { kept?: number; progress?: Progress } = {},
+): Promise<CheckReport> {
   const { manifest, files } = await openRelease(directory)
-  const findings = collectFindings()
+  const findings = collectFindings(kept, true)
   let records = 0
   try {
     const suspects = createSuspects()
     for await (const batch of checkRows(dataset, files, findings)) {
       for (const row of batch) suspects.note(nameOf(row))
       records += batch.length
+      progress('checking', records, null)
     }
-    await addDuplicates(dataset, files, findings, suspects.list())
+    records -= await addDuplicates(dataset, files, findings, suspects.list())
   } catch (error) {
-    // A file that cannot be read on: what was found until then is in the fault, or stands beside it.
     if (!(error instanceof InputFault)) throw error
-    for (const finding of error.findings) if (!findings.errors.includes(finding)) findings.add(finding)
+    for (const finding of error.findings) findings.add(finding)
   }
   return {
     title: manifest.title,
     records,
+    rejected: findings.counts.rejected,
     skipped: countSkipped(files),
-    errors: findings.errors.length,
-    warnings: findings.warnings.length,
+    errors: findings.counts.errors,
+    warnings: findings.counts.warnings,
     findings: [...findings.errors, ...findings.warnings],
   }
 }
@@ -76,28 +110,42 @@ export const countSkipped = (files: readonly RecordFile[]): number =>
 
 const nameOf = ({ identity }: CheckedRow) => ('id' in identity ? `#${identity.id}` : identity.key)
 
-/** Reads the input once more, only where names are suspected of standing twice. */
+/** Throws the rows that name a record another row names already; reads the input from its beginning. */
+export async function findDuplicates(dataset: Dataset, files: readonly RecordFile[]): Promise<void> {
+  const suspects = createSuspects()
+  for await (const batch of checkRows(dataset, files, collectFindings()))
+    for (const row of batch) suspects.note(nameOf(row))
+  const findings = collectFindings()
+  await addDuplicates(dataset, files, findings, suspects.list())
+  findings.settle()
+}
+
+/** How many there are. Reads the input once more, only where names are suspected of standing twice. */
 async function addDuplicates(
   dataset: Dataset,
   files: readonly RecordFile[],
   findings: Findings,
   suspects: ReadonlySet<number>,
-): Promise<void> {
-  if (suspects.size === 0) return
-  const first = new Map<string, PlacedRow>()
-  for await (const batch of checkRows(dataset, files, collectFindings())) {
+): Promise<number> {
+  const first = new Map<string, string>()
+  let duplicates = 0
+  if (suspects.size === 0) return duplicates
+  for await (const batch of checkRows(dataset, files, collectFindings(0, true))) {
     for (const row of batch) {
       const name = nameOf(row)
       if (!suspects.has(fingerprint(name))) continue
       const earlier = first.get(name)
-      if (earlier === undefined) first.set(name, row)
+      if (earlier === undefined) first.set(name, `${row.file}:${row.line}`)
       else {
-        const message = `names the same record as ${earlier.file}:${earlier.line}`
+        const message = `names the same record as ${earlier}`
         const column = 'id' in row.identity ? 'id' : 'key'
         findings.add({ file: row.file, line: row.line, column, rule: 'duplicate', severity: 'error', message })
+        findings.reject()
+        duplicates += 1
       }
     }
   }
+  return duplicates
 }
 
 /** 48 bits of a digest: a number, so that ten million of them are 80 MB. Two names may share one, hence suspects. */

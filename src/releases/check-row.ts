@@ -1,13 +1,15 @@
 // From the cells of one row to the cells of one record, by the declaration of the dataset. Pure but for its memory:
 // most cells repeat (a place, a day, a source), so a column remembers what it has already judged and spelt.
-import { type Dataset, type Derive, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
+import { type Dataset, type Derivation, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
 import { type Cell, spell } from '../records/render.ts'
 import type { Finding } from './finding.ts'
 import type { Format, InputRow } from './record-file.ts'
 
+/** What the operator names a record by: an id of ours, or a key of theirs. */
+export type Identity = { id: number } | { key: string }
+
 export interface CheckedRow {
-  /** What the operator names the record by: an id of ours, or a key of theirs. */
-  identity: { id: number } | { key: string }
+  identity: Identity
   /** In the order of the declaration, derived ones included. */
   cells: Cell[]
 }
@@ -27,6 +29,12 @@ export const inputColumns = (dataset: Dataset): string[] => [
 ]
 const IDENTITY_COLUMNS = 2
 
+/** The fields that an empty cell does not fill. */
+export const requiredFields = (dataset: Dataset): string[] =>
+  givenFields(dataset)
+    .filter((field) => judge(field, decodeCell(field, '')) !== null)
+    .map(({ name }) => name)
+
 const LONGEST_KEY = 500
 const REMEMBERED_CELLS = 20_000
 
@@ -35,7 +43,10 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
   const given = givenFields(dataset).map((field) => ({ name: field.name, read: createCellReader(field, format) }))
   const places = new Map(dataset.content.map((field, place) => [field.name, place]))
   const givenPlaces = given.map(({ name }) => places.get(name) ?? 0)
-  const derived = dataset.content.flatMap(({ derive }, place) => (derive === undefined ? [] : [{ derive, place }]))
+  const placeOf = (name: string) => places.get(name) ?? -1
+  const derived = dataset.content.flatMap(({ derive }, place) =>
+    derive === undefined ? [] : [{ derive: createDerivation(derive, placeOf), place }],
+  )
 
   return ({ cells: raw, faults }: InputRow, report: Report): CheckedRow | null => {
     let sound = true
@@ -54,8 +65,8 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
       else cells[givenPlaces[i] as number] = cell
     }
     if (!sound || identity === null) return null
-    const valueOf: Parameters<Derive>[0] = (name) => cells[places.get(name) ?? -1]?.value ?? null
-    for (const { derive, place } of derived) cells[place] = spell(derive(valueOf))
+    const valueOf = (name: string): FieldValue => cells[placeOf(name)]?.value ?? null
+    for (const { derive, place } of derived) cells[place] = derive(cells)
     for (const { name, severity, column, object } of dataset.rules) {
       const message = object(valueOf, today)
       if (message === null) continue
@@ -66,18 +77,35 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
   }
 }
 
+/** Computes anew only where one of the cells it follows from is another one than in the row before. */
+function createDerivation({ from, compute }: Derivation, placeOf: (name: string) => number) {
+  const places = from.map(placeOf)
+  let sources: (Cell | undefined)[] = []
+  let made: Cell | undefined
+  return (cells: readonly Cell[]): Cell => {
+    if (made !== undefined && places.every((place, i) => cells[place] === sources[i])) return made
+    sources = places.map((place) => cells[place])
+    made = spell(compute(sources.map((cell) => cell?.value ?? null)))
+    return made
+  }
+}
+
 type Fault = (column: string | null, rule: string, message: string) => void
 
 /** The cell, or what is wrong with it. */
 function createCellReader(field: Field, format: Format): (raw: unknown) => Cell | Objection {
   const read = (raw: unknown): Cell | Objection => {
     if (raw === undefined) return { rule: 'required', message: 'is missing' }
-    const value = format === 'csv' ? decodeCell(field, raw) : raw
+    const value = format === 'csv' || holdsJson(field, format, raw) ? decodeCell(field, raw ?? '') : raw
     return judge(field, value) ?? spell(value as FieldValue)
   }
   const memory = new Map<unknown, Cell | Objection>()
+  // Neighbours are often alike, and comparing two texts is cheaper than looking one up.
+  let rawAbove: unknown
+  let cellAbove: Cell | Objection | undefined
   return (raw) => {
     if (typeof raw === 'object') return read(raw)
+    if (cellAbove !== undefined && rawAbove === raw) return cellAbove
     let cell = memory.get(raw)
     if (cell === undefined) {
       const own = typeof raw === 'string' ? detach(raw) : raw
@@ -85,6 +113,8 @@ function createCellReader(field: Field, format: Format): (raw: unknown) => Cell 
       if (memory.size >= REMEMBERED_CELLS) memory.clear()
       memory.set(own, cell)
     }
+    rawAbove = raw
+    cellAbove = cell
     return cell
   }
 }
@@ -92,7 +122,12 @@ function createCellReader(field: Field, format: Format): (raw: unknown) => Cell 
 /** A cell is a slice that keeps its whole piece of the file alive; what is remembered must not. */
 const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
 
-function readIdentity(rawId: unknown, key: unknown, format: Format, fault: Fault): CheckedRow['identity'] | null {
+export function readIdentity(
+  rawId: unknown,
+  key: unknown,
+  format: Format,
+  fault: Fault,
+): CheckedRow['identity'] | null {
   const id = format === 'csv' ? asNumber(rawId, /^[1-9]\d*$/) : rawId
   const hasId = id !== undefined && id !== null && id !== ''
   const hasKey = key !== undefined && key !== null && key !== ''
@@ -106,6 +141,10 @@ function readIdentity(rawId: unknown, key: unknown, format: Format, fault: Fault
   }
   return null
 }
+
+/** A table of Parquet has no objects of any shape: they stand in it as texts, or not at all. */
+const holdsJson = ({ kind }: Field, format: Format, raw: unknown) =>
+  format === 'parquet' && kind === 'object' && (raw === null || typeof raw === 'string')
 
 /** A cell of CSV is text: an empty one is null, or the empty object where an object is asked for. */
 function decodeCell(field: Field, raw: unknown): unknown {

@@ -50,25 +50,44 @@ export const unreadable = (file: string, line: number, rule: string, message: st
 
 /** Collects findings while an input is read; `settle` throws the errors, all at once. */
 export interface Findings {
+  /** As many as are kept; `counts` knows of all, and of the rows they cost. */
   readonly errors: readonly Finding[]
+  readonly counts: Readonly<{ errors: number; warnings: number; rejected: number }>
+  /** The first of them; how many there were of each rule is counted. */
   readonly warnings: readonly Finding[]
+  readonly warned: Readonly<Record<string, number>>
   add(finding: Finding): void
+  reject(): void
   settle(): void
 }
 
-export function collectFindings(): Findings {
+/** With `readOn` errors past those that are kept are only counted. */
+export function collectFindings(kept = ENOUGH, readOn = false): Findings {
   const errors: Finding[] = []
   const warnings: Finding[] = []
+  const warned: Record<string, number> = {}
+  const counts = { errors: 0, warnings: 0, rejected: 0 }
   const settle = () => {
     if (errors.length > 0) throw new InputFault(errors)
   }
   return {
     errors,
+    counts,
     warnings,
+    warned,
     add(finding) {
-      if (finding.severity === 'error') errors.push(finding)
-      else if (warnings.length < ENOUGH) warnings.push(finding)
-      if (errors.length >= ENOUGH) settle()
+      if (finding.severity === 'error') {
+        counts.errors += 1
+        if (errors.length < kept) errors.push(finding)
+      } else {
+        counts.warnings += 1
+        warned[finding.rule] = (warned[finding.rule] ?? 0) + 1
+        if (warnings.length < ENOUGH) warnings.push(finding)
+      }
+      if (errors.length >= kept && !readOn) settle()
+    },
+    reject() {
+      counts.rejected += 1
     },
     settle,
   }

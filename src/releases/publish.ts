@@ -1,15 +1,26 @@
-// Publishing: one transaction in which the staged rows become the next release, or nothing at all.
+// Publishing: one transaction in which an input becomes the next release, or nothing at all.
 // Versions of records that changed are closed and added; what did not change is not touched.
-import type { PoolClient } from 'pg'
-import sql, { join, type Sql } from 'sql-template-tag'
+import pg, { type PoolClient } from 'pg'
+import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
-import { renderBody } from '../records/render.ts'
-import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
-import { openRelease, type ReleaseInput, type ReleaseManifest } from './read-release.ts'
+import type { Progress } from '../platform/progress.ts'
+import { chunkOf } from '../records/chunk.ts'
+import type { Reasons } from '../records/reasons.ts'
+import { checkRows, countSkipped, findDuplicates, type PlacedRow } from './check-release.ts'
+import { type Identity, readIdentity } from './check-row.ts'
+import { createComparison } from './compare.ts'
+import { countFacets } from './count-facets.ts'
+import { collectFindings, errorAt, type Findings } from './finding.ts'
+import { claimLastRelease, contractOf, type LastRelease } from './last-release.ts'
+import { createEventWatch } from './new-events.ts'
+import { createPublishedPoints } from './published-series.ts'
+import { openRelease, type ReleaseInput } from './read-release.ts'
+import type { RecordFile } from './record-file.ts'
 import { describeChanges } from './report.ts'
-import { contentColumns, createStaged, stageFiles, stageRelease } from './stage.ts'
+import { addCheckpoints, rewriteChunks, signChunks } from './write-chunks.ts'
+import { closeVersions, createVersionWriter } from './write-versions.ts'
 
 export interface PublishedSummary {
   dataset: string
@@ -22,14 +33,26 @@ export interface PublishedSummary {
   unchanged: boolean
 }
 
+interface PublishOptions {
+  /** How many records the operator knows to be withdrawn. */
+  confirmed?: number
+  progress?: Progress
+}
+
 /** More than this share of the records gone is far more often a truncated file than an intention. */
 const MASS_WITHDRAWAL = 0.05
+const FINDINGS_SHOWN = 20
 
-/** The next release, from a directory. `confirmed` is the number of records the operator knows to be withdrawn by it. */
-export async function publishRelease(database: Database, dataset: Dataset, directory: string, confirmed = 0) {
+/** The next release, from a directory. */
+export async function publishRelease(
+  database: Database,
+  dataset: Dataset,
+  directory: string,
+  { confirmed = 0, progress = () => {} }: PublishOptions = {},
+) {
   const input = await openRelease(directory)
   return database.transaction(async (client) => {
-    const { last, ...summary } = await publishFiles(client, dataset, input)
+    const { summary, last } = await publishInput(database, client, dataset, input, progress)
     if (summary.withdrawn > last.records * MASS_WITHDRAWAL && summary.withdrawn !== confirmed) {
       throw new OperatorFault(
         `this would withdraw ${summary.withdrawn} of ${last.records} records; if that is meant, say --confirm-withdrawn ${summary.withdrawn}`,
@@ -40,185 +63,144 @@ export async function publishRelease(database: Database, dataset: Dataset, direc
 }
 
 /** What publishing the directory would do. It is done, reported and rolled back: nothing else could be as true. */
-export async function previewRelease(database: Database, dataset: Dataset, directory: string) {
+export async function previewRelease(
+  database: Database,
+  dataset: Dataset,
+  directory: string,
+  { progress = () => {} }: PublishOptions = {},
+) {
   const input = await openRelease(directory)
   return database.rehearse(async (client) => {
-    const { last, ...summary } = await publishFiles(client, dataset, input)
-    return { ...summary, ...(await describeChanges(client, dataset, last.number + 1)) }
-  })
-}
-
-async function publishFiles(client: PoolClient, dataset: Dataset, { manifest, files }: ReleaseInput) {
-  const last = await beginRelease(client, dataset)
-  const remarks = await stageFiles(client, dataset, files)
-  const summary = await publishStaged(client, dataset, last, { ...manifest, restores: null })
-  return { ...summary, ...remarks, last }
-}
-
-/** The next release, equal to an earlier one. History stays readable; the releases between are marked as withdrawn. */
-export async function withdrawTo(database: Database, dataset: Dataset, earlier: number, note: string) {
-  return database.transaction(async (client) => {
-    const last = await beginRelease(client, dataset)
-    const [target] = await rows<{ title: string; licence: string }>(
-      client,
-      sql`select title, licence from release where dataset = ${dataset.name} and number = ${earlier}`,
-    )
-    if (target === undefined || earlier >= last.number) {
-      throw new OperatorFault(`there is no earlier release ${earlier} to go back to`)
+    const { summary, last, findings } = await publishInput(database, client, dataset, input, progress)
+    const changes = await describeChanges(client, dataset, last.number + 1)
+    return {
+      ...summary,
+      ...changes,
+      findings: findings.warnings.slice(0, FINDINGS_SHOWN).map((finding) => ({ ...finding })),
     }
-    await stageRelease(client, dataset, earlier)
-    return publishStaged(client, dataset, last, { ...target, note, restores: earlier })
   })
 }
 
-interface LastRelease {
-  number: number
-  records: number
-  last_id: number
+async function publishInput(
+  database: Database,
+  client: PoolClient,
+  dataset: Dataset,
+  { manifest, files, withdrawals }: ReleaseInput,
+  progress: Progress,
+) {
+  const { base, reasons = {}, note = null, title, licence } = manifest
+  const last = await claimLastRelease(client, dataset)
+  if (base !== undefined && base !== last.number)
+    throw new OperatorFault(`these are changes to release ${base}, but the newest is ${last.number}`)
+  const findings = collectFindings()
+  const points = base === undefined ? undefined : createPublishedPoints(database, dataset)
+  const edition: Edition = {
+    rows: checkRows(dataset, files, findings, points),
+    withdrawn: base === undefined ? 'the rest' : readWithdrawals(withdrawals, findings),
+    about: { title, licence, note, reasons, restores: null },
+  }
+  const summary = await publishEdition(database, client, dataset, last, edition, findings, progress).catch(
+    async (error: unknown) => {
+      if (isKeyTwice(error)) await findDuplicates(dataset, files)
+      throw error
+    },
+  )
+  // An empty input would withdraw every record there is: far more often an accident than an intention.
+  if (base === undefined && summary.records === 0) throw new OperatorFault('the input holds no records')
+  return { summary: { ...summary, warnings: findings.counts.warnings, skipped: countSkipped(files) }, findings, last }
 }
 
-async function beginRelease(client: PoolClient, dataset: Dataset): Promise<LastRelease> {
-  await claimTurn(client, dataset)
-  await createStaged(client, dataset)
-  return readLastRelease(client, dataset)
+/** Two new rows with one key: the database sees it first, and the input then tells where. */
+const isKeyTwice = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'
+
+interface NamedRow {
+  file: string
+  line: number
+  identity: Identity
 }
 
-async function publishStaged(
+async function* readWithdrawals(file: RecordFile | null, findings: Findings): AsyncGenerator<NamedRow[]> {
+  if (file === null) return
+  for await (const batch of file.batches(['id', 'key'])) {
+    yield batch.flatMap(({ line, cells: [id, key] }) => {
+      const object = errorAt(file.name, line)
+      const identity = readIdentity(id, key, file.format, (...fault) => findings.add(object(...fault)))
+      return identity === null ? [] : [{ file: file.name, line, identity }]
+    })
+  }
+}
+
+/** What the next release is made of. */
+export interface Edition {
+  rows: AsyncIterable<PlacedRow[]>
+  /** Which records of the last release go: all that the rows do not name, or these. */
+  withdrawn: 'the rest' | AsyncIterable<NamedRow[]>
+  about: { title: string; licence: string; note: string | null; reasons: Reasons; restores: number | null }
+}
+
+export async function publishEdition(
+  database: Database,
   client: PoolClient,
   dataset: Dataset,
   last: LastRelease,
-  manifest: ReleaseManifest & { restores: number | null },
+  { rows, withdrawn, about }: Edition,
+  findings: Findings,
+  progress: Progress,
 ): Promise<PublishedSummary> {
-  await assignIds(client, dataset, last.last_id)
-  await refuseDuplicates(client)
   const release = last.number + 1
-  const closed = await closeVersions(client, dataset, release)
-  const { inserted, corrected } = await addVersions(client, dataset, release)
-  const counts = { added: inserted - corrected, corrected, withdrawn: closed - corrected }
-  if (closed + inserted === 0 && last.number > 0) {
-    return { dataset: dataset.name, release: last.number, records: last.records, ...counts, unchanged: true }
+  const comparison = createComparison(database, dataset, last, findings)
+  const writer = createVersionWriter(client, dataset, release)
+  const noteEvent = createEventWatch(last.events, findings)
+  const eventPlace = dataset.content.findIndex((field) => field.name === 'event')
+  const touched = new Set<number>()
+  const counts = { added: 0, corrected: 0, withdrawn: 0 }
+  let read = 0
+
+  for await (const batch of rows) {
+    for (const { file, line, cells } of batch) noteEvent({ file, line, event: cells[eventPlace]?.value as string })
+    const versions = await comparison.compare(batch)
+    for (const { id, replaces } of versions) {
+      touched.add(chunkOf(id))
+      counts[replaces ? 'corrected' : 'added'] += 1
+    }
+    await writer.add(versions)
+    read += batch.length
+    progress('comparing', read, last.records || null)
   }
+  await writer.end()
+
+  const goes = withdrawn === 'the rest' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
+  for await (const ids of goes) {
+    await closeVersions(client, dataset, release, ids)
+    for (const id of ids) touched.add(chunkOf(id))
+    counts.withdrawn += ids.length
+  }
+  findings.settle()
+
+  const records = last.records + counts.added - counts.withdrawn
+  if (touched.size === 0 && last.number > 0)
+    return { dataset: dataset.name, release: last.number, records, ...counts, unchanged: true }
+  await rewriteChunks(
+    client,
+    dataset,
+    release,
+    [...touched].sort((a, b) => a - b),
+    (done) => progress('compressing', done, touched.size),
+  )
+  progress('counting', 0, null)
   await addCheckpoints(client, dataset, release)
-  const records = await recordRelease(client, dataset, manifest, { number: release, last_id: last.last_id, ...counts })
+  await countFacets(client, dataset, release)
+  const signed = await signChunks(client, dataset)
+  if (signed.records !== records) throw new Error(`chunks hold ${signed.records} records, the release ${records}`)
+  await client.query(sql`
+    insert into release (dataset, number, title, licence, note, restores, reasons, contract, warnings,
+      added, corrected, withdrawn, records, last_id, digest)
+    values (${dataset.name}, ${release}, ${about.title}, ${about.licence}, ${about.note}, ${about.restores},
+      ${JSON.stringify(about.reasons)}, ${JSON.stringify(contractOf(dataset))}, ${JSON.stringify(findings.warned)},
+      ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()}, ${signed.digest})`)
   return { dataset: dataset.name, release, records, ...counts, unchanged: false }
 }
 
-/** One publisher at a time; a second one is told so instead of waiting. */
-async function claimTurn(client: PoolClient, dataset: Dataset): Promise<void> {
-  const [row] = await rows<{ mine: boolean }>(
-    client,
-    sql`select pg_try_advisory_xact_lock(hashtextextended(${`publish ${dataset.name}`}, 0)) as mine`,
-  )
-  if (row?.mine !== true)
-    throw new OperatorFault(`another release of ${dataset.name} is being published at this moment`)
+async function* mapBatches<From, To>(batches: AsyncIterable<From>, map: (batch: From) => Promise<To>) {
+  for await (const batch of batches) yield await map(batch)
 }
-
-async function readLastRelease(client: PoolClient, dataset: Dataset): Promise<LastRelease> {
-  const [row] = await rows<{ number: number; records: string; last_id: string }>(
-    client,
-    sql`select number, records, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
-  )
-  return { number: row?.number ?? 0, records: Number(row?.records ?? 0), last_id: Number(row?.last_id ?? 0) }
-}
-
-/** Gives every new key the next id, for ever; `incoming` then names each row of the release by its id. */
-async function assignIds(client: PoolClient, dataset: Dataset, lastId: number): Promise<void> {
-  const { key } = tablesOf(dataset)
-  await client.query(sql`
-    insert into ${key} (key, id)
-    select key, greatest(${lastId}::bigint, (select max(id) from staged)) + row_number() over (order by min(ordinal))
-    from staged where key is not null and not exists (select from ${key} known where known.key = staged.key)
-    group by key`)
-  await client.query(sql`
-    create temporary table incoming on commit drop as
-    select coalesce(staged.id, known.id) as id, ordinal, content_sha256
-    from staged left join ${key} known on known.key = staged.key`)
-  await client.query(sql`analyze incoming (id, ordinal)`)
-}
-
-async function refuseDuplicates(client: PoolClient): Promise<void> {
-  const twice = await rows<{ name: string; times: string }>(
-    client,
-    sql`select coalesce(min(staged.key), incoming.id::text) as name, count(*) as times
-      from incoming join staged using (ordinal)
-      where incoming.id in (select id from incoming group by id having count(*) > 1)
-      group by incoming.id order by incoming.id limit 20`,
-  )
-  if (twice.length === 0) return
-  const list = twice.map(({ name, times }) => `  ${name}: ${times} times`).join('\n')
-  throw new OperatorFault(`a record may stand in a release only once; nothing was published\n${list}`)
-}
-
-/** Ends the versions that are no longer true: their record is gone or says something else. */
-async function closeVersions(client: PoolClient, dataset: Dataset, release: number): Promise<number> {
-  const { version } = tablesOf(dataset)
-  const closed = await client.query(sql`
-    update ${version} as open set to_release = ${release}
-    where to_release = ${OPEN} and not exists (
-      select from incoming where incoming.id = open.id and incoming.content_sha256 = open.content_sha256)`)
-  return closed.rowCount ?? 0
-}
-
-/** Adds a version for every record that has none open now: the new ones, the corrected ones, the ones that came back. */
-async function addVersions(client: PoolClient, dataset: Dataset, release: number) {
-  const { version } = tablesOf(dataset)
-  await client.query(sql`
-    create temporary table fresh on commit drop as
-    select incoming.id, incoming.ordinal,
-      coalesce(earlier.revision + 1, 0) as revision,
-      coalesce(earlier.first_release, ${release}) as first_release,
-      coalesce(earlier.to_release = ${release}, false) as corrected
-    from incoming left join lateral (
-      select revision, first_release, to_release from ${version} as v
-      where v.id = incoming.id order by from_release desc limit 1
-    ) as earlier on true
-    where not exists (select from ${version} as open where open.id = incoming.id and open.to_release = ${OPEN})`)
-  await client.query(sql`analyze fresh (ordinal)`)
-  const columns = contentColumns(dataset)
-  const body = renderBody(sql`staged.content`, {
-    id: sql`fresh.id`,
-    revision: sql`fresh.revision`,
-    firstRelease: sql`fresh.first_release`,
-    lastRelease: sql`${release}::integer`,
-  })
-  await client.query(sql`
-    insert into ${version}
-      (id, from_release, ${join(columns)}, revision, first_release, last_release, content_sha256, body)
-    select fresh.id, ${release}, ${join(columns.map((column) => sql`staged.${column}`))},
-      fresh.revision, fresh.first_release, ${release}, staged.content_sha256, ${body}
-    from staged join fresh using (ordinal)`)
-  const [counts] = await rows<{ inserted: string; corrected: string }>(
-    client,
-    sql`select count(*) as inserted, count(*) filter (where corrected) as corrected from fresh`,
-  )
-  return { inserted: Number(counts?.inserted), corrected: Number(counts?.corrected) }
-}
-
-async function addCheckpoints(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
-  await client.query(sql`
-    insert into ${tablesOf(dataset).checkpoint} (release, ordinal, id)
-    select ${release}, place, id
-    from (select id, row_number() over (order by id) - 1 as place from incoming) as placed
-    where place % ${CHECKPOINT_SPACING} = 0`)
-}
-
-async function recordRelease(
-  client: PoolClient,
-  dataset: Dataset,
-  { title, licence, note, restores }: ReleaseManifest & { restores: number | null },
-  release: { number: number; last_id: number; added: number; corrected: number; withdrawn: number },
-): Promise<number> {
-  const [row] = await rows<{ records: string }>(
-    client,
-    sql`insert into release
-      (dataset, number, title, licence, note, restores, added, corrected, withdrawn, records, last_id, event_names)
-      select ${dataset.name}, ${release.number}, ${title}, ${licence}, ${note ?? null}, ${restores},
-        ${release.added}, ${release.corrected}, ${release.withdrawn}, count(*), greatest(${release.last_id}, max(id)),
-        array(select distinct event collate "C" from staged order by 1)
-      from incoming returning records`,
-  )
-  return Number(row?.records)
-}
-
-const rows = async <Row extends object>(client: PoolClient, query: Sql): Promise<Row[]> =>
-  (await client.query<Row>(query)).rows

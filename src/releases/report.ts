@@ -28,11 +28,10 @@ async function countByEvent(client: PoolClient, dataset: Dataset, release: numbe
       (count(*) filter (where kind = 'corrected'))::integer as corrected,
       (count(*) filter (where kind = 'withdrawn'))::integer as withdrawn
     from (
-      select v.event, case when fresh.corrected then 'corrected' else 'added' end as kind
-      from fresh join ${version} as v on v.id = fresh.id and v.from_release = ${release}
-      union all
-      select v.event, 'withdrawn' from ${version} as v
-      where v.to_release = ${release} and not exists (select from fresh where fresh.id = v.id)
+      select coalesce(began.event, ended.event) as event,
+        case when ended.id is null then 'added' when began.id is null then 'withdrawn' else 'corrected' end as kind
+      from (select id, event from ${version} where from_release = ${release}) as began
+      full join (select id, event from ${version} where to_release = ${release}) as ended using (id)
     ) as changed
     group by event order by count(*) desc, event limit ${EVENTS_SHOWN}`)
   return rows
@@ -43,10 +42,9 @@ async function sampleCorrections(client: PoolClient, dataset: Dataset, release: 
   const { version } = tablesOf(dataset)
   const { rows } = await client.query<{ before: Record<string, unknown>; after: Record<string, unknown> }>(sql`
     select before.body::jsonb as before, after.body::jsonb as after
-    from (select id from fresh where corrected order by id limit ${RECORDS_SHOWN}) as sample
-    join ${version} as before on before.id = sample.id and before.to_release = ${release}
-    join ${version} as after on after.id = sample.id and after.from_release = ${release}
-    order by sample.id`)
+    from ${version} as before
+    join ${version} as after on after.id = before.id and after.from_release = ${release}
+    where before.to_release = ${release} order by before.id limit ${RECORDS_SHOWN}`)
   const names = dataset.fields.map((field) => field.name).filter((name) => !BOOKKEEPING.has(name))
   return rows.flatMap(({ before, after }) =>
     names

@@ -56,7 +56,11 @@ async function readStore() {
        where from_release <= last.number and to_release > last.number) as digest,
       (select count(*)::integer from hed_outbreak_version
        where from_release > last.number or (to_release > last.number and to_release < 2147483647))
-      + (select count(*)::integer from hed_outbreak_checkpoint where release > last.number) as strays
+      + (select count(*)::integer from hed_outbreak_checkpoint where release > last.number)
+      + (select count(*)::integer from hed_outbreak_chunk
+         where from_release > last.number or (to_release > last.number and to_release < 2147483647))
+      + (select count(*)::integer from hed_outbreak_facet
+         where from_release > last.number or (to_release > last.number and to_release < 2147483647)) as strays
     from last`)
   return store ?? assert.fail('no answer')
 }

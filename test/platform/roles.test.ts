@@ -14,9 +14,13 @@ const allowed: Record<Role, Record<string, string[]>> = {
     client_secret: ['select'],
     signing_key: ['select'],
     release: ['select'],
+    release_file: ['select'],
     hed_outbreak_version: ['select'],
     hed_outbreak_key: ['select'],
     hed_outbreak_checkpoint: ['select'],
+    hed_outbreak_chunk: ['select'],
+    hed_outbreak_facet: ['select'],
+    hed_outbreak_event: ['select'],
   },
   outbreaks_operator: {
     migration: [],
@@ -25,9 +29,13 @@ const allowed: Record<Role, Record<string, string[]>> = {
     client_secret: ['select', 'insert', 'update'],
     signing_key: ['select', 'insert', 'update'],
     release: ['select', 'insert'],
+    release_file: ['select', 'insert'],
     hed_outbreak_version: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_key: ['select', 'insert'],
     hed_outbreak_checkpoint: ['select', 'insert'],
+    hed_outbreak_chunk: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_facet: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_event: ['select', 'insert', 'update(to_release)'],
   },
 }
 const roles = Object.keys(allowed) as Role[]

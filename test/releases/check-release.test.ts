@@ -55,7 +55,12 @@ test('a file that cannot be read on is one finding beside the others', async () 
   assert.deepEqual((await check(writeText('records.csv', Buffer.from([0xff, 0x0a])))).findings, [[0, null, 'encoding']])
 })
 
-test('a wrong input does not fill the memory with findings', async () => {
-  const rows = Array.from({ length: 5000 }, (_, i) => ({ key: `k${i}`, host: 'plant' }))
-  assert.equal((await checkRelease(hedOutbreaks, await writeNdjson(rows))).errors, 1000)
+test('of a wrong input every row is counted, and the memory is not filled with findings', async () => {
+  const rows = Array.from({ length: 5000 }, (_, i) => ({ key: `k${i % 4000}`, host: i < 3000 ? 'plant' : 'human' }))
+  const directory = await writeNdjson(rows)
+  const { records, rejected, errors, findings } = await checkRelease(hedOutbreaks, directory)
+  assert.deepEqual([records, rejected, errors, findings.length], [2000, 3000, 3000, 1000])
+  const twice = await writeNdjson([...rows.slice(3000), ...rows.slice(3000)])
+  const report = await checkRelease(hedOutbreaks, twice, { kept: 5 })
+  assert.deepEqual([report.records, report.rejected, report.errors, report.findings.length], [2000, 2000, 2000, 5])
 })

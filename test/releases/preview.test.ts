@@ -60,6 +60,7 @@ test('a preview leaves nothing behind, and publishing then does what it said', a
     usual_changes: _usual,
     by_event: _events,
     corrections: _fields,
+    findings: _findings,
     ...said
   } = await previewRelease(database, hedOutbreaks, directory)
   assert.deepEqual(await count(), before)

@@ -18,12 +18,12 @@ async function openStore() {
     /** Small releases withdraw large shares: what they withdraw is confirmed unless a test says otherwise. */
     publish: async (rows: readonly Row[], write = writeNdjson, confirmed?: number) => {
       const directory = await write(rows)
-      const attempt = publishRelease(database, hedOutbreaks, directory, confirmed)
+      const attempt = publishRelease(database, hedOutbreaks, directory, confirmed === undefined ? {} : { confirmed })
       if (confirmed !== undefined) return attempt
       return attempt.catch((error: unknown) => {
         const count = /--confirm-withdrawn (\d+)/.exec(String(error))?.[1]
         if (count === undefined) throw error
-        return publishRelease(database, hedOutbreaks, directory, Number(count))
+        return publishRelease(database, hedOutbreaks, directory, { confirmed: Number(count) })
       })
     },
     read: async (release: number) =>
@@ -126,8 +126,8 @@ test('CSV and NDJSON of the same records give the same bytes', async () => {
 
 test('rows may carry ids of ours instead of keys, and new keys go on behind the highest id', async () => {
   const { publish, read } = await openStore()
-  await publish([{ id: 7, cases: 1 }, { key: 'a' }])
-  await publish([{ id: 7, cases: 2 }, { id: 8 }, { key: 'b' }])
+  await publish([{ id: 7, cases: 1 }, { id: 8 }])
+  await publish([{ key: 'b' }, { id: 7, cases: 2 }, { id: 8 }])
   assert.deepEqual(
     parse(await read(2)).map(({ id, revision }) => [id, revision]),
     [
@@ -172,7 +172,17 @@ const refused: [title: string, make: () => Promise<string>, message: RegExp][] =
   [
     'a key that stands twice',
     () => writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'a', cases: 2 }]),
-    /only once[^]*a: 2 times/,
+    /records\.ndjson:3 key: names the same record as records\.ndjson:1$/,
+  ],
+  [
+    'an id that stands twice',
+    () => writeNdjson([{ id: 5 }, { id: 6 }, { id: 5, cases: 2 }]),
+    /records\.ndjson:3: names record 5, which stands in this release already$/,
+  ],
+  [
+    'new records named by id and by key',
+    () => writeNdjson([{ id: 5 }, { key: 'a' }]),
+    /by id in some rows and by key in others/,
   ],
   ['a file that cannot be opened', () => writeDangling('records.csv'), /records\.csv:0: cannot be read \(ENOENT\)/],
   [
@@ -196,7 +206,7 @@ const refused: [title: string, make: () => Promise<string>, message: RegExp][] =
     /records\.csv:0: is not UTF-8/,
   ],
   ['an unclosed quote', () => writeText('records.csv', `${header}\na,"b\n`), /records\.csv:/],
-  ['a directory without records', () => writeText('notes.txt', ''), /no \.csv or \.ndjson/],
+  ['a directory without records', () => writeText('notes.txt', ''), /holds no \.csv/],
   ['a directory that is not there', async () => '/nowhere/at/all', /cannot|not a directory/],
 ]
 for (const [title, make, message] of refused) {
@@ -225,8 +235,19 @@ test('of two publishers at once one publishes and the other is told so', async (
 test('event names are distinct and sorted by code point', async () => {
   const { database, publish } = await openStore()
   await publish(['b', 'B', 'a', 'é', 'z', 'b'].map((event, i) => ({ key: String(i), event })))
-  const [row] = await database.query<{ event_names: string[] }>(sql`select event_names from release`)
-  assert.deepEqual(row?.event_names, ['B', 'a', 'b', 'z', 'é'])
+  const names = await database.query<{ value: string; records: string }>(
+    sql`select value, records from hed_outbreak_facet where field = 'event' order by value`,
+  )
+  assert.deepEqual(
+    names.map(({ value, records }) => [value, Number(records)]),
+    [
+      ['B', 1],
+      ['a', 1],
+      ['b', 2],
+      ['z', 1],
+      ['é', 1],
+    ],
+  )
 })
 
 test('a release that would withdraw many records is refused until their number is confirmed', async () => {

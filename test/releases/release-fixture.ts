@@ -27,16 +27,26 @@ const plain: Content = {
 
 export const fullRow = (row: Row): Record<string, unknown> => ({ ...plain, ...row })
 
-async function writeRelease(file: string, text: string | Buffer): Promise<string> {
+async function writeRelease(file: string, text: string | Buffer, manifest: Record<string, unknown> = {}) {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-release-'))
   after(() => rm(directory, { recursive: true, force: true }))
-  await writeFile(path.join(directory, 'release.json'), JSON.stringify({ title: 'A test', licence: 'CC0-1.0' }))
+  await writeFile(
+    path.join(directory, 'release.json'),
+    JSON.stringify({ title: 'A test', licence: 'CC0-1.0', ...manifest }),
+  )
   await writeFile(path.join(directory, file), text)
   return directory
 }
 
-export const writeNdjson = (rows: readonly Row[]): Promise<string> =>
-  writeRelease('records.ndjson', rows.map((row) => `${JSON.stringify(fullRow(row))}\n`).join(''))
+export const writeNdjson = (rows: readonly Row[], manifest: Record<string, unknown> = {}): Promise<string> =>
+  writeRelease('records.ndjson', rows.map((row) => `${JSON.stringify(fullRow(row))}\n`).join(''), manifest)
+
+/** Only what differs from release `base`: rows that are new or other, and the keys of those that go. */
+export async function writeChanges(base: number, rows: readonly Row[], gone: readonly string[]): Promise<string> {
+  const directory = await writeNdjson(rows, { base })
+  await writeFile(path.join(directory, 'withdrawn.csv'), ['key', ...gone, ''].join('\n'))
+  return directory
+}
 
 export function writeCsv(rows: readonly Row[]): Promise<string> {
   const columns = ['key', ...givenFields(hedOutbreaks).map((field) => field.name)]

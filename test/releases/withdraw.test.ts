@@ -5,14 +5,15 @@ import sql from 'sql-template-tag'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { listReleases } from '../../src/releases/list-releases.ts'
-import { publishRelease, withdrawTo } from '../../src/releases/publish.ts'
+import { publishRelease } from '../../src/releases/publish.ts'
+import { withdrawTo } from '../../src/releases/withdraw.ts'
 import { createTestDatabase } from '../database.ts'
 import { type Row, writeNdjson } from './release-fixture.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
 const publish = async (rows: readonly Row[], withdrawn = 0) =>
-  publishRelease(database, hedOutbreaks, await writeNdjson(rows), withdrawn)
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed: withdrawn })
 const read = async (release: number) => {
   const rows = await database.query<{ body: string }>(
     sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,

@@ -27,8 +27,8 @@ async function write(plan: SynthPlan, name: string) {
   return { written, bytes }
 }
 
-const seriesOf = (row: SynthRow) =>
-  hedOutbreaks.content.find(({ name }) => name === 'series_id')?.derive?.((name) => row[name] ?? null)
+const seriesId = hedOutbreaks.content.find(({ name }) => name === 'series_id')?.derive
+const seriesOf = (row: SynthRow) => seriesId?.compute(seriesId.from.map((name) => row[name] ?? null))
 
 test('the same plan gives the same bytes, another seed gives others', async () => {
   const plan = { records: 3000, seed: 1, release: 2 }

@@ -1,0 +1,52 @@
+// A body as its parts, one behind the other, and the two ways to write it: as it reads, and as one gzip member into which
+// parts that are compressed already go as they are. Both give the same text.
+import { crc32 } from 'node:zlib'
+import { type DeflatedText, decodeChunk, deflateText } from './chunk.ts'
+import { combineCrc32 } from './crc-combine.ts'
+
+export type Part = string | DeflatedText
+
+export const writeIdentity = (parts: readonly Part[]): Buffer =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : decodeChunk(part))))
+
+/** RFC 1952: deflate, no name, no time, written on no system in particular. */
+const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
+/** An empty last block, in the fixed code. */
+const LAST_BLOCK = Buffer.from([3, 0])
+
+export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
+  const pieces: Buffer[] = [HEADER]
+  let crc = 0
+  let bytes = 0
+  for (const part of await Promise.all(parts.map(deflateLongText))) {
+    if (typeof part === 'string') {
+      const text = Buffer.from(part)
+      pieces.push(storedBlock(text.length), text)
+      crc = crc32(text, crc)
+      bytes += text.length
+    } else {
+      pieces.push(part.deflated)
+      crc = combineCrc32(crc, part.crc32, part.bytes)
+      bytes += part.bytes
+    }
+  }
+  const trailer = Buffer.alloc(8)
+  trailer.writeUInt32LE(crc, 0)
+  trailer.writeUInt32LE(bytes % 2 ** 32, 4)
+  return Buffer.concat([...pieces, LAST_BLOCK, trailer])
+}
+
+/** Shorter texts are not worth the time; longer ones would not fit into a stored block. */
+const STORED_CHARACTERS = 1024
+const QUICK_LEVEL = 1
+
+const deflateLongText = async (part: Part): Promise<Part> =>
+  typeof part === 'string' && part.length > STORED_CHARACTERS ? deflateText(part, QUICK_LEVEL) : part
+
+/** RFC 1951, 3.2.4: not the last block, stored, its length and the complement of it. */
+function storedBlock(length: number): Buffer {
+  const header = Buffer.alloc(5)
+  header.writeUInt16LE(length, 1)
+  header.writeUInt16LE(length ^ 0xffff, 3)
+  return header
+}

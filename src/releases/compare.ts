@@ -1,0 +1,138 @@
+// What is new in an input: rows are held, batch by batch, against what is published. Reads the database, writes nothing.
+import { hash } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import type { Database } from '../platform/database.ts'
+import { OperatorFault } from '../platform/operator-fault.ts'
+import { createRenderer } from '../records/render.ts'
+import { OPEN, tablesOf } from '../records/tables.ts'
+import type { PlacedRow } from './check-release.ts'
+import type { CheckedRow, Identity } from './check-row.ts'
+import { errorAt, type Findings } from './finding.ts'
+import { createIdSet } from './id-set.ts'
+import type { LastRelease } from './last-release.ts'
+
+/** A record of which the next release holds another version than the last one. */
+export interface NewVersion {
+  row: CheckedRow
+  content: string
+  contentSha256: string
+  id: number
+  revision: number
+  firstRelease: number
+  /** The last release holds another version, which this one replaces. */
+  replaces: boolean
+  /** The key is met for the first time and stands for this id from now on. */
+  newKey: string | null
+}
+
+/** What is known of a record that was ever published; of one whose versions were pruned, only its id. */
+interface KnownRecord {
+  id: number
+  content_sha256: string | null
+  revision: number | null
+  first_release: number | null
+  open: boolean
+}
+
+export function createComparison(database: Database, dataset: Dataset, last: LastRelease, findings: Findings) {
+  const render = createRenderer(dataset)
+  const seen = createIdSet()
+  let lastId = last.lastId
+  let met = 0
+  let namedBy: 'id' | 'key' | null = null
+
+  const lookUp = async (identities: readonly Identity[]) =>
+    last.number === 0 ? new Map<number, KnownRecord>() : findKnown(database, dataset, identities)
+
+  /** A new record has no place in history yet; whoever names it decides whether its id is theirs or ours. */
+  function admit(identity: Identity): { id: number; newKey: string | null } {
+    const by = 'id' in identity ? 'id' : 'key'
+    namedBy ??= by
+    if (namedBy !== by)
+      throw new OperatorFault('new records are named by id in some rows and by key in others: ids could collide')
+    const id = 'id' in identity ? identity.id : lastId + 1
+    lastId = Math.max(lastId, id)
+    return { id, newKey: 'key' in identity ? identity.key : null }
+  }
+
+  function compareRow(row: PlacedRow, known: KnownRecord | undefined): NewVersion | null {
+    const { id, newKey } = known === undefined ? admit(row.identity) : { id: known.id, newKey: null }
+    if (!seen.add(id)) {
+      const object = errorAt(row.file, row.line)
+      findings.add(object(null, 'duplicate', `names record ${id}, which stands in this release already`))
+      return null
+    }
+    if (known?.open) met += 1
+    const content = render(row.cells)
+    const contentSha256 = hash('sha256', content)
+    if (known?.open && known.content_sha256 === contentSha256) return null
+    return {
+      row,
+      content,
+      contentSha256,
+      id,
+      newKey,
+      revision: (known?.revision ?? -1) + 1,
+      firstRelease: known?.first_release ?? last.number + 1,
+      replaces: known?.open ?? false,
+    }
+  }
+
+  return {
+    async compare(rows: readonly PlacedRow[]): Promise<NewVersion[]> {
+      const known = await lookUp(rows.map((row) => row.identity))
+      return rows.map((row, place) => compareRow(row, known.get(place))).filter((version) => version !== null)
+    },
+
+    /** The ids of records to withdraw; one that the last release does not hold, or the input brings, is a finding. */
+    async findWithdrawn(rows: readonly { file: string; line: number; identity: Identity }[]): Promise<number[]> {
+      const known = await lookUp(rows.map((row) => row.identity))
+      return rows.flatMap(({ file, line }, place) => {
+        const record = known.get(place)
+        if (record?.open && seen.add(record.id)) return [record.id]
+        const message = record?.open ? 'is also brought, or withdrawn twice' : `is not in release ${last.number}`
+        findings.add(errorAt(file, line)(null, 'withdrawn', message))
+        return []
+      })
+    },
+
+    /** The records of the last release that the input did not bring, in batches. */
+    async *findMissing(): AsyncGenerator<number[]> {
+      const { version } = tablesOf(dataset)
+      if (met === last.records) return
+      for (let from = 0; ; ) {
+        const ids = await database.query<{ id: string }>(
+          sql`select id from ${version} where to_release = ${OPEN} and id > ${from} order by id limit ${SCAN_ROWS}`,
+        )
+        const missing = ids.map((row) => Number(row.id)).filter((id) => !seen.has(id))
+        if (missing.length > 0) yield missing
+        if (ids.length < SCAN_ROWS) return
+        from = Number(ids.at(-1)?.id)
+      }
+    },
+
+    /** The highest id ever given out. */
+    lastId: () => lastId,
+  }
+}
+
+const SCAN_ROWS = 20_000
+
+/** By place in the list: what was published last of each record that ever was. */
+async function findKnown(database: Database, dataset: Dataset, identities: readonly Identity[]) {
+  const { version, key } = tablesOf(dataset)
+  const ids = identities.map((identity) => ('id' in identity ? identity.id : null))
+  const keys = identities.map((identity) => ('key' in identity ? identity.key : null))
+  const rows = await database.query<KnownRecord & { place: string; id: string }>(sql`
+    select place, coalesce(latest.id, known.id) as id, encode(content_sha256, 'hex') as content_sha256,
+      revision, first_release, coalesce(to_release = ${OPEN}, false) as open
+    from unnest(${ids}::bigint[], ${keys}::text[]) with ordinality as asked (id, key, place)
+    left join lateral (select id from ${key} as k where k.key = asked.key limit 1) as known on true
+    left join lateral (
+      select id, content_sha256, revision, first_release, to_release from ${version} as v
+      where v.id = coalesce(asked.id, known.id) order by from_release desc limit 1
+    ) as latest on true
+    where coalesce(latest.id, known.id) is not null`)
+  return new Map(rows.map((row): [number, KnownRecord] => [Number(row.place) - 1, { ...row, id: Number(row.id) }]))
+}

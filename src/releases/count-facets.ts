@@ -1,0 +1,32 @@
+// How many records of the release have which value, for the fields the dataset counts. Costs what changed: the versions
+// that begin with the release are added, those that end with it are taken off.
+import type { PoolClient } from 'pg'
+import sql, { join } from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { identifier, OPEN, tablesOf } from '../records/tables.ts'
+
+export async function countFacets(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
+  const { version, facet } = tablesOf(dataset)
+  const columns = join(dataset.facets.map(identifier))
+  const values = join(dataset.facets.map((field) => sql`(${field}, ${identifier(field)}::text)`))
+  await client.query(sql`
+    with changed as (
+      select ${columns}, 1 as step from ${version} where from_release = ${release}
+      union all
+      select ${columns}, -1 from ${version} where to_release = ${release}
+    ), combination as (
+      select ${columns}, sum(step) as step from changed group by ${columns} having sum(step) <> 0
+    ), counted as (
+      select field, value, sum(step) as step
+      from combination cross join lateral (values ${values}) as facet (field, value)
+      where value is not null group by field, value having sum(step) <> 0
+    ), closed as (
+      update ${facet} as open set to_release = ${release} from counted
+      where open.field = counted.field and open.value = counted.value and open.to_release = ${OPEN}
+      returning open.field, open.value, open.records
+    )
+    insert into ${facet} (field, value, from_release, records)
+    select field, value, ${release}, step + coalesce(closed.records, 0)
+    from counted left join closed using (field, value)
+    where step + coalesce(closed.records, 0) > 0`)
+}

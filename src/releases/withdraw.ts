@@ -1,0 +1,80 @@
+// Taking releases back: the next release, equal to an earlier one. History stays readable; the releases between are marked.
+import type { PoolClient } from 'pg'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import type { Database } from '../platform/database.ts'
+import { OperatorFault } from '../platform/operator-fault.ts'
+import { readCells } from '../records/render.ts'
+import { identifier, OPEN, tablesOf } from '../records/tables.ts'
+import { collectFindings } from './finding.ts'
+import { claimLastRelease } from './last-release.ts'
+import { publishEdition } from './publish.ts'
+
+const BATCH_RECORDS = 1000
+
+/** Costs what was changed since: only those records are looked at. */
+export async function withdrawTo(database: Database, dataset: Dataset, earlier: number, note: string) {
+  return database.transaction(async (client) => {
+    const last = await claimLastRelease(client, dataset)
+    const found = await client.query<{ title: string; licence: string }>(
+      sql`select title, licence from release where dataset = ${dataset.name} and number = ${earlier}`,
+    )
+    const [target] = found.rows
+    if (target === undefined || earlier >= last.number)
+      throw new OperatorFault(`there is no earlier release ${earlier} to go back to`)
+    const place = (id: number) => ({ file: `release ${earlier}`, line: id, identity: { id } })
+    const because = 'release_withdrawn' as const
+    const edition = {
+      rows: mapEach(readHeld(client, dataset, earlier), ({ id, body }) => ({
+        ...place(Number(id)),
+        cells: readCells(dataset, body),
+      })),
+      withdrawn: mapEach(readGone(client, dataset, earlier), ({ id }) => place(Number(id))),
+      about: {
+        ...target,
+        note,
+        reasons: { added: because, corrected: because, withdrawn: because },
+        restores: earlier,
+      },
+    }
+    return publishEdition(database, client, dataset, last, edition, collectFindings(), () => {})
+  })
+}
+
+/** What the earlier release held and a later one ended. */
+const readHeld = (client: PoolClient, dataset: Dataset, earlier: number) =>
+  readByCursor<{ id: string; body: string }>(
+    client,
+    'held',
+    sql`select id, body from ${tablesOf(dataset).version}
+      where from_release <= ${earlier} and to_release > ${earlier} and to_release < ${OPEN} order by id`,
+  )
+
+/** What is held now and was not held by the earlier release. */
+const readGone = (client: PoolClient, dataset: Dataset, earlier: number) => {
+  const { version } = tablesOf(dataset)
+  return readByCursor<{ id: string }>(
+    client,
+    'gone',
+    sql`select id from ${version} as later
+      where from_release > ${earlier} and to_release = ${OPEN} and not exists (
+        select from ${version} as held
+        where held.id = later.id and held.from_release <= ${earlier} and held.to_release > ${earlier})
+      order by id`,
+  )
+}
+
+async function* readByCursor<Row extends object>(client: PoolClient, name: string, query: Sql): AsyncGenerator<Row[]> {
+  const cursor = identifier(name)
+  await client.query(sql`declare ${cursor} no scroll cursor for ${query}`)
+  for (;;) {
+    const { rows } = await client.query<Row>(sql`fetch ${raw(String(BATCH_RECORDS))} from ${cursor}`)
+    if (rows.length === 0) break
+    yield rows
+  }
+  await client.query(sql`close ${cursor}`)
+}
+
+async function* mapEach<From, To>(batches: AsyncIterable<From[]>, map: (item: From) => To): AsyncGenerator<To[]> {
+  for await (const batch of batches) yield batch.map(map)
+}

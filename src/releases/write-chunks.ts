@@ -1,0 +1,82 @@
+// The chunks of a release: those that hold a changed record are made again, the others stay. Then the release is counted
+// and signed by them, so that this too costs what changed.
+import type { PoolClient } from 'pg'
+import sql from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { CHUNK_IDS, encodeChunk } from '../records/chunk.ts'
+import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
+import { copyIn } from './write-versions.ts'
+
+const BATCH_CHUNKS = 64
+
+/** `numbers` are the chunks that hold, or held, a record that changed. */
+export async function rewriteChunks(
+  client: PoolClient,
+  dataset: Dataset,
+  release: number,
+  numbers: readonly number[],
+  progress: (done: number) => void,
+): Promise<void> {
+  const { chunk } = tablesOf(dataset)
+  for (let at = 0; at < numbers.length; at += BATCH_CHUNKS) {
+    const batch = numbers.slice(at, at + BATCH_CHUNKS)
+    await client.query(sql`
+      update ${chunk} set to_release = ${release} where number = any(${batch}::bigint[]) and to_release = ${OPEN}`)
+    const made = await Promise.all((await readTexts(client, dataset, batch)).map(encodeLine(release)))
+    await copyIn(
+      client,
+      sql`copy ${chunk} (number, from_release, records, bytes, crc32, sha256, deflated) from stdin`,
+      Buffer.from(made.join('')),
+    )
+    progress(at + batch.length)
+  }
+}
+
+interface ChunkText {
+  number: string
+  records: string
+  text: string
+}
+
+/** A chunk whose last record went has no text and is not made again. */
+async function readTexts(client: PoolClient, dataset: Dataset, numbers: readonly number[]): Promise<ChunkText[]> {
+  const { rows } = await client.query<ChunkText>(sql`
+    select number, held.records, held.text
+    from unnest(${numbers}::bigint[]) as touched (number)
+    cross join lateral (
+      select count(*) as records, string_agg(body, E',\\n' order by id) as text from ${tablesOf(dataset).version}
+      where id between number * ${CHUNK_IDS} + 1 and number * ${CHUNK_IDS} + ${CHUNK_IDS} and to_release = ${OPEN}
+    ) as held
+    where held.records > 0`)
+  return rows
+}
+
+const encodeLine =
+  (release: number) =>
+  async ({ number, records, text }: ChunkText): Promise<string> => {
+    const { bytes, crc32, sha256, deflated } = await encodeChunk(text)
+    return `${number}\t${release}\t${records}\t${bytes}\t${crc32}\t\\\\x${sha256.toString('hex')}\t\\\\x${deflated.toString('hex')}\n`
+  }
+
+/** How many records stand before every so many chunks: a deep offset starts there. */
+export async function addCheckpoints(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
+  const { chunk, checkpoint } = tablesOf(dataset)
+  await client.query(sql`
+    insert into ${checkpoint} (release, ordinal, id)
+    select ${release}, before, number * ${CHUNK_IDS} + 1
+    from (
+      select number, sum(records) over in_order - records as before, row_number() over in_order as place
+      from ${chunk} where to_release = ${OPEN} window in_order as (order by number)
+    ) as placed
+    where place % ${CHECKPOINT_SPACING} = 1`)
+}
+
+/** What the release holds, by its chunks: how many records, and the digest over theirs. */
+export async function signChunks(client: PoolClient, dataset: Dataset): Promise<{ records: number; digest: Buffer }> {
+  const { rows } = await client.query<{ records: string; digest: Buffer }>(sql`
+    select coalesce(sum(records), 0) as records, sha256(coalesce(string_agg(sha256, ''::bytea order by number), '')) as digest
+    from ${tablesOf(dataset).chunk} where to_release = ${OPEN}`)
+  const [row] = rows
+  if (row === undefined) throw new Error('an aggregate gave no row')
+  return { records: Number(row.records), digest: row.digest }
+}

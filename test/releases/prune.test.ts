@@ -1,0 +1,71 @@
+// Retention: what a kept release holds stays, and everything else goes.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../../src/platform/database.ts'
+import { pruneReleases } from '../../src/releases/prune.ts'
+import { publishRelease } from '../../src/releases/publish.ts'
+import { createTestDatabase } from '../database.ts'
+import { type Row, writeNdjson } from './release-fixture.ts'
+
+const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+after(() => database.close())
+const publish = async (rows: readonly Row[], confirmed = 0) =>
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed })
+const read = async (release: number) =>
+  database.query(
+    sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
+  )
+const countRows = async () =>
+  (
+    await database.query(sql`select (select count(*)::integer from hed_outbreak_version) as versions,
+      (select count(*)::integer from hed_outbreak_chunk) as chunks,
+      (select count(*)::integer from hed_outbreak_checkpoint) as checkpoints,
+      (select count(*)::integer from release where pruned_at is not null) as pruned`)
+  )[0]
+
+await publish([{ key: 'stays' }, { key: 'changes', cases: 1 }, { key: 'goes' }])
+await publish([{ key: 'stays' }, { key: 'changes', cases: 2 }], 1)
+await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }])
+
+test('pruning keeps every kept release as it was and lets go of what none of them holds', async () => {
+  const kept = [await read(2), await read(3)]
+  const before = await countRows()
+  assert.deepEqual(before, { versions: 6, chunks: 3, checkpoints: 3, pruned: 0 })
+  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, ['1'])
+  assert.deepEqual([await read(2), await read(3)], kept)
+  assert.deepEqual(await countRows(), { versions: 4, chunks: 2, checkpoints: 2, pruned: 1 })
+  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, [])
+})
+
+test('a record whose versions are all gone comes back under its id', async () => {
+  await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }, { key: 'goes' }])
+  const ids = await database.query<{ id: string }>(
+    sql`select v.id from hed_outbreak_version v join hed_outbreak_key k on k.id = v.id where k.key = 'goes'`,
+  )
+  assert.deepEqual(ids, [{ id: '3' }])
+})
+
+test('nothing is deleted before every node has heard that it is pruned', async () => {
+  const before = await countRows()
+  await database.query(sql`select retire_releases('hed-outbreaks', 4)`)
+  await assert.rejects(database.query(sql`select prune_hed_outbreak()`), /may not have heard yet/)
+  assert.deepEqual(await countRows(), { ...before, pruned: 3 })
+})
+
+test('a release that is not there, or is pruned already, cannot be the oldest kept', async () => {
+  for (const oldest of [1, 99]) {
+    await assert.rejects(pruneReleases(database, hedOutbreaks, oldest), /there is no release \d+ to keep/)
+    // The same, said by the database itself to whoever calls it directly.
+    await assert.rejects(
+      database.query(sql`select retire_releases('hed-outbreaks', ${oldest})`),
+      /is not there to be kept/,
+    )
+  }
+})
+
+test('nobody deletes by hand', async () => {
+  for (const table of ['release', 'hed_outbreak_version', 'hed_outbreak_chunk', 'hed_outbreak_key'])
+    await assert.rejects(database.query(sql([`delete from ${table}`])), /permission denied/)
+})

@@ -1,0 +1,31 @@
+// Proofs by area: runs the tests that show what an area promises, and ends with one line a person or a program can read.
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { globalSetup, globalTeardown } from './database.ts'
+
+/** What is shown in minutes; the longer proofs have commands of their own. */
+const areas: Record<string, readonly string[]> = {
+  releases: [
+    'test/releases/*.test.ts',
+    'test/query/{change,release,record,file}-routes.test.ts',
+    'test/journeys/{real-revisions,zika,files,publish-killed}.test.ts',
+  ],
+}
+
+const [area = ''] = process.argv.slice(2)
+const globPatterns = areas[area]
+if (globPatterns === undefined) throw new Error(`verify what? One of ${Object.keys(areas).join(', ')}`)
+
+await globalSetup()
+let [passed, failed] = [0, 0]
+const tests = run({ globPatterns })
+tests.on('test:pass', ({ details, skip, todo }) => {
+  if (details.type !== 'suite' && !skip && !todo) passed += 1
+})
+tests.on('test:fail', () => {
+  failed += 1
+})
+for await (const text of tests.compose(spec)) process.stdout.write(String(text))
+await globalTeardown()
+console.log(`${area}: ${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1
