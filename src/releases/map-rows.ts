@@ -1,8 +1,8 @@
 // From a record of a foreign table to canonical rows, by its mapping. Pure; what a canonical cell may hold is not known here.
-import type { CsvRecord } from './csv.ts'
 import { createDateReader } from './date-format.ts'
-import { type CellMapping, type Constant, fault, type TableMapping } from './mapping.ts'
-import type { InputRow } from './record-file.ts'
+import { type CellMapping, fault, type TableMapping } from './mapping.ts'
+import { createNumberReader } from './number-format.ts'
+import type { InputRow, TableRecord } from './record-file.ts'
 
 export interface MapOutcome {
   /** A canonical row as CSV has it: texts, the empty one for null. */
@@ -58,7 +58,7 @@ export function createRowMapper(table: TableMapping, header: readonly string[], 
     outcome.row({ line, cells: mapped, faults })
   }
 
-  return ({ line, cells }: CsvRecord, outcome: MapOutcome): void => {
+  return ({ line, cells }: TableRecord<string>, outcome: MapOutcome): void => {
     if (wide === null) return mapCells(line, cells, outcome)
     for (const place of melted) {
       cells[header.length] = header[place] ?? ''
@@ -70,10 +70,12 @@ export function createRowMapper(table: TableMapping, header: readonly string[], 
 
 const IDENTITY = new Set(['id', 'key'])
 
-/** The steps of a cell in their order: its source, split, null, map, date. Null passes all but a map that names it. */
+/** The steps of a cell in their order: its source, split, null, map, date or number. Null passes all but a map that names it. */
 function compileCell(cell: CellMapping, placeOf: (column: string) => number): Evaluate {
   const read = compileSource(cell, placeOf)
-  const steps = [splitStep(cell), nullStep(cell), mapStep(cell), dateStep(cell)].filter((step) => step !== null)
+  const steps = [splitStep(cell), nullStep(cell), mapStep(cell), dateStep(cell), numberStep(cell)].filter(
+    (step) => step !== null,
+  )
   if (steps.length === 0) return read
   return (cells) => {
     let value = read(cells)
@@ -112,7 +114,12 @@ function joinAll(parts: readonly Evaluate[], separator: string): Evaluate {
   }
 }
 
-const textOf = (constant: Constant): string => (constant === null ? '' : String(constant))
+/** A value as a cell of CSV has it. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return ''
+  return typeof value === 'number' ? String(value) : JSON.stringify(value)
+}
 
 type Step = (value: string) => string | Objection
 
@@ -143,4 +150,11 @@ function dateStep({ date }: CellMapping): Step | null {
   if (read === null) return null
   return (value) =>
     value === '' ? '' : (read(value) ?? { rule: 'date', message: `${JSON.stringify(value)} is not written as ${date}` })
+}
+
+function numberStep({ number }: CellMapping): Step | null {
+  if (number === undefined) return null
+  const read = createNumberReader(number === true ? undefined : number.thousands)
+  return (value) =>
+    value === '' ? '' : (read(value) ?? { rule: 'number', message: `${JSON.stringify(value)} is not a number` })
 }

@@ -23,6 +23,9 @@ const partWords = {
     Type.Union([Type.Enum(['error', 'keep']), Type.Object({ constant: constantSchema }, closed)]),
   ),
   date: Type.Optional(someText),
+  number: Type.Optional(
+    Type.Union([Type.Literal(true), Type.Object({ thousands: Type.Enum([',', '.', ' ', "'"]) }, closed)]),
+  ),
 }
 const partSchema = Type.Union([someText, Type.Object(partWords, closed)])
 const joinWord = { join: Type.Optional(Type.Array(partSchema, { minItems: 1 })) }
@@ -38,7 +41,6 @@ const groupSchema = Type.Object({ names: Type.Array(someText, { minItems: 1 }), 
 const mappingSchema = Type.Object({ ...clauses, files: Type.Optional(Type.Array(groupSchema)) }, closed)
 
 export type Mapping = Static<typeof mappingSchema>
-export type Constant = Static<typeof constantSchema>
 type WrittenCell = Static<typeof cellSchema>
 /** A cell as written, but for the text that is short for the column of that name. */
 export type CellMapping = Exclude<WrittenCell, string>
@@ -105,6 +107,7 @@ function spellCell(short: WrittenCell, place: string): CellMapping {
   if (short.otherwise !== undefined && short.map === undefined) throw fault(place, 'has otherwise without map')
   if (short.date !== undefined && createDateReader(short.date) === null)
     throw fault(`${place}.date`, 'must hold a year (YYYY or YY), a month (MM or M) and a day (DD or D), each once')
+  if (short.date !== undefined && short.number !== undefined) throw fault(place, 'has both date and number')
   return short.join === undefined
     ? short
     : { ...short, join: short.join.map((part, i) => spellCell(part, `${place}.join.${i}`)) }

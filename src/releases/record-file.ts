@@ -1,9 +1,20 @@
 // What every kind of input gives: rows of cells in the columns that were asked for, as a stream of batches.
+import path from 'node:path'
 import type { RowFault } from './finding.ts'
 
-export type Format = 'csv' | 'ndjson'
+/** How the records are written, which is how the file's name ends. */
+export type Format = 'csv' | 'ndjson' | 'parquet'
 
-/** One record as it stands in the file: texts from CSV, values from NDJSON. */
+export const RECORD_FILE = /\.(csv|ndjson|parquet)$/
+export const formatOf = (name: string): Format => path.extname(name).slice(1) as Format
+
+/** One record of a table as its file has it. */
+export interface TableRecord<Cell> {
+  line: number
+  cells: Cell[]
+}
+
+/** One record as it stands in the file: texts from CSV, values from NDJSON and Parquet. */
 export interface InputRow {
   line: number
   /** In the order of the columns that were asked for; undefined where there is none. */
@@ -19,4 +30,6 @@ export interface RecordFile {
   batches(columns: readonly string[]): AsyncGenerator<InputRow[]>
   /** How many records were left out on purpose, in what was read of the file. */
   skipped(): number
+  /** Whether a row can have something in this column; where it cannot, that is said once, not once a row. */
+  fills(column: string): boolean
 }

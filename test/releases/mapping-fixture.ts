@@ -42,3 +42,31 @@ export async function readMapped(directory: string, columns: readonly string[]) 
   }
   return { rows, skipped: files.reduce((sum, file) => sum + file.skipped(), 0) }
 }
+
+export const CSV = 'place,day,count\nLima,2020-02-01,3\n'
+export const COLUMNS = ['key', 'locality', 'date_high', 'cases']
+export const plain = { key: ['place'], columns: { locality: 'place' } }
+
+export const read = async (mapping: unknown, text: string | Buffer = CSV) =>
+  readMapped(await writeForeign(mapping, { written: { 'a.csv': text } }), COLUMNS)
+/** One field of each row. */
+export const readField = async (cell: unknown, text: string) => {
+  const { rows } = await read({ key: ['v'], columns: { locality: cell } }, text)
+  return rows.map(({ cells }) => cells['locality'])
+}
+
+/** Constants for whatever a record cannot be without. */
+export const whole = {
+  event: { constant: 'Cholera_Testland_2020' },
+  pathogen: { constant: 'Vibrio cholerae' },
+  country_code: { constant: 'XA' },
+  country: { constant: 'Testland' },
+  location_granularity: { constant: 'country' },
+  date_inferred: { constant: false },
+  case_status: { constant: 'confirmed' },
+  cumulative: { constant: true },
+  series_break: { constant: false },
+  composite: { constant: false },
+  source_name: { constant: 'Test ministry' },
+  verification: { constant: 'verified' },
+}

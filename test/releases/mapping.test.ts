@@ -8,19 +8,7 @@ import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { OperatorFault } from '../../src/platform/operator-fault.ts'
 import { checkRelease } from '../../src/releases/check-release.ts'
 import { InputFault } from '../../src/releases/finding.ts'
-import { readMapped, writeForeign } from './mapping-fixture.ts'
-
-const CSV = 'place,day,count\nLima,2020-02-01,3\n'
-const COLUMNS = ['key', 'locality', 'date_high', 'cases']
-const plain = { key: ['place'], columns: { locality: 'place' } }
-
-const read = async (mapping: unknown, text: string | Buffer = CSV) =>
-  readMapped(await writeForeign(mapping, { written: { 'a.csv': text } }), COLUMNS)
-/** One field of each row. */
-const readField = async (cell: unknown, text: string) => {
-  const { rows } = await read({ key: ['v'], columns: { locality: cell } }, text)
-  return rows.map(({ cells }) => cells['locality'])
-}
+import { COLUMNS, CSV, plain, read, readMapped, whole, writeForeign } from './mapping-fixture.ts'
 
 const faults: [title: string, mapping: unknown, message: RegExp][] = [
   ['text that is not JSON', '{"key":', /^mapping\.json is not JSON/],
@@ -85,6 +73,16 @@ const faults: [title: string, mapping: unknown, message: RegExp][] = [
     { ...plain, files: [{ names: ['*'], columns: { cases: { from: 'count', date: 'x' } } }] },
     /files\.0\.columns\.cases\.date: must hold/,
   ],
+  [
+    'a mark that is none',
+    { ...plain, columns: { cases: { from: 'count', number: { thousands: 'x' } } } },
+    /columns\.cases\.number\.thousands: /,
+  ],
+  [
+    'a cell that is a date and a number',
+    { ...plain, columns: { cases: { from: 'count', date: 'YYYYMMDD', number: true } } },
+    /columns\.cases: has both date and number/,
+  ],
   ['a skip without words', { ...plain, skip: [{ where: 'place' }] }, /^mapping\.json skip\.0: /],
 ]
 for (const [title, mapping, message] of faults) {
@@ -127,15 +125,82 @@ for (const [title, mapping, text, message] of inputFaults) {
   })
 }
 
-test('NDJSON beside a mapping is refused', async () => {
-  const directory = await writeForeign(plain, { written: { 'a.ndjson': '{}' } })
-  await assert.rejects(readMapped(directory, COLUMNS), /a\.ndjson is not CSV/)
+test('the keys of NDJSON are its columns: what an object does not have is null, the rest as CSV would write it', async () => {
+  const objects = [
+    { place: 'Lima', count: 3, more: { a: [1] } },
+    { place: 'Cusco', sure: false, count: null },
+    { place: '', count: 0.5 },
+  ]
+  const mapping = { key: ['place', 'sure', 'more'], columns: { locality: 'place', cases: 'count' } }
+  const written = { 'a.ndjson': objects.map((object) => `${JSON.stringify(object)}\n`).join('\n') }
+  const { rows } = await readMapped(await writeForeign(mapping, { written }), COLUMNS)
+  assert.deepEqual(
+    rows.map(({ line, cells }) => [line, cells['key'], cells['locality'], cells['cases']]),
+    [
+      [1, 'Lima||{"a":[1]}', 'Lima', '3'],
+      [3, 'Cusco|false|', 'Cusco', ''],
+      [5, '||', '', '0.5'],
+    ],
+  )
+})
+
+const jsonFaults: [title: string, text: string, message: RegExp][] = [
+  ['a key that no object has', '{"town":"Lima"}\n', /a\.ndjson:1 place: is not a column of this file/],
+  ['a line that is no object', '{"place":"Lima"}\n[]\n', /a\.ndjson:2: is not a JSON object/],
+  [
+    'objects that are no table',
+    JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`k${i}`, i]))),
+    /a\.ndjson:1: brings more than 10000 keys/,
+  ],
+]
+for (const [title, text, message] of jsonFaults) {
+  test(`NDJSON with ${title} is refused with file and line`, async () => {
+    const directory = await writeForeign(plain, { written: { 'a.ndjson': text } })
+    await assert.rejects(readMapped(directory, COLUMNS), message)
+  })
+}
+
+test('a wide table may be NDJSON', async () => {
+  const mapping = {
+    wide: { columns: '^\\d+$', name: 'year', value: 'n' },
+    key: ['place', 'year'],
+    columns: { cases: 'n' },
+  }
+  const written = { 'a.ndjson': '{"place":"Lima","2019":1}\n{"place":"Lima","2020":2,"2019":3}' }
+  const { rows } = await readMapped(await writeForeign(mapping, { written }), ['key', 'cases'])
+  assert.deepEqual(
+    rows.map(({ line, cells }) => [line, cells['key'], cells['cases']]),
+    [
+      [1, 'Lima|2019', '1'],
+      [1, 'Lima|2020', ''],
+      [2, 'Lima|2019', '3'],
+      [2, 'Lima|2020', '2'],
+    ],
+  )
+})
+
+test('a field that every record needs and no cell gives is said once a file, before any row', async () => {
+  const { event: _, country: __, ...most } = whole
+  const mapping = {
+    key: ['n'],
+    files: [
+      { names: ['a*'], columns: most },
+      { names: ['*'], columns: whole },
+    ],
+  }
+  const written = { 'a.csv': 'n\n1\n2\n', 'a2.csv': 'n\n3\n', 'b.csv': 'n\n4\n' }
+  const { records, errors, findings } = await checkRelease(hedOutbreaks, await writeForeign(mapping, { written }))
+  assert.deepEqual([records, errors], [0, 4])
+  assert.deepEqual(
+    findings.map(({ file, line, column, rule }) => [file, line, column, rule]),
+    ['a.csv', 'a2.csv'].flatMap((file) => ['event', 'country'].map((field) => [file, 0, field, 'required'])),
+  )
 })
 
 test('values the mapping has no answer for are findings with file, line and field, over all files, beside the others', async () => {
   const mapping = {
     key: ['n'],
-    columns: { event: { from: 'e', map: { x: 'X' } }, date_high: { from: 'd', date: 'D/M/YY' }, host: 'h' },
+    columns: { ...whole, event: { from: 'e', map: { x: 'X' } }, date_high: { from: 'd', date: 'D/M/YY' }, host: 'h' },
   }
   const directory = await writeForeign(mapping, {
     written: { 'a.csv': 'n,e,d,h\n1,x,,plant\n2,y,1/2/20,human\n', 'b.csv': 'n,e,d,h\n\n3,y,2020,human\n' },
@@ -157,84 +222,12 @@ test('values the mapping has no answer for are findings with file, line and fiel
   )
 })
 
-test('a wrong mapping does not fill the memory with findings', async () => {
-  const mapping = { key: ['v'], columns: { event: { from: 'v', map: {} } } }
+test('of a wrong mapping every row is counted, and the memory is not filled with findings', async () => {
+  const mapping = { key: ['v'], columns: { ...whole, event: { from: 'v', map: {} } } }
   const directory = await writeForeign(mapping, { written: { 'a.csv': `v\n${'x\n'.repeat(5000)}` } })
-  assert.equal((await checkRelease(hedOutbreaks, directory)).errors, 1000)
+  const { rejected, errors, findings } = await checkRelease(hedOutbreaks, directory)
+  assert.deepEqual([rejected, errors, findings.length], [5000, 5000, 1000])
 })
-
-test('a field comes from a column, from a constant or from several joined; what is not mapped is null', async () => {
-  const { rows } = await read({
-    key: ['place', { from: 'day', split: { by: '-', part: 0 } }, { constant: 'x' }],
-    columns: { locality: { join: ['place', { constant: '/' }, 'count'] }, cases: { constant: 7 } },
-  })
-  assert.deepEqual(rows, [
-    { file: 'a.csv', line: 2, cells: { key: 'Lima|2020|x', locality: 'Lima/3', date_high: '', cases: '7' } },
-  ])
-})
-
-test('constants are written as CSV writes them', async () => {
-  for (const [constant, text] of [
-    [false, 'false'],
-    [0, '0'],
-    [null, ''],
-    ['a', 'a'],
-  ])
-    assert.deepEqual(await readField({ constant }, 'v\n1\n'), [text])
-})
-
-test('split takes a part from either end, and null where there is none', async () => {
-  const split = (part: number) => readField({ from: 'v', split: { by: ', ', part } }, 'v\n"a, b, c"\nd\n')
-  assert.deepEqual(await split(0), ['a', 'd'])
-  assert.deepEqual(await split(-1), ['c', 'd'])
-  assert.deepEqual(await split(1), ['b', ''])
-})
-
-test('words for null are of one column: NA is Namibia in the next', async () => {
-  const { rows } = await read(
-    { key: ['a', 'b'], columns: { locality: 'a', cases: { from: 'b', null: ['NA', '-'] } } },
-    'a,b\nNA,NA\nNA,-\nNA,0\n',
-  )
-  assert.deepEqual(
-    rows.map(({ cells }) => [cells['locality'], cells['cases'], cells['key']]),
-    [
-      ['NA', '', 'NA|NA'],
-      ['NA', '', 'NA|-'],
-      ['NA', '0', 'NA|0'],
-    ],
-  )
-})
-
-test('a map keeps or replaces the words it does not have, and names null only where it says so', async () => {
-  const words = 'v,w\na,\nb,\n,\nconstructor,\n'
-  const map = { a: 'A' }
-  assert.deepEqual(await readField({ from: 'v', map, otherwise: 'keep' }, words), ['A', 'b', '', 'constructor'])
-  assert.deepEqual(await readField({ from: 'v', map, otherwise: { constant: null } }, words), ['A', '', '', ''])
-  assert.deepEqual(await readField({ from: 'v', map: { '': 'none' }, otherwise: { constant: true } }, words), [
-    'true',
-    'true',
-    'none',
-    'true',
-  ])
-})
-
-test('null words come before the map, and the map before the date', async () => {
-  const cell = { from: 'v', null: ['?'], map: { '': '1/1/20', never: null }, otherwise: 'keep', date: 'M/D/YY' }
-  assert.deepEqual(await readField(cell, 'v,w\n?,\nnever,\n12/31/21,\n'), ['2020-01-01', '', '2021-12-31'])
-})
-
-const dates: [pattern: string, text: string, day: string][] = [
-  ['YYYY-MM-DD', '2020-02-01', '2020-02-01'],
-  ['M/D/YY', '1/22/20', '2020-01-22'],
-  ['D.M.YYYY', '3.11.1918', '1918-11-03'],
-  ['DDMMYYYY', '31122025', '2025-12-31'],
-  ['YYYY/M/D', '2020/2/30', '2020-02-30'],
-]
-for (const [date, text, day] of dates) {
-  test(`${text} written as ${date} is ${day}`, async () => {
-    assert.deepEqual(await readField({ from: 'v', date }, `v\n${text}\n`), [day])
-  })
-}
 
 test('a wide table gives a record for each of its cells, each with the line of its row', async () => {
   const mapping = {

@@ -16,10 +16,10 @@ export const filesOf = (pattern: string): string[] =>
     .sort()
     .map((file) => path.join(DATA, file))
 
-const say = (fields: Record<string, string | number | boolean>) =>
+export const say = (fields: Record<string, string | number | boolean>) =>
   Object.fromEntries(Object.entries(fields).map(([field, constant]) => [field, { constant }]))
 
-const always = say({
+export const always = say({
   host: 'human',
   date_inferred: false,
   case_status: 'confirmed',
@@ -104,61 +104,3 @@ export const countriesMapping = () => ({
     extra: { join: [{ constant: '{"recovered":' }, 'Recovered', { constant: '}' }] },
   },
 })
-
-/** What each field of each country counts: the table that has to be written by hand. */
-const zikaFields: [name: string, status: string, cumulative: boolean][] = [
-  ['zika_confirmed_laboratory', 'confirmed', true],
-  ['zika_confirmed_clinic', 'probable', true],
-  ['zika_suspected', 'suspected', true],
-  ['zika_suspected_clinic', 'suspected', true],
-  ['weekly_zika_confirmed', 'confirmed', false],
-  ['total_zika_confirmed', 'confirmed', false],
-  ['total_zika_suspected', 'suspected', false],
-  ['total_zika_confirmed_cumulative', 'confirmed', true],
-  ['total_zika_suspected_cumulative', 'suspected', true],
-  ['cumulative_confirmed', 'confirmed', true],
-  ['cumulative_suspected_total', 'suspected', true],
-]
-export const ZIKA_FIELDS = zikaFields.map(([name]) => name)
-const country = { from: 'location', split: { by: '-', part: 0 } }
-
-/** A first pass: counts of cases place by place. Pregnancy, sex, age and syndromes are left out on purpose. */
-export const zikaMapping = {
-  files: [
-    {
-      names: ['Epidemiological_Bulletin_2016-Week-18.csv', 'Epidemiological_Bulletin-2017-0[6-9]-*.csv'],
-      encoding: 'windows-1252',
-    },
-    { names: ['*.csv'] },
-  ],
-  skip: [
-    { where: 'value', is: ['', 'NA'] },
-    {
-      where: {
-        from: 'data_field',
-        map: Object.fromEntries(ZIKA_FIELDS.map((name) => [name, name])),
-        otherwise: { constant: null },
-      },
-      is: [''],
-    },
-  ],
-  key: ['location', 'report_date', 'data_field'],
-  columns: {
-    ...always,
-    ...say({ event: 'Zika_Americas_2015', pathogen: 'Zika virus', disease: 'Zika virus disease', date_type: 'report' }),
-    ...say({ source_name: 'CDC Epidemic Prediction Initiative', source_url: 'https://github.com/cdcepi/zika' }),
-    country_code: { ...country, map: { Colombia: 'CO', El_Salvador: 'SV', Guatemala: 'GT', Mexico: 'MX' } },
-    country: { ...country, map: { El_Salvador: 'El Salvador' }, otherwise: 'keep' },
-    location_granularity: {
-      from: 'location_type',
-      map: { country: 'country', state: 'admin1', province: 'admin1', department: 'admin1', municipality: 'admin2' },
-    },
-    admin_l1: { from: 'location', split: { by: '-', part: 1 } },
-    admin_l2: { from: 'location', split: { by: '-', part: 2 } },
-    location_as_reported: 'location',
-    date_high: { from: 'report_date', date: 'YYYY-MM-DD' },
-    case_status: { from: 'data_field', map: Object.fromEntries(zikaFields.map(([name, status]) => [name, status])) },
-    cumulative: { from: 'data_field', map: Object.fromEntries(zikaFields.map(([name, , total]) => [name, total])) },
-    cases: 'value',
-  },
-}

@@ -1,16 +1,15 @@
 """What changed between revisions of a published table, computed from its original files alone.
 
-revisions.py long KEY_COLUMNS VALUE_COLUMNS FILE...    one line a step: records, added, corrected, withdrawn
+revisions.py long KEY_COLUMNS VALUE_COLUMNS FILE...    one line a step: records, added, corrected, withdrawn, falls
 revisions.py wide FIRST_DATE_COLUMN FILE...            the same for a matrix of places by days, a record for each cell
 revisions.py overlap MATRIX TABLE                      where a matrix and a table of countries by days differ
-revisions.py zika FIELDS FILE...                       what becomes of the rows of reports, if only these fields are wanted
-Columns are given with commas between them. Standard library only.
+Columns are given with commas between them. A value column with a + behind its name counts since the beginning: where it is
+lower than on the day before it in the same series (the last key column is the day), the record falls. A record that falls
+where it did not in the revision before, or the other way round, is a corrected one. Standard library only.
 """
 import csv
 import datetime
 import json
-import os
-import re
 import sys
 
 
@@ -28,8 +27,23 @@ def long_table(file, key_columns, value_columns):
         cells = dict(zip(header, row))
         key = tuple(cells[name] for name in key_columns)
         assert key not in records, key
-        records[key] = tuple(cells[name] for name in value_columns)
-    return records
+        records[key] = tuple(cells[name.rstrip("+")] for name in value_columns)
+    return mark_falls(records, [place for place, name in enumerate(value_columns) if name.endswith("+")])
+
+
+def mark_falls(records, places):
+    marked, highest = {}, {}
+    for key in sorted(records, key=lambda key: key[-1]):
+        values = records[key]
+        last = highest.setdefault(key[:-1], {})
+        fell = False
+        for place in places:
+            if values[place] != "":
+                count = int(values[place])
+                fell = fell or count < last.get(place, count)
+                last[place] = count
+        marked[key] = (*values, fell)
+    return marked
 
 
 def matrix(file, first):
@@ -39,8 +53,8 @@ def matrix(file, first):
         for name, cell in list(zip(header, row))[first:]:
             key = (row[0], row[1], datetime.datetime.strptime(name, "%m/%d/%y").date().isoformat())
             assert key not in records, key
-            records[key] = cell
-    return records
+            records[key] = (cell,)
+    return mark_falls(records, [0])
 
 
 def steps(tables):
@@ -54,6 +68,7 @@ def steps(tables):
                 "added": len(table.keys() - before.keys()),
                 "corrected": sum(before[key] != table[key] for key in both),
                 "withdrawn": len(before.keys() - table.keys()),
+                "falls": sum(values[-1] for values in table.values()),
             }
         )
         before = table
@@ -71,26 +86,11 @@ def overlap(matrix_file, table_file):
         other = table.get((country, day))
         if other is None:
             absent[country] = absent.get(country, 0) + 1
-        elif other[0] == value:
+        elif other[0] == value[0]:
             same += 1
         else:
             differ[country] = differ.get(country, 0) + 1
     return {"same": same, "differ": differ, "absent": absent}
-
-
-def zika(fields, files):
-    accepted, skipped, rejected = 0, 0, []
-    for file in files:
-        header, *rows = rows_of(file, "latin-1")
-        for line, row in enumerate(rows, start=2):
-            cells = dict(zip(header, row))
-            if cells["value"] in ("", "NA") or cells["data_field"] not in fields:
-                skipped += 1
-            elif cells["value"].isdigit() and re.fullmatch(r"\d{4}-\d\d-\d\d", cells["report_date"]):
-                accepted += 1
-            else:
-                rejected.append(f"{os.path.basename(file)}:{line}")
-    return {"accepted": accepted, "skipped": skipped, "rejected": sorted(rejected)}
 
 
 def main(command, *arguments):
@@ -102,9 +102,6 @@ def main(command, *arguments):
         return steps(matrix(file, int(first)) for file in files)
     if command == "overlap":
         return overlap(*arguments)
-    if command == "zika":
-        fields, *files = arguments
-        return zika(fields.split(","), files)
     raise SystemExit(__doc__)
 
 
