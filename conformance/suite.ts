@@ -16,6 +16,7 @@ import { releases } from './sections/releases.ts'
 import { tokenRequest } from './sections/token-request.ts'
 import { tokenResponse } from './sections/token-response.ts'
 import { tokenUse } from './sections/token-use.ts'
+import { transfer } from './sections/transfer.ts'
 import { v1Paging } from './sections/v1-paging.ts'
 import { v2Paging } from './sections/v2-paging.ts'
 import { versioning } from './sections/versioning.ts'
@@ -38,6 +39,7 @@ const sections: readonly Section[] = [
   limits,
   versioning,
   answers,
+  transfer,
   documents,
 ]
 

@@ -10,6 +10,8 @@ const FEWEST_RECORDS = 5
 export interface WalkedPage {
   readonly cursor: string | undefined
   readonly data: Row[]
+  /** The answer as it came. */
+  readonly text: string
   readonly hasMore: unknown
   readonly nextPage: unknown
   readonly release: string | null
@@ -35,7 +37,7 @@ async function walkDataset(service: Service): Promise<Walk> {
   for (let cursor: string | undefined; pages.length < most; ) {
     const answer = await service.get(v2Query(PAGE_SIZE, cursor))
     const { data, has_more: hasMore, next_page: nextPage } = readEnvelope(answer)
-    pages.push({ cursor, data, hasMore, nextPage, release: answer.headers.get('outbreaks-release') })
+    pages.push({ cursor, data, text: answer.text, hasMore, nextPage, release: answer.headers.get('outbreaks-release') })
     if (hasMore !== true || typeof nextPage !== 'string') break
     cursor = nextPage
   }

@@ -105,6 +105,15 @@ export const changes: Section = {
       const other = (await readChanges(service)).changes.find((change) => change.change !== changeOf(change))
       expectThat(other === undefined, 'added, corrected or withdrawn as before and after say', other?.change)
     }),
+    check('each change says why, and by which release', async (service) => {
+      const { changes: seen, from, to } = await readChanges(service)
+      const other = seen.find(
+        ({ release }) => Number(release) <= Number(from.number) || Number(release) > Number(to.number),
+      )
+      expectThat(other === undefined, 'a release between the two', other?.release)
+      const mute = seen.find(({ reason }) => typeof reason !== 'string' || !/^[a-z_]+$/.test(reason))
+      expectThat(mute === undefined, 'a reason code', mute?.reason)
+    }),
     check('before and after are the record in the two releases', async (service) => {
       const { changes: seen, from, to } = await readChanges(service)
       for (const change of seen.slice(0, 3))

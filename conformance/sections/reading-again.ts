@@ -1,4 +1,5 @@
 // Decisions on reading again what was read before: the list of releases, a release by its day, one record and its history.
+import { createHash } from 'node:crypto'
 import { check, dataCheck, type Section } from '../check.ts'
 import {
   expectEqual,
@@ -15,9 +16,12 @@ import {
 } from '../expect.ts'
 import { readReleases } from '../release-list.ts'
 import { CHANGES, DATA_PATHS, OPEN, RELEASES, type Service, V1, V2 } from '../service.ts'
-import { readWalk } from '../walk.ts'
+import { readCompleteWalk, readWalk } from '../walk.ts'
 
-const KEYS = ['number', 'title', 'licence', 'note', 'published_at', 'records', 'added', 'corrected', 'withdrawn']
+const KEYS = [
+  ...['number', 'title', 'licence', 'note', 'published_at', 'restores', 'pruned_at'],
+  ...['records', 'added', 'corrected', 'withdrawn', 'reasons', 'warnings', 'digest', 'files'],
+]
 const COUNTS = ['records', 'added', 'corrected', 'withdrawn']
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const NEVER_GIVEN = Number.MAX_SAFE_INTEGER
@@ -36,6 +40,21 @@ async function readSample(service: Service): Promise<{ record: Row; path: string
   const walk = await readWalk(service)
   const record = walk.records[Math.floor(walk.records.length / 2)] ?? {}
   return { record, path: `${V2}/${String(record.id)}`, release: walk.release }
+}
+
+const linesOf = (page: string) => page.slice(page.indexOf('[') + 1, page.lastIndexOf('],"has_more"')).split(',\n')
+
+/** SHA-256 over the SHA-256 of every hundred ids, of the records as lines. */
+function signRecords(records: readonly string[]): string {
+  const hundreds = Map.groupBy(records, (record) => Math.floor((Number(/^\{"id":(\d+)/.exec(record)?.[1]) - 1) / 100))
+  const whole = createHash('sha256')
+  for (const lines of hundreds.values())
+    whole.update(
+      createHash('sha256')
+        .update(lines.map((line) => `${line}\n`).join(''))
+        .digest(),
+    )
+  return whole.digest('hex')
 }
 
 const malformedNumbers = ['0', '01', '-1', '1.0', '%201', 'latest', '2147483648']
@@ -66,6 +85,11 @@ export const readingAgain: Section = {
       const answer = await service.get(RELEASES)
       const [newest] = readEnvelope(answer).data
       expectEqual('Outbreaks-Release', answer.headers.get('outbreaks-release'), String(newest?.number))
+    }),
+    check('the digest of a release is that of its records, as they were walked', async (service) => {
+      const { pages, release } = await readCompleteWalk(service)
+      const said = readObject(await service.get(`${RELEASES}/${release}`)).digest
+      expectEqual('digest', signRecords(pages.flatMap(({ text }) => linesOf(text))), said)
     }),
     check('the newest release is first', async (service) => {
       const numbers = (await readReleases(service)).releases.map((release) => Number(release.number))

@@ -1,15 +1,25 @@
 // Access tokens (RFC 9068): issuing them, and deciding whether one that comes back may be believed.
 // Nothing in a token chooses how it is verified: the key is ours, and the key says its one algorithm.
-import { randomUUID } from 'node:crypto'
-import { errors, type JWTHeaderParameters, type JWTPayload, type JWTVerifyOptions, jwtVerify, SignJWT } from 'jose'
+import { hash, randomUUID } from 'node:crypto'
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+  SignJWT,
+} from 'jose'
+import { LRUCache } from 'lru-cache'
 import { Problem } from '../platform/problem.ts'
 import type { Client } from './client-registry.ts'
 import { algorithms, findVerifier, type SigningKey, TOKEN_SECONDS } from './key-ring.ts'
 import type { Knowledge } from './knowledge.ts'
 
-interface Caller {
+export interface Caller {
   readonly clientId: string
   readonly scopes: ReadonlySet<string>
+  readonly expiresAt: Date
 }
 
 /** Resolves with who is asking, or throws a Problem. */
@@ -33,6 +43,9 @@ export function issueToken(signer: SigningKey, client: Client, scope: string, { 
     .sign(signer.privateKey)
 }
 
+/** By their digests, so that no token lies in memory. A client walks with one. */
+const REMEMBERED_TOKENS = 10_000
+
 export function createVerifier(parties: Parties, knowledge: Knowledge): VerifyToken {
   const options = { ...strictOptions(parties), algorithms: [...algorithms] }
 
@@ -48,9 +61,23 @@ export function createVerifier(parties: Parties, knowledge: Knowledge): VerifyTo
     return key.publicKey
   }
 
+  const verified = new LRUCache<string, { kid: string | undefined; payload: JWTPayload }>({ max: REMEMBERED_TOKENS })
+
+  /** A signature is verified once; what may have changed since is looked at every time. */
+  async function verify(token: string): Promise<JWTPayload> {
+    const digest = hash('sha256', token)
+    const known = verified.get(digest)
+    const now = Date.now()
+    if (known && readExpiry(known.payload).getTime() > now && findVerifier(knowledge.keys(), known.kid, now))
+      return known.payload
+    const payload = await readToken(token, findKey, options)
+    verified.set(digest, { kid: decodeProtectedHeader(token).kid, payload })
+    return payload
+  }
+
   return async (token) => {
     knowledge.assertFresh()
-    const payload = await readToken(token, findKey, options)
+    const payload = await verify(token)
     const clientId = payload['client_id']
     if (typeof clientId !== 'string' || payload.sub !== clientId) throw refuse('its subject is not its client')
     let client = knowledge.clients().get(clientId)
@@ -59,7 +86,7 @@ export function createVerifier(parties: Parties, knowledge: Knowledge): VerifyTo
       client = knowledge.clients().get(clientId)
     }
     if (client === undefined || client.disabled || client.generation !== payload['gen']) throw refuse('it was revoked')
-    return { clientId, scopes: readScopes(payload) }
+    return { clientId, scopes: readScopes(payload), expiresAt: readExpiry(payload) }
   }
 }
 
@@ -113,5 +140,8 @@ export function readScopes(payload: JWTPayload): Set<string> {
   const scope = payload['scope']
   return new Set(typeof scope === 'string' ? scope.split(' ').filter((name) => name !== '') : [])
 }
+
+/** That it is there has been seen to. */
+export const readExpiry = ({ exp = 0 }: JWTPayload) => new Date(exp * 1000)
 
 export const refuse = (reason: string) => new Problem('invalid_token', `The access token is not accepted: ${reason}.`)

@@ -2,17 +2,25 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../platform/http-server.ts'
 import { Problem } from '../platform/problem.ts'
+import { CHANGES, REASONS, reasonOf } from '../records/reasons.ts'
+import { createAnswerer } from './answer.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { createReleaseResolver, envelopeOf, type QueryRoutes, refusals, sendJson } from './endpoint.ts'
+import { createReleaseResolver, envelopeOf, type QueryRoutes, refusals } from './endpoint.ts'
 import { changesQuery, DEFAULT_NUM } from './parameters.ts'
+import { findRelease } from './release-reference.ts'
 import { readChanges } from './run.ts'
-import { CHANGES, shapeChange, shapeEnvelope } from './shape.ts'
+import { type Change, shapeChange, shapeEnvelope } from './shape.ts'
 
 export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void {
   const { dataset, database, cursorKey } = routes
   const path = `/v2/${dataset.name}/changes`
   const recordOrNull = (description: string) => Type.Union([Type.Ref(dataset.recordName), Type.Null()], { description })
   const releases = createReleaseResolver(routes)
+  const explain = (change: Change) => {
+    const release = findRelease(releases.list(), { number: change.release })
+    return shapeChange(change, reasonOf(release?.reasons ?? {}, change.step, change.event))
+  }
+  const answer = createAnswerer(routes)
 
   app.get(
     path,
@@ -28,6 +36,8 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
             Type.Object({
               id: Type.Integer({ minimum: 1, description: 'Id of the record.' }),
               change: Type.Enum([...CHANGES], { description: 'What happened to it, seen from `from`.' }),
+              release: Type.Integer({ minimum: 1, description: 'The last release that changed it.' }),
+              reason: Type.Enum([...REASONS], { description: 'Why that release did so, by its publisher.' }),
               before: recordOrNull('The record in `from`; null where it was added.'),
               after: recordOrNull('The record in `to`; null where it was withdrawn.'),
             }),
@@ -43,16 +53,23 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
       // The cursor itself carries `to`, so that a walk to the newest release stays on the one it started with.
       const walk = `${path}?from=${from.number}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const { number } = await releases.walked('to', to, cursor)
+      const release = await releases.walked('to', to, cursor)
+      const { number } = release
       if (from.number > number) {
         throw new Problem('invalid_parameter', `Release ${from.number} (from) is later than release ${number} (to).`, {
           parameter: 'from',
         })
       }
       const range = { from: from.number, to: number, fromId: cursor?.fromId ?? 0, limit: num }
-      const { changes, nextId } = await readChanges(database, dataset, range)
-      const next = nextId === null ? null : writeCursor(cursorKey, walk, { release: number, fromId: nextId })
-      return sendJson(reply, number, shapeEnvelope(changes.map(shapeChange), next))
+      return answer(request, reply, {
+        release,
+        variant: `from=${from.number}&at=${range.fromId}&num=${num}`,
+        async make() {
+          const { changes, nextId } = await readChanges(database, dataset, range)
+          const next = nextId === null ? null : writeCursor(cursorKey, walk, { release: number, fromId: nextId })
+          return shapeEnvelope(changes.map(explain), next)
+        },
+      })
     },
   )
 }

@@ -1,18 +1,25 @@
-// What the data endpoints have in common: what they are made of, which release answers, and how an answer leaves.
-import type { FastifyReply } from 'fastify'
+// What the data endpoints have in common: what they are made of, which release answers, and what their description says.
+import type { KeyObject } from 'node:crypto'
 import { type TSchema, Type } from 'typebox'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
-import { Problem } from '../platform/problem.ts'
+import { Problem, refused } from '../platform/problem.ts'
+import { rateLimitHeaders } from '../platform/rate-limit.ts'
+import type { FileStore } from '../records/file-store.ts'
 import type { Published, PublishedRelease } from '../records/published.ts'
 import type { Cursor } from './cursor.ts'
+import type { PageCache } from './page-cache.ts'
 import { findRelease, readReference } from './release-reference.ts'
 
 export interface QueryRoutes {
   dataset: Dataset
   database: Database
   baseUrl: string
-  cursorKey: Buffer
+  /** Not as bytes: turning those into a key takes six times as long as signing. */
+  cursorKey: KeyObject
+  cache: PageCache
+  /** Left out where this node has none. */
+  files?: FileStore | undefined
   published: () => Published
   /** Asks the database once more which releases there are. */
   refresh: () => Promise<void>
@@ -42,7 +49,7 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
     if (text === undefined) return newest()
     const reference = readReference(parameter, text)
     const release = await lookFor((releases) => findRelease(releases, reference))
-    if (release !== undefined) return release
+    if (release !== undefined) return refusePruned(release)
     if ('number' in reference)
       throw new Problem('invalid_parameter', `There is no release ${reference.number}.`, { parameter })
     await newest()
@@ -52,6 +59,15 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
       `No release had been published by the end of ${reference.date}; the first was published at ${first}.`,
       { parameter },
     )
+  }
+
+  /** The release a path names by its number, pruned or not. */
+  async function numbered(text: string): Promise<PublishedRelease> {
+    const release = /^[1-9][0-9]{0,9}$/.test(text)
+      ? await lookFor((known) => findRelease(known, { number: Number(text) }))
+      : undefined
+    if (release !== undefined) return release
+    throw new Problem('not_found', 'There is no release with this number.')
   }
 
   /** The release of a walk: that of its cursor, which a parameter may name again but not change. */
@@ -64,22 +80,29 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
     if (text !== undefined && (await named(parameter, text)).number !== cursor.release) {
       throw new Problem('invalid_parameter', `The cursor belongs to release ${cursor.release}.`, { parameter })
     }
-    return release
+    return refusePruned(release)
   }
 
-  return { list, lookFor, named, walked }
+  const oldestKept = () => list().find(({ prunedAt }) => prunedAt === null)?.number
+
+  function refusePruned(release: PublishedRelease): PublishedRelease {
+    if (release.prunedAt === null) return release
+    throw new Problem(
+      'release_pruned',
+      `The records of release ${release.number} are kept no longer. The oldest that can be read is ${oldestKept()}: start again from it or from a later one.`,
+    )
+  }
+
+  return { list, lookFor, named, numbered, walked, refusePruned, oldestKept }
 }
-
-export const releaseHeader = (release: number) => ({ 'outbreaks-release': String(release) })
-
-export const sendJson = (reply: FastifyReply, release: number, body: string) =>
-  reply
-    .headers({ ...releaseHeader(release), 'cache-control': 'private' })
-    .type('application/json; charset=utf-8')
-    .send(body)
 
 const headers = {
   'Outbreaks-Release': { type: 'integer', description: 'The release that was read.' },
+  ETag: {
+    type: 'string',
+    description: 'Names this answer; send it as `If-None-Match` to be told that it still holds.',
+  },
+  ...rateLimitHeaders,
 }
 
 /** The answer of an endpoint in the description: what it is, and that it names its release. */
@@ -101,14 +124,13 @@ export const envelopeOf = (item: TSchema, items: string) =>
     'One page.',
   )
 
-const refused = (description: string) => ({
-  description,
-  content: { 'application/problem+json': { schema: Type.Ref('Problem') } },
-})
 export const refusals = {
+  304: { description: 'What `If-None-Match` names is still the answer.' },
   400: refused('A parameter is unknown, repeated or has a value it cannot take.'),
   401: refused('There is no valid access token.'),
   403: refused('The token does not allow this.'),
+  410: refused('The records of this release are kept no longer.'),
+  429: refused('The client has used up its requests for the moment; `Retry-After` says when to come again.'),
   503: refused('The service cannot answer at the moment, or nothing has been published yet.'),
 }
 export const refusalsWithMissing = { ...refusals, 404: refused('There is no such thing; `detail` says more.') }

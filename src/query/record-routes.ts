@@ -2,16 +2,9 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../platform/http-server.ts'
 import { Problem } from '../platform/problem.ts'
+import { createAnswerer, releaseHeader } from './answer.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import {
-  answered,
-  createReleaseResolver,
-  envelopeOf,
-  type QueryRoutes,
-  refusalsWithMissing,
-  releaseHeader,
-  sendJson,
-} from './endpoint.ts'
+import { answered, createReleaseResolver, envelopeOf, type QueryRoutes, refusalsWithMissing } from './endpoint.ts'
 import { DEFAULT_NUM, listQuery, releaseQuery } from './parameters.ts'
 import { readHistory, readRecord, readSpans } from './run.ts'
 import { describeSpans, shapeEnvelope, shapeVersion } from './shape.ts'
@@ -23,6 +16,7 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
   const path = `/v2/${dataset.name}/${dataset.resource}`
   const record = Type.Ref(dataset.recordName)
   const releases = createReleaseResolver(routes)
+  const answer = createAnswerer(routes)
 
   app.get<RecordAddress & { Querystring: { release?: string } }>(
     `${path}/:id`,
@@ -39,11 +33,17 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
     async (request, reply) => {
       const id = readId(request.params.id)
       const release = await releases.named('release', request.query.release)
-      const body = await readRecord(database, dataset, release.number, id)
-      if (body !== null) return sendJson(reply, release.number, body)
-      const held = describeSpans(await readSpans(database, dataset, id))
-      throw new Problem('not_found', `Release ${release.number} does not hold record ${id}. ${held}`, {
-        headers: releaseHeader(release.number),
+      return answer(request, reply, {
+        release,
+        variant: '',
+        async make() {
+          const body = await readRecord(database, dataset, release.number, id)
+          if (body !== null) return [body]
+          const held = describeSpans(await readSpans(database, dataset, id))
+          throw new Problem('not_found', `Release ${release.number} does not hold record ${id}. ${held}`, {
+            headers: releaseHeader(release),
+          })
+        },
       })
     },
   )
@@ -77,19 +77,22 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
       const id = readId(request.params.id)
       const walk = `${path}/${id}/history`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const { number } = await releases.walked('page', undefined, cursor)
-      const fromRelease = cursor?.fromId ?? 0
-      const { versions, nextRelease } = await readHistory(database, dataset, {
-        id,
-        release: number,
-        fromRelease,
-        limit: num,
+      const release = await releases.walked('page', undefined, cursor)
+      const query = { id, release: release.number, fromRelease: cursor?.fromId ?? 0, limit: num }
+      return answer(request, reply, {
+        release,
+        // Versions go when the last release that held them is pruned.
+        variant: `from=${query.fromRelease}&num=${num}&kept=${releases.oldestKept()}`,
+        async make() {
+          const { versions, nextRelease } = await readHistory(database, dataset, query)
+          if (versions.length === 0)
+            throw new Problem('not_found', `No release has ever held record ${id}.`, {
+              headers: releaseHeader(release),
+            })
+          const behind = nextRelease === null ? null : { release: release.number, fromId: nextRelease }
+          return shapeEnvelope(versions.map(shapeVersion), behind && writeCursor(cursorKey, walk, behind))
+        },
       })
-      if (versions.length === 0) {
-        throw new Problem('not_found', `No release has ever held record ${id}.`, { headers: releaseHeader(number) })
-      }
-      const next = nextRelease === null ? null : writeCursor(cursorKey, walk, { release: number, fromId: nextRelease })
-      return sendJson(reply, number, shapeEnvelope(versions.map(shapeVersion), next))
     },
   )
 }

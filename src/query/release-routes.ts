@@ -1,7 +1,8 @@
 // The releases of one dataset, as they were published. Answered from memory: asks the database nothing.
 import { Type } from 'typebox'
 import type { HttpServer } from '../platform/http-server.ts'
-import { Problem } from '../platform/problem.ts'
+import { REASONS } from '../records/reasons.ts'
+import { createAnswerer, readyParts } from './answer.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import {
   answered,
@@ -10,29 +11,60 @@ import {
   type QueryRoutes,
   refusals,
   refusalsWithMissing,
-  sendJson,
 } from './endpoint.ts'
 import { DEFAULT_NUM, listQuery, nothingQuery } from './parameters.ts'
-import { findRelease } from './release-reference.ts'
 import { shapeEnvelope, shapeRelease } from './shape.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
+const why = Type.Optional(Type.Enum([...REASONS]))
+const whyByKind = { added: why, corrected: why, withdrawn: why }
 const releaseSchema = Type.Object({
   number: Type.Integer({ minimum: 1, description: 'Releases are numbered from 1 in the order of publication.' }),
   title: Type.String(),
   licence: Type.String({ description: 'The licence of the data.' }),
   note: Type.Union([Type.String(), Type.Null()], { description: "The publisher's remark." }),
   published_at: Type.String({ format: 'date-time', description: 'UTC, to the millisecond.' }),
+  restores: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'The earlier release it went back to; those between are thereby withdrawn.',
+  }),
+  pruned_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'Since when its records cannot be read any more; null while they can.',
+  }),
   records: count('Records the release holds.'),
   added: count('Records the release before it did not hold.'),
   corrected: count('Records that say something else than in the release before it.'),
   withdrawn: count('Records of the release before it that it does not hold.'),
+  reasons: Type.Object(
+    { ...whyByKind, events: Type.Optional(Type.Record(Type.String(), Type.Object(whyByKind))) },
+    { description: 'Why records were added, corrected and withdrawn, unless their event says otherwise.' },
+  ),
+  warnings: Type.Record(Type.String(), Type.Integer(), {
+    description: 'What was conspicuous when the release was read: how often, by rule.',
+  }),
+  digest: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'SHA-256 over the SHA-256 of every hundred ids (1 to 100, 101 to 200, …): of their records as lines, each closed by a line end. Where no record is left there is no digest.',
+  }),
+  files: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      media_type: Type.String(),
+      records: count('Records the file holds: all of the release.'),
+      bytes: count('Size of the file.'),
+      sha256: Type.String({ description: 'Of the whole file, in hexadecimal digits; the `ETag` of the download.' }),
+      href: Type.String({ format: 'uri', description: 'Where to download it.' }),
+    }),
+    { description: 'The whole release as files. Empty until they have been written.' },
+  ),
 })
 
 export function registerReleaseRoutes(app: HttpServer, routes: QueryRoutes): void {
   const { dataset, cursorKey } = routes
   const path = `/v2/${dataset.name}/releases`
+  const home = `${routes.baseUrl}${path}`
   const releases = createReleaseResolver(routes)
+  const answer = createAnswerer(routes)
 
   app.get(
     path,
@@ -57,7 +89,9 @@ export function registerReleaseRoutes(app: HttpServer, routes: QueryRoutes): voi
         .toReversed()
       const behind = rest[num]
       const next = behind && writeCursor(cursorKey, path, { release: newest.number, fromId: behind.number })
-      return sendJson(reply, newest.number, shapeEnvelope(rest.slice(0, num).map(shapeRelease), next ?? null))
+      const shaped = rest.slice(0, num).map((release) => shapeRelease(release, home))
+      const parts = shapeEnvelope(shaped, next ?? null)
+      return answer(request, reply, { release: newest, ...readyParts(parts) })
     },
   )
 
@@ -73,12 +107,8 @@ export function registerReleaseRoutes(app: HttpServer, routes: QueryRoutes): voi
       },
     },
     async (request, reply) => {
-      const { number } = request.params
-      const release = /^[1-9][0-9]{0,9}$/.test(number)
-        ? await releases.lookFor((known) => findRelease(known, { number: Number(number) }))
-        : undefined
-      if (release === undefined) throw new Problem('not_found', 'There is no release with this number.')
-      return sendJson(reply, release.number, shapeRelease(release))
+      const release = await releases.numbered(request.params.number)
+      return answer(request, reply, { release, ...readyParts([shapeRelease(release, home)]) })
     },
   )
 }

@@ -1,50 +1,58 @@
 // The one stage of a query that touches the database.
 import type { Dataset } from '../datasets/define.ts'
+import { readBinaryRows } from '../platform/copy-out.ts'
 import type { Database } from '../platform/database.ts'
+import { chunkOf } from '../records/chunk.ts'
 import { OPEN } from '../records/tables.ts'
+import { type Chunk, countChunks, cutPage, type Page, type PageQuery } from './page.ts'
 import type { Change, Span, Version } from './shape.ts'
 import {
   type ChangesQuery,
   changesBetween,
   checkpointBefore,
+  chunksFrom,
   eventNames,
   type HistoryQuery,
-  type PageQuery,
-  pageOfBodies,
   recordBody,
   spansOfRecord,
   versionsOfRecord,
 } from './sql.ts'
 
-export interface Page {
-  bodies: string[]
-  /** The lowest id behind the page, null where nothing is behind it. */
-  nextId: number | null
+/** Every record of the page, from chunks. Asks again where they hold fewer than their ids allow. */
+export async function readPage(database: Database, dataset: Dataset, query: PageQuery): Promise<Page> {
+  const chunks: Chunk[] = []
+  for (let round = 0; ; round++) {
+    const limit = countChunks(round, chunks, query)
+    const last = chunks.at(-1)
+    const number = last === undefined ? chunkOf(query.fromId) : last.number + 1
+    const rows = readBinaryRows(await database.copyOut(chunksFrom(dataset, query.release, number, limit)))
+    chunks.push(...rows.map(toChunk))
+    const page = cutPage(chunks, query)
+    if (page.nextId !== null || rows.length < limit) return page
+  }
 }
 
-/** Asks for one record more than wanted: that one says whether, and where, the walk goes on. */
-export async function readPage(database: Database, dataset: Dataset, query: PageQuery): Promise<Page> {
-  const rows = await database.query<{ id: string; body: string }>(
-    pageOfBodies(dataset, { ...query, limit: query.limit + 1 }),
-  )
-  const behind = rows[query.limit]
+function toChunk([number, records, bytes, crc32, deflated]: Buffer[]): Chunk {
+  if (!number || !records || !bytes || !crc32 || !deflated) throw new Error('a chunk has five columns')
   return {
-    bodies: rows.slice(0, query.limit).map((row) => row.body),
-    nextId: behind === undefined ? null : Number(behind.id),
+    number: Number(number.readBigInt64BE()),
+    records: records.readInt32BE(),
+    bytes: bytes.readInt32BE(),
+    crc32: Number(crc32.readBigInt64BE()),
+    deflated,
   }
 }
 
 /** Turns an offset into a place to start: the checkpoint before it, and how many records lie between. */
 export async function findOffset(database: Database, dataset: Dataset, release: number, offset: number) {
   const [checkpoint] = await database.query<{ ordinal: string; id: string }>(checkpointBefore(dataset, release, offset))
-  if (checkpoint === undefined) return { fromId: 0, skip: offset }
+  if (checkpoint === undefined) return { fromId: 1, skip: offset }
   return { fromId: Number(checkpoint.id), skip: offset - Number(checkpoint.ordinal) }
 }
 
 export async function readEventNames(database: Database, dataset: Dataset, release: number): Promise<string[]> {
-  const [row] = await database.query<{ event_names: string[] }>(eventNames(dataset, release))
-  if (row === undefined) throw new Error(`release ${release} of ${dataset.name} is gone`)
-  return row.event_names
+  const rows = await database.query<{ value: string }>(eventNames(dataset, release))
+  return rows.map(({ value }) => value)
 }
 
 /** The record as the release holds it, null where it does not. */

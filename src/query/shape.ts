@@ -1,12 +1,30 @@
 // What was read put into the shapes of the interface. Records are text and stay text.
+import { SEPARATOR } from '../records/chunk.ts'
+import type { Part } from '../records/gzip-splice.ts'
 import type { PublishedRelease } from '../records/published.ts'
+import type { ChangeKind, Reason } from '../records/reasons.ts'
 
 /** v1: a plain array. */
-export const shapeArray = (bodies: readonly string[]): string => `[${bodies.join(',')}]`
+export const shapeArray = (records: readonly Part[]): Part[] => enclose('[', records, ']')
 
 /** v2: the envelope. `next` is the cursor of the next page, null where this is the last. */
-export const shapeEnvelope = (bodies: readonly string[], next: string | null): string =>
-  `{"data":[${bodies.join(',')}],"has_more":${next !== null},"next_page":${JSON.stringify(next)}}`
+export const shapeEnvelope = (records: readonly Part[], next: string | null): Part[] =>
+  enclose('{"data":[', records, `],"has_more":${next !== null},"next_page":${JSON.stringify(next)}}`)
+
+/** Texts that meet become one part. */
+function enclose(head: string, records: readonly Part[], tail: string): Part[] {
+  const parts: Part[] = []
+  let text = head
+  for (const [i, record] of records.entries()) {
+    if (i > 0) text += SEPARATOR
+    if (typeof record === 'string') text += record
+    else {
+      parts.push(text, record)
+      text = ''
+    }
+  }
+  return [...parts, text + tail]
+}
 
 /** The releases from `from` until before `to`; null while no release ended it. */
 export interface Span {
@@ -22,22 +40,34 @@ export interface Change {
   readonly id: string
   readonly before: string | null
   readonly after: string | null
+  readonly event: string
+  /** The last release in which something happened to the record, and what that was. */
+  readonly release: number
+  readonly step: ChangeKind
 }
 
-export const shapeRelease = ({ publishedAt, number, title, licence, note, ...counts }: PublishedRelease): string => {
-  const { records, added, corrected, withdrawn } = counts
+/** `home` is the address of the releases. */
+export const shapeRelease = (release: PublishedRelease, home: string): string => {
+  const { publishedAt, number, title, licence, note, restores, prunedAt, ...more } = release
+  const { records, added, corrected, withdrawn, reasons, warnings, digest } = more
   const published_at = publishedAt.toISOString()
-  return JSON.stringify({ number, title, licence, note, published_at, records, added, corrected, withdrawn })
+  const pruned_at = prunedAt?.toISOString() ?? null
+  const files = release.files.map(({ name, mediaType, ...proof }) => ({
+    ...{ name, media_type: mediaType, ...proof },
+    href: `${home}/${number}/files/${name}`,
+  }))
+  return JSON.stringify({
+    ...{ number, title, licence, note, published_at, restores, pruned_at },
+    ...{ records, added, corrected, withdrawn, reasons, warnings, digest, files },
+  })
 }
 
 export const shapeVersion = ({ from, to, body }: Version): string =>
   `{"from_release":${from},"to_release":${to},"record":${body}}`
 
-export const CHANGES = ['added', 'corrected', 'withdrawn'] as const
-
-export function shapeChange({ id, before, after }: Change): string {
-  const change: (typeof CHANGES)[number] = before === null ? 'added' : after === null ? 'withdrawn' : 'corrected'
-  return `{"id":${id},"change":"${change}","before":${before},"after":${after}}`
+export function shapeChange({ id, before, after, release }: Change, reason: Reason): string {
+  const change: ChangeKind = before === null ? 'added' : after === null ? 'withdrawn' : 'corrected'
+  return `{"id":${id},"change":"${change}","release":${release},"reason":"${reason}","before":${before},"after":${after}}`
 }
 
 /** In which releases a record was held, in a sentence. Versions that follow each other are one stay. */

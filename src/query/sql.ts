@@ -1,22 +1,21 @@
 // What is asked of the database. Pure: builds statements and runs none.
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { OPEN, tablesOf } from '../records/tables.ts'
 
-export interface PageQuery {
-  release: number
-  /** The page starts at the first record whose id is not below this one … */
-  fromId: number
-  /** … and which has so many others before it. */
-  skip: number
-  limit: number
+/** COPY takes no parameters: what stands in its text is a whole number, or nothing is asked. */
+function literal(value: number): Sql {
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`)
+  return raw(String(value))
 }
 
-/** One statement for both ways of paging: they differ only in how they find the start. */
-export const pageOfBodies = (dataset: Dataset, { release, fromId, skip, limit }: PageQuery): Sql => sql`
-  select id, body from ${tablesOf(dataset).version}
-  where id >= ${fromId} and from_release <= ${release} and to_release > ${release}
-  order by id offset ${skip} limit ${limit}`
+/** The next chunks of a release from a number on, in binary. */
+export const chunksFrom = (dataset: Dataset, release: number, number: number, limit: number): Sql => sql`
+  copy (
+    select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
+    where number >= ${literal(number)} and from_release <= ${literal(release)} and to_release > ${literal(release)}
+    order by number limit ${literal(limit)}
+  ) to stdout (format binary)`
 
 /** The last checkpoint at or before an offset. */
 export const checkpointBefore = (dataset: Dataset, release: number, offset: number): Sql => sql`
@@ -24,7 +23,8 @@ export const checkpointBefore = (dataset: Dataset, release: number, offset: numb
   where release = ${release} and ordinal <= ${offset} order by ordinal desc limit 1`
 
 export const eventNames = (dataset: Dataset, release: number): Sql => sql`
-  select event_names from release where dataset = ${dataset.name} and number = ${release}`
+  select value from ${tablesOf(dataset).facet}
+  where field = 'event' and from_release <= ${release} and to_release > ${release} order by value`
 
 export const recordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
   select body from ${tablesOf(dataset).version}
@@ -59,6 +59,7 @@ export interface ChangesQuery {
  * Looks at the `window` lowest ids that any release behind `from` began or ended a version of: for each release two
  * short index scans in the order of id, so that a page costs what it holds and not all that changed. What an id was in
  * the one release and is in the other decides whether it is a change: it may have come and gone in between.
+ * `release` is the last one in which something happened to it, and `step` what that was.
  * `horizon` is the last id looked at, null where there are no more behind it; it is in every row, and there always is one.
  */
 export function changesBetween(dataset: Dataset, { from, to, fromId, limit }: ChangesQuery, window: number): Sql {
@@ -76,12 +77,18 @@ export function changesBetween(dataset: Dataset, { from, to, fromId, limit }: Ch
   select looked.horizon, change.*
   from (select case when count(*) = ${window} then max(id) end as horizon from touched) as looked
   left join lateral (
-    select id, before.body as before, after.body as after
+    select id, before.body as before, after.body as after, coalesce(after.event, before.event) as event,
+      coalesce(after.from_release, gone.release) as release,
+      case when after.body is null then 'withdrawn' when replaced.held then 'corrected' else 'added' end as step
     from touched
-    left join lateral (select body from ${version} as v
+    left join lateral (select body, event from ${version} as v
       where v.id = touched.id and from_release <= ${from} and to_release > ${from}) as before on true
-    left join lateral (select body from ${version} as v
+    left join lateral (select body, event, from_release from ${version} as v
       where v.id = touched.id and from_release <= ${to} and to_release > ${to}) as after on true
+    cross join lateral (select max(to_release) as release from ${version} as v
+      where v.id = touched.id and to_release <= ${to}) as gone
+    cross join lateral (select exists (select from ${version} as v
+      where v.id = touched.id and v.to_release = after.from_release) as held) as replaced
     where before.body is distinct from after.body
     order by id limit ${limit}
   ) as change on true

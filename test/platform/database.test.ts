@@ -48,6 +48,45 @@ test('a statement that takes too long is cancelled by the server and does not go
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
+test('bytes come by the same bounds: a COPY that takes too long is cancelled, and its connection not used again', async () => {
+  const database = open({ connections: 1 })
+  const [before] = await database.query<{ pid: number }>(backend)
+  const ms = await unavailableAfter(database.copyOut(sql`copy (select 1 from pg_sleep(5)) to stdout`))
+  assert.ok(ms > 1400 && ms < 1900, `${ms} ms`)
+  const [next] = await database.query<{ pid: number }>(backend)
+  assert.notEqual(next?.pid, before?.pid)
+})
+
+test('a COPY that breaks off in its midst, or loses its connection, gives no bytes', async () => {
+  const database = open({ connections: 1 })
+  const broken = sql`copy (select 1 / (1000 - n) from generate_series(1, 2000) n) to stdout`
+  await assert.rejects(database.copyOut(broken), { code: '22012' })
+  const slow = unavailableAfter(database.copyOut(sql`copy (select pg_sleep(0.4) from generate_series(1, 3)) to stdout`))
+  await wait(600)
+  await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where application_name = 'outbreaks_api' and query like 'copy%pg_sleep(0.4)%'`)
+  assert.ok((await slow) < 1400)
+  assert.equal(String(await database.copyOut(sql`copy (values (1), (2)) to stdout`)), '1\n2\n')
+})
+
+test('a connection goes on after a COPY, and outlives the bound of it', async () => {
+  const database = open({ connections: 1 })
+  const [before] = await database.query<{ pid: number }>(backend)
+  for (let i = 0; i < 50; i++) {
+    const bytes = await database.copyOut(sql`copy (select repeat('x', 1000) from generate_series(1, 300)) to stdout`)
+    assert.equal(bytes.length, 300_300)
+  }
+  await wait(2100)
+  assert.deepEqual(await database.query(backend), [before])
+  assert.deepEqual(database.lost, [])
+})
+
+test('a COPY with parameters, and what is no COPY, is refused before it is sent', async () => {
+  await assert.rejects(open().copyOut(sql`copy (select ${1}) to stdout`), /no parameters/)
+  for (const other of [sql`select 1`, sql`copy release from stdin`, sql``])
+    await assert.rejects(open().copyOut(other), /not COPY/)
+})
+
 test('a lock that somebody else holds is not waited for', async () => {
   await admin.query('begin; lock table release in access exclusive mode')
   const ms = await unavailableAfter(open().query(sql`select * from release`))

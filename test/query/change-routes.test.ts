@@ -20,12 +20,36 @@ describe('many releases', async () => {
     const chance = (n: number, of: number) => ((n * 7919 + release * 104_729 + n * release * 31) % 1009) % of
     const common = Array.from({ length: 60 }, (_, n) => n).filter((n) => chance(n, 4) > 0)
     const crowd = release === 4 ? Array.from({ length: 250 }, (_, n) => n + 1000) : []
-    return [...common, ...crowd].map((n) => ({ key: `k${n}`, cases: chance(n + 500, 3) }))
+    return [...common, ...crowd].map((n) => ({
+      key: `k${n}`,
+      cases: chance(n + 500, 3),
+      ...(n >= 1000 && { event: 'Crowd' }),
+    }))
+  }
+
+  /** Every release has its reasons, and the crowd has one of its own. */
+  const reasonsOf = (release: number) => ({
+    added: 'new_report',
+    corrected: release % 2 === 0 ? 'reclassified' : 'source_revised',
+    events: { Crowd: { added: 'late_report', withdrawn: 'retracted_by_source' } },
+  })
+  function explain(id: unknown, from: number, to: number) {
+    const stands = (release: number) => records[release]?.get(id) ?? null
+    for (let release = to; release > from; release--) {
+      const [was, is] = [stands(release - 1), stands(release)]
+      if (isDeepStrictEqual(was, is)) continue
+      const kind = was === null ? 'added' : is === null ? 'withdrawn' : 'corrected'
+      const { events, ...common }: { events: Record<string, Record<string, string>> } & Record<string, unknown> =
+        reasonsOf(release)
+      const reason = events[String((is ?? was)?.['event'])]?.[kind] ?? common[kind] ?? 'unspecified'
+      return { release, reason }
+    }
+    return {}
   }
 
   before(async () => {
     for (let release = 1; release <= RELEASES; release++) {
-      await routes.publish(makeRelease(release))
+      await routes.publish(makeRelease(release), { reasons: reasonsOf(release) })
       const walked = await routes.walk(OUTBREAKS, { release, num: 1000 })
       records[release] = new Map(walked.map((record) => [record['id'], record]))
     }
@@ -39,7 +63,7 @@ describe('many releases', async () => {
       .filter(({ before: was, after: is }) => !isDeepStrictEqual(was, is))
       .map(({ id, before: was, after: is }) => {
         const change = was === null ? 'added' : is === null ? 'withdrawn' : 'corrected'
-        return { id, change, before: was, after: is }
+        return { id, change, ...explain(id, from, to), before: was, after: is }
       })
   }
 

@@ -55,7 +55,7 @@ describe('a record that is corrected, withdrawn and returns', async () => {
     const version = async (from: number, to: number) =>
       `{"from_release":${from},"to_release":${to},"record":${await readBody(1, from)}}`
     const versions = [await version(1, 2), await version(2, 4), await version(5, 6)]
-    assert.equal(text, `{"data":[${versions.join(',')}],"has_more":false,"next_page":null}`)
+    assert.equal(text, `{"data":[${versions.join(',\n')}],"has_more":false,"next_page":null}`)
     assert.equal(release, 6)
   })
 

@@ -1,6 +1,8 @@
 // The list of releases, and releases named by a day.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
+import { pruneReleases } from '../../src/releases/prune.ts'
 import { HOME, openRoutes } from './routes-fixture.ts'
 
 const RELEASES = `${HOME}/releases`
@@ -34,10 +36,14 @@ describe('four releases', async () => {
   })
 
   test('each says what it is, the newest first', async () => {
-    const plain = { title: 'A test', licence: 'CC0-1.0', note: null }
+    const plain = { title: 'A test', licence: 'CC0-1.0', note: null, restores: null, pruned_at: null, files: [] }
     const { text, release } = await routes.ask(RELEASES)
     assert.equal(release, 4)
-    assert.deepEqual((JSON.parse(text) as { data: unknown }).data, [
+    const { data } = JSON.parse(text) as { data: Record<string, unknown>[] }
+    for (const { digest } of data) assert.match(String(digest), /^[0-9a-f]{64}$/)
+    assert.equal(new Set(data.map(({ digest }) => digest)).size, 4)
+    const said = data.map(({ digest: _digest, reasons: _reasons, warnings: _warnings, ...rest }) => rest)
+    assert.deepEqual(said, [
       {
         ...{ number: 4, ...plain, published_at: '2026-03-04T23:00:00.000Z' },
         ...{ records: 1, added: 0, corrected: 1, withdrawn: 0 },
@@ -172,4 +178,35 @@ describe('four releases', async () => {
     await routes.publish([{ key: 'd' }])
     assert.equal((await routes.ask(`${RELEASES}/6`)).release, 6)
   })
+})
+
+test('410 for whatever is asked of a pruned release, with what to do', async () => {
+  const routes = await openRoutes()
+  const rows = [{ key: 'a' }, { key: 'b' }, { key: 'c' }]
+  for (const cases of [1, 2, 3, 4]) await routes.publish(rows.map((row) => ({ ...row, cases })))
+  await routes.refresh()
+  const walked = await routes.askPage(RECORDS, { release: 2, num: 2 })
+  const changes = await routes.askPage(`${HOME}/changes`, { from: 1, to: 2, num: 1 })
+  const kept = await routes.ask(RECORDS, { release: 3 })
+
+  await pruneReleases(routes.operator, hedOutbreaks, 3)
+  await routes.refresh()
+  for (const address of PINNED) {
+    const { detail } = await routes.assertRefused(address, { release: 2 }, 410, 'release_pruned')
+    assert.match(detail, /The oldest that can be read is 3/)
+  }
+  await routes.assertRefused(RECORDS, { page: walked.next ?? '', num: 2 }, 410, 'release_pruned')
+  await routes.assertRefused(`${HOME}/changes`, { from: 1 }, 410, 'release_pruned')
+  await routes.assertRefused(`${HOME}/changes`, { from: 1, page: changes.next ?? '' }, 410, 'release_pruned')
+  assert.equal((await routes.ask(RECORDS, { release: 3 })).text, kept.text)
+  const listed = await routes.walk(RELEASES)
+  assert.deepEqual(
+    listed.map(({ number, pruned_at: since }) => [number, since !== null]),
+    [
+      [4, false],
+      [3, false],
+      [2, true],
+      [1, true],
+    ],
+  )
 })

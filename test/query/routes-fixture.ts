@@ -1,6 +1,6 @@
 // The data endpoints over a database of their own with small releases, without authentication.
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { generateKeySync } from 'node:crypto'
 import { after } from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -9,6 +9,7 @@ import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { createHttpServer } from '../../src/platform/http-server.ts'
 import { createWatcher } from '../../src/platform/watch.ts'
+import { createPageCache } from '../../src/query/page-cache.ts'
 import { registerQueryRoutes } from '../../src/query/routes.ts'
 import { loadPublished } from '../../src/records/published.ts'
 import { publishRelease } from '../../src/releases/publish.ts'
@@ -34,15 +35,20 @@ export async function openRoutes() {
     dataset: hedOutbreaks,
     database: api,
     baseUrl: 'https://api.test',
-    cursorKey: randomBytes(32),
+    cursorKey: generateKeySync('hmac', { length: 256 }),
+    cache: createPageCache(1),
     published: () => published.value,
     refresh: watcher.refresh,
   })
   after(() => Promise.all([app.close(), api.close(), operator.close(), superuser.end()]))
 
   let held: string[] = []
-  const inject = (address: string, query: Query = {}) =>
-    app.inject({ url: address, query: Object.fromEntries(Object.entries(query).map(([k, v]) => [k, String(v)])) })
+  const inject = (address: string, query: Query = {}, headers: Record<string, string> = {}) =>
+    app.inject({
+      url: address,
+      query: Object.fromEntries(Object.entries(query).map(([k, v]) => [k, String(v)])),
+      headers,
+    })
 
   async function ask(address: string, query: Query = {}) {
     const response = await inject(address, query)
@@ -60,17 +66,22 @@ export async function openRoutes() {
   }
 
   return {
+    api,
     superuser,
+    releases: () => published.value.get(hedOutbreaks.name) ?? [],
+    operator,
     inject,
+    /** The address of the routes over real HTTP. */
+    listen: () => app.listen({ host: '127.0.0.1', port: 0 }),
     ask,
     askPage,
     refresh: watcher.refresh,
     /** Publishes without telling the routes. */
-    async publish(rows: readonly Row[]) {
+    async publish(rows: readonly Row[], manifest: Record<string, unknown> = {}) {
       const keys = rows.map((row) => row.key)
       const withdrawn = held.filter((key) => !keys.includes(key)).length
       held = keys
-      return publishRelease(operator, hedOutbreaks, await writeNdjson(rows), withdrawn)
+      return publishRelease(operator, hedOutbreaks, await writeNdjson(rows, manifest), { confirmed: withdrawn })
     },
     async walk(address: string, query: Query = {}) {
       const pages = [await askPage(address, query)]

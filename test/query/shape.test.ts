@@ -10,16 +10,18 @@ import {
   shapeEnvelope,
   shapeVersion,
 } from '../../src/query/shape.ts'
+import { type Part, writeIdentity } from '../../src/records/gzip-splice.ts'
 
+const textOf = (parts: Part[]) => writeIdentity(parts).toString()
 const bodies = fc.array(fc.json({ maxDepth: 2 }))
 
 test('v1 is a plain array of the records', () => {
-  assert.equal(shapeArray([]), '[]')
-  assert.equal(shapeArray(['{"id":1}', '{"id": 2}']), '[{"id":1},{"id": 2}]')
+  assert.deepEqual(shapeArray([]), ['[]'])
+  assert.deepEqual(shapeArray(['{"id":1}', '{"id": 2}']), ['[{"id":1},\n{"id": 2}]'])
   fc.assert(
     fc.property(bodies, (records) =>
       assert.deepEqual(
-        JSON.parse(shapeArray(records)),
+        JSON.parse(textOf(shapeArray(records))),
         records.map((record) => JSON.parse(record) as unknown),
       ),
     ),
@@ -27,11 +29,11 @@ test('v1 is a plain array of the records', () => {
 })
 
 test('v2 is the envelope: has_more says exactly whether there is a cursor', () => {
-  assert.equal(shapeEnvelope([], null), '{"data":[],"has_more":false,"next_page":null}')
-  assert.equal(shapeEnvelope(['{"id":1}'], 'abc'), '{"data":[{"id":1}],"has_more":true,"next_page":"abc"}')
+  assert.deepEqual(shapeEnvelope([], null), ['{"data":[],"has_more":false,"next_page":null}'])
+  assert.deepEqual(shapeEnvelope(['{"id":1}'], 'abc'), ['{"data":[{"id":1}],"has_more":true,"next_page":"abc"}'])
   fc.assert(
     fc.property(bodies, fc.option(fc.string({ minLength: 1 })), (records, next) => {
-      assert.deepEqual(JSON.parse(shapeEnvelope(records, next)), {
+      assert.deepEqual(JSON.parse(textOf(shapeEnvelope(records, next))), {
         data: records.map((record) => JSON.parse(record) as unknown),
         has_more: next !== null,
         next_page: next,
@@ -42,11 +44,14 @@ test('v2 is the envelope: has_more says exactly whether there is a cursor', () =
 
 test('a change is named after what was there before and after', () => {
   const shaped: [before: string | null, after: string | null, text: string][] = [
-    [null, '{"a": 1}', '{"id":7,"change":"added","before":null,"after":{"a": 1}}'],
-    ['{"a": 1}', '{"a":2}', '{"id":7,"change":"corrected","before":{"a": 1},"after":{"a":2}}'],
-    ['{"a": 1}', null, '{"id":7,"change":"withdrawn","before":{"a": 1},"after":null}'],
+    [null, '{"a": 1}', '"change":"added","release":3,"reason":"duplicate","before":null,"after":{"a": 1}'],
+    ['{"a": 1}', '{"a":2}', '"change":"corrected","release":3,"reason":"duplicate","before":{"a": 1},"after":{"a":2}'],
+    ['{"a": 1}', null, '"change":"withdrawn","release":3,"reason":"duplicate","before":{"a": 1},"after":null'],
   ]
-  for (const [before, after, text] of shaped) assert.equal(shapeChange({ id: '7', before, after }), text)
+  for (const [before, after, text] of shaped) {
+    const change = { id: '7', before, after, event: 'E', release: 3, step: 'added' as const }
+    assert.equal(shapeChange(change, 'duplicate'), `{"id":7,${text}}`)
+  }
 })
 
 test('a version says from which release to which it is held', () => {

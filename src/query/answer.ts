@@ -1,0 +1,71 @@
+// How an answer leaves: named by its release and its ETag, packed if the client takes that, and not sent at all to whoever
+// has it already. The one place where this is decided, for every data endpoint.
+import { createHmac, hash, type KeyObject } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type ContentEncoding, chooseEncoding } from '../platform/content-encoding.ts'
+import { type Part, writeGzip, writeIdentity } from '../records/gzip-splice.ts'
+import type { PublishedRelease } from '../records/published.ts'
+import type { PageCache, WrittenBody } from './page-cache.ts'
+
+interface Answer {
+  release: PublishedRelease
+  /** What decides the body beside the release and the path. */
+  variant: string
+  make: () => Promise<readonly Part[]> | readonly Part[]
+}
+
+interface AnswerOptions {
+  cache: PageCache
+  /** Signs the cursors that stand in bodies: with another key a body is another one. */
+  cursorKey: KeyObject
+}
+
+/** Counted up when the same records would be written in another way, so that nobody keeps what was written before. */
+const WRITING = 1
+/** What is shorter is not worth the packing. */
+const PACKED_FROM_CHARACTERS = 1024
+
+/** For an answer that is there without asking the database: it is named by itself. */
+export const readyParts = (parts: readonly Part[]) => ({
+  variant: hash('sha256', writeIdentity(parts)),
+  make: () => parts,
+})
+
+export const releaseHeader = ({ number }: PublishedRelease) => ({ 'outbreaks-release': String(number) })
+
+export function createAnswerer({ cache, cursorKey }: AnswerOptions) {
+  const writing = createHmac('sha256', cursorKey).update(`writing ${WRITING}`).digest('base64url')
+  /** A release never changes, so what was asked of it names the body: it need not be made to be compared. */
+  const tagOf = (key: string) => `"${hash('sha256', `${writing} ${key}`, 'base64url')}"`
+
+  return async (request: FastifyRequest, reply: FastifyReply, { release, variant, make }: Answer) => {
+    const encoding = chooseEncoding(request.headers['accept-encoding'])
+    const [path] = request.url.split('?')
+    const key = [release.number, release.publishedAt.getTime(), path, variant, encoding].join(' ')
+    const tag = tagOf(key)
+    const held = request.headers['if-none-match']
+    const body = isHeld(held, tag) ? null : await cache(key, async () => writeBody(await make(), encoding))
+    reply.headers({
+      ...releaseHeader(release),
+      etag: tag,
+      vary: 'accept-encoding',
+      // May be kept, but is asked for again: a newer release may have come.
+      'cache-control': 'private, no-cache',
+    })
+    // `*` stands for any body at all: whether there is one was seen when it was made.
+    if (body === null || held === '*') return reply.code(304).send()
+    if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)
+    return reply.type('application/json; charset=utf-8').send(body.bytes)
+  }
+}
+
+/** RFC 9110, 13.1.2: by the weak comparison, for a proxy that packs an answer calls its tag weak. */
+const isHeld = (held: string | undefined, tag: string): boolean =>
+  held !== undefined && held.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+
+async function writeBody(parts: readonly Part[], encoding: ContentEncoding): Promise<WrittenBody> {
+  const [first = ''] = parts
+  const short = parts.length <= 1 && typeof first === 'string' && first.length < PACKED_FROM_CHARACTERS
+  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity' }
+  return { bytes: await writeGzip(parts), encoding }
+}
