@@ -1,4 +1,5 @@
 // The hall: the only place where the rooms meet, and the table of contents of the service.
+import { createSecretKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeService } from './description.ts'
@@ -8,13 +9,19 @@ import { createKnowledge } from './oauth/knowledge.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './oauth/metadata.ts'
 import { createOutsideVerifier } from './oauth/outside-issuer.ts'
 import { registerTokenEndpoint } from './oauth/token-endpoint.ts'
+import { registerWhoami } from './oauth/whoami.ts'
 import type { Database } from './platform/database.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { registerHealth } from './platform/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http-server.ts'
+import { shedLoad } from './platform/load.ts'
 import { registerOpenApi } from './platform/openapi.ts'
+import { createQuota } from './platform/quota.ts'
+import { limitRate } from './platform/rate-limit.ts'
 import type { Watcher } from './platform/watch.ts'
+import { createPageCache } from './query/page-cache.ts'
 import { registerQueryRoutes } from './query/routes.ts'
+import type { FileStore } from './records/file-store.ts'
 import { loadPublished } from './records/published.ts'
 
 interface AppDependencies {
@@ -22,7 +29,13 @@ interface AppDependencies {
   authUrl: string
   secret: Buffer
   outsideIssuer: { jwksUrl: string; tokenType: string } | null
+  cacheMegabytes: number
+  rateLimit: number
+  rateSeconds: number
+  redisUrl: string | null
   database: Database
+  /** Left out where this node has none. */
+  files?: FileStore | undefined
   watcher: Watcher
   log: FastifyBaseLogger
   isDraining: () => boolean
@@ -32,7 +45,7 @@ interface AppDependencies {
 const LOST_MS = 2500
 
 export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
-  const { baseUrl, authUrl, secret, outsideIssuer, database, watcher, log, isDraining } = dependencies
+  const { baseUrl, authUrl, secret, outsideIssuer, database, files, watcher, log, isDraining } = dependencies
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
 
@@ -45,14 +58,25 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   const verifyToken =
     outsideIssuer === null ? registerIssuer() : createOutsideVerifier({ ...parties, ...outsideIssuer })
+  const guard = { verifyToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
+  const quota = openQuota()
+  void app.register(async (guarded: HttpServer) => {
+    guardScope(guarded, { ...guard, scope: null })
+    registerWhoami(guarded, quota)
+  })
+  const asked = shedLoad(database)
+  const cache = createPageCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {
-      guardScope(guarded, { verifyToken, scope: dataset.scope, resourceMetadataUrl: resourceMetadataUrl(baseUrl) })
+      guardScope(guarded, { ...guard, scope: dataset.scope })
+      if (quota !== null) limitRate(guarded, quota)
       registerQueryRoutes(guarded, {
         dataset,
-        database,
+        database: asked,
         baseUrl,
-        cursorKey: deriveKey(secret, 'cursor'),
+        cursorKey: createSecretKey(deriveKey(secret, 'cursor')),
+        cache,
+        files,
         published: () => published.value,
         refresh: watcher.refresh,
       })
@@ -65,5 +89,14 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     registerTokenEndpoint(app, { ...parties, knowledge })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, knowledge })
     return createVerifier(parties, knowledge)
+  }
+
+  function openQuota() {
+    const { rateLimit: limit, rateSeconds: seconds, redisUrl } = dependencies
+    if (limit === 0) return null
+    const opened = createQuota({ limit, seconds, redisUrl, log })
+    app.addHook('onReady', opened.open)
+    app.addHook('onClose', opened.close)
+    return opened
   }
 }

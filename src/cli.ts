@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // outbreakctl, the operator's door. Answers on stdout, says what is wrong on stderr; never prints a stack for a user's fault.
+import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
-import { ConfigFault, readDatabaseConfig, readOperatorConfig } from './config.ts'
+import { ConfigFault, readDatabaseConfig, readFilesDirectory, readOperatorConfig } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { registerCredentialCommands } from './oauth/commands.ts'
 import { type Database, openDatabase } from './platform/database.ts'
@@ -9,23 +10,36 @@ import { deriveKey } from './platform/derive-key.ts'
 import { migrate } from './platform/migrate.ts'
 import { OperatorFault } from './platform/operator-fault.ts'
 import { Problem } from './platform/problem.ts'
+import { createProgress } from './platform/progress.ts'
 import { type Answer, formatAnswer } from './platform/terminal.ts'
+import { type FileStore, openFileStore } from './records/file-store.ts'
 import { registerReleaseCommands } from './releases/commands.ts'
 import { writeSynthRelease } from './synth/synthesise.ts'
 
-const print = (result: Answer | readonly Answer[]) => console.log(formatAnswer(result, process.stdout.isTTY))
+const progress = createProgress(process.stderr)
+
+function print(result: Answer | readonly Answer[]): void {
+  progress.clear()
+  console.log(formatAnswer(result, process.stdout))
+}
 
 async function answer(work: (database: Database) => Promise<Answer | readonly Answer[]>): Promise<void> {
   const database = openDatabase({
     url: readDatabaseConfig(process.env).databaseUrl,
     role: 'outbreaks_operator',
-    connections: 1,
+    // One that writes, and one that reads what is published meanwhile.
+    connections: 2,
   })
   try {
     print(await work(database))
   } finally {
     await database.close()
   }
+}
+
+function openFiles(): FileStore | undefined {
+  const directory = readFilesDirectory(process.env)
+  return directory === null ? undefined : openFileStore(directory)
 }
 
 const program = new Command('outbreakctl')
@@ -41,7 +55,7 @@ registerCredentialCommands(program, {
   answer,
   sealingKey: () => deriveKey(readOperatorConfig(process.env).secret, 'signing keys'),
 })
-registerReleaseCommands(program, { datasets: catalogue, answer, print })
+registerReleaseCommands(program, { datasets: catalogue, answer, print, progress: progress.update, openFiles })
 program
   .command('synth')
   .description('write a synthetic release, for tests and benchmarks')
@@ -56,9 +70,10 @@ program
 try {
   await program.parseAsync()
 } catch (error) {
+  progress.clear()
   if (!(error instanceof OperatorFault || error instanceof ConfigFault || error instanceof Problem)) throw error
   const cause = error instanceof Problem && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  console.error(`outbreakctl: ${error.message}${cause}`)
+  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${error.message}${cause}`)
   process.exitCode = 1
 }
 

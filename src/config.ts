@@ -1,4 +1,6 @@
 // The only reader of the environment. Lists every fault at once, and prints itself without its secrets.
+import { isAbsolute } from 'node:path'
+
 export interface DatabaseConfig {
   databaseUrl: string
 }
@@ -15,8 +17,17 @@ export interface ServiceConfig extends OperatorConfig {
   logLevel: string
   /** How long the node goes on serving after it has said that it is leaving. */
   drainSeconds: number
+  /** How many megabytes of answers the node keeps to send them again; 0 for none. */
+  cacheMegabytes: number
+  /** Requests a client may make in `rateSeconds`; 0 where there is no limit. */
+  rateLimit: number
+  rateSeconds: number
+  /** Where the nodes count requests together; null where each counts alone. */
+  redisUrl: string | null
   /** Set where another issuer's tokens are trusted instead of our own. */
   outsideIssuer: { jwksUrl: string; tokenType: string } | null
+  /** Where the files of releases are; null where there are none. */
+  filesDirectory: string | null
 }
 
 export class ConfigFault extends Error {
@@ -53,14 +64,32 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       port: read('OUTBREAKS_PORT', wholeNumber(0, 65_535), 8080),
       logLevel: read('OUTBREAKS_LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', wholeNumber(0, 600), 5),
+      cacheMegabytes: read('OUTBREAKS_CACHE_MB', wholeNumber(0, 65_536), 64),
+      rateLimit: read('OUTBREAKS_RATE_LIMIT', wholeNumber(0, 1_000_000_000), 6000),
+      rateSeconds: read('OUTBREAKS_RATE_SECONDS', wholeNumber(1, 86_400), 60),
+      redisUrl: read('OUTBREAKS_REDIS_URL', redisUrl, '') || null,
       outsideIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
+      filesDirectory: read('OUTBREAKS_FILES', directory, '') || null,
     }
   })
 
+/** Where the operator writes the files of releases; null where none are wanted. */
+export const readFilesDirectory = (environment: Environment): string | null =>
+  readAll(environment, (read) => read('OUTBREAKS_FILES', directory, '') || null)
+
 /** For the first log line: what the process runs with, without passwords and keys. */
 export function redactConfig(config: ServiceConfig): Record<string, unknown> {
-  const url = new URL(config.databaseUrl)
-  return { ...config, databaseUrl: `${url.protocol}//${url.host}${url.pathname}`, secret: '[redacted]' }
+  return {
+    ...config,
+    databaseUrl: withoutLogin(config.databaseUrl),
+    redisUrl: config.redisUrl === null ? null : withoutLogin(config.redisUrl),
+    secret: '[redacted]',
+  }
+}
+
+function withoutLogin(text: string): string {
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname}`
 }
 
 type Reader = <Value>(name: string, parse: (text: string) => Value, fallback?: Value) => Value
@@ -92,6 +121,14 @@ function databaseUrl(text: string): string {
   return text
 }
 
+/** Its parameters could undo the bounds on every wait, so it has none. */
+function redisUrl(text: string): string {
+  if (!URL.canParse(text) || !/^rediss?:\/\/[^/?#]+(\/\d{0,4})?$/.test(text)) {
+    throw new Error('must be a redis:// or rediss:// address, at most with a database number behind it')
+  }
+  return text
+}
+
 function address(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http(s) address')
   if (/[?#@]|\/$/.test(text)) throw new Error('must have no user, no query, no fragment and no slash at the end')
@@ -104,6 +141,11 @@ function secret(text: string): Buffer {
     throw new Error('must be at least 32 random bytes in base64url')
   }
   return bytes
+}
+
+function directory(text: string): string {
+  if (!isAbsolute(text)) throw new Error('must be the absolute path of a directory')
+  return text
 }
 
 const oneOf =

@@ -7,6 +7,7 @@ import { buildApp } from './app.ts'
 import { ConfigFault, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { openDatabase } from './platform/database.ts'
 import { createWatcher } from './platform/watch.ts'
+import { openFileStore } from './records/file-store.ts'
 
 function readConfigOrLeave(): ServiceConfig {
   try {
@@ -28,7 +29,8 @@ const database = openDatabase({
   onLostConnection: (error) => log.warn({ err: error }, 'a database connection was lost'),
 })
 const watcher = createWatcher(database, (error) => log.warn({ err: error }, 'the database did not answer the watcher'))
-const app = await buildApp({ ...config, database, watcher, log, isDraining: () => draining })
+const files = config.filesDirectory === null ? undefined : openFileStore(config.filesDirectory)
+const app = await buildApp({ ...config, database, files, watcher, log, isDraining: () => draining })
 
 log.info({ config: redactConfig(config) }, 'starting')
 await watcher.start()

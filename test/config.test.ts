@@ -36,7 +36,12 @@ test('three variables are enough; the others have their defaults', () => {
     port: 8080,
     logLevel: 'info',
     drainSeconds: 5,
+    cacheMegabytes: 64,
+    rateLimit: 6000,
+    rateSeconds: 60,
+    redisUrl: null,
     outsideIssuer: null,
+    filesDirectory: null,
   })
 })
 
@@ -50,10 +55,18 @@ test('everything can be set', () => {
     OUTBREAKS_PORT: '0',
     OUTBREAKS_LOG_LEVEL: 'silent',
     OUTBREAKS_DRAIN_SECONDS: '600',
+    OUTBREAKS_CACHE_MB: '0',
+    OUTBREAKS_RATE_LIMIT: '0',
+    OUTBREAKS_RATE_SECONDS: '86400',
+    OUTBREAKS_FILES: '/srv/files',
+    OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
   })
   assert.deepEqual(config.outsideIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
-  assert.deepEqual([config.logLevel, config.drainSeconds], ['silent', 600])
+  assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
+  assert.deepEqual([config.rateLimit, config.rateSeconds], [0, 86_400])
+  assert.equal(config.filesDirectory, '/srv/files')
+  assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
 })
 
 test('an empty variable counts as one that is not there', () => {
@@ -86,6 +99,22 @@ const bad: Record<string, string[]> = {
   OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
   OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
   OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
+  OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],
+  OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
+  OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
+  OUTBREAKS_FILES: [CANARY, './files', '~/files'],
+  OUTBREAKS_REDIS_URL: [
+    CANARY,
+    'http://redis.test',
+    'redis:',
+    'redis://',
+    'redis:///0',
+    `redis:user:${CANARY}@redis.test`,
+    `redis://:${CANARY}@redis.test:port`,
+    `redis://:${CANARY}@redis.test/name`,
+    `redis://redis.test?password=${CANARY}`,
+    'redis://redis.test/0?connectTimeout=0',
+  ],
 }
 
 for (const [name, values] of Object.entries(bad)) {
@@ -110,11 +139,14 @@ test('every fault is listed at once, each variable once', () => {
 })
 
 test('what is printed holds neither the secret nor the password, and still says which database it is', () => {
-  const printed = redactConfig(readServiceConfig(good))
+  const redis = { OUTBREAKS_REDIS_URL: `redis://user:${CANARY}@redis.test:6379/2` }
+  const printed = redactConfig(readServiceConfig({ ...good, ...redis }))
   const text = JSON.stringify(printed) + inspect(printed, { depth: null })
   assert.ok(!text.includes(CANARY))
   assert.ok(!text.includes(good.OUTBREAKS_SECRET))
   assert.equal(printed['secret'], '[redacted]')
   assert.equal(printed['databaseUrl'], 'postgres://db.test:5432/outbreaks')
+  assert.equal(printed['redisUrl'], 'redis://redis.test:6379/2')
+  assert.equal(redactConfig(readServiceConfig(good))['redisUrl'], null)
   assert.equal(printed['baseUrl'], 'https://api.test')
 })

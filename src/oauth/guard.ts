@@ -2,12 +2,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../platform/problem.ts'
 import { headerValues } from '../platform/raw-headers.ts'
-import type { VerifyToken } from './access-tokens.ts'
+import type { Caller, VerifyToken } from './access-tokens.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null outside a guarded scope. */
+    caller: Caller | null
+  }
+}
 
 interface GuardOptions {
   verifyToken: VerifyToken
-  /** What the token must allow. */
-  scope: string
+  /** What the token must allow; null where any valid token will do. */
+  scope: string | null
   /** RFC 9728: where a client that was refused learns whom to ask for a token. */
   resourceMetadataUrl: string
 }
@@ -16,6 +23,7 @@ export function guardScope(scope: FastifyInstance, options: GuardOptions): void 
   const challenge = (error?: string, more = '') =>
     `Bearer resource_metadata="${options.resourceMetadataUrl}"${error === undefined ? '' : `, error="${error}"`}${more}`
 
+  scope.decorateRequest('caller', null)
   scope.addHook('onRequest', async (request) => {
     const token = readBearer(request, challenge)
     const caller = await options.verifyToken(token).catch((error: unknown) => {
@@ -26,7 +34,8 @@ export function guardScope(scope: FastifyInstance, options: GuardOptions): void 
       })
     })
     request.clientId = caller.clientId
-    if (!caller.scopes.has(options.scope)) {
+    request.caller = caller
+    if (options.scope !== null && !caller.scopes.has(options.scope)) {
       throw new Problem('insufficient_scope', `The scope ${options.scope} is needed.`, {
         headers: { 'www-authenticate': challenge('insufficient_scope', `, scope="${options.scope}"`) },
       })

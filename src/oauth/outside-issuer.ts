@@ -1,6 +1,6 @@
 // Trusting another issuer (Auth0, Keycloak, Hydra …) by its address and key set instead of issuing tokens ourselves.
 import { createRemoteJWKSet } from 'jose'
-import { readScopes, readToken, refuse, strictOptions, type VerifyToken } from './access-tokens.ts'
+import { readExpiry, readScopes, readToken, refuse, strictOptions, type VerifyToken } from './access-tokens.ts'
 
 interface OutsideIssuer {
   issuer: string
@@ -25,6 +25,7 @@ export function createOutsideVerifier({ issuer, audience, jwksUrl, tokenType }: 
     const clientId = payload['client_id'] ?? payload['azp'] ?? payload.sub
     if (typeof clientId !== 'string') throw refuse('it names no client')
     const permissions = Array.isArray(payload['permissions']) ? payload['permissions'].map(String) : []
-    return { clientId, scopes: new Set([...readScopes(payload), ...permissions]) }
+    const scopes = new Set([...readScopes(payload), ...permissions])
+    return { clientId, scopes, expiresAt: readExpiry(payload) }
   }
 }

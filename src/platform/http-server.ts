@@ -154,7 +154,9 @@ function requestId(request: IncomingMessage): string {
 
 function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, baseUrl: string): void {
   request.problem = problem.code
-  if (problem.status >= 500) request.log.error({ code: problem.code, err: problem.cause ?? problem }, problem.message)
+  // One that is shed gets its one line, like any request: more of it would be more load.
+  if (problem.status >= 500 && problem.code !== 'overloaded')
+    request.log.error({ code: problem.code, err: problem.cause ?? problem }, problem.message)
   void reply
     .code(problem.status)
     .headers({ 'cache-control': 'no-store', ...problem.headers })

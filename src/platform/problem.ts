@@ -11,12 +11,17 @@ export const problems = {
   invalid_token: [401, 'The access token is not valid.'],
   insufficient_scope: [403, 'The access token does not allow this.'],
   not_found: [404, 'There is nothing at this address.'],
+  release_pruned: [410, 'The records of this release are kept no longer.'],
   method_not_allowed: [405, 'This address does not answer this method.'],
   content_too_large: [413, 'The request body is too large.'],
   unsupported_media_type: [415, 'The request body is of a type that is not read here.'],
+  range_not_satisfiable: [416, 'The file does not have the bytes that were asked for.'],
   headers_too_large: [431, 'The request line and headers are too large.'],
+  quota_exceeded: [429, 'The client has used up its requests for the moment.'],
   internal_error: [500, 'The service failed.'],
+  file_damaged: [500, 'The file is not what was published.'],
   nothing_published: [503, 'No release of this dataset has been published yet.'],
+  overloaded: [503, 'The service has more to do than it can.'],
   unavailable: [503, 'The service cannot answer at the moment.'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
@@ -39,7 +44,8 @@ export class Problem extends Error {
     this.name = 'Problem'
     this.code = code
     this.parameter = parameter
-    this.headers = code === 'unavailable' ? { 'retry-after': '1', ...headers } : headers
+    const passes = code === 'unavailable' || code === 'overloaded'
+    this.headers = passes ? { 'retry-after': '1', ...headers } : headers
   }
 
   get status(): number {
@@ -74,6 +80,12 @@ export const problemSchema = Type.Object(
   },
   { $id: 'Problem', description: 'An error, as RFC 9457 problem details.' },
 )
+
+/** A problem as an answer in the description of a route. */
+export const refused = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: Type.Ref('Problem') } },
+})
 
 /** A failure the code did not expect, or one that a part of the platform raised, in our words. */
 export function toProblem(error: unknown): Problem {

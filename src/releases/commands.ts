@@ -2,19 +2,31 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
+import { OperatorFault } from '../platform/operator-fault.ts'
+import type { Progress } from '../platform/progress.ts'
 import type { Answer } from '../platform/terminal.ts'
+import type { FileStore } from '../records/file-store.ts'
 import { checkRelease } from './check-release.ts'
+import { exportRelease } from './export-files.ts'
 import { listReleases } from './list-releases.ts'
-import { previewRelease, publishRelease, withdrawTo } from './publish.ts'
+import { pruneReleases } from './prune.ts'
+import { previewRelease, publishRelease } from './publish.ts'
+import { withdrawTo } from './withdraw.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
   /** Runs the work on the operator's database and prints its answer. */
   answer: (work: (database: Database) => Promise<Answer | readonly Answer[]>) => Promise<void>
   print: (answer: Answer | readonly Answer[]) => void
+  progress: Progress
+  /** Undefined where the operator wants no files. */
+  openFiles: () => FileStore | undefined
 }
 
-export function registerReleaseCommands(program: Command, { datasets, answer, print }: ReleaseCommands): void {
+export function registerReleaseCommands(
+  program: Command,
+  { datasets, answer, print, progress, openFiles }: ReleaseCommands,
+): void {
   const byName = new Map(datasets.map((dataset) => [dataset.name, dataset]))
   const release = program.command('release').description('what is published')
   const command = (name: string, description: string) =>
@@ -24,31 +36,71 @@ export function registerReleaseCommands(program: Command, { datasets, answer, pr
       .addOption(new Option('--dataset <name>', 'which dataset').choices([...byName.keys()]).default(datasets[0]?.name))
   const find = ({ dataset }: { dataset: string }): Dataset => byName.get(dataset) as Dataset
 
+  /** Publishes, then writes the files where there is a place for them. The release stays published if they fail. */
+  async function publishWithFiles(database: Database, dataset: Dataset, publish: () => Promise<{ release: number }>) {
+    const store = openFiles()
+    const summary = await publish()
+    const number = summary.release
+    if (store === undefined) return { ...summary }
+    try {
+      return { ...summary, files: await exportRelease(database, store, dataset, number) }
+    } catch (cause) {
+      print({ ...summary })
+      throw new OperatorFault(
+        `release ${number} is published; its files are not: run outbreakctl release export --release ${number} (${(cause as Error).message})`,
+        { cause },
+      )
+    }
+  }
+
   command('check', 'say what is wrong with a directory, without a database')
-    .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
+    .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
     .action(async (directory: string, options: { dataset: string }) => {
-      const report = await checkRelease(find(options), directory)
+      const report = await checkRelease(find(options), directory, { progress })
       print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
       if (report.errors > 0) process.exitCode = 1
     })
   command('preview', 'say what publishing a directory would change, and change nothing')
-    .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
+    .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
     .action((directory: string, options: { dataset: string }) =>
-      answer(async (database) => ({ ...(await previewRelease(database, find(options), directory)) })),
+      answer(async (database) => ({ ...(await previewRelease(database, find(options), directory, { progress })) })),
     )
   command('publish', 'publish a directory as the next release: the whole of it, or nothing')
-    .argument('<directory>', 'release.json with the records in CSV or NDJSON beside it')
+    .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
     .option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %', parseNumber)
     .action((directory: string, options: { dataset: string; confirmWithdrawn?: number }) =>
-      answer(async (database) => ({
-        ...(await publishRelease(database, find(options), directory, options.confirmWithdrawn)),
-      })),
+      answer((database) =>
+        publishWithFiles(database, find(options), () =>
+          publishRelease(database, find(options), directory, {
+            confirmed: options.confirmWithdrawn ?? 0,
+            progress,
+          }),
+        ),
+      ),
     )
   command('withdraw', 'take back what was published since an earlier release, by a new release equal to it')
     .requiredOption('--to <number>', 'the release to go back to', parseNumber)
     .requiredOption('--note <text>', 'why; consumers read it')
     .action((options: { dataset: string; to: number; note: string }) =>
-      answer(async (database) => ({ ...(await withdrawTo(database, find(options), options.to, options.note)) })),
+      answer((database) =>
+        publishWithFiles(database, find(options), () => withdrawTo(database, find(options), options.to, options.note)),
+      ),
+    )
+  command('prune', 'let go of the records of old releases, for good')
+    .requiredOption('--before <number>', 'the oldest release to keep', parseNumber)
+    .action((options: { dataset: string; before: number }) =>
+      answer((database) => pruneReleases(database, find(options), options.before)),
+    )
+  command('export', 'write the files of a release, or those of them that are missing or damaged')
+    .option('--release <number>', 'which; the newest where it is left out', parseNumber)
+    .action((options: { dataset: string; release?: number }) =>
+      answer(async (database) => {
+        const store = openFiles()
+        if (store === undefined) throw new OperatorFault('OUTBREAKS_FILES does not say where to write files')
+        const number = options.release ?? (await listReleases(database, find(options)))[0]?.number
+        if (number === undefined) throw new OperatorFault('nothing has been published yet')
+        return exportRelease(database, store, find(options), number)
+      }),
     )
   command('list', 'all releases, newest first').action((options: { dataset: string }) =>
     answer((database) => listReleases(database, find(options))),

@@ -1,6 +1,7 @@
 // Another issuer whose key set is away or broken: that says nothing about a token, so it is never 401.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { decodeJwt } from 'jose'
 import { createOutsideVerifier } from '../../src/oauth/outside-issuer.ts'
 import { Problem } from '../../src/platform/problem.ts'
 import { type KeySetPath, startIssuer } from '../journeys/key-set-server.ts'
@@ -32,8 +33,9 @@ const clients: Record<string, [claims: object, clientId: string]> = {
 for (const [claim, [claims, clientId]] of Object.entries(clients))
   test(`the client is named by ${claim}`, async () => {
     const token = await issue({ aud: audience, scope: 'a b', permissions: ['b', 'c'], ...claims })
-    const caller = await verifyBy('jwks')(token)
+    const { expiresAt, ...caller } = await verifyBy('jwks')(token)
     assert.deepEqual(caller, { clientId, scopes: new Set(['a', 'b', 'c']) })
+    assert.equal(expiresAt.getTime(), Number(decodeJwt(token).exp) * 1000)
   })
 
 test('an issuer whose name ends with a slash is the same issuer', async () => {

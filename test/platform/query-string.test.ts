@@ -13,6 +13,11 @@ const schema = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX })),
   shift: Type.Optional(Type.Integer({ minimum: -10, maximum: 10 })),
   page: Type.Optional(Type.String({ minLength: 1, maxLength: 20 })),
+  strict: Type.Optional(Type.Boolean()),
+  order: Type.Optional(Type.Enum(['up', 'down'])),
+  day: Type.Optional(Type.String({ format: 'date' })),
+  place: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 3 })),
+  level: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 9 }), { maxItems: 3 })),
 })
 const { app } = createObservedServer()
 app.get('/things', { schema: { querystring: schema } }, async (request) => request.query)
@@ -37,6 +42,14 @@ const accepted: [query: string, values: object][] = [
   ['page=a=b', { page: 'a=b' }],
   [`page=${'x'.repeat(20)}`, { page: 'x'.repeat(20) }],
   ['num=5&offset=7&page=x', { num: 5, offset: 7, page: 'x' }],
+  ['strict=true', { strict: true }],
+  ['strict=false', { strict: false }],
+  ['order=down', { order: 'down' }],
+  ['day=2020-02-29', { day: '2020-02-29' }],
+  ['place=a', { place: ['a'] }],
+  ['place=a,b', { place: ['a,b'] }],
+  ['place=b&num=5&place=a&place=+', { place: ['b', 'a', ' '], num: 5 }],
+  ['level=9&level=1', { level: [9, 1] }],
 ]
 
 const refused: [query: string, code: string, parameter: string][] = [
@@ -95,6 +108,27 @@ const refused: [query: string, code: string, parameter: string][] = [
   ['num=5&num=6&num=7', 'repeated_parameter', 'num'],
   ['page=a&num=1&page=b', 'repeated_parameter', 'page'],
   ['num=&num=', 'repeated_parameter', 'num'],
+  ...['', '1', '0', 'True', 'TRUE', 'yes', 'true%20', 'null'].map((value): [string, string, string] => [
+    `strict=${value}`,
+    'invalid_parameter',
+    'strict',
+  ]),
+  ['strict=true&strict=true', 'repeated_parameter', 'strict'],
+  ['order=', 'invalid_parameter', 'order'],
+  ['order=Up', 'invalid_parameter', 'order'],
+  ['order=up&order=down', 'repeated_parameter', 'order'],
+  ['day=', 'invalid_parameter', 'day'],
+  ['day=2021-02-29', 'invalid_parameter', 'day'],
+  ['day=2021-2-1', 'invalid_parameter', 'day'],
+  ['day=20210201', 'invalid_parameter', 'day'],
+  ['place=', 'invalid_parameter', 'place'],
+  ['place=a&place=', 'invalid_parameter', 'place'],
+  ['place=a&place=b&place=a', 'repeated_parameter', 'place'],
+  ['place=a&place=b&place=c&place=d', 'invalid_parameter', 'place'],
+  ['place[]=a', 'unknown_parameter', 'place[]'],
+  ['level=1&level=x', 'invalid_parameter', 'level'],
+  ['level=1&level=01', 'invalid_parameter', 'level'],
+  ['level=10', 'invalid_parameter', 'level'],
   ['NUM=5', 'unknown_parameter', 'NUM'],
   ['num[]=5', 'unknown_parameter', 'num[]'],
   ['num%5B%5D=5', 'unknown_parameter', 'num[]'],
@@ -126,7 +160,7 @@ for (const [query, code, parameter] of refused) {
     assert.equal(response.statusCode, 400, response.body)
     const body = response.json()
     assert.deepEqual([body.code, body.parameter], [code, parameter])
-    assert.ok(body.detail.length < 200)
+    assert.ok(body.detail.length < 240)
   })
 }
 
@@ -136,7 +170,10 @@ test('an address that takes no parameters refuses every one', async () => {
 })
 
 test('whatever comes, it is read or refused as a Problem that names a parameter', () => {
-  const names = fc.oneof(fc.constantFrom('num', 'offset', 'shift', 'page'), fc.string({ unit: 'binary' }))
+  const names = fc.oneof(
+    fc.constantFrom('num', 'offset', 'shift', 'page', 'strict', 'day', 'place', 'level'),
+    fc.string({ unit: 'binary' }),
+  )
   const values = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.integer().map(String),
