@@ -5,18 +5,38 @@ import { Errors } from 'typebox/value'
 import { Problem } from './problem.ts'
 
 type Raw = Record<string, string | string[]>
+/** As much of a schema as decides how a parameter is read. */
+interface Shape {
+  type?: string
+  items?: TSchema
+  maxItems?: number
+  enum?: readonly string[]
+  format?: string
+  minimum?: number
+  maximum?: number
+  description?: string
+}
 
 export function readQuery(schema: TObject, raw: Raw): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, given] of Object.entries(raw)) {
     const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
     if (property === undefined) throw unknownParameter(name, Object.keys(schema.properties))
-    if (Array.isArray(given)) {
-      throw new Problem('repeated_parameter', `${name} was given ${given.length} times.`, { parameter: name })
-    }
-    values[name] = readValue(name, property, given)
+    const { items, maxItems } = property as Shape
+    if (items !== undefined) values[name] = readList(name, items, maxItems, [given].flat())
+    else if (Array.isArray(given)) throw repeatedParameter(name, `${name} was given ${given.length} times.`)
+    else values[name] = readValue(name, property, given)
   }
   return values
+}
+
+/** Only a list may be given several times, a value each. The same value twice is a slip: another one was meant. */
+function readList(name: string, items: TSchema, maxItems = Number.POSITIVE_INFINITY, given: string[]): unknown[] {
+  if (given.length > maxItems) {
+    throw new Problem('invalid_parameter', `${name} takes at most ${maxItems} values.`, { parameter: name })
+  }
+  if (new Set(given).size < given.length) throw repeatedParameter(name, `${name} was given the same value twice.`)
+  return given.map((value) => readValue(name, items, value))
 }
 
 function readValue(name: string, schema: TSchema, given: string): unknown {
@@ -27,22 +47,23 @@ function readValue(name: string, schema: TSchema, given: string): unknown {
 }
 
 /** Only the plain decimal form is an integer: Number() would also take 1e3, 0x10, " 5" and 5.0. */
-function decode(schema: TSchema, given: string): unknown {
-  if (!('type' in schema) || schema.type !== 'integer') return given
+function decode(schema: Shape, given: string): unknown {
+  if (schema.type === 'boolean') return given === 'true' || (given === 'false' ? false : given)
+  if (schema.type !== 'integer') return given
   const value = Number(given)
   return /^(0|-?[1-9][0-9]*)$/.test(given) && Number.isSafeInteger(value) ? value : given
 }
 
-function describe(schema: TSchema): string {
-  const { type, minimum, maximum, description } = schema as {
-    type?: string
-    minimum?: number
-    maximum?: number
-    description?: string
-  }
-  if (type !== 'integer') return `has a form it cannot take. ${description ?? ''}`.trim().replace(/\.$/, '')
-  return `must be a whole number from ${minimum} to ${maximum}, written in plain digits`
+function describe({ type, minimum, maximum, format, description = '', ...schema }: Shape): string {
+  if (type === 'integer') return `must be a whole number from ${minimum} to ${maximum}, written in plain digits`
+  if (type === 'boolean') return 'must be true or false'
+  if (schema.enum !== undefined) return `must be one of ${schema.enum.join(', ')}`
+  if (format === 'date') return 'must be a calendar date, YYYY-MM-DD'
+  return `has a form it cannot take. ${description}`.trim().replace(/\.$/, '')
 }
+
+const repeatedParameter = (name: string, detail: string) =>
+  new Problem('repeated_parameter', detail, { parameter: name })
 
 function unknownParameter(name: string, known: string[]): Problem {
   const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name

@@ -1,5 +1,9 @@
 // What can be asked: the parameters of the data endpoints, declared once for reading, documentation and types.
 import { Type } from 'typebox'
+import type { Dataset } from '../datasets/define.ts'
+import { INTERVALS } from './calendar.ts'
+import { CITATION_FORMATS } from './citation.ts'
+import { filterParameters } from './filters.ts'
 import { REFERENCE_PATTERN } from './release-reference.ts'
 
 export const DEFAULT_NUM = 100
@@ -31,9 +35,67 @@ const page = Type.Optional(
   }),
 )
 
+const fields = Type.Optional(
+  Type.String({
+    minLength: 1,
+    description: 'Names of fields, separated by commas: records have these keys only. All where it is left out.',
+  }),
+)
+const count = Type.Optional(
+  Type.Enum(['exact'], { description: 'Answers in `Outbreaks-Count` how many records fit in all.' }),
+)
+const strict = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description: 'Refuses a question that mixes levels of place, statuses, or cumulative and new counts.',
+  }),
+)
+
+/** What the lists of records have in common. The filters are among it, by their names. */
+export interface RecordsQuery {
+  release?: string
+  num?: number
+  fields?: string
+  count?: 'exact'
+  strict?: boolean
+  [filter: string]: unknown
+}
+const recordsParameters = (dataset: Dataset) => ({ num, release, fields, count, strict, ...filterParameters(dataset) })
+
 export const releaseQuery = Type.Object({ release })
-export const offsetQuery = Type.Object({ offset, num, release })
-export const cursorQuery = Type.Object({ page, num, release })
+export const offsetQuery = (dataset: Dataset) => Type.Object({ offset, ...recordsParameters(dataset) })
+export const cursorQuery = (dataset: Dataset) => Type.Object({ page, ...recordsParameters(dataset) })
+export const eventsQuery = Type.Object({ page, num, release })
+export const facetsQuery = (dataset: Dataset) =>
+  Type.Object({
+    num: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: DEFAULT_NUM, description: 'Values of each field, at most.' }),
+    ),
+    release,
+    ...filterParameters(dataset),
+  })
+export const seriesQuery = (dataset: Dataset) =>
+  Type.Object({
+    interval: Type.Enum([...INTERVALS], {
+      description: 'What counts are put into: days, ISO weeks, epidemiological weeks (MMWR) or months.',
+    }),
+    mixed: Type.Optional(
+      Type.Enum(['refuse', 'warn'], {
+        default: 'refuse',
+        description: 'What becomes of a question that mixes levels of place, statuses, or cumulative and new counts.',
+      }),
+    ),
+    release,
+    ...filterParameters(dataset),
+  })
+export const citationQuery = (dataset: Dataset) =>
+  Type.Object({
+    format: Type.Optional(
+      Type.Enum([...CITATION_FORMATS], { default: 'json', description: 'All in one as JSON, or one form as a file.' }),
+    ),
+    release,
+    ...filterParameters(dataset),
+  })
 export const listQuery = Type.Object({ page, num })
 export const nothingQuery = Type.Object({})
 export const changesQuery = Type.Object({

@@ -2,13 +2,20 @@
 import { Type } from 'typebox'
 import { recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http-server.ts'
+import { createAnswerer } from './answer.ts'
+import { askOf, countHeader, readAsking } from './asking.ts'
 import { registerChangeRoutes } from './change-routes.ts'
+import { registerCitationRoutes } from './citation-routes.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { answered, createReleaseResolver, envelopeOf, type QueryRoutes, refusals, sendJson } from './endpoint.ts'
-import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from './parameters.ts'
+import { answered, createReleaseResolver, envelopeOf, type QueryRoutes, refusals } from './endpoint.ts'
+import { registerEventRoutes } from './event-routes.ts'
+import { registerFileRoutes } from './file-routes.ts'
+import { cursorQuery, DEFAULT_NUM, offsetQuery, type RecordsQuery, releaseQuery } from './parameters.ts'
 import { registerRecordRoutes } from './record-routes.ts'
 import { registerReleaseRoutes } from './release-routes.ts'
 import { findOffset, readEventNames, readPage } from './run.ts'
+import { readFilteredOffset, readFilteredPage } from './run-filters.ts'
+import { registerSeriesRoutes } from './series-routes.ts'
 import { shapeArray, shapeEnvelope } from './shape.ts'
 
 export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void {
@@ -16,7 +23,11 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
   registerListRoutes(app, routes)
   registerRecordRoutes(app, routes)
   registerReleaseRoutes(app, routes)
+  registerFileRoutes(app, routes)
   registerChangeRoutes(app, routes)
+  registerEventRoutes(app, routes)
+  registerSeriesRoutes(app, routes)
+  registerCitationRoutes(app, routes)
 }
 
 function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
@@ -24,6 +35,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
   const v2Path = `/v2/${dataset.name}/${dataset.resource}`
   const record = Type.Ref(dataset.recordName)
   const releases = createReleaseResolver(routes)
+  const answer = createAnswerer(routes)
 
   app.get(
     `/v2/${dataset.name}/event-names`,
@@ -38,12 +50,15 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
     },
     async (request, reply) => {
       const release = await releases.named('release', request.query.release)
-      const names = await readEventNames(database, dataset, release.number)
-      return sendJson(reply, release.number, JSON.stringify(names))
+      return answer(request, reply, {
+        release,
+        variant: '',
+        make: async () => [JSON.stringify(await readEventNames(database, dataset, release.number))],
+      })
     },
   )
 
-  app.get(
+  app.get<{ Querystring: RecordsQuery & { offset?: number } }>(
     `/v1/${dataset.name}/${dataset.resource}`,
     {
       schema: {
@@ -51,21 +66,35 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
         summary: 'List outbreak records, offset-paged',
         description:
           'A plain array of records in ascending order of id. Give `release` to keep to one release over several requests; v2 does so by itself and is recommended.',
-        querystring: offsetQuery,
+        querystring: offsetQuery(dataset),
         response: { 200: answered(Type.Array(record), 'Records.'), ...refusals },
       },
     },
     async (request, reply) => {
-      const { offset = 0, num = DEFAULT_NUM } = request.query
+      const { offset = 0, num = DEFAULT_NUM, count } = request.query
+      const asking = readAsking(dataset, request.query)
       const release = await releases.named('release', request.query.release)
-      const start = await findOffset(database, dataset, release.number, offset)
-      const page = await readPage(database, dataset, { release: release.number, limit: num, ...start })
+      const question = askOf(dataset, releases.list(), asking.filters, release)
+      reply.headers({ ...asking.headers, ...(await countHeader(database, question, count)) })
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
-      return sendJson(reply, release.number, shapeArray(page.bodies))
+      return answer(request, reply, {
+        release,
+        variant: `offset=${offset}&num=${num} ${asking.variant}`,
+        async make() {
+          if (offset >= release.records) return shapeArray([])
+          const begin = { fromId: 1, skip: offset }
+          const start = asking.text === '' ? await findOffset(database, dataset, release.number, offset) : begin
+          if (!asking.everything) {
+            return shapeArray(await readFilteredOffset(database, question, { ...start, limit: num, pick: asking.pick }))
+          }
+          const page = await readPage(database, dataset, { release: release.number, limit: num, ...start })
+          return shapeArray(page.parts)
+        },
+      })
     },
   )
 
-  app.get(
+  app.get<{ Querystring: RecordsQuery & { page?: string } }>(
     v2Path,
     {
       schema: {
@@ -73,22 +102,30 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
         summary: 'List outbreak records, cursor-paged',
         description:
           'Records in ascending order of id. To walk the whole dataset pass `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, whatever is published meanwhile.',
-        querystring: cursorQuery,
+        querystring: cursorQuery(dataset),
         response: { 200: envelopeOf(record, 'Records'), ...refusals },
       },
     },
     async (request, reply) => {
-      const { page, num = DEFAULT_NUM } = request.query
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, v2Path, page)
+      const { page, num = DEFAULT_NUM, count } = request.query
+      const asking = readAsking(dataset, request.query)
+      const walk = asking.text === '' ? v2Path : `${v2Path}?${asking.text}`
+      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
       const release = await releases.walked('release', request.query.release, cursor)
-      const { bodies, nextId } = await readPage(database, dataset, {
-        release: release.number,
-        fromId: cursor?.fromId ?? 0,
-        skip: 0,
-        limit: num,
+      const question = askOf(dataset, releases.list(), asking.filters, release)
+      reply.headers({ ...asking.headers, ...(await countHeader(database, question, count)) })
+      const fromId = cursor?.fromId ?? 1
+      return answer(request, reply, {
+        release,
+        variant: `from=${fromId}&num=${num} ${asking.variant}`,
+        async make() {
+          const { parts, nextId } = asking.everything
+            ? await readPage(database, dataset, { release: release.number, fromId, skip: 0, limit: num })
+            : await readFilteredPage(database, question, { fromId, limit: num, pick: asking.pick })
+          const behind = nextId === null ? null : { release: release.number, fromId: nextId }
+          return shapeEnvelope(parts, behind && writeCursor(cursorKey, walk, behind))
+        },
       })
-      const next = nextId === null ? null : writeCursor(cursorKey, v2Path, { release: release.number, fromId: nextId })
-      return sendJson(reply, release.number, shapeEnvelope(bodies, next))
     },
   )
 }

@@ -1,0 +1,68 @@
+// What v1 and v2 make of a question about records before they page through the answer: filters, fields, and what is mixed.
+import type { Dataset } from '../datasets/define.ts'
+import type { Database } from '../platform/database.ts'
+import { Problem } from '../platform/problem.ts'
+import type { PublishedRelease } from '../records/published.ts'
+import { pickFields, readFields } from './fields.ts'
+import { type Filters, mixedFields, normaliseFilters, readFilters, refuseLater } from './filters.ts'
+import type { RecordsQuery } from './parameters.ts'
+import { type Question, readTotal } from './run-filters.ts'
+
+export interface Asking {
+  readonly filters: Filters
+  /** The filters in their one spelling: a cursor belongs to them. */
+  readonly text: string
+  /** True where whole records of the whole release are asked for. */
+  readonly everything: boolean
+  /** The filters and the fields: what decides the answer beside the place in it. */
+  readonly variant: string
+  /** Leaves of a record the fields that are asked for. */
+  readonly pick: (body: string) => string
+  readonly headers: Record<string, string>
+}
+
+export function readAsking(dataset: Dataset, query: RecordsQuery): Asking {
+  const filters = readFilters(dataset, query)
+  const fields = query.fields === undefined ? null : readFields(dataset, query.fields)
+  const mixed = mixedFields(dataset, filters)
+  if (query.strict === true && mixed.length > 0) throw refuseMixed('strict', mixed)
+  const text = normaliseFilters(filters)
+  return {
+    filters,
+    text,
+    everything: text === '' && fields === null,
+    variant: `${text} ${fields?.join() ?? ''}`,
+    pick: (body) => (fields === null ? body : pickFields(body, fields)),
+    headers: mixedHeader(mixed),
+  }
+}
+
+/** Says which fields are not held to one value: counts that differ in them are not to be added up. */
+export const mixedHeader = (mixed: readonly string[]): Record<string, string> =>
+  mixed.length === 0 ? {} : { 'outbreaks-mixed': mixed.join(', ') }
+
+export const refuseMixed = (parameter: string, mixed: readonly string[]) =>
+  new Problem(
+    'invalid_parameter',
+    `This question mixes ${mixed.join(', ')}: hold each of them, or series_id, to one value.`,
+    { parameter },
+  )
+
+export function askOf(
+  dataset: Dataset,
+  releases: readonly PublishedRelease[],
+  filters: Filters,
+  release: PublishedRelease,
+): Question {
+  refuseLater(filters, release.number)
+  return { dataset, filters, release, releases: releases.filter(({ number }) => number <= release.number) }
+}
+
+/** The total, for whoever asks for it. */
+export async function countHeader(
+  database: Database,
+  question: Question,
+  count: 'exact' | undefined,
+): Promise<Record<string, string>> {
+  return count === undefined ? {} : { 'outbreaks-count': String(await readTotal(database, question)) }
+}

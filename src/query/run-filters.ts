@@ -1,0 +1,175 @@
+// The stage of a filtered query that touches the database. Every statement is bounded, and what a bound cut off is said.
+import type { Dataset } from '../datasets/define.ts'
+import type { Database } from '../platform/database.ts'
+import { Problem } from '../platform/problem.ts'
+import type { PublishedRelease } from '../records/published.ts'
+import type { FacetValue } from './facets.ts'
+import {
+  columnsOfFitting,
+  countOfFitting,
+  countOfValues,
+  type EventsQuery,
+  eventSummaries,
+  type FacetCounts,
+  facetCounts,
+  facetValues,
+  knownTotal,
+  pageOfFitting,
+  planScan,
+} from './filtered-page.ts'
+import type { Filters } from './filters.ts'
+import type { Page } from './page.ts'
+
+/** What a filtered question is asked of. */
+export interface Question {
+  readonly dataset: Dataset
+  readonly filters: Filters
+  readonly release: PublishedRelease
+  /** The releases up to that one. */
+  readonly releases: readonly PublishedRelease[]
+}
+
+/** Versions that a page of a walk looks at: it is short where they are not enough. Five for each record of a full one. */
+const PAGE_BUDGET = 5000
+/** Offsets cannot be short, so they get more before they are refused. */
+const OFFSET_BUDGET = 50_000
+const COUNT_BUDGET = 20_000
+const FACET_BUDGET = 20_000
+
+async function plan(database: Database, question: Question) {
+  const { dataset, filters, release, releases } = question
+  const counts = await readCounts(database, question)
+  return { counts, planned: planScan(dataset, filters, counts, releases), release: release.number, filters }
+}
+
+async function readCounts(database: Database, { dataset, filters, release }: Question): Promise<FacetCounts> {
+  if (!dataset.facets.some((field) => filters.values.has(field))) return new Map()
+  const rows = await database.query<{ field: string; value: string; records: string }>(
+    facetCounts(dataset, filters, release.number),
+  )
+  const byField = Map.groupBy(rows, (row) => row.field)
+  return new Map(
+    [...byField].map(([field, own]) => [field, new Map(own.map((row) => [row.value, Number(row.records)]))]),
+  )
+}
+
+interface FoundRow {
+  id: string
+  unseen: boolean
+  body: string
+}
+
+interface Wanted {
+  limit: number
+  /** What is sent of a record. */
+  pick?: (body: string) => string
+  budget?: number
+}
+
+const whole = (body: string) => body
+
+/** A page may be short, even empty, and yet not the last: `nextId` alone says whether it is. */
+export async function readFilteredPage(
+  database: Database,
+  question: Question,
+  { fromId, limit, pick = whole, budget = PAGE_BUDGET }: Wanted & { fromId: number },
+): Promise<Page> {
+  const { planned, ...scan } = await plan(database, question)
+  if (planned === null) return { parts: [], nextId: null }
+  const rows = await database.query<FoundRow>(
+    pageOfFitting(question.dataset, { ...scan, ...planned, budget, fromId, skip: 0, limit: limit + 1 }),
+  )
+  const end = rows.at(-1)
+  const nextId = end !== undefined && (end.unseen || rows.length > limit) ? Number(end.id) : null
+  const sent = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
+  return { parts: sent.map((row) => pick(row.body)), nextId }
+}
+
+/** By offset a short answer would look like the last one: what cannot be filled within the budget is refused. */
+export async function readFilteredOffset(
+  database: Database,
+  question: Question,
+  { fromId, skip, limit, pick = whole, budget = OFFSET_BUDGET }: Wanted & { fromId: number; skip: number },
+): Promise<string[]> {
+  const { planned, counts, ...scan } = await plan(database, question)
+  const total = knownTotal(question.dataset, question.filters, counts, question.release.records)
+  if (planned === null || (total !== null && skip >= total)) return []
+  const rows = await database.query<FoundRow>(
+    pageOfFitting(question.dataset, { ...scan, ...planned, budget, fromId, skip, limit }),
+  )
+  const end = rows.find((row) => row.unseen)
+  if (end === undefined) return rows.map((row) => pick(row.body))
+  throw new Problem(
+    'invalid_parameter',
+    `Too many records lie before this offset under these filters: more than ${budget} would have to be looked at. v2 walks them.`,
+    { parameter: 'offset' },
+  )
+}
+
+/** How many records fit, exactly or not at all. */
+export async function readTotal(database: Database, question: Question, budget = COUNT_BUDGET): Promise<number> {
+  const { planned, counts, ...scan } = await plan(database, question)
+  if (planned === null) return 0
+  const known = knownTotal(question.dataset, question.filters, counts, question.release.records)
+  if (known !== null) return known
+  const [row] = await database.query<{ records: string; short: boolean }>(
+    countOfFitting(question.dataset, { ...scan, ...planned, budget }),
+  )
+  if (row?.short === false) return Number(row.records)
+  throw new Problem(
+    'invalid_parameter',
+    `Too many records to count under these filters: more than ${budget} would have to be looked at.`,
+    { parameter: 'count' },
+  )
+}
+
+export interface FacetAnswer {
+  readonly values: readonly FacetValue[]
+  /** False where not all records were looked at: there may be more of each, and other values. */
+  readonly exact: boolean
+}
+
+/** The values of some fields among the records that fit, by field. */
+export async function readFacets(
+  database: Database,
+  question: Question,
+  fields: readonly string[],
+  budget = FACET_BUDGET,
+): Promise<Map<string, FacetAnswer>> {
+  const { dataset, filters, release } = question
+  const unfiltered = filters.values.size === 0 && filters.days.size === 0 && filters.updatedSince === null
+  const { planned, ...scan } = await plan(database, question)
+  if (planned === null) return new Map(fields.map((field) => [field, { values: [], exact: true }]))
+  const rows = await database.query<{ field: string | null; value: string; records: string; short?: boolean }>(
+    unfiltered
+      ? facetValues(dataset, release.number, fields)
+      : countOfValues(dataset, { ...scan, ...planned, budget }, fields),
+  )
+  const exact = rows.every((row) => row.short !== true)
+  return new Map(
+    fields.map((name) => {
+      const own = rows.filter((row) => row.field === name)
+      return [name, { values: own.map(({ value, records }) => ({ value, records: Number(records) })), exact }]
+    }),
+  )
+}
+
+/** Some columns of every record that fits; null where there are more than `most`, or too many to look at. */
+export async function readColumns<Row extends object>(
+  database: Database,
+  question: Question,
+  columns: readonly string[],
+  most: number,
+): Promise<Row[] | null> {
+  const { planned, ...scan } = await plan(database, question)
+  if (planned === null) return []
+  const rows = await database.query<Row & { unseen: boolean }>(
+    columnsOfFitting(question.dataset, { ...scan, ...planned, budget: FACET_BUDGET }, columns, most + 1),
+  )
+  return rows.length > most || rows.some((row) => row.unseen) ? null : rows
+}
+
+export async function readEvents(database: Database, dataset: Dataset, query: EventsQuery): Promise<string[]> {
+  const rows = await database.query<{ body: string }>(eventSummaries(dataset, query))
+  return rows.map((row) => row.body)
+}

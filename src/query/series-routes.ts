@@ -1,0 +1,137 @@
+// Counts over time of one comparable series, or of an explicit set of them.
+import { Type } from 'typebox'
+import type { Series } from '../datasets/define.ts'
+import type { HttpServer } from '../platform/http-server.ts'
+import { Problem } from '../platform/problem.ts'
+import { createAnswerer, readyParts } from './answer.ts'
+import { askOf, mixedHeader, refuseMixed } from './asking.ts'
+import { type Interval, readDay } from './calendar.ts'
+import { answered, createReleaseResolver, type QueryRoutes, refusals } from './endpoint.ts'
+import { readFilters } from './filters.ts'
+import { seriesQuery } from './parameters.ts'
+import { readColumns } from './run-filters.ts'
+import { aggregate, type Report, shapePoint } from './series.ts'
+
+/** So many records are read for one answer; whoever asks for more has not said which series. */
+const MOST_RECORDS = 20_000
+
+type Row = Record<string, string | number | boolean | null>
+
+export function registerSeriesRoutes(app: HttpServer, routes: QueryRoutes): void {
+  const { dataset, database } = routes
+  const { series, periods } = dataset
+  if (series === undefined) return
+  const first = periods.find(({ last }) => last === series.day)?.first ?? series.day
+  const columns = [
+    'id',
+    series.id,
+    series.broken,
+    ...series.counts,
+    ...series.apart,
+    first,
+    series.day,
+    series.reported,
+  ]
+  const releases = createReleaseResolver(routes)
+  const answer = createAnswerer(routes)
+
+  app.get<{
+    Querystring: { interval?: Interval; mixed?: 'refuse' | 'warn'; release?: string; [filter: string]: unknown }
+  }>(
+    `/v2/${dataset.name}/series`,
+    {
+      schema: {
+        tags: ['Data'],
+        summary: 'Read counts over time',
+        description:
+          'The counts of the records that fit, put into days, weeks or months by the last day they cover. New counts are added up; from cumulative ones they are derived as differences of successive reports, and where those fall or the series breaks, there is no number but a `break`. Records that differ in level of place, in status or in cumulative and new are refused, unless `mixed=warn`. Intervals without a report are left out.',
+        querystring: seriesQuery(dataset),
+        response: { 200: answered(answerSchema(series), 'The counts.'), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { mixed: manner = 'refuse' } = request.query
+      const interval = readRequired(request.query.interval)
+      const filters = readFilters(dataset, request.query)
+      const release = await releases.named('release', request.query.release)
+      const question = askOf(dataset, releases.list(), filters, release)
+      const rows = await readColumns<Row>(database, question, [...new Set(columns)], MOST_RECORDS)
+      if (rows === null) throw refuseMany(series.id)
+      const mixed = series.apart.filter((name) => new Set(rows.map((row) => row[name])).size > 1)
+      if (mixed.length > 0 && manner === 'refuse') throw refuseMixed('mixed', mixed)
+      const { points, ...told } = aggregate(
+        rows.map((row) => toReport(row, series, first)),
+        interval,
+      )
+      const shaped = points.map((point) => shapePoint(point, series.counts))
+      const body = { interval, mixed, records: rows.length, ...told, points: shaped }
+      reply.headers(mixedHeader(mixed))
+      return answer(request, reply, { release, ...readyParts([JSON.stringify(body)]) })
+    },
+  )
+}
+
+function toReport(row: Row, series: Series, first: string): Report {
+  const dayOf = (name: string) => {
+    const text = row[name]
+    return typeof text === 'string' ? readDay(text) : null
+  }
+  return {
+    id: Number(row['id']),
+    series: String(row[series.id]),
+    first: dayOf(first),
+    last: dayOf(series.day),
+    reported: (row[series.reported] ?? null) as string | null,
+    cumulative: row[series.cumulative] === true,
+    broken: row[series.broken] === true,
+    counts: series.counts.map((name) => (row[name] ?? null) as number | null),
+  }
+}
+
+/** Query strings are read parameter by parameter: that one is missing is seen here. */
+function readRequired(interval: Interval | undefined): Interval {
+  if (interval !== undefined) return interval
+  throw new Problem('invalid_parameter', 'interval is needed: day, isoweek, epiweek or month.', {
+    parameter: 'interval',
+  })
+}
+
+const refuseMany = (parameter: string) =>
+  new Problem(
+    'invalid_parameter',
+    `More than ${MOST_RECORDS} records would have to be read: say which series, or ask for fewer records.`,
+    { parameter },
+  )
+
+function answerSchema(series: Series) {
+  const counts = (schema: typeof known | typeof whole, description: string) =>
+    Type.Object(Object.fromEntries(series.counts.map((name) => [name, schema])), { description })
+  const whole = Type.Integer({ minimum: 0 })
+  const known = Type.Union([whole, Type.Null()])
+  return Type.Object({
+    interval: Type.String(),
+    mixed: Type.Array(Type.String(), { description: 'The fields in which the records differ and should not.' }),
+    records: Type.Integer({ minimum: 0, description: 'Records that fit.' }),
+    series: Type.Integer({ minimum: 0, description: 'Series they belong to.' }),
+    undated: Type.Integer({ minimum: 0, description: 'Records without a day; they are not counted.' }),
+    superseded: Type.Integer({
+      minimum: 0,
+      description: 'Records that a later report of their series about the same days replaces; they are not counted.',
+    }),
+    points: Type.Array(
+      Type.Object({
+        period: Type.String({ description: '2020-03-02, 2020-W10, 2020-EW10 or 2020-03.' }),
+        first_day: Type.String({ format: 'date' }),
+        last_day: Type.String({ format: 'date' }),
+        reports: Type.Integer({ minimum: 1 }),
+        new: counts(known, 'Counted within the interval, as far as it is known; null where a break forbids to say.'),
+        cumulative: counts(known, 'At its end: the last cumulative count of each series, added up.'),
+        unknown: counts(whole, 'How many of the reports give no number.'),
+        derived: Type.Boolean({ description: 'Differences of cumulative counts are among the new counts.' }),
+        break: Type.Boolean({ description: 'A cumulative count fell, or a definition changed.' }),
+        spread: Type.Boolean({ description: 'Some of the new counts are of days before the interval.' }),
+        overlapping: Type.Boolean({ description: 'Reports of one series cover the same days.' }),
+      }),
+    ),
+  })
+}

@@ -1,0 +1,184 @@
+// Counts over time: reports put into days, weeks or months, without ever inventing or hiding a number. Pure.
+// New counts are added up. From cumulative ones they are derived as differences, and a fall gives none: it is a break.
+import { type Interval, type Span, spanOf, writeDay } from './calendar.ts'
+
+/** One report, in days as the calendar counts them. */
+export interface Report {
+  readonly id: number
+  readonly series: string
+  readonly first: number | null
+  readonly last: number | null
+  /** When it was published, YYYY-MM-DD. */
+  readonly reported: string | null
+  readonly cumulative: boolean
+  readonly broken: boolean
+  /** In the order of the names they are answered by. */
+  readonly counts: readonly (number | null)[]
+}
+
+type Counts = readonly (number | null)[]
+
+export interface Point {
+  readonly span: Span
+  readonly reports: number
+  /** Counted within the span, as far as it is known; null where nothing is, or where a break forbids to say. */
+  readonly fresh: Counts
+  /** Since the beginning, at the end of the span: the last count of each series; null where no series has one. */
+  readonly total: Counts
+  /** How many reports say nothing about a count. */
+  readonly unknown: readonly number[]
+  /** Differences of cumulative counts are among the new ones. */
+  readonly derived: boolean
+  /** A cumulative count fell, or the definition changed. */
+  readonly broken: boolean
+  /** Counts of days before the span are in it: a report covers more than the span, or the one before is older. */
+  readonly spread: boolean
+  /** Reports of one series cover the same days, which are counted twice. */
+  readonly overlapping: boolean
+}
+
+export interface Aggregate {
+  readonly points: readonly Point[]
+  readonly series: number
+  /** Reports without any day, and reports that a later one about the same days replaces: neither is counted. */
+  readonly undated: number
+  readonly superseded: number
+}
+
+type Dated = Report & { readonly begins: number; readonly ends: number }
+
+/** What one report adds to its span. */
+interface Step {
+  readonly day: number
+  readonly begins: number
+  readonly fresh: Counts
+  readonly fallen: readonly boolean[]
+  /** By how much the sum of the last cumulative counts moves; null where the report has none. */
+  readonly moved: Counts
+  readonly derived: boolean
+  readonly broken: boolean
+  readonly overlapping: boolean
+}
+
+export function aggregate(reports: readonly Report[], interval: Interval): Aggregate {
+  const dated = reports.flatMap(dateReport)
+  const current = dropSuperseded(dated)
+  const bySeries = [...Map.groupBy(current, (report) => report.series).values()]
+  const steps = bySeries.flatMap((own) => stepThrough(own.toSorted((one, other) => one.ends - other.ends)))
+  return {
+    points: gather(steps, interval),
+    series: bySeries.length,
+    undated: reports.length - dated.length,
+    superseded: dated.length - current.length,
+  }
+}
+
+/** Where one end of the period is unknown, the known day is the period. */
+function dateReport(report: Report): Dated[] {
+  const [begins, ends] = [report.first ?? report.last, report.last ?? report.first]
+  return begins === null || ends === null ? [] : [{ ...report, begins, ends }]
+}
+
+/** Of several reports of a series about the same days, the one published last stands. */
+function dropSuperseded(reports: readonly Dated[]): Dated[] {
+  const daysOf = ({ series, cumulative, begins, ends }: Dated) => `${series} ${cumulative ? '' : begins} ${ends}`
+  const isLater = (one: Dated, other: Dated) =>
+    (one.reported ?? '') === (other.reported ?? '') ? one.id > other.id : (one.reported ?? '') > (other.reported ?? '')
+  const latest = new Map<string, Dated>()
+  for (const report of reports) {
+    const known = latest.get(daysOf(report))
+    if (known === undefined || isLater(report, known)) latest.set(daysOf(report), report)
+  }
+  return [...latest.values()]
+}
+
+/** The reports of one series in the order of their days. */
+function stepThrough(reports: readonly Dated[]): Step[] {
+  let before: Counts = []
+  let covered = Number.NEGATIVE_INFINITY
+  return reports.map((report) => {
+    const step = report.cumulative ? stepTotal(report, before, covered) : stepFresh(report, covered)
+    before = report.counts.map((count, i) => count ?? before[i] ?? null)
+    covered = Math.max(covered, report.ends)
+    return step
+  })
+}
+
+const stepFresh = ({ counts, begins, ends, broken }: Dated, covered: number): Step => ({
+  day: ends,
+  begins,
+  fresh: counts,
+  fallen: counts.map(() => false),
+  moved: counts.map(() => null),
+  derived: false,
+  broken,
+  overlapping: begins <= covered,
+})
+
+/** The first count of a series has no difference: how much of it is new is not known. */
+function stepTotal({ counts, begins, ends, broken }: Dated, before: Counts, covered: number): Step {
+  const differences = counts.map((count, i) => {
+    const earlier = before[i] ?? null
+    return count === null || earlier === null ? null : count - earlier
+  })
+  const fallen = differences.map((difference) => difference !== null && (broken || difference < 0))
+  return {
+    day: ends,
+    begins: covered === Number.NEGATIVE_INFINITY ? begins : covered + 1,
+    fresh: differences.map((difference, i) => (fallen[i] ? null : difference)),
+    fallen,
+    moved: counts.map((count, i) => (count === null ? null : count - (before[i] ?? 0))),
+    derived: true,
+    broken: broken || fallen.includes(true),
+    overlapping: false,
+  }
+}
+
+function gather(steps: readonly Step[], interval: Interval): Point[] {
+  const inOrder = steps.toSorted((one, other) => one.day - other.day)
+  let total: Counts = []
+  return [...Map.groupBy(inOrder, (step) => spanOf(interval, step.day).first).values()].map((own) => {
+    const span = spanOf(interval, own[0]?.day as number)
+    total = addUp([total, ...own.map((step) => step.moved)])
+    const fresh = addUp(own.map((step) => step.fresh))
+    return {
+      span,
+      reports: own.length,
+      fresh: fresh.map((sum, i) => (own.some((step) => step.fallen[i]) ? null : sum)),
+      total,
+      unknown: fresh.map((_, i) => own.filter((step) => step.fresh[i] === null).length),
+      derived: own.some((step) => step.derived),
+      broken: own.some((step) => step.broken),
+      spread: own.some((step) => step.begins < span.first),
+      overlapping: own.some((step) => step.overlapping),
+    }
+  })
+}
+
+/** Null is not 0: a sum of nothing known is not known. */
+function addUp(rows: readonly Counts[]): Counts {
+  const width = Math.max(0, ...rows.map((row) => row.length))
+  return Array.from({ length: width }, (_, i) => {
+    const known = rows.map((row) => row[i] ?? null).filter((count) => count !== null)
+    return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0)
+  })
+}
+
+/** The points as they are sent; `names` are those of the counts. */
+export const shapePoint = (point: Point, names: readonly string[]) => {
+  const named = (counts: readonly (number | null)[]) =>
+    Object.fromEntries(names.map((name, i) => [name, counts[i] ?? null]))
+  return {
+    period: point.span.name,
+    first_day: writeDay(point.span.first),
+    last_day: writeDay(point.span.last),
+    reports: point.reports,
+    new: named(point.fresh),
+    cumulative: named(point.total),
+    unknown: named(point.unknown),
+    derived: point.derived,
+    break: point.broken,
+    spread: point.spread,
+    overlapping: point.overlapping,
+  }
+}
