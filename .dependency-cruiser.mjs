@@ -8,7 +8,7 @@ const climbs = Object.entries(floors).map(([folder, floor]) => ({
   comment: `src/${folder} is a floor others stand on: it imports only from the floors below it.`,
   from: { path: `^src/${folder}/` },
   to: {
-    path: '^(src|dev|test|conformance)/',
+    path: '^(src|dev|test|conformance|bench)/',
     pathNot: [
       `^src/${folder}/`,
       ...Object.keys(floors)
@@ -24,7 +24,7 @@ const crossings = rooms.map((room) => ({
   comment: 'A room imports only from itself and the floors below; rooms meet in app.ts and cli.ts.',
   from: { path: `^src/${room}/` },
   to: {
-    path: '^(src|dev|test|conformance)/',
+    path: '^(src|dev|test|conformance|bench)/',
     pathNot: [`^src/${room}/`, ...Object.keys(floors).map((floor) => `^src/${floor}/`)],
   },
 }))
@@ -51,7 +51,7 @@ export default {
       severity: 'error',
       comment: 'Only its runner may start a local service; the checks know addresses and credentials.',
       from: { path: '^conformance/', pathNot: '^conformance/run\\.ts$' },
-      to: { path: '^(src|dev|test)/' },
+      to: { path: '^(src|dev|test|bench)/' },
     },
     {
       name: 'every-folder-of-the-source-has-its-floor',

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 // outbreakctl, the operator's door. Answers on stdout, says what is wrong on stderr; never prints a stack for a user's fault.
 import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'

@@ -9,6 +9,7 @@ import { createTestDatabase } from '../database.ts'
 const allowed: Record<Role, Record<string, string[]>> = {
   outbreaks_api: {
     migration: [],
+    suspended_index: [],
     watched_topic: ['select'],
     client: ['select'],
     client_secret: ['select'],
@@ -24,6 +25,7 @@ const allowed: Record<Role, Record<string, string[]>> = {
   },
   outbreaks_operator: {
     migration: [],
+    suspended_index: [],
     watched_topic: ['select', 'update(version)'],
     client: ['select', 'insert', 'update'],
     client_secret: ['select', 'insert', 'update'],

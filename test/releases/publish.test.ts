@@ -261,3 +261,22 @@ test('a release that would withdraw many records is refused until their number i
   assert.equal(await count('release'), 2)
   assert.equal((await publish(rows.slice(11), writeNdjson, 6)).withdrawn, 6)
 })
+
+test('a first release leaves every index in its place, and one that is refused does too', async () => {
+  const { database, publish } = await openStore()
+  const indexes = () =>
+    database.query(sql`select indexname, indexdef from pg_indexes where tablename = 'hed_outbreak_version' order by 1`)
+  const before = await indexes()
+  assert.ok(before.length > 5)
+  await assert.rejects(publish([{ key: 'a', cases: -1 }]))
+  assert.deepEqual(await indexes(), before)
+  await publish([{ key: 'a' }])
+  assert.deepEqual(await indexes(), before)
+})
+
+test('the indexes of a table that holds records, or is none of ours, cannot be suspended', async () => {
+  const { database, publish } = await openStore()
+  await assert.rejects(database.query(sql`select suspend_indexes('release_file')`), /are in use/)
+  await publish([{ key: 'a' }])
+  await assert.rejects(database.query(sql`select suspend_indexes('hed_outbreak_version')`), /are in use/)
+})

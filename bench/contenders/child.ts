@@ -1,0 +1,71 @@
+// Another server as a process of its own, so that no contender shares the client's thread.
+import { spawn } from 'node:child_process'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { findFreePort } from '../../dev/postgres.ts'
+
+const START_MS = 30_000
+
+export interface Contender {
+  address: string
+  stop(): Promise<void>
+}
+
+interface Command {
+  program: string
+  args: (port: number) => string[] | Promise<string[]>
+  environment?: (port: number) => Record<string, string>
+  cwd?: string
+}
+
+export async function startChild({ program, args, environment, cwd }: Command): Promise<Contender> {
+  const port = await findFreePort()
+  const child = spawn(program, await args(port), {
+    env: { ...process.env, ...environment?.(port) },
+    cwd,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let faults = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    faults += text
+  })
+  const exited = new Promise<void>((resolve) => {
+    child
+      .on('exit', () => resolve())
+      .on('error', (error) => {
+        faults += error.message
+        resolve()
+      })
+  })
+  const end = () => child.kill('SIGTERM')
+  process.once('exit', end)
+  const deadline = Date.now() + START_MS
+  while (!(await answers(port))) {
+    if (child.exitCode !== null || child.pid === undefined || Date.now() > deadline) {
+      child.kill('SIGKILL')
+      throw new Error(`${program} did not start: ${faults.slice(-500)}`)
+    }
+    await wait(50)
+  }
+  return {
+    address: `http://127.0.0.1:${port}`,
+    async stop() {
+      process.removeListener('exit', end)
+      end()
+      await exited
+    },
+  }
+}
+
+const answers = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 })
+    const tell = (connected: boolean) => {
+      socket.destroy()
+      resolve(connected)
+    }
+    socket
+      .on('connect', () => tell(true))
+      .on('error', () => tell(false))
+      .on('timeout', () => tell(false))
+  })

@@ -1,0 +1,45 @@
+// The service's data endpoints as app.ts puts them together, except that nobody asks for a token. Exists to know what
+// asking costs; it takes the configuration of the service.
+import { createSecretKey } from 'node:crypto'
+import { pino } from 'pino'
+import { readServiceConfig } from '../../src/config.ts'
+import { catalogue } from '../../src/datasets/catalogue.ts'
+import { openDatabase } from '../../src/platform/database.ts'
+import { deriveKey } from '../../src/platform/derive-key.ts'
+import { createHttpServer, type HttpServer } from '../../src/platform/http-server.ts'
+import { shedLoad } from '../../src/platform/load.ts'
+import { createQuota } from '../../src/platform/quota.ts'
+import { limitRate } from '../../src/platform/rate-limit.ts'
+import { createWatcher } from '../../src/platform/watch.ts'
+import { createPageCache } from '../../src/query/page-cache.ts'
+import { registerQueryRoutes } from '../../src/query/routes.ts'
+import { loadPublished } from '../../src/records/published.ts'
+
+const config = readServiceConfig(process.env)
+const log = pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+const database = openDatabase({ url: config.databaseUrl, role: 'outbreaks_api' })
+const watcher = createWatcher(database, (error) => log.warn({ err: error }))
+const published = watcher.watch('release', loadPublished, new Map())
+const app = createHttpServer({ baseUrl: config.baseUrl, log })
+const asked = shedLoad(database)
+const cache = createPageCache(config.cacheMegabytes)
+const quota = createQuota({ limit: config.rateLimit, seconds: config.rateSeconds, redisUrl: null, log })
+for (const dataset of catalogue) {
+  void app.register(async (scope: HttpServer) => {
+    scope.addHook('onRequest', async (request) => {
+      request.clientId = 'anybody'
+    })
+    limitRate(scope, quota)
+    registerQueryRoutes(scope, {
+      dataset,
+      database: asked,
+      baseUrl: config.baseUrl,
+      cursorKey: createSecretKey(deriveKey(config.secret, 'cursor')),
+      cache,
+      published: () => published.value,
+      refresh: watcher.refresh,
+    })
+  })
+}
+await watcher.start()
+await app.listen({ host: config.host, port: config.port })

@@ -1,0 +1,79 @@
+// Goals 5 and 10: that neither the depth of a page nor the number of records makes it slower. Pages take turns one by one.
+import { openConnection } from '../client.ts'
+import { type Findings, figure, result } from '../goal.ts'
+import { percentile, ratios } from '../measure.ts'
+import { PAGE } from '../pages.ts'
+import type { Stage } from '../stage.ts'
+import { startTarget, type Target, UNCACHED } from '../target.ts'
+
+interface Side {
+  target: Target
+  path: () => string
+}
+
+export async function measureDepth({ cold, few, fewRecords, pages, options, store }: Stage): Promise<Findings> {
+  const v1 = (offset: number): Side => ({
+    target: cold,
+    path: () => `/v1/hed-outbreaks/outbreaks?num=${PAGE}&offset=${offset}`,
+  })
+  const v2 = (page: string | undefined): Side => ({ target: cold, path: () => page ?? '' })
+  const any = (target: Target, records: number): Side => ({
+    target,
+    path: () => pages[Math.floor((Math.random() * records) / PAGE)] ?? '',
+  })
+  const [first, last] = [v2(pages[0]), v2(pages.at(-1))]
+  const offsets = await compareTimes(options, v1(options.records - PAGE), v1(0))
+  const cursors = await compareTimes(options, last, first)
+  // As young as the one it is compared with: what has answered more was compiled better.
+  const all = await startTarget(store, UNCACHED)
+  const sizes = await compareTimes(options, any(all, options.records), any(few, fewRecords))
+  await all.stop()
+  return {
+    results: [
+      result('5a', 'p50 of the last page / of the first, v1', { atMost: 1.15 }, ratios(...offsets)),
+      result('5b', 'p50 of the last page / of the first, v2', { atMost: 1.15 }, ratios(...cursors)),
+      result('10', `p50 of a page at all records / at ${fewRecords}`, { atMost: 1.2 }, ratios(...sizes)),
+    ],
+    figures: [
+      figure('service: p50 of the first page, v1', 'ms', offsets[1]),
+      figure('service: p50 of the last page, v1', 'ms', offsets[0]),
+      figure('service: p50 of the first page, v2', 'ms', cursors[1]),
+      figure('service: p50 of the last page, v2', 'ms', cursors[0]),
+      figure('service: p50 of any page, all records', 'ms', sizes[0]),
+      figure(`service: p50 of any page, ${fewRecords} records`, 'ms', sizes[1]),
+    ],
+    skipped: [],
+  }
+}
+
+/** The median time of each side in each round. */
+async function compareTimes(
+  { rounds, seconds }: Stage['options'],
+  ...sides: [Side, Side]
+): Promise<[number[], number[]]> {
+  const connections = sides.map(({ target }) => openConnection(target.address))
+  const medians: [number[], number[]] = [[], []]
+  for (let round = 0; round <= rounds; round++) {
+    const times: [number[], number[]] = [[], []]
+    const end = performance.now() + seconds * 1000
+    for (let turn = 0; performance.now() < end; turn++) {
+      for (const side of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+        const { target, path } = sides[side]
+        const began = performance.now()
+        await connections[side]?.ask(target.get(path(), 'gzip'))
+        times[side].push(performance.now() - began)
+      }
+    }
+    // The first round warms up.
+    if (round === 0) continue
+    for (const side of [0, 1] as const)
+      medians[side].push(
+        percentile(
+          times[side].toSorted((a, b) => a - b),
+          50,
+        ),
+      )
+  }
+  for (const connection of connections) connection.close()
+  return medians
+}

@@ -1,0 +1,151 @@
+// Goals 11 to 13: publishing everything, which was done when the data were made, publishing a change of one per cent, and
+// what readers notice of it. The pages of the other goals stay on their release, so they may be read on.
+import { createReadStream } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Settings } from '../../dev/service.ts'
+import { synthesise } from '../../src/synth/synthesise.ts'
+import { load } from '../client.ts'
+import { runPsql } from '../engine.ts'
+import { type Findings, figure, result } from '../goal.ts'
+import { percentile, ratios } from '../measure.ts'
+import { publish } from '../publish.ts'
+import type { Stage } from '../stage.ts'
+
+const READERS = 2
+/** As many rows are enough to know how fast a table with indexes takes them. */
+const INDEXED_ROWS = 1_000_000
+
+interface Round {
+  everything: number
+  change: number
+  peakMegabytes: number
+  bare: number
+  indexed: number
+  quiet: number
+  publishing: number
+}
+
+export async function measurePublishing(stage: Stage): Promise<Findings> {
+  const { records } = stage.options
+  const rounds = [await measureRound(stage)]
+  const all = (name: keyof Round) => rounds.map((round) => round[name])
+  const rate = (name: keyof Round) => all(name).map((seconds) => records / seconds)
+  const indexedRate = all('indexed').map((seconds) => Math.min(records, INDEXED_ROWS) / seconds)
+  return {
+    results: [
+      result(
+        '11',
+        'publishing 1 % / publishing everything, time',
+        { atMost: 0.05 },
+        ratios(all('change'), all('everything')),
+      ),
+      result(
+        '12',
+        'publishing everything / psql copy into a bare table, rows',
+        { atLeast: 0.6 },
+        ratios(rate('everything'), rate('bare')),
+      ),
+      result(
+        '12b',
+        'the same / psql copy into a table with our body and indexes',
+        null,
+        ratios(rate('everything'), indexedRate),
+      ),
+      result('13a', "readers' p99 while publishing / quiet", null, ratios(all('publishing'), all('quiet'))),
+      result('13b', "publisher's peak of memory", { atMost: 600 }, all('peakMegabytes'), 'MB'),
+      result('13c', 'publishing 1 %', records >= 10_000_000 ? { atMost: 60 } : null, all('change'), 's'),
+    ],
+    figures: [
+      figure('outbreakctl: publishing everything', 'rows/s', rate('everything')),
+      figure('psql: copy into a bare table', 'rows/s', rate('bare')),
+      figure('psql: copy into a table with our body and indexes', 'rows/s', indexedRate),
+      figure("readers' p99, quiet", 'ms', all('quiet')),
+      figure("readers' p99 while publishing", 'ms', all('publishing')),
+    ],
+    skipped: [],
+  }
+}
+
+async function measureRound(stage: Stage): Promise<Round> {
+  const { store, cold, options, published } = stage
+  const bare = await copyBare(stage, store)
+  const indexed = await copyIndexed(stage, store)
+  const base = Number(await runPsql(store.databaseUrl, 'select max(number) from release'))
+  const change = await publish(store, await writeChange(stage, base))
+  const next = await writeChange(stage, base + 1)
+  const anyPage = () => cold.get(stage.pages[Math.floor(Math.random() * stage.pages.length)] ?? '', 'gzip')
+  const read = async (goesOn: number | (() => boolean)) =>
+    percentile((await load(cold.address, anyPage, { connections: READERS, goesOn })).times, 99)
+  await read(options.seconds)
+  const quiet = await read(options.seconds * 2)
+  let isPublishing = true
+  const publication = publish(store, next).finally(() => {
+    isPublishing = false
+  })
+  const publishing = await read(() => isPublishing)
+  await publication
+  return {
+    ...{ everything: published.seconds, change: change.seconds, bare, indexed, quiet, publishing },
+    peakMegabytes: published.peakMegabytes,
+  }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1000
+}
+
+/** The rows of the very file, into a table that has its columns and nothing else. */
+async function copyBare({ release }: Stage, { databaseUrl }: Settings): Promise<number> {
+  const file = path.join(release, 'outbreaks.csv')
+  const [, ...columns] = (await readFirstLine(file)).split(',')
+  await runPsql(
+    databaseUrl,
+    `create table bare as select ''::text as key, ${columns.join(', ')} from hed_outbreak_version with no data`,
+  )
+  const seconds = await timed(() => runPsql(databaseUrl, 'copy bare from stdin (format csv, header)', { input: file }))
+  await runPsql(databaseUrl, 'drop table bare')
+  return seconds
+}
+
+/** Rows as we keep them, rendered already, into a table like ours. */
+async function copyIndexed({ scratch }: Stage, { databaseUrl }: Settings): Promise<number> {
+  const file = path.join(scratch, 'versions.copy')
+  await writeFile(file, '')
+  await runPsql(
+    databaseUrl,
+    `\\copy (select * from hed_outbreak_version order by id limit ${INDEXED_ROWS}) to '${file}' (format binary)`,
+  )
+  await runPsql(databaseUrl, 'create table indexed (like hed_outbreak_version including all)')
+  const seconds = await timed(() => runPsql(databaseUrl, 'copy indexed from stdin (format binary)', { input: file }))
+  await runPsql(databaseUrl, 'drop table indexed')
+  await rm(file)
+  return seconds
+}
+
+async function readFirstLine(file: string): Promise<string> {
+  for await (const line of createInterface({ input: createReadStream(file) })) return line
+  throw new Error('the file is empty')
+}
+
+/** The first one per cent of the records with other counts, as changes to release `base`. */
+async function writeChange({ scratch, options }: Stage, base: number): Promise<string> {
+  const directory = path.join(scratch, `change-${base}`)
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory)
+  const lines = synthesise({ records: options.records, seed: 1, release: 1 })
+    .take(Math.ceil(options.records / 100))
+    .map((row) => ({
+      ...row,
+      cases: typeof row['cases'] === 'number' ? row['cases'] + base : null,
+      note: `Recount ${base}`,
+    }))
+    .map((row) => `${JSON.stringify(row)}\n`)
+  await writeFile(path.join(directory, 'outbreaks.ndjson'), lines)
+  const manifest = { title: 'A change of one per cent', licence: 'CC0-1.0', base }
+  await writeFile(path.join(directory, 'release.json'), JSON.stringify(manifest))
+  return directory
+}

@@ -1,0 +1,25 @@
+// What a result was measured on, without naming the machine or any place on it.
+import { execFileSync } from 'node:child_process'
+import os from 'node:os'
+import path from 'node:path'
+import { chooseSettings, findBinaries } from './cluster.ts'
+
+export interface Machine {
+  cpu: string
+  cores: number
+  memoryGigabytes: number
+  system: string
+  node: string
+  postgres: string
+  postgresSettings: Record<string, string>
+}
+
+export const describeMachine = (): Machine => ({
+  cpu: os.cpus()[0]?.model ?? 'unknown',
+  cores: os.availableParallelism(),
+  memoryGigabytes: Math.round(os.totalmem() / 2 ** 30),
+  system: `${os.type()} ${os.release().split('-')[0]} ${os.arch()}`,
+  node: process.version,
+  postgres: execFileSync(path.join(findBinaries(), 'postgres'), ['--version'], { encoding: 'utf8' }).trim(),
+  postgresSettings: chooseSettings(),
+})

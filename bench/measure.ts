@@ -1,0 +1,47 @@
+// How anything is measured here: contenders take turns, round by round, and are compared within a round, so that a slow
+// moment of a shared machine meets all of them. Knows nothing of what it measures.
+
+export interface Summary {
+  readonly median: number
+  readonly low: number
+  readonly high: number
+}
+
+/** Gives one number per contender and round, in the order of rounds. */
+export type Rounds<Name extends string> = Record<Name, number[]>
+
+/** Who begins changes from round to round. A first round, that is not counted, warms up unless that was done before. */
+export async function takeTurns<Name extends string>(
+  rounds: number,
+  contenders: Record<Name, () => Promise<number>>,
+  { isWarm = false } = {},
+): Promise<Rounds<Name>> {
+  const names = Object.keys(contenders) as Name[]
+  const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Rounds<Name>
+  for (let round = isWarm ? 1 : 0; round <= rounds; round++) {
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(turn + round) % names.length] as Name
+      const value = await contenders[name]()
+      if (round > 0) measured[name].push(value)
+    }
+  }
+  return measured
+}
+
+export const ratios = (of: readonly number[], to: readonly number[]): number[] =>
+  of.map((value, round) => value / (to[round] ?? Number.NaN))
+
+export function summarise(values: readonly number[]): Summary {
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = Math.floor(sorted.length / 2)
+  const middle = sorted.slice(sorted.length % 2 === 0 ? half - 1 : half, half + 1)
+  const median = middle.reduce((sum, value) => sum + value, 0) / middle.length
+  return { median, low: sorted[0] ?? Number.NaN, high: sorted.at(-1) ?? Number.NaN }
+}
+
+/** `sorted` is in ascending order. */
+export const percentile = (sorted: readonly number[], percent: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN
+
+/** How far a run may miss what another reached without that meaning anything. */
+export const noiseOf = ({ low, high }: Summary): number => (high - low) / 2

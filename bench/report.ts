@@ -1,0 +1,100 @@
+// Results as files, as lines on a screen and as the tables in docs/performance.md. Run by itself it writes the tables again,
+// from the newest result there is.
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Figure, type Findings, isMet, type Limit, type Result } from './goal.ts'
+import type { Machine } from './machine.ts'
+import { noiseOf, type Summary, summarise } from './measure.ts'
+
+export interface Run extends Findings {
+  date: string
+  records: number
+  rounds: number
+  seconds: number
+  machine: Machine
+}
+
+const folder = path.resolve(import.meta.dirname, 'results')
+const page = path.resolve(import.meta.dirname, '../docs/performance.md')
+const BEGIN = '<!-- results: made by `node bench/report.ts` -->'
+const END = '<!-- end of results -->'
+const QUICK = 'quick.json'
+
+export const readQuick = (): Run | null => {
+  const file = path.join(folder, QUICK)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : null
+}
+
+export const writeQuick = (run: Run): void => writeRun(QUICK, run)
+export const writeDated = (run: Run): void => writeRun(`${run.date}-${run.records}.json`, run)
+function writeRun(name: string, run: Run): void {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, name), `${JSON.stringify(run, null, 2)}\n`)
+}
+
+export const formatLine = (result: Result): string =>
+  `${result.goal.padStart(4)}  ${result.what.padEnd(62)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatVerdict(result)}`
+
+/** What a contender did, below the ratios it is part of. */
+export const formatFigure = (figure: Figure): string =>
+  `      ${figure.contender.padEnd(62)}${formatSummary(figure, '')} ${figure.unit}`
+
+const formatVerdict = (result: Result) => (result.limit === null ? '' : isMet(result) ? 'met' : 'not met')
+
+function formatLimit(limit: Limit, unit: string): string {
+  if (limit === null) return ''
+  const [sign, value] = 'atLeast' in limit ? ['≥', limit.atLeast] : ['≤', limit.atMost]
+  return `${sign} ${value} ${unit}`.trimEnd()
+}
+
+const formatSummary = ({ median, low, high }: Summary, unit: string) =>
+  `${formatNumber(median)}${unit === '' ? '' : ` ${unit}`} [${formatNumber(low)}..${formatNumber(high)}]`
+
+const formatNumber = (value: number) =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
+
+/** In parts of the median, over all goals. */
+export function formatNoise(results: readonly Result[]): string {
+  const { median, high } = summarise(results.map(({ measured }) => (noiseOf(measured) * 100) / measured.median))
+  return `${formatNumber(median)} % in the middle, ${formatNumber(high)} % at most`
+}
+
+/** The first row is the head. Aligned as the formatter aligns it, so that what is made need not be formatted. */
+function formatTable([head = [], ...rows]: string[][]): string {
+  const widths = head.map((name, column) => Math.max(3, name.length, ...rows.map((row) => (row[column] ?? '').length)))
+  const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}
+
+function formatRun({ date, records, rounds, seconds, machine, results, figures, skipped }: Run): string {
+  const settings = Object.entries(machine.postgresSettings).map(([name, value]) => `${name} ${value}`)
+  const measured = results.map((result) => [
+    result.goal,
+    result.what,
+    formatLimit(result.limit, result.unit),
+    formatSummary(result.measured, result.unit),
+    formatVerdict(result),
+  ])
+  const left = skipped.map(({ goal, reason }) => [goal, `skipped: ${reason}`, '', '', ''])
+  const goals = [...measured, ...left].sort(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }))
+  return [
+    `${date}, ${records.toLocaleString('en')} records, ${rounds} rounds of ${seconds} s. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB; ${machine.system}; Node ${machine.node}; ${machine.postgres} (${settings.join(', ')}).`,
+    formatTable([['#', 'ratio', 'goal', 'measured', ''], ...goals]),
+    `Noise, as half the spread of rounds: ${formatNoise(results.filter(({ limit }) => limit !== null))}.`,
+    formatTable([
+      ['contender', 'measured', 'unit'],
+      ...figures.map((figure) => [figure.contender, formatSummary(figure, ''), figure.unit]),
+    ]),
+  ].join('\n\n')
+}
+
+function writePage(): void {
+  const newest = globSync('????-??-??-*.json', { cwd: folder }).sort().at(-1) ?? QUICK
+  const run = JSON.parse(readFileSync(path.join(folder, newest), 'utf8')) as Run
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)]
+  if (begin === -1 || end < begin) throw new Error('the page has no place for results')
+  writeFileSync(page, `${text.slice(0, begin)}${BEGIN}\n\n${formatRun(run)}\n\n${text.slice(end)}`)
+}
+
+if (import.meta.main) writePage()

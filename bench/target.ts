@@ -1,0 +1,70 @@
+// The service as in production, and a client that holds a token of it.
+import path from 'node:path'
+import type { Credentials, Settings } from '../dev/service.ts'
+import { writeGet } from './client.ts'
+import { type Contender, startChild } from './contenders/child.ts'
+
+export type Encoding = 'gzip' | 'identity'
+
+/** A database, and a client that was created in it. */
+export interface Store extends Settings {
+  credentials: Credentials
+}
+
+export interface Target extends Contender {
+  credentials: Credentials
+  /** A request for a place, with a token that was asked for when the service started. */
+  get(place: string, encoding: Encoding): string
+}
+
+/** Nothing is answered from memory. */
+export const UNCACHED = { OUTBREAKS_CACHE_MB: '0' }
+
+const main = path.resolve(import.meta.dirname, '../src/main.ts')
+
+/** As its door starts it, with its default log, which goes nowhere. Another script may stand in for the door. */
+export const startServer = (
+  { databaseUrl, secret }: Settings,
+  overrides: Record<string, string> = {},
+  script = main,
+): Promise<Contender> =>
+  startChild({
+    program: process.execPath,
+    args: () => [script],
+    environment: (port) => ({
+      DATABASE_URL: databaseUrl,
+      OUTBREAKS_SECRET: secret,
+      OUTBREAKS_BASE_URL: `http://127.0.0.1:${port}`,
+      OUTBREAKS_PORT: String(port),
+      OUTBREAKS_DRAIN_SECONDS: '0',
+      // Counted and told in the headers, but not what a measurement runs into.
+      OUTBREAKS_RATE_LIMIT: '1000000000',
+      ...overrides,
+    }),
+  })
+
+export async function startTarget(store: Store, overrides: Record<string, string> = {}): Promise<Target> {
+  const { credentials } = store
+  const server = await startServer(store, overrides)
+  const authorization = `Bearer ${await askForToken(server.address, credentials)}`
+  return {
+    ...server,
+    credentials,
+    get: (place, encoding) => writeGet(place, { authorization, 'accept-encoding': encoding }),
+  }
+}
+
+export const tokenRequest = ({ client_id, client_secret }: Credentials, audience: string): string =>
+  JSON.stringify({ client_id, client_secret, audience, grant_type: 'client_credentials' })
+
+async function askForToken(address: string, credentials: Credentials): Promise<string> {
+  const response = await fetch(`${address}/oauth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: tokenRequest(credentials, address),
+    signal: AbortSignal.timeout(5000),
+  })
+  const { access_token } = (await response.json()) as { access_token?: string }
+  if (access_token === undefined) throw new Error('no token')
+  return access_token
+}
