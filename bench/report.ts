@@ -26,7 +26,23 @@ export const readQuick = (): Run | null => {
 }
 
 export const writeQuick = (run: Run): void => writeRun(QUICK, run)
-export const writeDated = (run: Run): void => writeRun(`${run.date}-${run.records}.json`, run)
+/** What was measured earlier that day and not again is kept: a long run may be done in sections. */
+export function writeDated(run: Run): void {
+  const name = `${run.date}-${run.records}.json`
+  const file = path.join(folder, name)
+  const former = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : run
+  const rest = <Item>(items: readonly Item[], now: readonly Item[], nameOf: (item: Item) => string) => [
+    ...items.filter((item) => !now.some((other) => nameOf(other) === nameOf(item))),
+    ...now,
+  ]
+  writeRun(name, {
+    ...run,
+    results: rest(former.results, run.results, ({ goal }) => goal),
+    figures: rest(former.figures, run.figures, ({ contender }) => contender),
+    skipped: rest(former.skipped, run.skipped, ({ goal }) => goal),
+  })
+}
+
 function writeRun(name: string, run: Run): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, name), `${JSON.stringify(run, null, 2)}\n`)

@@ -5,6 +5,7 @@ import { type Findings, findLost, isMet } from './goal.ts'
 import { measureCachedPages } from './goals/cached-pages.ts'
 import { measureColdPages } from './goals/cold-pages.ts'
 import { measureDepth } from './goals/depth.ts'
+import { measureFilters } from './goals/filters.ts'
 import { measurePostGraphile } from './goals/postgraphile.ts'
 import { measurePublishing } from './goals/publishing.ts'
 import { measureTokens } from './goals/tokens.ts'
@@ -20,6 +21,7 @@ const sections: Record<string, (stage: Stage) => Promise<Findings>> = {
   'cached pages': measureCachedPages,
   PostGraphile: measurePostGraphile,
   tokens: measureTokens,
+  filters: measureFilters,
   publishing: measurePublishing,
 }
 
@@ -60,6 +62,7 @@ try {
     run.results.push(...results)
     run.figures.push(...figures)
     run.skipped.push(...skipped)
+    if (!quick) writeDated(run)
   }
 } finally {
   await stage.close()
@@ -68,9 +71,7 @@ try {
 const former = quick ? readQuick() : null
 const lost = former?.records === run.records ? findLost(former.results, run.results) : []
 const goals = run.results.filter(({ limit }) => limit !== null)
-if (only.length > 0) console.log('not everything was measured, so nothing is written')
-else if (!quick) writeDated(run)
-else if (accept) writeQuick(run)
+if (accept && only.length === 0) writeQuick(run)
 console.log(`noise, as half the spread of rounds: ${formatNoise(goals)}`)
 for (const { goal, what } of lost) console.log(`lost by more than the noise: ${goal}, ${what}`)
 if (run.skipped.length > 0)

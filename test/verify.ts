@@ -10,6 +10,10 @@ const areas: Record<string, readonly string[]> = {
     'test/query/{change,release,record,file}-routes.test.ts',
     'test/journeys/{real-revisions,zika,files,publish-killed}.test.ts',
   ],
+  asking: [
+    'test/query/{filters,filter-refusals,filtered-page,calendar,series,event-routes,answer,cursor}.test.ts',
+    'test/journeys/{asking,limits,schemathesis}.test.ts',
+  ],
 }
 
 const [area = ''] = process.argv.slice(2)

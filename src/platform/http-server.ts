@@ -1,7 +1,7 @@
 // The HTTP floor: limits, request ids, one log line a request, and every error as problem+json.
 // It knows nothing of what the routes mean.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, METHODS, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
@@ -79,19 +79,23 @@ export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
     done(null)
   })
 
+  // Whatever Node reads as a method is known here, so that it is refused as one and not as a broken request.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+
   const routes: { pattern: URLPattern; method: string }[] = []
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat())
       routes.push({ pattern: new URLPattern({ pathname: route.url }), method })
   })
-  app.setNotFoundHandler((request) => {
+  function refuseAddress(request: FastifyRequest): never {
     const pathname = request.url.split('?')[0] ?? '/'
     const allowed = routes.filter((route) => route.pattern.test({ pathname })).map((route) => route.method)
     if (allowed.length === 0) throw new Problem('not_found', 'There is nothing at this address.')
     throw new Problem('method_not_allowed', `${request.method} is not answered here.`, {
       headers: { allow: [...new Set(allowed)].join(', ') },
     })
-  })
+  }
+  app.setNotFoundHandler(refuseAddress)
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(ownHeaders(request.id))
@@ -99,6 +103,8 @@ export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
     const hosts = headerValues(request.raw, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== '1.0'))
       throw new Problem('invalid_request', 'Send one Host header.')
+    // Before the framework asks for the type of a body that nobody will read.
+    if (request.is404) refuseAddress(request)
   })
   let closing = false
   app.addHook('preClose', async () => {

@@ -7,17 +7,21 @@ import { type Part, writeGzip, writeIdentity } from '../records/gzip-splice.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import type { PageCache, WrittenBody } from './page-cache.ts'
 
+/** A body in parts; of a page also the cursor of the next one. */
+type Made = readonly Part[] | { readonly parts: readonly Part[]; readonly next: string | null }
+
 interface Answer {
   release: PublishedRelease
   /** What decides the body beside the release and the path. */
   variant: string
-  make: () => Promise<readonly Part[]> | readonly Part[]
+  make: () => Promise<Made> | Made
 }
 
 interface AnswerOptions {
   cache: PageCache
   /** Signs the cursors that stand in bodies: with another key a body is another one. */
   cursorKey: KeyObject
+  baseUrl: string
 }
 
 /** Counted up when the same records would be written in another way, so that nobody keeps what was written before. */
@@ -26,14 +30,16 @@ const WRITING = 1
 const PACKED_FROM_CHARACTERS = 1024
 
 /** For an answer that is there without asking the database: it is named by itself. */
-export const readyParts = (parts: readonly Part[]) => ({
-  variant: hash('sha256', writeIdentity(parts)),
-  make: () => parts,
+export const readyParts = (made: Made) => ({
+  variant: hash('sha256', writeIdentity(partsOf(made).parts)),
+  make: () => made,
 })
+
+const partsOf = (made: Made) => ('parts' in made ? made : { parts: made, next: null })
 
 export const releaseHeader = ({ number }: PublishedRelease) => ({ 'outbreaks-release': String(number) })
 
-export function createAnswerer({ cache, cursorKey }: AnswerOptions) {
+export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
   const writing = createHmac('sha256', cursorKey).update(`writing ${WRITING}`).digest('base64url')
   /** A release never changes, so what was asked of it names the body: it need not be made to be compared. */
   const tagOf = (key: string) => `"${hash('sha256', `${writing} ${key}`, 'base64url')}"`
@@ -44,7 +50,7 @@ export function createAnswerer({ cache, cursorKey }: AnswerOptions) {
     const key = [release.number, release.publishedAt.getTime(), path, variant, encoding].join(' ')
     const tag = tagOf(key)
     const held = request.headers['if-none-match']
-    const body = isHeld(held, tag) ? null : await cache(key, async () => writeBody(await make(), encoding))
+    const body = isHeld(held, tag) ? null : await cache(key, async () => writeBody(partsOf(await make()), encoding))
     reply.headers({
       ...releaseHeader(release),
       etag: tag,
@@ -55,6 +61,7 @@ export function createAnswerer({ cache, cursorKey }: AnswerOptions) {
     // `*` stands for any body at all: whether there is one was seen when it was made.
     if (body === null || held === '*') return reply.code(304).send()
     if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)
+    if (body.next !== null) reply.header('link', `<${nextAddress(baseUrl + request.url, body.next)}>; rel="next"`)
     return reply.type('application/json; charset=utf-8').send(body.bytes)
   }
 }
@@ -63,9 +70,16 @@ export function createAnswerer({ cache, cursorKey }: AnswerOptions) {
 const isHeld = (held: string | undefined, tag: string): boolean =>
   held !== undefined && held.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
 
-async function writeBody(parts: readonly Part[], encoding: ContentEncoding): Promise<WrittenBody> {
+/** The same question, one page on. */
+function nextAddress(address: string, cursor: string): string {
+  const url = new URL(address)
+  url.searchParams.set('page', cursor)
+  return url.href
+}
+
+async function writeBody({ parts, next }: ReturnType<typeof partsOf>, encoding: ContentEncoding): Promise<WrittenBody> {
   const [first = ''] = parts
   const short = parts.length <= 1 && typeof first === 'string' && first.length < PACKED_FROM_CHARACTERS
-  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity' }
-  return { bytes: await writeGzip(parts), encoding }
+  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next }
+  return { bytes: await writeGzip(parts), encoding, next }
 }

@@ -91,7 +91,7 @@ export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void 
       schema: {
         tags: ['Data'],
         summary: 'Read what a record is',
-        description: 'The JSON Schema (2020-12) of a record.',
+        description: 'The JSON Schema (2020-12) of a record of the release.',
         querystring: releaseQuery,
         response: { 200: answered(Type.Object({}, { additionalProperties: true }), 'A JSON Schema.'), ...refusals },
       },
@@ -103,7 +103,9 @@ export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void 
         $id: `${baseUrl}${home}/schema?release=${release.number}`,
         title: dataset.recordName,
       }
-      const schema = JSON.stringify({ ...recordSchema(dataset), ...head })
+      // Fields that came later are not in its records.
+      const fields = dataset.fields.filter(({ name }) => Object.hasOwn(release.contract, name))
+      const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields }), ...head })
       return answer(request, reply, { release, ...readyParts([schema]) })
     },
   )

@@ -6,6 +6,8 @@ import type { ContentEncoding } from '../platform/content-encoding.ts'
 export interface WrittenBody {
   readonly bytes: Buffer
   readonly encoding: ContentEncoding
+  /** The cursor of the page behind it. */
+  readonly next: string | null
 }
 
 /** Gives what is kept under the key, or makes it. A failure is not kept. */

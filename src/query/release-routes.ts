@@ -90,8 +90,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: QueryRoutes): voi
       const behind = rest[num]
       const next = behind && writeCursor(cursorKey, path, { release: newest.number, fromId: behind.number })
       const shaped = rest.slice(0, num).map((release) => shapeRelease(release, home))
-      const parts = shapeEnvelope(shaped, next ?? null)
-      return answer(request, reply, { release: newest, ...readyParts(parts) })
+      return answer(request, reply, { release: newest, ...readyParts(shapeEnvelope(shaped, next ?? null)) })
     },
   )
 

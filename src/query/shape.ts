@@ -8,8 +8,10 @@ import type { ChangeKind, Reason } from '../records/reasons.ts'
 export const shapeArray = (records: readonly Part[]): Part[] => enclose('[', records, ']')
 
 /** v2: the envelope. `next` is the cursor of the next page, null where this is the last. */
-export const shapeEnvelope = (records: readonly Part[], next: string | null): Part[] =>
-  enclose('{"data":[', records, `],"has_more":${next !== null},"next_page":${JSON.stringify(next)}}`)
+export const shapeEnvelope = (records: readonly Part[], next: string | null) => ({
+  parts: enclose('{"data":[', records, `],"has_more":${next !== null},"next_page":${JSON.stringify(next)}}`),
+  next,
+})
 
 /** Texts that meet become one part. */
 function enclose(head: string, records: readonly Part[], tail: string): Part[] {

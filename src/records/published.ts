@@ -25,6 +25,8 @@ export interface PublishedRelease {
   readonly reasons: Reasons
   /** How often each rule warned while the release was read. */
   readonly warnings: Readonly<Record<string, number>>
+  /** The fields its records have, with their kinds. */
+  readonly contract: Readonly<Record<string, string>>
   /** SHA-256 over the digests of its chunks, in hex. */
   readonly digest: string
   /** The release it went back to. */
@@ -50,6 +52,7 @@ interface ReleaseRow {
   withdrawn: string
   reasons: Reasons
   warnings: Record<string, number>
+  contract: Record<string, string>
   digest: Buffer
   restores: number | null
   pruned_at: Date | null
@@ -64,7 +67,7 @@ const files = sql`array(
 export async function loadPublished(database: Database): Promise<Published> {
   const rows = await database.query<ReleaseRow>(
     sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn,
-        reasons, warnings, digest, restores, pruned_at, ${files} as files
+        reasons, warnings, contract, digest, restores, pruned_at, ${files} as files
       from release order by dataset, number`,
   )
   const byDataset = Map.groupBy(rows, (row) => row.dataset)
@@ -83,6 +86,7 @@ const toPublished = (row: ReleaseRow): PublishedRelease => ({
   withdrawn: Number(row.withdrawn),
   reasons: row.reasons,
   warnings: row.warnings,
+  contract: row.contract,
   digest: row.digest.toString('hex'),
   restores: row.restores,
   prunedAt: row.pruned_at,

@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 const root = path.resolve(import.meta.dirname, '../..')
 const copy = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-house-'))
 after(() => rmSync(copy, { recursive: true, force: true }))
-for (const name of ['src', 'dev', 'conformance', 'package.json', 'tsconfig.json', '.dependency-cruiser.mjs']) {
+for (const name of ['src', 'dev', 'conformance', 'bench', 'package.json', 'tsconfig.json', '.dependency-cruiser.mjs']) {
   cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
 }
 symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
@@ -19,7 +19,7 @@ const check = () =>
     process.execPath,
     [
       path.join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'),
-      ...['--config', '.dependency-cruiser.mjs', 'src', 'dev', 'conformance'],
+      ...['--config', '.dependency-cruiser.mjs', 'src', 'dev', 'conformance', 'bench'],
     ],
     { cwd: copy, encoding: 'utf8' },
   )

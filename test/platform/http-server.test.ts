@@ -69,6 +69,8 @@ const refusals: [method: string, url: string, status: number, code: string, allo
   ['PUT', '/things', 405, 'method_not_allowed', 'GET, HEAD, POST'],
   ['OPTIONS', '/things', 405, 'method_not_allowed', 'GET, HEAD, POST'],
   ['TRACE', '/things', 405, 'method_not_allowed', 'GET, HEAD, POST'],
+  ['QUERY', '/things', 405, 'method_not_allowed', 'GET, HEAD, POST'],
+  ['PROPFIND', '/things', 405, 'method_not_allowed', 'GET, HEAD, POST'],
   ['PATCH', '/things/7?x=1', 405, 'method_not_allowed', 'DELETE, GET, HEAD'],
   ['POST', '/problems/not_found', 405, 'method_not_allowed', 'GET, HEAD'],
   ['GET', '/things/%zz', 400, 'invalid_request'],

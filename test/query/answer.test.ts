@@ -157,3 +157,18 @@ test('what is held or kept is answered without the database', async () => {
 test('an offset behind the last record is answered without the database', async () => {
   assert.deepEqual((await plain(V1, { offset: RECORDS, release: 1 })).json(), [])
 })
+
+test('a page names the address of the next one, with the same question; the last names none', async () => {
+  let address: string | undefined = `https://api.test${V2}?num=5&release=1&event=Event_7_Testland_2020`
+  const seen: unknown[] = []
+  for (let pages = 0; address !== undefined; pages++) {
+    assert.ok(pages < 20)
+    const response = await routes.inject(address.replace('https://api.test', ''), {}, { 'accept-encoding': 'identity' })
+    const { data, next_page: next } = response.json<{ data: { id: number }[]; next_page: string | null }>()
+    seen.push(...data.map(({ id }) => id))
+    address = /^<([^>]+)>; rel="next"$/.exec(String(response.headers['link'] ?? ''))?.[1]
+    assert.equal(address === undefined, next === null)
+  }
+  assert.deepEqual(seen, [...new Set(seen)])
+  assert.equal(seen.length, Math.ceil((RECORDS - 7) / 40))
+})

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createPageCache, type WrittenBody } from '../../src/query/page-cache.ts'
 
-const bodyOf = (bytes: number): WrittenBody => ({ bytes: Buffer.alloc(bytes), encoding: 'identity' })
+const bodyOf = (bytes: number): WrittenBody => ({ bytes: Buffer.alloc(bytes), encoding: 'identity', next: null })
 
 function countingCache(megabytes: number) {
   const cache = createPageCache(megabytes)

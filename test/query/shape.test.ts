@@ -29,11 +29,11 @@ test('v1 is a plain array of the records', () => {
 })
 
 test('v2 is the envelope: has_more says exactly whether there is a cursor', () => {
-  assert.deepEqual(shapeEnvelope([], null), ['{"data":[],"has_more":false,"next_page":null}'])
-  assert.deepEqual(shapeEnvelope(['{"id":1}'], 'abc'), ['{"data":[{"id":1}],"has_more":true,"next_page":"abc"}'])
+  assert.deepEqual(shapeEnvelope([], null).parts, ['{"data":[],"has_more":false,"next_page":null}'])
+  assert.deepEqual(shapeEnvelope(['{"id":1}'], 'abc').parts, ['{"data":[{"id":1}],"has_more":true,"next_page":"abc"}'])
   fc.assert(
     fc.property(bodies, fc.option(fc.string({ minLength: 1 })), (records, next) => {
-      assert.deepEqual(JSON.parse(textOf(shapeEnvelope(records, next))), {
+      assert.deepEqual(JSON.parse(textOf(shapeEnvelope(records, next).parts)), {
         data: records.map((record) => JSON.parse(record) as unknown),
         has_more: next !== null,
         next_page: next,
