@@ -6,7 +6,7 @@ import { globalSetup, globalTeardown } from './database.ts'
 /** What is shown in minutes; the longer proofs have commands of their own. */
 const areas: Record<string, readonly string[]> = {
   releases: [
-    'test/releases/*.test.ts',
+    'test/releases/**/*.test.ts',
     'test/query/{change,release,record,file}-routes.test.ts',
     'test/journeys/{real-revisions,zika,files,publish-killed}.test.ts',
   ],

@@ -50,7 +50,9 @@ export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
     const key = [release.number, release.publishedAt.getTime(), path, variant, encoding].join(' ')
     const tag = tagOf(key)
     const held = request.headers['if-none-match']
-    const body = isHeld(held, tag) ? null : await cache(key, async () => writeBody(partsOf(await make()), encoding))
+    const body = isHeld(held, tag)
+      ? null
+      : await cache(key, async () => writeBody(partsOf(await make()), encoding, baseUrl + request.url))
     reply.headers({
       ...releaseHeader(release),
       etag: tag,
@@ -61,7 +63,7 @@ export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
     // `*` stands for any body at all: whether there is one was seen when it was made.
     if (body === null || held === '*') return reply.code(304).send()
     if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)
-    if (body.next !== null) reply.header('link', `<${nextAddress(baseUrl + request.url, body.next)}>; rel="next"`)
+    if (body.next !== null) reply.header('link', `<${body.next}>; rel="next"`)
     return reply.type('application/json; charset=utf-8').send(body.bytes)
   }
 }
@@ -77,9 +79,14 @@ function nextAddress(address: string, cursor: string): string {
   return url.href
 }
 
-async function writeBody({ parts, next }: ReturnType<typeof partsOf>, encoding: ContentEncoding): Promise<WrittenBody> {
+async function writeBody(
+  { parts, next }: ReturnType<typeof partsOf>,
+  encoding: ContentEncoding,
+  address: string,
+): Promise<WrittenBody> {
   const [first = ''] = parts
   const short = parts.length <= 1 && typeof first === 'string' && first.length < PACKED_FROM_CHARACTERS
-  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next }
-  return { bytes: await writeGzip(parts), encoding, next }
+  const behind = next === null ? null : nextAddress(address, next)
+  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next: behind }
+  return { bytes: await writeGzip(parts), encoding, next: behind }
 }

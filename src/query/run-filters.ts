@@ -29,8 +29,8 @@ export interface Question {
   readonly releases: readonly PublishedRelease[]
 }
 
-/** Versions that a page of a walk looks at: it is short where they are not enough. Five for each record of a full one. */
-const PAGE_BUDGET = 5000
+/** Versions that a page of a walk looks at: it is short where they are not enough. Two for each record of a full one. */
+const PAGE_BUDGET = 2000
 /** Offsets cannot be short, so they get more before they are refused. */
 const OFFSET_BUDGET = 50_000
 const COUNT_BUDGET = 20_000

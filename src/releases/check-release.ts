@@ -4,8 +4,8 @@ import type { Dataset } from '../datasets/define.ts'
 import type { Progress } from '../platform/progress.ts'
 import { type CheckedRow, createRowCheck, inputColumns, requiredFields } from './check-row.ts'
 import { collectFindings, errorAt, type Finding, type Findings, InputFault } from './finding.ts'
-import { openRelease } from './read-release.ts'
-import type { RecordFile } from './record-file.ts'
+import { openRelease } from './input/read-release.ts'
+import type { RecordFile } from './input/record-file.ts'
 import { createSeriesWatch, type SeriesPoint } from './series-watch.ts'
 
 export interface PlacedRow extends CheckedRow {

@@ -3,7 +3,7 @@
 import { type Dataset, type Derivation, type Field, type FieldValue, givenFields } from '../datasets/define.ts'
 import { type Cell, spell } from '../records/render.ts'
 import type { Finding } from './finding.ts'
-import type { Format, InputRow } from './record-file.ts'
+import type { Format, InputRow } from './input/record-file.ts'
 
 /** What the operator names a record by: an id of ours, or a key of theirs. */
 export type Identity = { id: number } | { key: string }

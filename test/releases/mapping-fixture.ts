@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after } from 'node:test'
-import { openRelease } from '../../src/releases/read-release.ts'
+import { openRelease } from '../../src/releases/input/read-release.ts'
 
 export interface ForeignFiles {
   /** What stands in the file, by its name. */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
-import { OperatorFault } from '../platform/operator-fault.ts'
+import { OperatorFault } from '../../platform/operator-fault.ts'
 import { createDateReader } from './date-format.ts'
 import type { Encoding } from './read-text.ts'
 

@@ -2,10 +2,10 @@
 // Leaves each file whole under its name, or nothing of it.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
-import type { Dataset } from '../datasets/define.ts'
-import { OperatorFault } from '../platform/operator-fault.ts'
-import type { FileDraft, FileStore, Fingerprint } from '../records/file-store.ts'
-import { tablesOf } from '../records/tables.ts'
+import type { Dataset } from '../../datasets/define.ts'
+import { OperatorFault } from '../../platform/operator-fault.ts'
+import type { FileDraft, FileStore, Fingerprint } from '../../records/file-store.ts'
+import { tablesOf } from '../../records/tables.ts'
 import { type FileEncoder, readRecord } from './file-encoder.ts'
 
 export interface ReleaseContents {

@@ -2,7 +2,7 @@
 // Nothing but records and declaration may reach the bytes: no time, no host, no version of ours.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import { columnType, type Dataset, type Field, type FieldValue } from '../datasets/define.ts'
+import { columnType, type Dataset, type Field, type FieldValue } from '../../datasets/define.ts'
 import type { FileEncoder } from './file-encoder.ts'
 
 type ParquetValue = string | number | bigint | boolean

@@ -1,6 +1,6 @@
 // What every kind of input gives: rows of cells in the columns that were asked for, as a stream of batches.
 import path from 'node:path'
-import type { RowFault } from './finding.ts'
+import type { RowFault } from '../finding.ts'
 
 /** How the records are written, which is how the file's name ends. */
 export type Format = 'csv' | 'ndjson' | 'parquet'

@@ -1,8 +1,8 @@
 // Foreign tables, read as canonical rows: another kind of record file, for directories that hold a mapping.json.
 // Tolerant of how a table is written (byte order mark, any line end, empty columns at its end), never of what it says.
 import path from 'node:path'
+import { errorAt, InputFault, unreadable } from '../finding.ts'
 import { readCsvRecords } from './csv.ts'
-import { errorAt, InputFault, unreadable } from './finding.ts'
 import { readJsonLines } from './json-lines.ts'
 import { columnsRead, createRowMapper, type MapOutcome, textOf } from './map-rows.ts'
 import { type Mapping, type TableMapping, tableOf } from './mapping.ts'

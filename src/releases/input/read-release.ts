@@ -2,9 +2,9 @@
 // Tells lines and cells apart and nothing more; what a cell means is decided in check-row.ts.
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { OperatorFault } from '../platform/operator-fault.ts'
+import { OperatorFault } from '../../platform/operator-fault.ts'
+import { errorAt, InputFault, unreadable } from '../finding.ts'
 import { readCsvRecords } from './csv.ts'
-import { errorAt, InputFault, unreadable } from './finding.ts'
 import { readJsonLines } from './json-lines.ts'
 import { openMappedFiles } from './mapped-file.ts'
 import { readMapping } from './mapping.ts'

@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
-import { OperatorFault } from '../../src/platform/operator-fault.ts'
-import { checkRelease } from '../../src/releases/check-release.ts'
-import { InputFault } from '../../src/releases/finding.ts'
-import { COLUMNS, CSV, plain, read, readMapped, whole, writeForeign } from './mapping-fixture.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { OperatorFault } from '../../../src/platform/operator-fault.ts'
+import { checkRelease } from '../../../src/releases/check-release.ts'
+import { InputFault } from '../../../src/releases/finding.ts'
+import { COLUMNS, CSV, plain, read, readMapped, whole, writeForeign } from '../mapping-fixture.ts'
 
 const faults: [title: string, mapping: unknown, message: RegExp][] = [
   ['text that is not JSON', '{"key":', /^mapping\.json is not JSON/],
@@ -320,7 +320,7 @@ test('a line end that is cut apart by the pieces of the file is still one', asyn
 })
 
 test('the examples of the documentation are mappings', async () => {
-  const page = readFileSync(path.resolve(import.meta.dirname, '../../docs/mapping.md'), 'utf8')
+  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/mapping.md'), 'utf8')
   const examples = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json]) => JSON.parse(json ?? '') as object)
   const [long, wide] = examples as [object, object]
   const county = `location_name,location_id,location_type,date,outcome_type,value

@@ -1,6 +1,6 @@
 // How records become the bytes of a file; CSV (RFC 4180) and lines of JSON.
 // Bytes depend on the records and the declaration only: the same release gives the same file, always.
-import type { Dataset, Field, FieldValue } from '../datasets/define.ts'
+import type { Dataset, Field, FieldValue } from '../../datasets/define.ts'
 
 export interface ReleaseRecord {
   /** The record as it is sent. */

@@ -1,5 +1,5 @@
 // NDJSON: objects and the lines they stand on. Knows no fields of a record.
-import { unreadable } from './finding.ts'
+import { unreadable } from '../finding.ts'
 import { type Encoding, readText } from './read-text.ts'
 
 export interface JsonLine {

@@ -2,7 +2,7 @@
 // file can keep the decoder going for ever or have it ask for any amount of memory.
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { unreadable } from './finding.ts'
+import { unreadable } from '../finding.ts'
 import type { TableRecord } from './record-file.ts'
 
 const LONGEST_DECODING_MS = 60_000

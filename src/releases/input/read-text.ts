@@ -1,6 +1,6 @@
 // The text of a file in pieces, decoded strictly. Knows bytes and characters, not lines.
 import { createReadStream } from 'node:fs'
-import { unreadable } from './finding.ts'
+import { unreadable } from '../finding.ts'
 
 export type Encoding = 'utf-8' | 'windows-1252'
 

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
-import { OperatorFault } from '../platform/operator-fault.ts'
-import { REASONS } from '../records/reasons.ts'
+import { OperatorFault } from '../../platform/operator-fault.ts'
+import { REASONS } from '../../records/reasons.ts'
 
 const closed = { additionalProperties: false }
 const someText = Type.String({ minLength: 1 })
