@@ -27,6 +27,7 @@ begin
   delete from hed_outbreak_version where to_release <= oldest_kept;
   delete from hed_outbreak_chunk where to_release <= oldest_kept;
   delete from hed_outbreak_facet where to_release <= oldest_kept;
+  delete from hed_outbreak_event where to_release <= oldest_kept;
   delete from hed_outbreak_checkpoint where release < oldest_kept;
 end $$;
 

@@ -62,7 +62,7 @@ export interface Dataset {
   readonly recordName: string
   readonly title: string
   readonly description: string
-  /** Tables are {table}_version, {table}_key and {table}_checkpoint. */
+  /** Its tables are {table}_version, _key, _checkpoint, _chunk, _facet and _event. */
   readonly table: string
   /** The scope a token must carry to read it. */
   readonly scope: string
