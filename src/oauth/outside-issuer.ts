@@ -1,6 +1,7 @@
 // Trusting another issuer (Auth0, Keycloak, Hydra …) by its address and key set instead of issuing tokens ourselves.
 import { createRemoteJWKSet } from 'jose'
 import { readExpiry, readScopes, readToken, refuse, strictOptions, type VerifyToken } from './access-tokens.ts'
+import { rememberTokens } from './token-memory.ts'
 
 interface OutsideIssuer {
   issuer: string
@@ -10,8 +11,15 @@ interface OutsideIssuer {
   tokenType: string
 }
 
+/** A key that its issuer withdraws is believed for at most twice as long: once in the key set, once in a token. */
+const KEPT_MS = 300_000
+
 export function createOutsideVerifier({ issuer, audience, jwksUrl, tokenType }: OutsideIssuer): VerifyToken {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 2000, cooldownDuration: 10_000 })
+  const keys = createRemoteJWKSet(new URL(jwksUrl), {
+    timeoutDuration: 2000,
+    cooldownDuration: 10_000,
+    cacheMaxAge: KEPT_MS,
+  })
   const options = {
     ...strictOptions({ issuer, audience }),
     // Our addresses have no slash at the end; Auth0 writes one.
@@ -20,12 +28,17 @@ export function createOutsideVerifier({ issuer, audience, jwksUrl, tokenType }: 
     algorithms: ['ES256', 'RS256', 'PS256', 'EdDSA', 'Ed25519'],
     requiredClaims: ['exp', 'iat', 'sub'],
   }
-  return async (token) => {
-    const payload = await readToken(token, keys, options)
-    const clientId = payload['client_id'] ?? payload['azp'] ?? payload.sub
-    if (typeof clientId !== 'string') throw refuse('it names no client')
-    const permissions = Array.isArray(payload['permissions']) ? payload['permissions'].map(String) : []
-    const scopes = new Set([...readScopes(payload), ...permissions])
-    return { clientId, scopes, expiresAt: readExpiry(payload) }
-  }
+  const believe = rememberTokens({
+    async verify(token) {
+      const { payload } = await readToken(token, keys, options)
+      const clientId = payload['client_id'] ?? payload['azp'] ?? payload.sub
+      if (typeof clientId !== 'string') throw refuse('it names no client')
+      const permissions = Array.isArray(payload['permissions']) ? payload['permissions'].map(String) : []
+      const scopes = new Set([...readScopes(payload), ...permissions])
+      return { caller: { clientId, scopes, expiresAt: readExpiry(payload) } }
+    },
+    holds: () => true,
+    forMs: KEPT_MS,
+  })
+  return async (token) => (await believe(token)).caller
 }

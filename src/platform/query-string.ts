@@ -1,7 +1,7 @@
 // Query strings, read strictly: a parameter that is unknown, repeated, empty or out of range is a 400 that names it.
 // A schema says what is allowed; nothing is clamped, trimmed, guessed or ignored.
 import type { TObject, TSchema } from 'typebox'
-import { Errors } from 'typebox/value'
+import { Compile } from 'typebox/compile'
 import { Problem } from './problem.ts'
 
 type Raw = Record<string, string | string[]>
@@ -17,33 +17,60 @@ interface Shape {
   description?: string
 }
 
-export function readQuery(schema: TObject, raw: Raw): Record<string, unknown> {
-  const values: Record<string, unknown> = {}
-  for (const [name, given] of Object.entries(raw)) {
-    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (property === undefined) throw unknownParameter(name, Object.keys(schema.properties))
-    const { items, maxItems } = property as Shape
-    if (items !== undefined) values[name] = readList(name, items, maxItems, [given].flat())
-    else if (Array.isArray(given)) throw repeatedParameter(name, `${name} was given ${given.length} times.`)
-    else values[name] = readValue(name, property, given)
+/** Reads a query string as it was split; throws a Problem. */
+export type ReadQuery = (raw: Raw) => Record<string, unknown>
+type ReadParameter = (given: string | string[]) => unknown
+type ReadValue = (given: string) => unknown
+
+export function compileQuery({ properties }: TObject): ReadQuery {
+  const parameters = new Map(
+    Object.entries(properties).map(([name, property]): [string, ReadParameter] => [
+      name,
+      readParameter(name, property),
+    ]),
+  )
+  return (raw) => {
+    const values: Record<string, unknown> = {}
+    for (const [name, given] of Object.entries(raw)) {
+      const read = parameters.get(name)
+      if (read === undefined) throw unknownParameter(name, [...parameters.keys()])
+      values[name] = read(given)
+    }
+    return values
   }
-  return values
+}
+
+function readParameter(name: string, property: TSchema): ReadParameter {
+  const { items, maxItems } = property as Shape
+  if (items !== undefined) return readList(name, readValue(name, items), maxItems)
+  const read = readValue(name, property)
+  return (given) => {
+    if (Array.isArray(given)) throw repeatedParameter(name, `${name} was given ${given.length} times.`)
+    return read(given)
+  }
 }
 
 /** Only a list may be given several times, a value each. The same value twice is a slip: another one was meant. */
-function readList(name: string, items: TSchema, maxItems = Number.POSITIVE_INFINITY, given: string[]): unknown[] {
-  if (given.length > maxItems) {
-    throw new Problem('invalid_parameter', `${name} takes at most ${maxItems} values.`, { parameter: name })
+const readList =
+  (name: string, read: ReadValue, maxItems = Number.POSITIVE_INFINITY): ReadParameter =>
+  (given) => {
+    const all = [given].flat()
+    if (all.length > maxItems) {
+      throw new Problem('invalid_parameter', `${name} takes at most ${maxItems} values.`, { parameter: name })
+    }
+    if (new Set(all).size < all.length) throw repeatedParameter(name, `${name} was given the same value twice.`)
+    return all.map(read)
   }
-  if (new Set(given).size < given.length) throw repeatedParameter(name, `${name} was given the same value twice.`)
-  return given.map((value) => readValue(name, items, value))
-}
 
-function readValue(name: string, schema: TSchema, given: string): unknown {
-  const value = decode(schema, given)
-  const [fault] = Errors(schema, value)
-  if (fault === undefined) return value
-  throw new Problem('invalid_parameter', `${name} ${describe(schema)}.`, { parameter: name })
+/** Compiled when it is first given: most parameters never are. */
+function readValue(name: string, schema: TSchema): ReadValue {
+  let validator: ReturnType<typeof Compile> | undefined
+  return (given) => {
+    const value = decode(schema, given)
+    validator ??= Compile(schema)
+    if (validator.Check(value)) return value
+    throw new Problem('invalid_parameter', `${name} ${describe(schema)}.`, { parameter: name })
+  }
 }
 
 /** Only the plain decimal form is an integer: Number() would also take 1e3, 0x10, " 5" and 5.0. */

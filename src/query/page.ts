@@ -3,12 +3,15 @@
 import { CHUNK_IDS, chunkOf, type DeflatedText, decodeChunk, firstIdOf, SEPARATOR } from '../records/chunk.ts'
 import type { Part } from '../records/gzip-splice.ts'
 
-export interface PageQuery {
-  release: number
+export interface Place {
   /** The page starts at the first record whose id is not below this one … */
   fromId: number
   /** … and which has so many others before it. */
   skip: number
+}
+
+export interface PageQuery extends Place {
+  release: number
   limit: number
 }
 

@@ -10,10 +10,11 @@ import { readCursor, writeCursor } from './cursor.ts'
 import { answered, createReleaseResolver, envelopeOf, type QueryRoutes, refusals } from './endpoint.ts'
 import { registerEventRoutes } from './event-routes.ts'
 import { registerFileRoutes } from './file-routes.ts'
+import { createOffsetFinder } from './offsets.ts'
 import { cursorQuery, DEFAULT_NUM, offsetQuery, type RecordsQuery, releaseQuery } from './parameters.ts'
 import { registerRecordRoutes } from './record-routes.ts'
 import { registerReleaseRoutes } from './release-routes.ts'
-import { findOffset, readEventNames, readPage } from './run.ts'
+import { readEventNames, readPage } from './run.ts'
 import { readFilteredOffset, readFilteredPage } from './run-filters.ts'
 import { registerSeriesRoutes } from './series-routes.ts'
 import { shapeArray, shapeEnvelope } from './shape.ts'
@@ -36,6 +37,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
   const record = Type.Ref(dataset.recordName)
   const releases = createReleaseResolver(routes)
   const answer = createAnswerer(routes)
+  const findOffset = createOffsetFinder(database, dataset)
 
   app.get(
     `/v2/${dataset.name}/event-names`,
@@ -83,7 +85,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
         async make() {
           if (offset >= release.records) return shapeArray([])
           const begin = { fromId: 1, skip: offset }
-          const start = asking.text === '' ? await findOffset(database, dataset, release.number, offset) : begin
+          const start = asking.text === '' ? await findOffset(release, offset) : begin
           if (!asking.everything) {
             return shapeArray(await readFilteredOffset(database, question, { ...start, limit: num, pick: asking.pick }))
           }

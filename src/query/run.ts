@@ -9,7 +9,7 @@ import type { Change, Span, Version } from './shape.ts'
 import {
   type ChangesQuery,
   changesBetween,
-  checkpointBefore,
+  checkpointsOf,
   chunksFrom,
   eventNames,
   type HistoryQuery,
@@ -43,11 +43,16 @@ function toChunk([number, records, bytes, crc32, deflated]: Buffer[]): Chunk {
   }
 }
 
-/** Turns an offset into a place to start: the checkpoint before it, and how many records lie between. */
-export async function findOffset(database: Database, dataset: Dataset, release: number, offset: number) {
-  const [checkpoint] = await database.query<{ ordinal: string; id: string }>(checkpointBefore(dataset, release, offset))
-  if (checkpoint === undefined) return { fromId: 1, skip: offset }
-  return { fromId: Number(checkpoint.id), skip: offset - Number(checkpoint.ordinal) }
+/** So many records of a release stand before an id. */
+export interface Checkpoint {
+  readonly ordinal: number
+  readonly id: number
+}
+
+/** In the order of the release. */
+export async function readCheckpoints(database: Database, dataset: Dataset, release: number): Promise<Checkpoint[]> {
+  const rows = await database.query<{ ordinal: string; id: string }>(checkpointsOf(dataset, release))
+  return rows.map(({ ordinal, id }) => ({ ordinal: Number(ordinal), id: Number(id) }))
 }
 
 export async function readEventNames(database: Database, dataset: Dataset, release: number): Promise<string[]> {

@@ -17,10 +17,8 @@ export const chunksFrom = (dataset: Dataset, release: number, number: number, li
     order by number limit ${literal(limit)}
   ) to stdout (format binary)`
 
-/** The last checkpoint at or before an offset. */
-export const checkpointBefore = (dataset: Dataset, release: number, offset: number): Sql => sql`
-  select ordinal, id from ${tablesOf(dataset).checkpoint}
-  where release = ${release} and ordinal <= ${offset} order by ordinal desc limit 1`
+export const checkpointsOf = (dataset: Dataset, release: number): Sql => sql`
+  select ordinal, id from ${tablesOf(dataset).checkpoint} where release = ${release} order by ordinal`
 
 export const eventNames = (dataset: Dataset, release: number): Sql => sql`
   select value from ${tablesOf(dataset).facet}

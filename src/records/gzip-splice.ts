@@ -18,7 +18,9 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
   const pieces: Buffer[] = [HEADER]
   let crc = 0
   let bytes = 0
-  for (const part of await Promise.all(parts.map(deflateLongText))) {
+  // Most pages have no such text, and then nothing is waited for.
+  const packed = parts.some(isLongText) ? await Promise.all(parts.map(deflateLongText)) : parts
+  for (const part of packed) {
     if (typeof part === 'string') {
       const text = Buffer.from(part)
       pieces.push(storedBlock(text.length), text)
@@ -40,8 +42,9 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
 const STORED_CHARACTERS = 1024
 const QUICK_LEVEL = 1
 
-const deflateLongText = async (part: Part): Promise<Part> =>
-  typeof part === 'string' && part.length > STORED_CHARACTERS ? deflateText(part, QUICK_LEVEL) : part
+const isLongText = (part: Part): part is string => typeof part === 'string' && part.length > STORED_CHARACTERS
+
+const deflateLongText = async (part: Part): Promise<Part> => (isLongText(part) ? deflateText(part, QUICK_LEVEL) : part)
 
 /** RFC 1951, 3.2.4: not the last block, stored, its length and the complement of it. */
 function storedBlock(length: number): Buffer {

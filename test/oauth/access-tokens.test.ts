@@ -1,29 +1,15 @@
 // A token that was verified is remembered, and yet ends with its time, its key, its client and what the node knows.
+
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
-import { exportJWK, generateKeyPair } from 'jose'
 import { createVerifier, issueToken } from '../../src/oauth/access-tokens.ts'
 import type { Client } from '../../src/oauth/client-registry.ts'
-import type { SigningKey } from '../../src/oauth/key-ring.ts'
 import { Problem } from '../../src/platform/problem.ts'
+import { newSigningKey } from './signing-key.ts'
 
 const parties = { issuer: 'https://auth.test', audience: 'https://api.test' }
 
-async function newKey(kid: string): Promise<SigningKey> {
-  const { publicKey, privateKey } = await generateKeyPair('ES256')
-  const publicJwk = await exportJWK(publicKey)
-  return {
-    kid,
-    algorithm: 'ES256',
-    publicJwk,
-    publicKey,
-    privateKey,
-    signsFrom: 0,
-    verifiesUntil: Number.POSITIVE_INFINITY,
-  }
-}
-
-const key = await newKey('k1')
+const key = await newSigningKey('k1')
 const client: Client = { clientId: 'analyst', scopes: ['read:a'], generation: 1, disabled: false, secrets: [] }
 const known = { client, key, fresh: true }
 beforeEach(() => Object.assign(known, { client, key, fresh: true }))
@@ -47,7 +33,7 @@ const refusal = (reason: string) => ({ code: 'invalid_token', message: `The acce
 
 test('a signature is verified once: with another key under the same name only a token that is known still opens', async () => {
   const token = await rememberedToken()
-  known.key = await newKey('k1')
+  known.key = await newSigningKey('k1')
   const caller = await verify(token)
   assert.deepEqual([caller.clientId, [...caller.scopes]], ['analyst', ['read:a']])
   await assert.rejects(verify(await newToken()), refusal('it is not a valid token of this service'))
@@ -67,7 +53,7 @@ const ends: [what: string, change: Partial<typeof known>, reason: string][] = [
     { key: { ...key, verifiesUntil: Date.now() - 1 } },
     'it was not signed by a key of this service',
   ],
-  ['whose key is gone', { key: await newKey('k2') }, 'it was not signed by a key of this service'],
+  ['whose key is gone', { key: await newSigningKey('k2') }, 'it was not signed by a key of this service'],
 ]
 for (const [what, change, reason] of ends) {
   test(`a remembered token ${what} is refused at once`, async () => {

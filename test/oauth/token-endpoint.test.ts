@@ -1,22 +1,18 @@
 // The token endpoint in process: every answer in the form of RFC 6749, none of them kept by a cache.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { decodeJwt, exportJWK, generateKeyPair } from 'jose'
+import { decodeJwt } from 'jose'
 import { pino } from 'pino'
 import { digestSecret } from '../../src/oauth/client-registry.ts'
-import type { SigningKey } from '../../src/oauth/key-ring.ts'
 import type { Knowledge } from '../../src/oauth/knowledge.ts'
 import { registerTokenEndpoint } from '../../src/oauth/token-endpoint.ts'
 import { createHttpServer } from '../../src/platform/http-server.ts'
 import { Problem } from '../../src/platform/problem.ts'
+import { newSigningKey } from './signing-key.ts'
 
 const AUDIENCE = 'https://data.example'
 const SECRET = 'ods_the-secret-of-the-analyst'
-const pair = await generateKeyPair('ES256')
-const key: SigningKey = {
-  ...{ kid: 'k', algorithm: 'ES256', signsFrom: 0, verifiesUntil: Number.POSITIVE_INFINITY, ...pair },
-  publicJwk: await exportJWK(pair.publicKey),
-}
+const key = await newSigningKey('k')
 const analyst = {
   ...{ clientId: 'analyst', scopes: ['read:one', 'read:two'], generation: 3, disabled: false },
   secrets: [{ digest: digestSecret(SECRET), expiresAt: Number.POSITIVE_INFINITY }],

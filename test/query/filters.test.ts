@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import sql, { type Sql } from 'sql-template-tag'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import type { Database } from '../../src/platform/database.ts'
-import { readQuery } from '../../src/platform/query-string.ts'
+import { compileQuery } from '../../src/platform/query-string.ts'
 import { readFilters } from '../../src/query/filters.ts'
 import { cursorQuery } from '../../src/query/parameters.ts'
 import { readFilteredPage } from '../../src/query/run-filters.ts'
@@ -140,8 +140,7 @@ describe('two releases', () => {
       { date_to: ['1700-01-01'] },
       { host: ['human'], reported_from: ['2999-01-01'] },
     ]) {
-      const read = readQuery(
-        cursorQuery(hedOutbreaks),
+      const read = compileQuery(cursorQuery(hedOutbreaks))(
         parse(writeQuery(question)) as Record<string, string | string[]>,
       )
       const filters = readFilters(hedOutbreaks, read)

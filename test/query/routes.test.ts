@@ -13,9 +13,9 @@ import { openDatabase } from '../../src/platform/database.ts'
 import { createHttpServer } from '../../src/platform/http-server.ts'
 import { createWatcher } from '../../src/platform/watch.ts'
 import { writeCursor } from '../../src/query/cursor.ts'
+import { createOffsetFinder } from '../../src/query/offsets.ts'
 import { createPageCache } from '../../src/query/page-cache.ts'
 import { registerQueryRoutes } from '../../src/query/routes.ts'
-import { findOffset } from '../../src/query/run.ts'
 import { CHUNK_IDS } from '../../src/records/chunk.ts'
 import { loadPublished } from '../../src/records/published.ts'
 import { CHECKPOINT_SPACING } from '../../src/records/tables.ts'
@@ -172,15 +172,20 @@ describe('one release', () => {
     assert.equal(page, null)
   })
 
-  test('a deep offset starts at the checkpoint before it', () =>
-    fc.assert(
+  test('a deep offset starts at the checkpoint before it', async () => {
+    const findOffset = createOffsetFinder(api, hedOutbreaks)
+    await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: RECORDS - 1 }), async (offset) => {
-        const { fromId, skip } = await findOffset(api, hedOutbreaks, 1, offset)
+        const { fromId, skip } = await findOffset({ number: 1, digest: 'one' }, offset)
         assert.equal(oracle.ids.filter((id) => id < fromId).length + skip, offset)
         assert.ok(skip < CHECKPOINT_SPACING * CHUNK_IDS)
       }),
       { numRuns: 50 },
-    ))
+    )
+    // What a release begins with is kept by what it holds, not by its number.
+    assert.deepEqual(await findOffset({ number: 99, digest: 'one' }, 0), { fromId: 1, skip: 0 })
+    assert.deepEqual(await findOffset({ number: 99, digest: 'other' }, 5), { fromId: 1, skip: 5 })
+  })
 })
 
 describe('a second release', () => {

@@ -1,0 +1,36 @@
+// Where an offset begins: the checkpoints of a release, read when its first offset is asked for and kept, because a release
+// never changes. A deep offset costs what a shallow one costs.
+import { LRUCache } from 'lru-cache'
+import type { Dataset } from '../datasets/define.ts'
+import type { Database } from '../platform/database.ts'
+import type { PublishedRelease } from '../records/published.ts'
+import type { Place } from './page.ts'
+import { type Checkpoint, readCheckpoints } from './run.ts'
+
+/** Some 20 bytes for every thousand records of each. */
+const KEPT_RELEASES = 16
+
+type FindOffset = (release: Pick<PublishedRelease, 'digest' | 'number'>, offset: number) => Promise<Place>
+
+export function createOffsetFinder(database: Database, dataset: Dataset): FindOffset {
+  const kept = new LRUCache<string, readonly Checkpoint[], number>({
+    max: KEPT_RELEASES,
+    fetchMethod: (_digest, _stale, { context: release }) => readCheckpoints(database, dataset, release),
+  })
+  return async ({ digest, number }, offset) => {
+    const checkpoints = (await kept.fetch(digest, { context: number })) ?? []
+    const before = findLastBefore(checkpoints, offset)
+    return before === undefined ? { fromId: 1, skip: offset } : { fromId: before.id, skip: offset - before.ordinal }
+  }
+}
+
+/** The last checkpoint at or before the offset, by halving. */
+function findLastBefore(checkpoints: readonly Checkpoint[], offset: number): Checkpoint | undefined {
+  let [low, high] = [0, checkpoints.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((checkpoints[middle]?.ordinal ?? 0) <= offset) low = middle + 1
+    else high = middle
+  }
+  return checkpoints[low - 1]
+}
