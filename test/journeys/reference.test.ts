@@ -1,31 +1,16 @@
 // The reference page in a real browser, under its own strict policy: nothing from elsewhere, nothing refused.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { chromium } from 'playwright-core'
 import { newSettings, prepareDatabase, startService } from '../../dev/service.ts'
 import { createTestDatabase } from '../database.ts'
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const skip = existsSync(executablePath) ? false : `there is no Chromium at ${executablePath}; set CHROMIUM to its path`
-const QUIET = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+import { openBrowser, skip } from './browser.ts'
 
 test('the reference page shows every operation, asks nobody else and breaks no policy', { skip }, async () => {
   const settings = newSettings(await createTestDatabase())
   await prepareDatabase(settings)
   const service = await startService(settings)
   after(() => service.stop())
-  const browser = await chromium.launch({
-    executablePath,
-    args: [...QUIET, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
-  })
+  const browser = await openBrowser()
   after(() => browser.close())
   const page = await browser.newPage({ viewport: { width: 1200, height: 1000 } })
   const complaints: string[] = []
