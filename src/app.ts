@@ -50,7 +50,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const parties = { issuer: authUrl, audience: baseUrl }
 
   const published = watcher.watch('release', loadPublished, new Map())
-  const app = createHttpServer({ baseUrl, log })
+  const app = createHttpServer({ baseUrl, log, isLeaving: isDraining })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
   registerHealth(app, () => [...(isDraining() ? ['draining'] : []), ...(watcher.age() > LOST_MS ? ['database'] : [])])

@@ -23,6 +23,8 @@ export type HttpServer = ReturnType<typeof createHttpServer>
 interface HttpServerOptions {
   baseUrl: string
   log: FastifyBaseLogger
+  /** While it is so, connections are closed with their next answer: nobody is left to cross with the end. */
+  isLeaving?: () => boolean
 }
 
 const BODY_LIMIT = 8 * 1024
@@ -37,7 +39,7 @@ const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
+export function createHttpServer({ baseUrl, log, isLeaving = () => false }: HttpServerOptions) {
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -117,7 +119,7 @@ export function createHttpServer({ baseUrl, log }: HttpServerOptions) {
     setTimeout(() => app.server.closeAllConnections(), LEAVING_MS).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close')
+    if (closing || isLeaving()) reply.header('connection', 'close')
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {

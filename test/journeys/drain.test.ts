@@ -103,6 +103,7 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   const kept = startLoad(service, token, true)
   const fresh = startLoad(service, token, false)
   await wait(200)
+  assert.equal((await fetch(`${service.baseUrl}/live`)).headers.get('connection'), 'keep-alive')
   const slow = await startSlowRequest(service)
   await wait(50)
 
@@ -111,6 +112,9 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   service.process.kill('SIGTERM')
   while ((await fetch(`${service.baseUrl}/ready`)).status !== 503) assert.ok(performance.now() - began < 300)
   const unready = Math.round(performance.now() - began)
+  // Whoever keeps a connection is told to open another, so that hardly a request crosses with the end.
+  const { headers } = await fetch(`${service.baseUrl}/live`)
+  assert.equal(headers.get('connection'), 'close')
   assert.deepEqual(await (await fetch(`${service.baseUrl}/ready`)).json(), {
     status: 'not ready',
     obstacles: ['draining'],
