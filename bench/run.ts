@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type Findings, findLost, isMet } from './goal.ts'
 import { measureCachedPages } from './goals/cached-pages.ts'
 import { measureColdPages } from './goals/cold-pages.ts'
+import { measureCores } from './goals/cores.ts'
 import { measureDepth } from './goals/depth.ts'
 import { measureFilters } from './goals/filters.ts'
 import { measurePostGraphile } from './goals/postgraphile.ts'
@@ -19,6 +20,7 @@ const sections: Record<string, (stage: Stage) => Promise<Findings>> = {
   'walking everything': measureWalk,
   'depth and size': measureDepth,
   'cached pages': measureCachedPages,
+  'several cores': measureCores,
   PostGraphile: measurePostGraphile,
   tokens: measureTokens,
   filters: measureFilters,
@@ -72,7 +74,7 @@ const former = quick ? readQuick() : null
 const lost = former?.records === run.records ? findLost(former.results, run.results) : []
 const goals = run.results.filter(({ limit }) => limit !== null)
 if (accept && only.length === 0) writeQuick(run)
-console.log(`noise, as half the spread of rounds: ${formatNoise(goals)}`)
+if (goals.length > 0) console.log(`noise, as half the spread of rounds: ${formatNoise(goals)}`)
 for (const { goal, what } of lost) console.log(`lost by more than the noise: ${goal}, ${what}`)
 if (run.skipped.length > 0)
   console.log(

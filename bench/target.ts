@@ -30,6 +30,7 @@ export const startServer = (
 ): Promise<Contender> =>
   startChild({
     program: process.execPath,
+    port: 'OUTBREAKS_PORT' in overrides ? Number(overrides['OUTBREAKS_PORT']) : undefined,
     args: () => [script],
     environment: (port) => ({
       DATABASE_URL: databaseUrl,

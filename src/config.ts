@@ -14,6 +14,8 @@ export interface ServiceConfig extends OperatorConfig {
   authUrl: string
   host: string
   port: number
+  /** Whether other processes may listen on the same port, each of which must say so too. */
+  sharePort: boolean
   logLevel: string
   /** How long the node goes on serving after it has said that it is leaving. */
   drainSeconds: number
@@ -62,6 +64,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       authUrl: read('OUTBREAKS_AUTH_URL', address, '') || baseUrl,
       host: read('OUTBREAKS_HOST', (value) => value, '127.0.0.1'),
       port: read('OUTBREAKS_PORT', wholeNumber(0, 65_535), 8080),
+      sharePort: read('OUTBREAKS_SHARE_PORT', trueOrFalse, false),
       logLevel: read('OUTBREAKS_LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', wholeNumber(0, 600), 5),
       cacheMegabytes: read('OUTBREAKS_CACHE_MB', wholeNumber(0, 65_536), 64),
@@ -154,6 +157,8 @@ const oneOf =
     if (!choices.includes(text)) throw new Error(`must be one of ${choices.join(', ')}`)
     return text
   }
+
+const trueOrFalse = (text: string): boolean => oneOf('true', 'false')(text) === 'true'
 
 const wholeNumber = (minimum: number, maximum: number) => (text: string) => {
   const value = Number(text)

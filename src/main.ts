@@ -20,7 +20,10 @@ function readConfigOrLeave(): ServiceConfig {
 }
 
 const config = readConfigOrLeave()
-const log = pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+const log = pino(
+  { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+  pino.destination({ sync: false }),
+)
 let draining = false
 
 const database = openDatabase({
@@ -34,7 +37,9 @@ const app = await buildApp({ ...config, database, files, watcher, log, isDrainin
 
 log.info({ config: redactConfig(config) }, 'starting')
 await watcher.start()
-const address = await app.listen({ host: config.host, port: config.port })
+// fastify hands on what it is given; its types do not know all of it, so it is not written in the call.
+const place = { host: config.host, port: config.port, reusePort: config.sharePort }
+const address = await app.listen(place)
 log.info({ address }, 'listening')
 
 // Leaving: say so, go on serving until balancers have noticed, finish what is under way, then go.

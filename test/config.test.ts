@@ -34,6 +34,7 @@ test('three variables are enough; the others have their defaults', () => {
     authUrl: 'https://api.test',
     host: '127.0.0.1',
     port: 8080,
+    sharePort: false,
     logLevel: 'info',
     drainSeconds: 5,
     cacheMegabytes: 64,
@@ -53,6 +54,7 @@ test('everything can be set', () => {
     OUTBREAKS_TOKEN_TYPE: 'JWT',
     OUTBREAKS_HOST: '0.0.0.0',
     OUTBREAKS_PORT: '0',
+    OUTBREAKS_SHARE_PORT: 'true',
     OUTBREAKS_LOG_LEVEL: 'silent',
     OUTBREAKS_DRAIN_SECONDS: '600',
     OUTBREAKS_CACHE_MB: '0',
@@ -63,6 +65,8 @@ test('everything can be set', () => {
   })
   assert.deepEqual(config.outsideIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
+  assert.equal(config.sharePort, true)
+  assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.rateLimit, config.rateSeconds], [0, 86_400])
   assert.equal(config.filesDirectory, '/srv/files')
@@ -97,6 +101,7 @@ const bad: Record<string, string[]> = {
   OUTBREAKS_JWKS_URL: [CANARY, 'file:///keys.json'],
   OUTBREAKS_TOKEN_TYPE: [CANARY, 'jwt', 'at+JWT'],
   OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
+  OUTBREAKS_SHARE_PORT: [CANARY, '1', 'yes', 'True', 'true '],
   OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
   OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
   OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],

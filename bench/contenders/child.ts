@@ -8,18 +8,21 @@ const START_MS = 30_000
 
 export interface Contender {
   address: string
+  pid: number
   stop(): Promise<void>
 }
 
 interface Command {
   program: string
+  /** A free one where none is given. */
+  port?: number | undefined
   args: (port: number) => string[] | Promise<string[]>
   environment?: (port: number) => Record<string, string>
   cwd?: string
 }
 
-export async function startChild({ program, args, environment, cwd }: Command): Promise<Contender> {
-  const port = await findFreePort()
+export async function startChild({ program, args, environment, cwd, ...given }: Command): Promise<Contender> {
+  const port = given.port ?? (await findFreePort())
   const child = spawn(program, await args(port), {
     env: { ...process.env, ...environment?.(port) },
     cwd,
@@ -49,6 +52,7 @@ export async function startChild({ program, args, environment, cwd }: Command): 
   }
   return {
     address: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
     async stop() {
       process.removeListener('exit', end)
       end()
