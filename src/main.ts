@@ -20,9 +20,11 @@ function readConfigOrLeave(): ServiceConfig {
 }
 
 const config = readConfigOrLeave()
+/** Not waited for: where nobody reads the log, answers go on, and what does not fit into this many bytes is dropped. */
+const LOG_BYTES = 2 ** 24
 const log = pino(
   { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-  pino.destination({ sync: false }),
+  pino.destination({ sync: false, maxLength: LOG_BYTES }),
 )
 let draining = false
 
