@@ -2,10 +2,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import { ConfigFault, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { openDatabase } from './platform/database.ts'
+import { openLog } from './platform/log.ts'
 import { createWatcher } from './platform/watch.ts'
 import { openFileStore } from './records/file-store.ts'
 
@@ -20,12 +20,7 @@ function readConfigOrLeave(): ServiceConfig {
 }
 
 const config = readConfigOrLeave()
-/** Not waited for: where nobody reads the log, answers go on, and what does not fit into this many bytes is dropped. */
-const LOG_BYTES = 2 ** 24
-const log = pino(
-  { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-  pino.destination({ sync: false, maxLength: LOG_BYTES }),
-)
+const log = openLog(config.logLevel)
 let draining = false
 
 const database = openDatabase({

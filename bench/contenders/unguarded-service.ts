@@ -1,13 +1,13 @@
 // The service's data endpoints as app.ts puts them together, except that nobody asks for a token. Exists to know what
 // asking costs; it takes the configuration of the service.
 import { createSecretKey } from 'node:crypto'
-import { pino } from 'pino'
 import { readServiceConfig } from '../../src/config.ts'
 import { catalogue } from '../../src/datasets/catalogue.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { deriveKey } from '../../src/platform/derive-key.ts'
 import { createHttpServer, type HttpServer } from '../../src/platform/http-server.ts'
 import { shedLoad } from '../../src/platform/load.ts'
+import { openLog } from '../../src/platform/log.ts'
 import { createQuota } from '../../src/platform/quota.ts'
 import { limitRate } from '../../src/platform/rate-limit.ts'
 import { createWatcher } from '../../src/platform/watch.ts'
@@ -16,7 +16,7 @@ import { registerQueryRoutes } from '../../src/query/routes.ts'
 import { loadPublished } from '../../src/records/published.ts'
 
 const config = readServiceConfig(process.env)
-const log = pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+const log = openLog(config.logLevel)
 const database = openDatabase({ url: config.databaseUrl, role: 'outbreaks_api' })
 const watcher = createWatcher(database, (error) => log.warn({ err: error }))
 const published = watcher.watch('release', loadPublished, new Map())
