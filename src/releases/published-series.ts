@@ -1,6 +1,6 @@
 // The published point before each row of an input that holds only changes: what a cumulative count is compared with.
 import sql, { join } from 'sql-template-tag'
-import type { Dataset, FieldValue } from '../datasets/define.ts'
+import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { identifier, OPEN, tablesOf } from '../records/tables.ts'
 import type { PublishedPoints } from './check-release.ts'
@@ -12,20 +12,46 @@ export function createPublishedPoints(database: Database, dataset: Dataset): Pub
   const placeOf = (name: string) => content.findIndex((field) => field.name === name)
   const [idPlace, dayPlace] = [placeOf(series.id), placeOf(series.day)]
   const [id, cumulative, day] = [series.id, series.cumulative, series.day].map(identifier)
-  const counts = sql`jsonb_build_array(${join(series.counts.map(identifier))})`
+  const columns = join(series.counts.map(identifier))
   return async (rows) => {
-    const ids = rows.map(({ cells }) => cells[idPlace]?.value as string | null)
-    const days = rows.map(({ cells }) => cells[dayPlace]?.value as string | null)
-    const found = await database.query<{ place: string; day: string; counts: FieldValue[] }>(sql`
-      select place, before.day::text, before.counts
-      from unnest(${ids}::text[], ${days}::date[]) with ordinality as asked (series, day, place)
+    const asked = rows.map(
+      ({ cells }): Asked => ({
+        series: cells[idPlace]?.value as string,
+        day: (cells[dayPlace]?.value as string | null) ?? null,
+      }),
+    )
+    const spans = spanDays(asked)
+    // Neighbours are mostly of one series, which is read once for all of them: from the point before their first day on.
+    const found = await database.query<SeriesPoint & { series: string }>(sql`
+      select series, point.day::text, jsonb_build_array(${columns}) as counts
+      from unnest(${spans.map(({ series }) => series)}::text[], ${spans.map(({ first }) => first)}::date[],
+        ${spans.map(({ last }) => last)}::date[]) as asked (series, first, last)
       cross join lateral (
-        select ${day} as day, ${counts} as counts from ${tablesOf(dataset).version}
-        where ${id} = asked.series and ${day} < asked.day and ${cumulative} and to_release = ${OPEN}
-        order by ${day} desc limit 1
-      ) as before`)
-    const points: (SeriesPoint | undefined)[] = rows.map(() => undefined)
-    for (const row of found) points[Number(row.place) - 1] = { day: row.day, counts: row.counts }
-    return points
+        select ${day} as day, id, ${columns}, max(${day}) filter (where ${day} < asked.first) over () as before
+        from ${tablesOf(dataset).version}
+        where ${id} = asked.series and ${day} < asked.last and ${cumulative} and to_release = ${OPEN}
+      ) as point
+      where point.day >= coalesce(before, asked.first)
+      order by point.day, point.id desc`)
+    const points = Map.groupBy(found, (point) => point.series)
+    return asked.map(({ series: of, day: today }) =>
+      today === null ? undefined : points.get(of)?.findLast((point) => point.day < today),
+    )
   }
+}
+
+interface Asked {
+  series: string
+  day: string | null
+}
+
+/** The first and the last day that is asked of each series. */
+function spanDays(asked: readonly Asked[]): { series: string; first: string; last: string }[] {
+  const spans = new Map<string, { series: string; first: string; last: string }>()
+  for (const { series, day } of asked) {
+    if (day === null) continue
+    const { first, last } = spans.get(series) ?? { first: day, last: day }
+    spans.set(series, { series, first: day < first ? day : first, last: day > last ? day : last })
+  }
+  return [...spans.values()]
 }

@@ -18,17 +18,21 @@ export async function rewriteChunks(
   progress: (done: number) => void,
 ): Promise<void> {
   const { chunk } = tablesOf(dataset)
+  const batchAt = (at: number) => numbers.slice(at, at + BATCH_CHUNKS)
+  let texts = await takeTexts(client, dataset, release, batchAt(0))
   for (let at = 0; at < numbers.length; at += BATCH_CHUNKS) {
-    const batch = numbers.slice(at, at + BATCH_CHUNKS)
-    await client.query(sql`
-      update ${chunk} set to_release = ${release} where number = any(${batch}::bigint[]) and to_release = ${OPEN}`)
-    const made = await Promise.all((await readTexts(client, dataset, batch)).map(encodeLine(release)))
+    // Compressing is ours and reading is the database's work: both have something to do.
+    const [made, next] = await Promise.all([
+      Promise.all(texts.map(encodeLine(release))),
+      takeTexts(client, dataset, release, batchAt(at + BATCH_CHUNKS)),
+    ])
     await copyIn(
       client,
       sql`copy ${chunk} (number, from_release, records, bytes, crc32, sha256, deflated) from stdin`,
       Buffer.from(made.join('')),
     )
-    progress(at + batch.length)
+    progress(Math.min(at + BATCH_CHUNKS, numbers.length))
+    texts = next
   }
 }
 
@@ -38,13 +42,22 @@ interface ChunkText {
   text: string
 }
 
-/** A chunk whose last record went has no text and is not made again. */
-async function readTexts(client: PoolClient, dataset: Dataset, numbers: readonly number[]): Promise<ChunkText[]> {
+/** Ends these chunks and gives what they hold now. One whose last record went has no text and is not made again. */
+async function takeTexts(
+  client: PoolClient,
+  dataset: Dataset,
+  release: number,
+  numbers: readonly number[],
+): Promise<ChunkText[]> {
+  if (numbers.length === 0) return []
+  const { chunk, version } = tablesOf(dataset)
+  await client.query(sql`
+    update ${chunk} set to_release = ${release} where number = any(${numbers}::bigint[]) and to_release = ${OPEN}`)
   const { rows } = await client.query<ChunkText>(sql`
     select number, held.records, held.text
     from unnest(${numbers}::bigint[]) as touched (number)
     cross join lateral (
-      select count(*) as records, string_agg(body, E',\\n' order by id) as text from ${tablesOf(dataset).version}
+      select count(*) as records, string_agg(body, E',\\n' order by id) as text from ${version}
       where id between number * ${CHUNK_IDS} + 1 and number * ${CHUNK_IDS} + ${CHUNK_IDS} and to_release = ${OPEN}
     ) as held
     where held.records > 0`)

@@ -22,6 +22,7 @@ const allowed: Record<Role, Record<string, string[]>> = {
     hed_outbreak_chunk: ['select'],
     hed_outbreak_facet: ['select'],
     hed_outbreak_event: ['select'],
+    hed_outbreak_series: [],
   },
   outbreaks_operator: {
     migration: [],
@@ -38,6 +39,7 @@ const allowed: Record<Role, Record<string, string[]>> = {
     hed_outbreak_chunk: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_facet: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_event: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_series: [],
   },
 }
 const roles = Object.keys(allowed) as Role[]

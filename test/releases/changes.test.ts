@@ -34,6 +34,8 @@ async function openStore() {
 const rowsOf = (count: number, more: Partial<Row> = {}): Row[] =>
   Array.from({ length: count }, (_, i) => ({ key: `k${i}`, cases: i, ...more }))
 
+const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
+
 test('changes give the release that the whole would have given', async () => {
   const [whole, parts] = [await openStore(), await openStore()]
   const rows = rowsOf(250)
@@ -152,7 +154,51 @@ test('every facet says how many records have its value, in every release', async
   }
 })
 
-const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
+test('the summary of every event says what its records come to, in every release', async () => {
+  const { database, publish } = await openStore()
+  const row = (i: number, more: Partial<Row>): Row => ({ key: `k${i}`, event: 'A', ...more })
+  const first = [
+    row(0, { cases: 5, date_low: day(1), date_high: day(3) }),
+    row(1, { cases: 9, deaths: 2, date_high: day(9) }),
+    row(2, { cases: 4, cumulative: false, date_high: day(2) }),
+    row(3, { cases: 6, cumulative: false, source_name: 'Other', country_code: 'FR', country: 'France' }),
+    row(4, { event: 'B', case_status: 'suspected' }),
+  ]
+  await publish(await writeNdjson(first))
+  // The largest count falls, a sum grows, and nothing of another series is touched.
+  await publish(
+    await writeChanges(1, [row(1, { cases: 7, date_high: day(8) }), row(5, { cases: 3, cumulative: false })], []),
+  )
+  // A record goes from one event to another, the first day goes, and an event ends.
+  await publish(await writeChanges(2, [row(3, { event: 'C' })], ['k0', 'k4']), 2)
+  await withdrawTo(database, hedOutbreaks, 1, 'Back.')
+  const summaries = async (release: number) =>
+    database.query(sql`
+      select event, body::json->'records' as records, body::json->>'first_day' as first, body::json->>'last_day' as last,
+        body::json->'last_release' as changed, body::json#>'{counts,0,largest_cumulative_cases}' as largest,
+        body::json#>'{counts,0,new_cases}' as new
+      from hed_outbreak_event where from_release <= ${release} and to_release > ${release} order by event`)
+  const undated = { records: 1, first: null, last: null, largest: null, new: null }
+  assert.deepEqual(await Promise.all([1, 2, 3, 4].map(summaries)), [
+    [
+      { event: 'A', records: 4, first: day(1), last: day(9), changed: 1, largest: 9, new: 6 },
+      { event: 'B', ...undated, changed: 1 },
+    ],
+    [
+      { event: 'A', records: 5, first: day(1), last: day(8), changed: 2, largest: 7, new: 7 },
+      { event: 'B', ...undated, changed: 1 },
+    ],
+    [
+      { event: 'A', records: 3, first: day(2), last: day(8), changed: 2, largest: 7, new: 7 },
+      { event: 'C', ...undated, changed: 3 },
+    ],
+    [
+      { event: 'A', records: 4, first: day(1), last: day(9), changed: 4, largest: 9, new: 6 },
+      { event: 'B', ...undated, changed: 4 },
+    ],
+  ])
+})
+
 const point = (n: number, cases: number | null, more: Partial<Row> = {}): Row => ({
   key: `d${n}`,
   date_low: day(1),
@@ -197,6 +243,15 @@ test('among changes a count is compared with what is published before it', async
   assert.deepEqual(breaks(await bodies(2)), [false, false, true])
   await publish(await writeChanges(2, [point(4, 5)], []))
   assert.deepEqual(breaks(await bodies(3)), [false, false, true, true])
+})
+
+test('among changes each row is compared with the point before its own day, in its own series', async () => {
+  const { publish, bodies } = await openStore()
+  const other = (n: number, cases: number) => point(n, cases, { key: `o${n}`, source_name: 'Other' })
+  await publish(await writeNdjson([point(1, 5), point(3, 9), other(1, 50), other(3, 90), point(5, 20), point(8, 30)]))
+  const summary = await publish(await writeChanges(1, [point(2, 4), point(4, 8), other(2, 60), point(6, 25)], []))
+  assert.equal(summary.warnings, 2)
+  assert.deepEqual(breaks(await bodies(2)).slice(6), [true, true, false, false])
 })
 
 test('an event nobody knew is said, with the one it may be a slip for', async () => {
