@@ -18,11 +18,8 @@ export async function rotateKey(
   algorithm: Algorithm,
   noticeSeconds = NOTICE_SECONDS,
 ) {
-  const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 3072 })
-  const bare = await exportJWK(pair.publicKey)
-  const kid = await calculateJwkThumbprint(bare)
-  const publicJwk = { ...bare, kid, alg: algorithm, use: 'sig' }
-  const sealed = seal(await exportPKCS8(pair.privateKey), sealingKey, kid)
+  const { kid, publicJwk, privateKey } = await generateKey(algorithm)
+  const sealed = seal(privateKey, sealingKey, kid)
   return database.transaction(async (client) => {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
     const older = await client.query(sql`
@@ -36,6 +33,17 @@ export async function rotateKey(
       returning signs_from`)
     return { kid, algorithm, signs_from: added.rows[0]?.signs_from }
   })
+}
+
+/** Named by its thumbprint (RFC 7638), but never so that a command line would take the name for an option. */
+export async function generateKey(algorithm: Algorithm) {
+  for (;;) {
+    const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 3072 })
+    const bare = await exportJWK(pair.publicKey)
+    const kid = await calculateJwkThumbprint(bare)
+    const publicJwk = { ...bare, kid, alg: algorithm, use: 'sig' }
+    if (!kid.startsWith('-')) return { kid, publicJwk, privateKey: await exportPKCS8(pair.privateKey) }
+  }
 }
 
 /**

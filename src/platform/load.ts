@@ -14,10 +14,12 @@ interface Bounds {
 const TICK_MS = 50
 
 export function shedLoad(database: Database, { inFlight = 128, lateMs = 500 }: Bounds = {}): Database {
-  const isLate = watchLateness(lateMs)
+  // From the first question on: a node is late while it starts, and that is nobody's load.
+  let isLate: (() => boolean) | undefined
   let running = 0
 
   async function admit<Result>(ask: () => Promise<Result>): Promise<Result> {
+    isLate ??= watchLateness(lateMs)
     if (running >= inFlight || isLate()) throw new Problem('overloaded', 'The node has more to do than it can.')
     running++
     try {

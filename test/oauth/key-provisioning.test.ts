@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { calculateJwkThumbprint, decodeProtectedHeader, jwtVerify } from 'jose'
 import sql from 'sql-template-tag'
 import { issueToken } from '../../src/oauth/access-tokens.ts'
-import { disableKey, listKeys, rotateKey } from '../../src/oauth/key-provisioning.ts'
+import { disableKey, generateKey, listKeys, rotateKey } from '../../src/oauth/key-provisioning.ts'
 import { algorithms, findSigner, loadKeyRing } from '../../src/oauth/key-ring.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { OperatorFault } from '../../src/platform/operator-fault.ts'
@@ -105,6 +105,15 @@ test("disabling a key twice is the operator's fault", async () => {
   const { kid } = await rotate()
   await disable(kid)
   await assert.rejects(disable(kid), OperatorFault)
+})
+
+test('no key has a name that a command line would take for an option', async () => {
+  // One in 64 thumbprints begins with a dash.
+  const keys = await Promise.all(Array.from({ length: 500 }, () => generateKey('ES256')))
+  assert.deepEqual(
+    keys.filter(({ kid }) => kid.startsWith('-')),
+    [],
+  )
 })
 
 const parties = { issuer: 'https://issuer.example', audience: 'https://data.example' }

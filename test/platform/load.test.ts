@@ -65,3 +65,10 @@ test('a node that is a little late refuses nobody', async () => {
   await wait(0)
   assert.equal((await app.inject('/asks')).statusCode, 200)
 })
+
+test('what a node did before anybody asked makes it late for nobody', async () => {
+  const fresh = shedLoad(database, { lateMs: 200 })
+  block(400)
+  await wait(0)
+  assert.deepEqual(await fresh.query(sql`select 1 as one`), [{ one: 1 }])
+})
