@@ -85,7 +85,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 function sendTokenError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const known = error instanceof TokenError ? error : explain(error)
   request.problem = known.code
-  if (known.status >= 500) request.log.error({ err: known.cause ?? known }, known.message)
+  if (known.status >= 500) request.log.error({ request_id: request.id, err: known.cause ?? known }, known.message)
   void reply.code(known.status).headers(known.headers).send({ error: known.code, error_description: known.message })
 }
 

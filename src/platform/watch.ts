@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import type { Database } from './database.ts'
-import { Problem } from './problem.ts'
+import { within } from './within.ts'
 
 interface Watched<Value> {
   readonly value: Value
@@ -90,20 +90,8 @@ export function createWatcher(database: Database, onFailure: (error: unknown) =>
       stopped.abort()
       await loop
     },
-    refresh: () => within(REFRESH_MS, refresh()),
+    // A request that waits for a round must not wait for a database that hangs.
+    refresh: () => within(REFRESH_MS, refresh(), 'The database does not answer at the moment.'),
     age: () => performance.now() - freshAt,
-  }
-}
-
-/** A request that waits for a round must not wait for a database that hangs. */
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  const done = new AbortController()
-  const expiry = wait(milliseconds, undefined, { signal: done.signal }).then(() => {
-    throw new Problem('unavailable', 'The database does not answer at the moment.')
-  })
-  try {
-    await Promise.race([work, expiry])
-  } finally {
-    done.abort()
   }
 }

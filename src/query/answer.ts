@@ -3,6 +3,7 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ContentEncoding, chooseEncoding } from '../platform/content-encoding.ts'
+import { within } from '../platform/within.ts'
 import { type Part, writeGzip, writeIdentity } from '../records/gzip-splice.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import type { PageCache, WrittenBody } from './page-cache.ts'
@@ -26,6 +27,8 @@ interface AnswerOptions {
 
 /** Counted up when the same records would be written in another way, so that nobody keeps what was written before. */
 const WRITING = 1
+/** Each question to the database has a bound of its own; this one is for several of them in a row. */
+const MAKING_MS = 2900
 /** What is shorter is not worth the packing. */
 const PACKED_FROM_CHARACTERS = 1024
 
@@ -52,7 +55,10 @@ export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
     const held = request.headers['if-none-match']
     const body = isHeld(held, tag)
       ? null
-      : await cache(key, async () => writeBody(partsOf(await make()), encoding, baseUrl + request.url))
+      : await cache(key, async () => {
+          const made = await within(MAKING_MS, Promise.resolve(make()), 'The answer takes too long; try again shortly.')
+          return writeBody(partsOf(made), encoding, baseUrl + request.url)
+        })
     reply.headers({
       ...releaseHeader(release),
       etag: tag,

@@ -1,7 +1,7 @@
 // A file leaves this node only after it was read through here and found to be what was published.
 // It is read again whenever its size or time changed; requests that come together wait for the same reading.
-import { setTimeout as wait } from 'node:timers/promises'
 import { Problem } from '../platform/problem.ts'
+import { within } from '../platform/within.ts'
 import { type FileStore, readFingerprint, type StoredFile } from '../records/file-store.ts'
 import type { ReleaseFile } from '../records/published.ts'
 
@@ -40,7 +40,7 @@ export function createFileOpener(store: FileStore, waitMs: number) {
   return async function openChecked(file: ReleaseFile): Promise<StoredFile> {
     const stored = (await store.open(file.name)) ?? reportDamage(file, 'is not in the store')
     try {
-      await within(waitMs, check(file, stored.stamp), file)
+      await within(waitMs, check(file, stored.stamp), `${file.name} is still being checked; try again shortly.`)
       return stored
     } catch (error) {
       await stored.close()
@@ -53,16 +53,4 @@ function reportDamage({ name }: ReleaseFile, fault: string): never {
   throw new Problem('file_damaged', `${name} is not what was published; the operator has to write it again.`, {
     cause: new Error(`${name} ${fault}`),
   })
-}
-
-async function within(milliseconds: number, verdict: Promise<void>, { name }: ReleaseFile): Promise<void> {
-  const done = new AbortController()
-  const expiry = wait(milliseconds, undefined, { signal: done.signal }).then(() => {
-    throw new Problem('unavailable', `${name} is still being checked; try again shortly.`)
-  })
-  try {
-    await Promise.race([verdict, expiry])
-  } finally {
-    done.abort()
-  }
 }

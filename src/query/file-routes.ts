@@ -84,7 +84,9 @@ export function registerFileRoutes(app: HttpServer, routes: QueryRoutes, bounds 
       }
       reply.raw.setTimeout(bounds.stalledMs)
       const body = stored.read(start, end)
-      body.once('error', (err) => request.log.error({ err }, `${file.name} broke off in the middle of a download`))
+      body.once('error', (err) =>
+        request.log.error({ request_id: request.id, err }, `${file.name} broke off in the middle of a download`),
+      )
       return reply.send(body)
     },
   })

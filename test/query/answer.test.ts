@@ -1,10 +1,15 @@
 // How answers leave: packed for whoever takes it, with the same text; named, so that nothing is sent or made twice.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { createSecretKey } from 'node:crypto'
 import { before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { createAnswerer } from '../../src/query/answer.ts'
+import { createPageCache } from '../../src/query/page-cache.ts'
+import type { PublishedRelease } from '../../src/records/published.ts'
+import { createObservedServer } from '../platform/observed-server.ts'
 import { HOME, openRoutes, type Query } from './routes-fixture.ts'
 
 const run = promisify(execFile)
@@ -171,4 +176,25 @@ test('a page names the address of the next one, with the same question; the last
   }
   assert.deepEqual(seen, [...new Set(seen)])
   assert.equal(seen.length, Math.ceil((RECORDS - 7) / 40))
+})
+
+test('an answer that takes too long to make is 503 in under 3 s, and is made anew for the next who asks', async () => {
+  const { app } = createObservedServer()
+  const answer = createAnswerer({
+    cache: createPageCache(1),
+    cursorKey: createSecretKey(Buffer.alloc(32)),
+    baseUrl: 'https://api.test',
+  })
+  const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
+  let hangs = true
+  app.get('/slow', async (request, reply) =>
+    answer(request, reply, { release, variant: '', make: () => (hangs ? new Promise(() => {}) : ['[]']) }),
+  )
+  const began = performance.now()
+  const refused = await app.inject('/slow')
+  assert.deepEqual([refused.statusCode, refused.json().code], [503, 'unavailable'])
+  assert.ok(performance.now() - began < 3000)
+  hangs = false
+  assert.equal((await app.inject('/slow')).body, '[]')
+  await app.close()
 })
