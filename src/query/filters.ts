@@ -92,6 +92,7 @@ function readDays({ name }: Period, query: Readonly<Record<string, unknown>>): D
 
 /** One spelling for one question: names and values sorted, as a query string. Empty where nothing is asked for. */
 export function normaliseFilters({ values, days, updatedSince }: Filters): string {
+  if (values.size === 0 && days.size === 0 && updatedSince === null) return ''
   const query = new URLSearchParams()
   for (const [name, wanted] of values) for (const value of wanted) query.append(name, String(value))
   for (const [name, { from, to }] of days) {

@@ -7,7 +7,7 @@ import { CHUNK_IDS, encodeChunk } from '../records/chunk.ts'
 import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
 import { copyIn } from './write-versions.ts'
 
-const BATCH_CHUNKS = 64
+const BATCH_CHUNKS = 32
 
 /** `numbers` are the chunks that hold, or held, a record that changed. */
 export async function rewriteChunks(

@@ -110,6 +110,8 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
     t.diagnostic(`without Redis: ${granted} of ${4 * LIMIT} let through, the longest took ${Math.round(longest)} ms`)
     assert.equal(granted, 2 * LIMIT)
     assert.ok(longest < 1000)
+    // The log is written a moment later.
+    await wait(500)
     for (const node of nodes) {
       assert.equal(said(node, 'Redis does not answer'), 1)
       assert.equal((await whoami(node, tokens[0] ?? '')).quota?.remaining, 0)
