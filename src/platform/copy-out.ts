@@ -6,7 +6,7 @@ import type { Sql } from 'sql-template-tag'
 /** The methods are those that pg calls on a query while it runs. */
 export class CopyOut implements Submittable {
   /** Set by pg. */
-  callback?: (error: Error | null, bytes?: Buffer) => void
+  callback?: (error: Error | null, messages?: Buffer[]) => void
   readonly #text: string
   readonly #received: Buffer[] = []
 
@@ -33,30 +33,49 @@ export class CopyOut implements Submittable {
   handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
-    this.callback?.(null, Buffer.concat(this.#received))
+    this.callback?.(null, this.#received)
   }
 }
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
 const END = -1
 
-/** The columns of each row, as views into `bytes`. None may be null. */
-export function readBinaryRows(bytes: Buffer): Buffer[][] {
-  if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new Error('this is not a binary COPY')
-  const extensionAt = SIGNATURE.length + 4
-  let at = extensionAt + 4 + bytes.readInt32BE(extensionAt)
+/**
+ * The columns of each row, as views into the messages. A message of the server holds whole rows, the first one also what
+ * comes before them. No column may be null.
+ */
+export function readBinaryRows(messages: readonly Buffer[]): Buffer[][] {
   const rows: Buffer[][] = []
-  for (;;) {
-    const columns = bytes.readInt16BE(at)
-    at += 2
-    if (columns === END) return rows
-    const row: Buffer[] = []
-    for (let column = 0; column < columns; column++) {
-      const begins = at + 4
-      at = begins + bytes.readInt32BE(at)
-      if (at < begins || at > bytes.length) throw new Error('a column of a binary COPY is null or cut off')
-      row.push(bytes.subarray(begins, at))
+  let ended = false
+  for (const [i, message] of messages.entries()) {
+    for (let at = i === 0 ? skipHead(message) : 0; at < message.length; ) {
+      if (ended) throw new Error('something follows the end of a binary COPY')
+      const columns = message.readInt16BE(at)
+      at += 2
+      if (columns === END) ended = true
+      else at = readRow(message, at, columns, rows)
     }
-    rows.push(row)
   }
+  if (!ended) throw new Error('a binary COPY is cut off')
+  return rows
+}
+
+function skipHead(message: Buffer): number {
+  if (!message.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new Error('this is not a binary COPY')
+  const extensionAt = SIGNATURE.length + 4
+  return extensionAt + 4 + message.readInt32BE(extensionAt)
+}
+
+/** Adds the row and gives where it ends. */
+function readRow(message: Buffer, begins: number, columns: number, rows: Buffer[][]): number {
+  const row: Buffer[] = []
+  let at = begins
+  for (let column = 0; column < columns; column++) {
+    const from = at + 4
+    at = from + message.readInt32BE(at)
+    if (at < from || at > message.length) throw new Error('a column of a binary COPY is null or cut off')
+    row.push(message.subarray(from, at))
+  }
+  rows.push(row)
+  return at
 }

@@ -10,8 +10,8 @@ export type Role = 'outbreaks_api' | 'outbreaks_operator'
 
 export interface Database {
   query<Row extends object>(sql: Sql): Promise<Row[]>
-  /** The bytes of a COPY … TO STDOUT, which must have no parameters. */
-  copyOut(sql: Sql): Promise<Buffer>
+  /** The messages of a COPY … TO STDOUT, which must have no parameters: whole rows each. */
+  copyOut(sql: Sql): Promise<Buffer[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
   transaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
   /** The same, but rolled back in any case: to see what a transaction would do. */
@@ -113,7 +113,7 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
     async copyOut(sql) {
       try {
         // pg promises what a query of one's own calls back with, but does not say so in its types.
-        return await (pool.query(new CopyOut(sql)) as unknown as Promise<Buffer>)
+        return await (pool.query(new CopyOut(sql)) as unknown as Promise<Buffer[]>)
       } catch (error) {
         throw explainFailure(error)
       }

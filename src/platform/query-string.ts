@@ -18,7 +18,7 @@ interface Shape {
 }
 
 /** Reads a query string as it was split; throws a Problem. */
-export type ReadQuery = (raw: Raw) => Record<string, unknown>
+type ReadQuery = (raw: Raw) => Record<string, unknown>
 type ReadParameter = (given: string | string[]) => unknown
 type ReadValue = (given: string) => unknown
 

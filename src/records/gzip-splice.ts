@@ -15,7 +15,7 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const LAST_BLOCK = Buffer.from([3, 0])
 
 export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
-  const pieces: Buffer[] = [HEADER]
+  const pieces: Uint8Array[] = [HEADER]
   let crc = 0
   let bytes = 0
   // Most pages have no such text, and then nothing is waited for.
@@ -23,7 +23,7 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
   for (const part of packed) {
     if (typeof part === 'string') {
       const text = Buffer.from(part)
-      pieces.push(storedBlock(text.length), text)
+      pieces.push(storedHeader(text.length), text)
       crc = crc32(text, crc)
       bytes += text.length
     } else {
@@ -32,7 +32,7 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
       bytes += part.bytes
     }
   }
-  const trailer = Buffer.alloc(8)
+  const trailer = Buffer.allocUnsafe(8)
   trailer.writeUInt32LE(crc, 0)
   trailer.writeUInt32LE(bytes % 2 ** 32, 4)
   return Buffer.concat([...pieces, LAST_BLOCK, trailer])
@@ -47,9 +47,5 @@ const isLongText = (part: Part): part is string => typeof part === 'string' && p
 const deflateLongText = async (part: Part): Promise<Part> => (isLongText(part) ? deflateText(part, QUICK_LEVEL) : part)
 
 /** RFC 1951, 3.2.4: not the last block, stored, its length and the complement of it. */
-function storedBlock(length: number): Buffer {
-  const header = Buffer.alloc(5)
-  header.writeUInt16LE(length, 1)
-  header.writeUInt16LE(length ^ 0xffff, 3)
-  return header
-}
+const storedHeader = (length: number): Buffer =>
+  Buffer.from([0, length & 0xff, length >> 8, ~length & 0xff, (~length >> 8) & 0xff])

@@ -10,10 +10,10 @@ const database = openDatabase({ url: await createTestDatabase(), role: 'outbreak
 after(() => database.close())
 
 test('rows come as their columns, whatever bytes they hold and however many there are', async () => {
-  const bytes = await database.copyOut(sql`
+  const messages = await database.copyOut(sql`
     copy (select n::bigint, -n, decode(repeat('00ff0d0a', n), 'hex'), '' from generate_series(1, 2000) n order by n)
     to stdout (format binary)`)
-  const rows = readBinaryRows(bytes)
+  const rows = readBinaryRows(messages)
   assert.equal(rows.length, 2000)
   for (const [i, [big, small, raw, empty]] of rows.entries()) {
     assert.deepEqual([big?.readBigInt64BE(), small?.readInt32BE(), empty?.length], [BigInt(i + 1), -i - 1, 0])
@@ -30,11 +30,19 @@ test('no rows are no rows', async () => {
 
 test('text, a null and anything cut off are refused', async () => {
   const copy = (query: ReturnType<typeof sql>) => database.copyOut(sql`copy (${query}) to stdout (format binary)`)
-  const whole = await copy(sql`select 1, 'abc'`)
+  const messages = await copy(sql`select 1, 'abc'`)
+  const whole = Buffer.concat(messages)
+  assert.deepEqual(readBinaryRows([whole]), readBinaryRows(messages))
   for (let length = 0; length < whole.length; length++)
-    assert.throws(() => readBinaryRows(whole.subarray(0, length)), Error, `${length} of ${whole.length} bytes`)
-  assert.throws(() => readBinaryRows(Buffer.from('1\tabc\n')), /not a binary COPY/)
-  assert.throws(() => readBinaryRows(Buffer.from('a long line of text that is no copy of anything\n')), /not a binary/)
+    assert.throws(() => readBinaryRows([whole.subarray(0, length)]), Error, `${length} of ${whole.length} bytes`)
+  assert.throws(() => readBinaryRows(messages.slice(0, -1)), /cut off/)
+  assert.throws(() => readBinaryRows([...messages, ...messages]), /follows the end/)
+  assert.throws(() => readBinaryRows([]), /cut off/)
+  assert.throws(() => readBinaryRows([Buffer.from('1\tabc\n')]), /not a binary COPY/)
+  assert.throws(
+    () => readBinaryRows([Buffer.from('a long line of text that is no copy of anything\n')]),
+    /not a binary/,
+  )
   const withNull = await copy(sql`select 1, null::text`)
   assert.throws(() => readBinaryRows(withNull), /is null/)
 })
