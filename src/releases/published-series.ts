@@ -24,8 +24,8 @@ export function createPublishedPoints(database: Database, dataset: Dataset): Pub
     // Neighbours are mostly of one series, which is read once for all of them: from the point before their first day on.
     const found = await database.query<SeriesPoint & { series: string }>(sql`
       select series, point.day::text, jsonb_build_array(${columns}) as counts
-      from unnest(${spans.map(({ series }) => series)}::text[], ${spans.map(({ first }) => first)}::date[],
-        ${spans.map(({ last }) => last)}::date[]) as asked (series, first, last)
+      from unnest(${spans.map((span) => span.series)}::text[], ${spans.map((span) => span.first)}::date[],
+        ${spans.map((span) => span.last)}::date[]) as asked (series, first, last)
       cross join lateral (
         select ${day} as day, id, ${columns}, max(${day}) filter (where ${day} < asked.first) over () as before
         from ${tablesOf(dataset).version}
