@@ -42,7 +42,7 @@ export function createHttpServer({ baseUrl, log, isLeaving = () => false }: Http
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for every request would cost as much as its line: each line names its request instead.
-    childLoggerFactory: () => log,
+    childLoggerFactory: (_log, _bindings, { level }) => (level === undefined ? log : log.child({}, { level })),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
     // fastify sets this to 0, which lets a slow body hold a connection for ever.
