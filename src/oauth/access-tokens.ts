@@ -32,7 +32,7 @@ const signatures: Record<Algorithm, { digest: string | null; dsaEncoding?: 'ieee
 const signLater = promisify(sign)
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-/** Written here and not by jose, which verifies: there, all around a signature costs half as much again (RFC 7515, 3.1). */
+/** Written here and not by jose, which verifies: a profile showed its builder, copies and checks beside each signature (RFC 7515, 3.1). */
 export async function issueToken(signer: SigningKey, client: Client, scope: string, { issuer, audience }: Parties) {
   const { clientId, generation } = client
   const now = Math.floor(Date.now() / 1000)
