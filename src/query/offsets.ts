@@ -7,7 +7,7 @@ import type { PublishedRelease } from '../records/published.ts'
 import type { Place } from './page.ts'
 import { type Checkpoint, readCheckpoints } from './run.ts'
 
-/** Some 20 bytes for every thousand records of each. */
+/** Some 50 bytes for every thousand records of each. */
 const KEPT_RELEASES = 16
 
 type FindOffset = (release: Pick<PublishedRelease, 'digest' | 'number'>, offset: number) => Promise<Place>
@@ -15,11 +15,12 @@ type FindOffset = (release: Pick<PublishedRelease, 'digest' | 'number'>, offset:
 export function createOffsetFinder(database: Database, dataset: Dataset): FindOffset {
   const kept = new LRUCache<string, readonly Checkpoint[], number>({
     max: KEPT_RELEASES,
+    // Whoever asked gets what was read, also where other releases have taken its place meanwhile.
+    ignoreFetchAbort: true,
     fetchMethod: (_digest, _stale, { context: release }) => readCheckpoints(database, dataset, release),
   })
   return async ({ digest, number }, offset) => {
-    const checkpoints = (await kept.fetch(digest, { context: number })) ?? []
-    const before = findLastBefore(checkpoints, offset)
+    const before = findLastBefore(await kept.forceFetch(digest, { context: number }), offset)
     return before === undefined ? { fromId: 1, skip: offset } : { fromId: before.id, skip: offset - before.ordinal }
   }
 }

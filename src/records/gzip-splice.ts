@@ -15,7 +15,7 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const LAST_BLOCK = Buffer.from([3, 0])
 
 export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
-  const pieces: Uint8Array[] = [HEADER]
+  const pieces: Buffer[] = [HEADER]
   let crc = 0
   let bytes = 0
   // Most pages have no such text, and then nothing is waited for.
