@@ -1,7 +1,6 @@
 // The keys that sign and verify access tokens, in memory. Which key signs follows from the clock alone, so that
 // every node turns over together. Reads only; provisioning is in key-provisioning.ts.
-import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { type CryptoKey, importJWK, type JWK } from 'jose'
+import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import sql from 'sql-template-tag'
 import type { Database } from '../platform/database.ts'
 import { unseal } from './sealing.ts'
@@ -16,7 +15,7 @@ export interface SigningKey {
   readonly algorithm: Algorithm
   readonly publicJwk: JWK
   readonly publicKey: CryptoKey
-  readonly privateKey: KeyObject
+  readonly privateKey: CryptoKey
   readonly signsFrom: number
   readonly verifiesUntil: number
 }
@@ -51,7 +50,7 @@ export const loadKeyRing =
         algorithm: row.algorithm,
         publicJwk: row.public_jwk,
         publicKey: (await importJWK(row.public_jwk, row.algorithm)) as CryptoKey,
-        privateKey: createPrivateKey(unseal(row.sealed_private_key, sealingKey, row.kid)),
+        privateKey: await importPKCS8(unseal(row.sealed_private_key, sealingKey, row.kid), row.algorithm),
         signsFrom: row.signs_from.getTime(),
         verifiesUntil: row.verifies_until?.getTime() ?? Number.POSITIVE_INFINITY,
       })),
