@@ -1,6 +1,6 @@
 // Retention: releases before a given one go for good. What a kept release holds stays, byte for byte.
 import { setTimeout as wait } from 'node:timers/promises'
-import sql, { raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
@@ -24,7 +24,7 @@ export async function pruneReleases(database: Database, dataset: Dataset, oldest
   if (retired.length > 0) await wait(HEARD_MS)
   await database.transaction(async (client) => {
     await claimLastRelease(client, dataset)
-    await client.query(sql`select ${raw(`prune_${dataset.table}`)}()`)
+    await client.query(sql`select prune_releases(${dataset.name})`)
   })
   return { dataset: dataset.name, oldest_kept: oldestKept, pruned: retired.map(({ number }) => String(number)) }
 }

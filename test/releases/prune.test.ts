@@ -51,7 +51,7 @@ test('a record whose versions are all gone comes back under its id', async () =>
 test('nothing is deleted before every node has heard that it is pruned', async () => {
   const before = await countRows()
   await database.query(sql`select retire_releases('hed-outbreaks', 4)`)
-  await assert.rejects(database.query(sql`select prune_hed_outbreak()`), /may not have heard yet/)
+  await assert.rejects(database.query(sql`select prune_releases('hed-outbreaks')`), /may not have learned yet/)
   assert.deepEqual(await countRows(), { ...before, pruned: 3 })
 })
 

@@ -1,0 +1,102 @@
+// The tables of a dataset as SQL, made from its declaration: what a migration that adds a dataset holds.
+// `node dev/dataset-tables.ts NAME` prints it. A committed migration is never made again: later fields are migrations of their own.
+import { catalogue } from '../src/datasets/catalogue.ts'
+import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
+
+export function describeTables(dataset: Dataset): string {
+  const { name, table, content } = dataset
+  const columns = content.map((field) => `  ${field.name} ${columnType(field)}${field.nullable ? '' : ' not null'},`)
+  return `insert into dataset (name, table_prefix) values ('${name}', '${table}');
+
+-- Versions of records are added and closed, never changed. A release r holds the versions with
+-- from_release <= r < to_release; an open version has the largest integer as its to_release.
+create table ${table}_version (
+  id bigint not null,
+  from_release integer not null,
+  to_release integer not null default 2147483647,
+${columns.join('\n')}
+  revision integer not null,
+  first_release integer not null,
+  last_release integer not null,
+  -- Tells a corrected record from an unchanged one.
+  content_sha256 bytea not null check (octet_length(content_sha256) = 32),
+  -- The record as it is sent, rendered once.
+  body text not null,
+  primary key (id, from_release),
+  check (from_release < to_release)
+);
+create unique index ${table}_open_version on ${table}_version (id) where to_release = 2147483647;
+-- What a release began and what it ended, in the order of id: the difference of two releases costs what changed.
+create index ${table}_version_began on ${table}_version (from_release, id);
+create index ${table}_version_ended on ${table}_version (to_release, id) where to_release < 2147483647;
+-- For each filter with many values its versions by value, in the order of id.
+${content.flatMap((field) => describeIndex(table, field)).join('\n')}
+
+-- A key is assigned its id once, for ever.
+create table ${table}_key (
+  key text primary key,
+  id bigint not null unique
+);
+
+-- The records of a hundred ids, compressed when they are published. Versioned like records.
+create table ${table}_chunk (
+  -- Holds the ids from number * 100 + 1 to number * 100 + 100.
+  number bigint not null,
+  from_release integer not null,
+  to_release integer not null default 2147483647,
+  records integer not null check (records between 1 and 100),
+  -- Of the text before compression: the records, in the order of id, joined by a comma and a line end.
+  bytes integer not null,
+  crc32 bigint not null,
+  -- Of the records as lines, each closed by a line end.
+  sha256 bytea not null check (octet_length(sha256) = 32),
+  -- Raw deflate, closed by a full flush: chunks can be concatenated in a gzip member.
+  deflated bytea not null,
+  primary key (number, from_release),
+  check (from_release < to_release)
+);
+-- It is compressed already.
+alter table ${table}_chunk alter column deflated set storage external;
+-- A page skips the versions of other releases without leaving the index.
+create index ${table}_chunk_held on ${table}_chunk (number, to_release, from_release);
+
+-- How many records of a release have a value: event names and facets without counting. Versioned like records.
+create table ${table}_facet (
+  field text not null,
+  value text collate "C" not null,
+  from_release integer not null,
+  to_release integer not null default 2147483647,
+  records bigint not null check (records > 0),
+  primary key (field, value, from_release),
+  check (from_release < to_release)
+);
+
+-- How many records of a release precede an id, one row for every so many chunks: a deep offset starts there.
+create table ${table}_checkpoint (
+  release integer not null,
+  ordinal bigint not null,
+  id bigint not null,
+  primary key (release, ordinal)
+);
+
+grant select on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, ${table}_checkpoint
+  to outbreaks_api, outbreaks_operator;
+grant insert on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, ${table}_checkpoint
+  to outbreaks_operator;
+grant update (to_release) on ${table}_version, ${table}_chunk, ${table}_facet to outbreaks_operator;
+`
+}
+
+/** Fields with few values have no index: each of their values is met soon enough in the order of id. */
+function describeIndex(table: string, { name, filter, nullable }: Field): string[] {
+  if (filter === undefined || filter === 'few') return []
+  return [
+    `create index ${table}_version_${name} on ${table}_version (${name}, id)${nullable ? ` where ${name} is not null` : ''};`,
+  ]
+}
+
+if (import.meta.main) {
+  const dataset = catalogue.find(({ name }) => name === process.argv[2])
+  if (dataset === undefined) throw new Error(`which dataset? One of ${catalogue.map(({ name }) => name).join(', ')}`)
+  console.log(describeTables(dataset))
+}

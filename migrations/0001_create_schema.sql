@@ -1,0 +1,207 @@
+-- The tables that every dataset shares: roles, clients, keys, releases and their files.
+
+-- Roles that hold privileges; logins are made members of them (docs/operate.md).
+-- Roles belong to the whole cluster, so another database of it, or another node, may have created them first.
+do $$
+begin
+  create role outbreaks_api nologin;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+do $$
+begin
+  create role outbreaks_operator nologin;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+grant usage on schema public to outbreaks_api, outbreaks_operator;
+
+-- Running nodes keep small tables in memory and read this one, twice a second, to see whether they changed.
+create table watched_topic (
+  topic text primary key,
+  version bigint not null default 1
+);
+insert into watched_topic (topic) values ('client'), ('signing_key'), ('release');
+grant select on watched_topic to outbreaks_api, outbreaks_operator;
+grant update (version) on watched_topic to outbreaks_operator;
+
+-- The changing transaction itself raises the version: a node that sees the new version sees the change.
+create function note_change() returns trigger language plpgsql as $$
+begin
+  update watched_topic set version = version + 1 where topic = tg_argv[0];
+  return null;
+end $$;
+
+create table client (
+  client_id text primary key,
+  name text not null check (name <> ''),
+  scopes text[] not null,
+  -- Carried by every access token; raising it ends all tokens issued before.
+  generation integer not null default 1,
+  created_at timestamptz not null default now(),
+  disabled_at timestamptz
+);
+
+-- A client has two secrets while they rotate. Only digests of 256 random bits are kept.
+create table client_secret (
+  secret_sha256 bytea primary key check (octet_length(secret_sha256) = 32),
+  client_id text not null references client,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz
+);
+create index on client_secret (client_id);
+
+-- A key signs from `signs_from` until a later key does, and is trusted until `verifies_until`.
+create table signing_key (
+  kid text primary key,
+  algorithm text not null check (algorithm in ('ES256', 'RS256', 'EdDSA')),
+  public_jwk jsonb not null,
+  sealed_private_key bytea not null,
+  created_at timestamptz not null default now(),
+  signs_from timestamptz not null,
+  verifies_until timestamptz
+);
+
+grant select on client, client_secret, signing_key to outbreaks_api, outbreaks_operator;
+grant insert, update on client, client_secret, signing_key to outbreaks_operator;
+
+create trigger note_change after insert or update or delete on client
+  for each statement execute function note_change('client');
+create trigger note_change after insert or update or delete on client_secret
+  for each statement execute function note_change('client');
+create trigger note_change after insert or update or delete on signing_key
+  for each statement execute function note_change('signing_key');
+
+-- The datasets that have tables here. The names of those begin with `table_prefix`.
+create table dataset (
+  name text primary key,
+  table_prefix text not null unique
+);
+grant select on dataset to outbreaks_api, outbreaks_operator;
+
+-- A release is the whole dataset as it was published at one moment. Only pruning changes a row.
+create table release (
+  dataset text not null references dataset,
+  number integer not null check (number >= 1),
+  title text not null,
+  licence text not null,
+  note text,
+  published_at timestamptz not null default now(),
+  records bigint not null,
+  added bigint not null,
+  corrected bigint not null,
+  withdrawn bigint not null,
+  -- The highest id ever assigned in the dataset: the next release continues from here, so no id is reused.
+  last_id bigint not null,
+  -- The earlier release that a rollback published again.
+  restores integer check (restores < number),
+  -- SHA-256 over the digests of the chunks, in their order.
+  digest bytea not null check (octet_length(digest) = 32),
+  -- Why records were added, corrected and withdrawn: codes, by kind of change and by event.
+  reasons jsonb not null,
+  -- The fields a record has in this release.
+  contract jsonb not null,
+  -- How often each rule warned while the release was validated.
+  warnings jsonb not null,
+  -- Since when its records cannot be read any more.
+  pruned_at timestamptz,
+  primary key (dataset, number),
+  foreign key (dataset, restores) references release
+);
+grant select on release to outbreaks_api, outbreaks_operator;
+grant insert on release to outbreaks_operator;
+create trigger note_change after insert or update or delete on release
+  for each statement execute function note_change('release');
+
+-- The files of a release: each is written once, whole, and then recorded here with its digest.
+create table release_file (
+  dataset text not null,
+  release integer not null,
+  name text not null,
+  media_type text not null,
+  records bigint not null check (records >= 0),
+  bytes bigint not null check (bytes >= 0),
+  sha256 bytea not null check (octet_length(sha256) = 32),
+  primary key (dataset, release, name),
+  foreign key (dataset, release) references release
+);
+grant select on release_file to outbreaks_api, outbreaks_operator;
+grant insert on release_file to outbreaks_operator;
+create trigger note_change after insert or update or delete on release_file
+  for each statement execute function note_change('release');
+
+-- Pruning, first step: every node learns that these releases are pruned and refuses them …
+create function retire_releases(of_dataset text, oldest_kept integer) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if not exists (select from release where dataset = of_dataset and number = oldest_kept and pruned_at is null) then
+    raise exception 'release % is not there to be kept', oldest_kept;
+  end if;
+  update release set pruned_at = now() where dataset = of_dataset and number < oldest_kept and pruned_at is null;
+end $$;
+
+-- … second step, when all have learned it: the records that no kept release holds are deleted.
+-- Nothing else in this schema deletes anything.
+create function prune_releases(of_dataset text) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  prefix text := (select table_prefix from dataset where name = of_dataset);
+  oldest_kept integer := (select min(number) from release where dataset = of_dataset and pruned_at is null);
+  versioned text;
+begin
+  if exists (
+    select from release
+    where dataset = of_dataset and number < oldest_kept and pruned_at > clock_timestamp() - interval '5 seconds'
+  ) then
+    raise exception 'nodes may not have learned yet that these releases are pruned';
+  end if;
+  foreach versioned in array array['_version', '_chunk', '_facet', '_event'] loop
+    if to_regclass(prefix || versioned) is not null then
+      execute format('delete from %I where to_release <= $1', prefix || versioned) using oldest_kept;
+    end if;
+  end loop;
+  execute format('delete from %I where release < $1', prefix || '_checkpoint') using oldest_kept;
+end $$;
+
+revoke execute on function retire_releases, prune_releases from public;
+grant execute on function retire_releases, prune_releases to outbreaks_operator;
+
+-- A first release is written without the indexes of its table; they are built when it is committed, because row by row
+-- they cost more than the rows. Only an empty table can be treated so, and nobody reads that one.
+create table suspended_index (
+  of_table regclass not null,
+  definition text not null
+);
+
+create function suspend_indexes(of_table regclass) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  filled boolean;
+  index record;
+begin
+  execute format('select exists (select from %s)', of_table) into filled;
+  if filled or of_table::text not like '%\_version' then
+    raise exception 'indexes of % are in use', of_table;
+  end if;
+  for index in
+    select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
+    where indrelid = of_table and not exists (select from pg_constraint where conindid = indexrelid)
+  loop
+    insert into suspended_index values (of_table, index.definition);
+    execute format('drop index %s', index.name);
+  end loop;
+end $$;
+
+-- At commit, in any case: there is no committed state in which an index is missing.
+create function restore_index() returns trigger
+language plpgsql security definer set search_path = public, pg_temp set maintenance_work_mem = '256MB' as $$
+begin
+  execute new.definition;
+  delete from suspended_index where definition = new.definition;
+  return null;
+end $$;
+create constraint trigger restore_index after insert on suspended_index deferrable initially deferred
+  for each row execute function restore_index();
+
+revoke execute on function suspend_indexes, restore_index from public;
+grant execute on function suspend_indexes to outbreaks_operator;
