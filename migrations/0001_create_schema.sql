@@ -99,8 +99,6 @@ create table release (
   digest bytea not null check (octet_length(digest) = 32),
   -- Why records were added, corrected and withdrawn: codes, by kind of change and by event.
   reasons jsonb not null,
-  -- The fields a record has in this release.
-  contract jsonb not null,
   -- How often each rule warned while the release was validated.
   warnings jsonb not null,
   -- Since when its records cannot be read any more.
@@ -112,6 +110,18 @@ grant select on release to outbreaks_api, outbreaks_operator;
 grant insert on release to outbreaks_operator;
 create trigger note_change after insert or update or delete on release
   for each statement execute function note_change('release');
+
+-- The contract of a release: the fields its records have, in their order. It holds from `first_release` until the next
+-- contract of the dataset. Every later version of the program reads, exports and rolls back a release through its contract.
+create table contract (
+  dataset text not null,
+  first_release integer not null,
+  fields jsonb not null,
+  primary key (dataset, first_release),
+  foreign key (dataset, first_release) references release
+);
+grant select on contract to outbreaks_api, outbreaks_operator;
+grant insert on contract to outbreaks_operator;
 
 -- The files of a release: each is written once, whole, and then recorded here with its digest.
 create table release_file (

@@ -46,6 +46,11 @@ export interface Field {
   readonly maximum?: number
 }
 
+/** What a field is to whoever reads it: a field without what the service does with it. */
+export type FieldShape = Omit<Field, 'filter' | 'derive' | 'vocabulary'> & {
+  readonly vocabulary?: Pick<Vocabulary, 'name' | 'pattern'>
+}
+
 /** Days that can be asked for by `{name}_from` and `{name}_to`: the period of a record, from its field to its field. */
 export interface Period {
   readonly name: string
@@ -140,7 +145,7 @@ export function defineDataset(
 }
 
 /** The type of the column that holds the field, as PostgreSQL names it. */
-export function columnType(field: Field): string {
+export function columnType(field: FieldShape): string {
   const types: Record<Kind, string> = {
     identifier: 'bigint',
     integer: 'integer',
@@ -159,7 +164,7 @@ export function columnType(field: Field): string {
 /** The fields an input file carries: the CSV contract, behind `id` or `key`. */
 export const givenFields = (dataset: Dataset): Field[] => dataset.content.filter((field) => field.derive === undefined)
 
-export function fieldSchema(field: Field): TSchema {
+export function fieldSchema(field: FieldShape): TSchema {
   const about = { description: field.description }
   const range = {
     ...(field.minimum === undefined ? {} : { minimum: field.minimum }),
@@ -189,10 +194,16 @@ export function fieldSchema(field: Field): TSchema {
   }
 }
 
+interface RecordShape {
+  readonly recordName: string
+  readonly description: string
+  readonly fields: readonly FieldShape[]
+}
+
 /** The JSON Schema of one published record: every key always present. */
-export const recordSchema = (dataset: Dataset) =>
-  Type.Object(Object.fromEntries(dataset.fields.map((field) => [field.name, fieldSchema(field)])), {
-    $id: dataset.recordName,
-    description: dataset.description,
+export const recordSchema = ({ recordName, description, fields }: RecordShape) =>
+  Type.Object(Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])), {
+    $id: recordName,
+    description,
     additionalProperties: false,
   })

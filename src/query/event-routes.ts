@@ -103,9 +103,7 @@ export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void 
         $id: `${baseUrl}${home}/schema?release=${release.number}`,
         title: dataset.recordName,
       }
-      // Fields that came later are not in its records.
-      const fields = dataset.fields.filter(({ name }) => Object.hasOwn(release.contract, name))
-      const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields }), ...head })
+      const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields: release.contract.fields }), ...head })
       return answer(request, reply, { release, ...readyParts([schema]) })
     },
   )

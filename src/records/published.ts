@@ -1,6 +1,7 @@
 // Which releases exist: small, asked by every request, and so kept in memory by whoever watches it.
 import sql from 'sql-template-tag'
 import type { Database } from '../platform/database.ts'
+import { type Contract, findContract, type StoredContract } from './contract.ts'
 import type { Reasons } from './reasons.ts'
 
 export interface ReleaseFile {
@@ -25,8 +26,7 @@ export interface PublishedRelease {
   readonly reasons: Reasons
   /** How often each rule warned while the release was read. */
   readonly warnings: Readonly<Record<string, number>>
-  /** The fields its records have, with their kinds. */
-  readonly contract: Readonly<Record<string, string>>
+  readonly contract: Contract
   /** SHA-256 over the digests of its chunks, in hex. */
   readonly digest: string
   /** The release it went back to. */
@@ -52,7 +52,6 @@ interface ReleaseRow {
   withdrawn: string
   reasons: Reasons
   warnings: Record<string, number>
-  contract: Record<string, string>
   digest: Buffer
   restores: number | null
   pruned_at: Date | null
@@ -67,14 +66,24 @@ const files = sql`array(
 export async function loadPublished(database: Database): Promise<Published> {
   const rows = await database.query<ReleaseRow>(
     sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn,
-        reasons, warnings, contract, digest, restores, pruned_at, ${files} as files
+        reasons, warnings, digest, restores, pruned_at, ${files} as files
       from release order by dataset, number`,
   )
+  // After the releases: a release and its contract appear together, so none is missing.
+  const stored = await database.query<StoredContract & { dataset: string }>(
+    sql`select dataset, first_release as "firstRelease", fields from contract order by dataset, first_release`,
+  )
+  const contracts = Map.groupBy(stored, (contract) => contract.dataset)
   const byDataset = Map.groupBy(rows, (row) => row.dataset)
-  return new Map([...byDataset].map(([dataset, releases]) => [dataset, releases.map(toPublished)]))
+  return new Map(
+    [...byDataset].map(([dataset, releases]) => [
+      dataset,
+      releases.map((row) => toPublished(row, contracts.get(dataset) ?? [])),
+    ]),
+  )
 }
 
-const toPublished = (row: ReleaseRow): PublishedRelease => ({
+const toPublished = (row: ReleaseRow, contracts: readonly StoredContract[]): PublishedRelease => ({
   number: row.number,
   title: row.title,
   licence: row.licence,
@@ -86,7 +95,7 @@ const toPublished = (row: ReleaseRow): PublishedRelease => ({
   withdrawn: Number(row.withdrawn),
   reasons: row.reasons,
   warnings: row.warnings,
-  contract: row.contract,
+  contract: findContract(contracts, row.number),
   digest: row.digest.toString('hex'),
   restores: row.restores,
   prunedAt: row.pruned_at,

@@ -15,11 +15,11 @@ import { countFacets } from './count-facets.ts'
 import { collectFindings, errorAt, type Findings } from './finding.ts'
 import { openRelease, type ReleaseInput } from './input/read-release.ts'
 import type { RecordFile } from './input/record-file.ts'
-import { claimLastRelease, contractOf, type LastRelease } from './last-release.ts'
+import { claimLastRelease, type LastRelease, nextContract } from './last-release.ts'
 import { createEventWatch } from './new-events.ts'
 import { createPublishedPoints } from './published-series.ts'
 import { describeChanges } from './report.ts'
-import { addCheckpoints, rewriteChunks, signChunks } from './write-chunks.ts'
+import { addCheckpoints, findChunks, rewriteChunks, signChunks } from './write-chunks.ts'
 import { closeVersions, createVersionWriter } from './write-versions.ts'
 
 export interface PublishedSummary {
@@ -181,10 +181,13 @@ export async function publishEdition(
   const records = last.records + counts.added - counts.withdrawn
   if (touched.size === 0 && last.number > 0)
     return { dataset: dataset.name, release: last.number, records, ...counts, unchanged: true }
+  const { contract, isNew } = nextContract(dataset, last)
+  // Records have other keys from this release on, so that every chunk has another text.
+  if (contract.keysSince === release) for (const number of await findChunks(client, dataset)) touched.add(number)
   await rewriteChunks(
     client,
     dataset,
-    release,
+    { release, contract },
     [...touched].sort((a, b) => a - b),
     (done) => progress('compressing', done, touched.size),
   )
@@ -194,11 +197,15 @@ export async function publishEdition(
   const signed = await signChunks(client, dataset)
   if (signed.records !== records) throw new Error(`chunks hold ${signed.records} records, the release ${records}`)
   await client.query(sql`
-    insert into release (dataset, number, title, licence, note, restores, reasons, contract, warnings,
+    insert into release (dataset, number, title, licence, note, restores, reasons, warnings,
       added, corrected, withdrawn, records, last_id, digest)
     values (${dataset.name}, ${release}, ${about.title}, ${about.licence}, ${about.note}, ${about.restores},
-      ${JSON.stringify(about.reasons)}, ${JSON.stringify(contractOf(dataset))}, ${JSON.stringify(findings.warned)},
+      ${JSON.stringify(about.reasons)}, ${JSON.stringify(findings.warned)},
       ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()}, ${signed.digest})`)
+  if (isNew)
+    await client.query(sql`
+      insert into contract (dataset, first_release, fields)
+      values (${dataset.name}, ${release}, ${JSON.stringify(contract.fields)})`)
   return { dataset: dataset.name, release, records, ...counts, unchanged: false }
 }
 

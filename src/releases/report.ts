@@ -52,8 +52,9 @@ async function sampleCorrections(client: PoolClient, dataset: Dataset, release: 
         id: Number(after['id']),
         event: String(after['event']),
         field,
-        before: JSON.stringify(before[field]),
-        after: JSON.stringify(after[field]),
+        // A field that is younger than the version is null in it.
+        before: JSON.stringify(before[field] ?? null),
+        after: JSON.stringify(after[field] ?? null),
       }))
       .filter((change) => change.before !== change.after),
   )

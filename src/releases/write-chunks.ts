@@ -3,7 +3,8 @@
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
-import { CHUNK_IDS, encodeChunk } from '../records/chunk.ts'
+import { CHUNK_IDS, encodeChunk, SEPARATOR } from '../records/chunk.ts'
+import { type Contract, renderThrough } from '../records/contract.ts'
 import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
 import { copyIn } from './write-versions.ts'
 
@@ -13,7 +14,7 @@ const BATCH_CHUNKS = 32
 export async function rewriteChunks(
   client: PoolClient,
   dataset: Dataset,
-  release: number,
+  { release, contract }: { release: number; contract: Contract },
   numbers: readonly number[],
   progress: (done: number) => void,
 ): Promise<void> {
@@ -23,7 +24,7 @@ export async function rewriteChunks(
   for (let at = 0; at < numbers.length; at += BATCH_CHUNKS) {
     // Compressing is ours and reading is the database's work: both have something to do.
     const [made, next] = await Promise.all([
-      Promise.all(texts.map(encodeLine(release))),
+      Promise.all(texts.map((text) => encodeLine(release, readThrough(contract, text)))),
       takeTexts(client, dataset, release, batchAt(at + BATCH_CHUNKS)),
     ])
     await copyIn(
@@ -40,6 +41,28 @@ interface ChunkText {
   number: string
   records: string
   text: string
+  /** The release that wrote the oldest of its records. */
+  oldest: number
+}
+
+/** The chunk with the keys of the contract in every record. */
+const readThrough = (contract: Contract, chunk: ChunkText): ChunkText =>
+  chunk.oldest >= contract.keysSince
+    ? chunk
+    : {
+        ...chunk,
+        text: chunk.text
+          .split(SEPARATOR)
+          .map((body) => renderThrough(contract.fields, body))
+          .join(SEPARATOR),
+      }
+
+/** The chunks of the last release. */
+export async function findChunks(client: PoolClient, dataset: Dataset): Promise<number[]> {
+  const { rows } = await client.query<{ number: string }>(
+    sql`select number from ${tablesOf(dataset).chunk} where to_release = ${OPEN}`,
+  )
+  return rows.map(({ number }) => Number(number))
 }
 
 /** Ends these chunks and gives what they hold now. One whose last record went has no text and is not made again. */
@@ -54,22 +77,20 @@ async function takeTexts(
   await client.query(sql`
     update ${chunk} set to_release = ${release} where number = any(${numbers}::bigint[]) and to_release = ${OPEN}`)
   const { rows } = await client.query<ChunkText>(sql`
-    select number, held.records, held.text
+    select number, held.records, held.text, held.oldest
     from unnest(${numbers}::bigint[]) as touched (number)
     cross join lateral (
-      select count(*) as records, string_agg(body, E',\\n' order by id) as text from ${version}
+      select count(*) as records, string_agg(body, E',\\n' order by id) as text, min(from_release) as oldest from ${version}
       where id between number * ${CHUNK_IDS} + 1 and number * ${CHUNK_IDS} + ${CHUNK_IDS} and to_release = ${OPEN}
     ) as held
     where held.records > 0`)
   return rows
 }
 
-const encodeLine =
-  (release: number) =>
-  async ({ number, records, text }: ChunkText): Promise<string> => {
-    const { bytes, crc32, sha256, deflated } = await encodeChunk(text)
-    return `${number}\t${release}\t${records}\t${bytes}\t${crc32}\t\\\\x${sha256.toString('hex')}\t\\\\x${deflated.toString('hex')}\n`
-  }
+async function encodeLine(release: number, { number, records, text }: ChunkText): Promise<string> {
+  const { bytes, crc32, sha256, deflated } = await encodeChunk(text)
+  return `${number}\t${release}\t${records}\t${bytes}\t${crc32}\t\\\\x${sha256.toString('hex')}\t\\\\x${deflated.toString('hex')}\n`
+}
 
 /** How many records stand before every so many chunks: a deep offset starts there. */
 export async function addCheckpoints(client: PoolClient, dataset: Dataset, release: number): Promise<void> {

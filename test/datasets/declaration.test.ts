@@ -12,20 +12,24 @@ await client.connect()
 async function describeTable(table: string) {
   const { rows } = await client.query<{ name: string; type: string; nullable: boolean }>(
     `select column_name as name, data_type as type, is_nullable = 'YES' as nullable
-     from information_schema.columns where table_name = $1 order by ordinal_position`,
+     from information_schema.columns where table_name = $1`,
     [table],
   )
-  return rows
+  return sortByName(rows)
 }
 
+/** A later migration adds its column at the end of the table, wherever the declaration has the field. */
+const sortByName = <Named extends { name: string }>(named: readonly Named[]) =>
+  named.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+
 const declared = (dataset: Dataset) =>
-  dataset.fields.map((field) => ({ name: field.name, type: columnType(field), nullable: field.nullable }))
+  sortByName(dataset.fields.map((field) => ({ name: field.name, type: columnType(field), nullable: field.nullable })))
 
 /** What the record store keeps beside the fields. */
 const bookkeeping = ['from_release', 'to_release', 'content_sha256', 'body']
 
 for (const dataset of catalogue) {
-  test(`${dataset.name}: the version table has exactly the declared columns, types and nullability, in order`, async () => {
+  test(`${dataset.name}: the version table has exactly the declared columns, types and nullability`, async () => {
     const columns = await describeTable(`${dataset.table}_version`)
     const fields = columns.filter((column) => !bookkeeping.includes(column.name))
     assert.deepEqual(fields, declared(dataset))

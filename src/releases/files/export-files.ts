@@ -5,6 +5,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/database.ts'
 import { OperatorFault } from '../../platform/operator-fault.ts'
+import { contractsOf, findContract, type StoredContract } from '../../records/contract.ts'
 import { type FileStore, type Fingerprint, readFingerprint } from '../../records/file-store.ts'
 import { createCsvEncoder, createLineEncoder } from './file-encoder.ts'
 import { createParquetEncoder } from './parquet-encoder.ts'
@@ -35,7 +36,9 @@ export function exportRelease(
   return database.transaction(async (client) => {
     await client.query(`set local statement_timeout = ${STATEMENT_MS}`)
     await claimTurn(client, dataset, release)
-    const contents = { dataset, release, records: await countRecords(client, dataset, release) }
+    const records = await countRecords(client, dataset, release)
+    const contracts = await rows<StoredContract>(client, contractsOf(dataset.name))
+    const contents = { dataset, release, records, contract: findContract(contracts, release) }
     const plans = await planFiles(client, contents)
     const missing: FilePlan[] = []
     for (const plan of plans) if (!(await isWhole(store, plan))) missing.push(plan)

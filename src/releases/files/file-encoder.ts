@@ -1,11 +1,12 @@
 // How records become the bytes of a file; CSV (RFC 4180) and lines of JSON.
-// Bytes depend on the records and the declaration only: the same release gives the same file, always.
-import type { Dataset, Field, FieldValue } from '../../datasets/define.ts'
+// Bytes depend on the records and the contract of the release only: the same release gives the same file, always.
+import type { FieldValue } from '../../datasets/define.ts'
+import type { Fields } from '../../records/contract.ts'
 
 export interface ReleaseRecord {
   /** The record as it is sent. */
   readonly body: string
-  /** Its values, in the order of the declaration. */
+  /** Its values, in the order of the contract. */
   readonly values: readonly FieldValue[]
 }
 
@@ -16,7 +17,7 @@ export interface FileEncoder {
   end(): Uint8Array
 }
 
-export function readRecord(fields: readonly Field[], body: string): ReleaseRecord {
+export function readRecord(fields: Fields, body: string): ReleaseRecord {
   const record = JSON.parse(body) as Record<string, FieldValue>
   return { body, values: fields.map(({ name }) => record[name] ?? null) }
 }
@@ -30,7 +31,7 @@ export function createLineEncoder(): FileEncoder {
   }
 }
 
-export function createCsvEncoder({ fields }: Dataset): FileEncoder {
+export function createCsvEncoder(fields: Fields): FileEncoder {
   let head = `${fields.map(({ name }) => name).join(',')}\r\n`
   const takeHead = () => {
     const text = head

@@ -1,8 +1,9 @@
-// A release as Parquet: typed columns from the declaration, written in row groups so that memory stays bounded.
-// Nothing but records and declaration may reach the bytes: no time, no host, no version of ours.
+// A release as Parquet: typed columns from its contract, written in row groups so that memory stays bounded.
+// Nothing but records and contract may reach the bytes: no time, no host, no version of ours.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import { columnType, type Dataset, type Field, type FieldValue } from '../../datasets/define.ts'
+import { columnType, type FieldShape, type FieldValue } from '../../datasets/define.ts'
+import type { Fields } from '../../records/contract.ts'
 import type { FileEncoder } from './file-encoder.ts'
 
 type ParquetValue = string | number | bigint | boolean
@@ -31,13 +32,13 @@ const parquetTypes: Record<string, ParquetType> = {
   jsonb: { element: text, convert: (value) => JSON.stringify(value) },
 }
 
-const typeOf = (field: Field): ParquetType => {
+const typeOf = (field: FieldShape): ParquetType => {
   const type = parquetTypes[columnType(field)]
   if (type === undefined) throw new Error(`there is no Parquet type for ${field.name}`)
   return type
 }
 
-export function createParquetEncoder({ name: root, fields }: Dataset): FileEncoder {
+export function createParquetEncoder(fields: Fields, root: string): FileEncoder {
   const types = fields.map(typeOf)
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({

@@ -4,6 +4,7 @@ import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { OperatorFault } from '../../platform/operator-fault.ts'
+import { type Contract, type Fields, readVersion } from '../../records/contract.ts'
 import type { FileDraft, FileStore, Fingerprint } from '../../records/file-store.ts'
 import { tablesOf } from '../../records/tables.ts'
 import { type FileEncoder, readRecord } from './file-encoder.ts'
@@ -13,12 +14,13 @@ export interface ReleaseContents {
   readonly release: number
   /** How many it holds. */
   readonly records: number
+  readonly contract: Contract
 }
 
 export interface FilePlan {
   readonly name: string
   readonly mediaType: string
-  readonly createEncoder: (dataset: Dataset) => FileEncoder
+  readonly createEncoder: (fields: Fields, name: string) => FileEncoder
   /** What consumers were told of the file, where it had been recorded before. */
   readonly promised: Fingerprint | undefined
 }
@@ -41,8 +43,10 @@ export async function writeFiles(
   if (plans.length === 0) return prints
   const files: Writing[] = []
   try {
-    for (const plan of plans)
-      files.push({ plan, encoder: plan.createEncoder(contents.dataset), draft: await store.create(plan.name) })
+    for (const plan of plans) {
+      const encoder = plan.createEncoder(contents.contract.fields, contents.dataset.name)
+      files.push({ plan, encoder, draft: await store.create(plan.name) })
+    }
     await writeRecords(client, files, contents)
     for (const file of files) prints.set(file.plan, await sealFile(file))
     for (const { draft } of files) await draft.keep()
@@ -54,10 +58,10 @@ export async function writeFiles(
 }
 
 async function writeRecords(client: PoolClient, files: readonly Writing[], contents: ReleaseContents): Promise<void> {
-  const { dataset, release, records } = contents
+  const { release, records, contract } = contents
   let written = 0
   for await (const bodies of readBodies(client, contents)) {
-    const batch = bodies.map((body) => readRecord(dataset.fields, body))
+    const batch = bodies.map((body) => readRecord(contract.fields, body))
     for (const { encoder, draft } of files) await draft.write(encoder.add(batch))
     written += batch.length
   }
@@ -65,16 +69,19 @@ async function writeRecords(client: PoolClient, files: readonly Writing[], conte
   if (written !== records) throw new Error(`release ${release} says ${records} records, but ${written} were read`)
 }
 
-async function* readBodies(client: PoolClient, { dataset, release }: ReleaseContents): AsyncGenerator<string[]> {
+async function* readBodies(
+  client: PoolClient,
+  { dataset, release, contract }: ReleaseContents,
+): AsyncGenerator<string[]> {
   const { version } = tablesOf(dataset)
   let last: string | undefined = '0'
   while (last !== undefined) {
-    const { rows }: { rows: { id: string; body: string }[] } = await client.query(
-      sql`select id, body from ${version}
+    const { rows }: { rows: { id: string; from_release: number; body: string }[] } = await client.query(
+      sql`select id, from_release, body from ${version}
         where id > ${last} and from_release <= ${release} and to_release > ${release}
         order by id limit ${BATCH_RECORDS}`,
     )
-    yield rows.map(({ body }) => body)
+    yield rows.map(({ body, from_release }) => readVersion(contract, body, from_release))
     last = rows.at(-1)?.id
   }
 }

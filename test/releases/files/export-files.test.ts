@@ -12,6 +12,7 @@ import type { FieldValue } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/database.ts'
 import { OperatorFault } from '../../../src/platform/operator-fault.ts'
+import { declaredFields } from '../../../src/records/contract.ts'
 import { openFileStore } from '../../../src/records/file-store.ts'
 import { exportRelease } from '../../../src/releases/files/export-files.ts'
 import { createCsvEncoder } from '../../../src/releases/files/file-encoder.ts'
@@ -233,10 +234,12 @@ test('a past release is exported as it was; nodes are told', async () => {
   assert.equal(readNdjsonFile(await here.read('hed-outbreaks-2.ndjson')).length, 3)
 })
 
+const fields = declaredFields(hedOutbreaks)
+
 test('without records there are still a header and a schema', async () => {
-  const csv = createCsvEncoder(hedOutbreaks)
+  const csv = createCsvEncoder(fields)
   assert.equal(String(csv.add([])) + String(csv.end()), `${hedOutbreaks.fields.map(({ name }) => name).join(',')}\r\n`)
-  const parquet = createParquetEncoder(hedOutbreaks)
+  const parquet = createParquetEncoder(fields, hedOutbreaks.name)
   const bytes = Buffer.concat([parquet.add([]), parquet.end()])
   assert.deepEqual(await parquetReadObjects({ file: toAsyncBuffer(bytes) }), [])
   assert.equal((await parquetMetadataAsync(toAsyncBuffer(bytes))).schema.length, hedOutbreaks.fields.length + 1)
@@ -254,7 +257,7 @@ test('Parquet comes in row groups, whatever the batches, and leaves the encoder 
     }),
   }))
   const encode = (batch: number) => {
-    const encoder = createParquetEncoder(hedOutbreaks)
+    const encoder = createParquetEncoder(fields, hedOutbreaks.name)
     const parts: Uint8Array[] = []
     for (let i = 0; i < records.length; i += batch) parts.push(encoder.add(records.slice(i, i + batch)))
     return { parts, bytes: Buffer.concat([...parts, encoder.end()]) }
