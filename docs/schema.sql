@@ -1,0 +1,938 @@
+--
+-- PostgreSQL database dump
+--
+
+SET statement_timeout = 0;
+SET lock_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+SELECT pg_catalog.set_config('search_path', '', false);
+SET check_function_bodies = false;
+SET xmloption = content;
+SET client_min_messages = warning;
+SET row_security = off;
+
+--
+-- Name: note_change(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.note_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  update watched_topic set version = version + 1 where topic = tg_argv[0];
+  return null;
+end $$;
+
+--
+-- Name: prune_releases(text); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.prune_releases(of_dataset text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $_$
+declare
+  prefix text := (select table_prefix from dataset where name = of_dataset);
+  oldest_kept integer := (select min(number) from release where dataset = of_dataset and pruned_at is null);
+  versioned text;
+begin
+  if exists (
+    select from release
+    where dataset = of_dataset and number < oldest_kept and pruned_at > clock_timestamp() - interval '5 seconds'
+  ) then
+    raise exception 'nodes may not have learned yet that these releases are pruned';
+  end if;
+  foreach versioned in array array['_version', '_chunk', '_facet', '_event'] loop
+    if to_regclass(prefix || versioned) is not null then
+      execute format('delete from %I where to_release <= $1', prefix || versioned) using oldest_kept;
+    end if;
+  end loop;
+  execute format('delete from %I where release < $1', prefix || '_checkpoint') using oldest_kept;
+end $_$;
+
+--
+-- Name: restore_index(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.restore_index() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET maintenance_work_mem TO '256MB'
+    AS $$
+begin
+  execute new.definition;
+  delete from suspended_index where definition = new.definition;
+  return null;
+end $$;
+
+--
+-- Name: retire_releases(text, integer); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.retire_releases(of_dataset text, oldest_kept integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  if not exists (select from release where dataset = of_dataset and number = oldest_kept and pruned_at is null) then
+    raise exception 'release % is not there to be kept', oldest_kept;
+  end if;
+  update release set pruned_at = now() where dataset = of_dataset and number < oldest_kept and pruned_at is null;
+end $$;
+
+--
+-- Name: sum_hed_outbreak_series(text[]); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.sum_hed_outbreak_series(touched text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  delete from hed_outbreak_series where series_id = any(touched);
+  insert into hed_outbreak_series
+  select series_id, event, pathogen, country_code, source_name, location_granularity, case_status,
+    count(*), max(last_release), min(coalesce(date_low, date_high)), max(coalesce(date_high, date_low)),
+    max(cases) filter (where cumulative), max(deaths) filter (where cumulative),
+    sum(cases) filter (where not cumulative), sum(deaths) filter (where not cumulative)
+  from hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
+  group by series_id, event, pathogen, country_code, source_name, location_granularity, case_status;
+end $$;
+
+--
+-- Name: summarise_hed_outbreak_events(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.summarise_hed_outbreak_events() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET work_mem TO '64MB'
+    AS $$
+declare
+  open constant integer := 2147483647;
+  touched_series text[];
+  touched text[];
+begin
+  select array_agg(series_id), array_agg(distinct event) into touched_series, touched
+  from (
+    select distinct series_id, event from hed_outbreak_version
+    where from_release = new.number or (to_release = new.number and to_release < open)
+  ) as changed;
+  perform sum_hed_outbreak_series(touched_series);
+  update hed_outbreak_event set to_release = new.number where to_release = open and event = any(touched);
+  insert into hed_outbreak_event (event, from_release, body)
+  with grouped as materialized (
+    -- Counts are told by level of place, status and source: across those they would be counted twice.
+    select event, pathogen, country_code, source_name, location_granularity, case_status,
+      sum(records) as records, max(last_release) as last_release, min(first_day) as first_day, max(last_day) as last_day,
+      max(largest_cases) as largest_cases, max(largest_deaths) as largest_deaths,
+      sum(new_cases) as new_cases, sum(new_deaths) as new_deaths
+    from hed_outbreak_series where event = any(touched)
+    group by event, pathogen, country_code, source_name, location_granularity, case_status
+  ), told as (
+    select event, location_granularity, case_status, max(largest_cases) as largest_cases,
+      max(largest_deaths) as largest_deaths, sum(new_cases) as new_cases, sum(new_deaths) as new_deaths
+    from grouped group by event, location_granularity, case_status, source_name
+  ), counted as (
+    select event, json_agg(json_build_object(
+      'location_granularity', location_granularity, 'case_status', case_status,
+      'largest_cumulative_cases', largest_cases, 'largest_cumulative_deaths', largest_deaths,
+      'new_cases', new_cases, 'new_deaths', new_deaths) order by location_granularity, case_status) as counts
+    from (
+      select event, location_granularity, case_status, max(largest_cases) as largest_cases,
+        max(largest_deaths) as largest_deaths, max(new_cases) as new_cases, max(new_deaths) as new_deaths
+      from told group by event, location_granularity, case_status
+    ) as best group by event
+  ), whole as (
+    select event, sum(records) as records,
+      json_agg(distinct pathogen) as pathogens, json_agg(distinct country_code) as country_codes,
+      json_agg(distinct source_name) as sources,
+      min(first_day) as first_day, max(last_day) as last_day, max(last_release) as last_release
+    from grouped group by event
+  )
+  select event, new.number, json_build_object(
+    'event', event, 'records', records, 'pathogens', pathogens, 'country_codes', country_codes, 'sources', sources,
+    'first_day', first_day, 'last_day', last_day, 'last_release', last_release, 'counts', counts)
+  from whole join counted using (event);
+  return null;
+end $$;
+
+--
+-- Name: suspend_indexes(regclass); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.suspend_indexes(of_table regclass) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+declare
+  filled boolean;
+  index record;
+begin
+  execute format('select exists (select from %s)', of_table) into filled;
+  if filled or of_table::text not like '%\_version' then
+    raise exception 'indexes of % are in use', of_table;
+  end if;
+  for index in
+    select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
+    where indrelid = of_table and not exists (select from pg_constraint where conindid = indexrelid)
+  loop
+    insert into suspended_index values (of_table, index.definition);
+    execute format('drop index %s', index.name);
+  end loop;
+end $$;
+
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: client; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.client (
+    client_id text NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    disabled_at timestamp with time zone,
+    CONSTRAINT client_name_check CHECK ((name <> ''::text))
+);
+
+--
+-- Name: client_secret; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.client_secret (
+    secret_sha256 bytea NOT NULL,
+    client_id text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    CONSTRAINT client_secret_secret_sha256_check CHECK ((octet_length(secret_sha256) = 32))
+);
+
+--
+-- Name: contract; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.contract (
+    dataset text NOT NULL,
+    first_release integer NOT NULL,
+    fields jsonb NOT NULL
+);
+
+--
+-- Name: dataset; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.dataset (
+    name text NOT NULL,
+    table_prefix text NOT NULL
+);
+
+--
+-- Name: hed_outbreak_checkpoint; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_checkpoint (
+    release integer NOT NULL,
+    ordinal bigint NOT NULL,
+    id bigint NOT NULL
+);
+
+--
+-- Name: hed_outbreak_chunk; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_chunk (
+    number bigint NOT NULL,
+    from_release integer NOT NULL,
+    to_release integer DEFAULT 2147483647 NOT NULL,
+    records integer NOT NULL,
+    bytes integer NOT NULL,
+    crc32 bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    deflated bytea NOT NULL,
+    CONSTRAINT hed_outbreak_chunk_check CHECK ((from_release < to_release)),
+    CONSTRAINT hed_outbreak_chunk_records_check CHECK (((records >= 1) AND (records <= 100))),
+    CONSTRAINT hed_outbreak_chunk_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+ALTER TABLE ONLY public.hed_outbreak_chunk ALTER COLUMN deflated SET STORAGE EXTERNAL;
+
+--
+-- Name: hed_outbreak_event; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_event (
+    event text NOT NULL COLLATE pg_catalog."C",
+    from_release integer NOT NULL,
+    to_release integer DEFAULT 2147483647 NOT NULL,
+    body text NOT NULL,
+    CONSTRAINT hed_outbreak_event_check CHECK ((from_release < to_release))
+);
+
+--
+-- Name: hed_outbreak_facet; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_facet (
+    field text NOT NULL,
+    value text NOT NULL COLLATE pg_catalog."C",
+    from_release integer NOT NULL,
+    to_release integer DEFAULT 2147483647 NOT NULL,
+    records bigint NOT NULL,
+    CONSTRAINT hed_outbreak_facet_check CHECK ((from_release < to_release)),
+    CONSTRAINT hed_outbreak_facet_records_check CHECK ((records > 0))
+);
+
+--
+-- Name: hed_outbreak_key; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_key (
+    key text NOT NULL,
+    id bigint NOT NULL
+);
+
+--
+-- Name: hed_outbreak_series; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_series (
+    series_id text NOT NULL,
+    event text NOT NULL,
+    pathogen text NOT NULL,
+    country_code text NOT NULL,
+    source_name text NOT NULL,
+    location_granularity text NOT NULL,
+    case_status text NOT NULL,
+    records bigint NOT NULL,
+    last_release integer NOT NULL,
+    first_day date,
+    last_day date,
+    largest_cases integer,
+    largest_deaths integer,
+    new_cases bigint,
+    new_deaths bigint
+);
+
+--
+-- Name: hed_outbreak_version; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_version (
+    id bigint NOT NULL,
+    from_release integer NOT NULL,
+    to_release integer DEFAULT 2147483647 NOT NULL,
+    event text NOT NULL,
+    pathogen text NOT NULL,
+    pathogen_taxon_id integer,
+    disease text,
+    disease_icd11 text,
+    host text,
+    country_code text NOT NULL,
+    country text NOT NULL,
+    location_granularity text NOT NULL,
+    al1_code text,
+    admin_l1 text,
+    admin_l2 text,
+    admin_l3 text,
+    locality text,
+    location_as_reported text,
+    location_type text,
+    latitude double precision,
+    longitude double precision,
+    date_low date,
+    date_high date,
+    date_report date,
+    date_type text,
+    date_inferred boolean NOT NULL,
+    case_status text NOT NULL,
+    cumulative boolean NOT NULL,
+    cases integer,
+    deaths integer,
+    cases_missing text,
+    deaths_missing text,
+    series_id text NOT NULL,
+    series_break boolean NOT NULL,
+    composite boolean NOT NULL,
+    source_name text NOT NULL,
+    source_type text,
+    source_url text,
+    verification text NOT NULL,
+    note text,
+    extra jsonb NOT NULL,
+    revision integer NOT NULL,
+    first_release integer NOT NULL,
+    last_release integer NOT NULL,
+    content_sha256 bytea NOT NULL,
+    body text NOT NULL,
+    CONSTRAINT hed_outbreak_version_check CHECK ((from_release < to_release)),
+    CONSTRAINT hed_outbreak_version_content_sha256_check CHECK ((octet_length(content_sha256) = 32))
+);
+
+--
+-- Name: migration; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.migration (
+    id integer NOT NULL,
+    name character varying(255) NOT NULL,
+    run_on timestamp without time zone NOT NULL
+);
+
+--
+-- Name: migration_id_seq; Type: SEQUENCE; Schema: public; Owner: -
+--
+
+CREATE SEQUENCE public.migration_id_seq
+    AS integer
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+--
+-- Name: migration_id_seq; Type: SEQUENCE OWNED BY; Schema: public; Owner: -
+--
+
+ALTER SEQUENCE public.migration_id_seq OWNED BY public.migration.id;
+
+--
+-- Name: release; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.release (
+    dataset text NOT NULL,
+    number integer NOT NULL,
+    title text NOT NULL,
+    licence text NOT NULL,
+    note text,
+    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    records bigint NOT NULL,
+    added bigint NOT NULL,
+    corrected bigint NOT NULL,
+    withdrawn bigint NOT NULL,
+    last_id bigint NOT NULL,
+    restores integer,
+    digest bytea NOT NULL,
+    reasons jsonb NOT NULL,
+    warnings jsonb NOT NULL,
+    pruned_at timestamp with time zone,
+    CONSTRAINT release_check CHECK ((restores < number)),
+    CONSTRAINT release_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT release_number_check CHECK ((number >= 1))
+);
+
+--
+-- Name: release_file; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.release_file (
+    dataset text NOT NULL,
+    release integer NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    records bigint NOT NULL,
+    bytes bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    CONSTRAINT release_file_bytes_check CHECK ((bytes >= 0)),
+    CONSTRAINT release_file_records_check CHECK ((records >= 0)),
+    CONSTRAINT release_file_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+
+--
+-- Name: signing_key; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.signing_key (
+    kid text NOT NULL,
+    algorithm text NOT NULL,
+    public_jwk jsonb NOT NULL,
+    sealed_private_key bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    signs_from timestamp with time zone NOT NULL,
+    verifies_until timestamp with time zone,
+    CONSTRAINT signing_key_algorithm_check CHECK ((algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text, 'EdDSA'::text])))
+);
+
+--
+-- Name: suspended_index; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.suspended_index (
+    of_table regclass NOT NULL,
+    definition text NOT NULL
+);
+
+--
+-- Name: watched_topic; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.watched_topic (
+    topic text NOT NULL,
+    version bigint DEFAULT 1 NOT NULL
+);
+
+--
+-- Name: migration id; Type: DEFAULT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.migration ALTER COLUMN id SET DEFAULT nextval('public.migration_id_seq'::regclass);
+
+--
+-- Name: client client_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client
+    ADD CONSTRAINT client_pkey PRIMARY KEY (client_id);
+
+--
+-- Name: client_secret client_secret_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client_secret
+    ADD CONSTRAINT client_secret_pkey PRIMARY KEY (secret_sha256);
+
+--
+-- Name: contract contract_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.contract
+    ADD CONSTRAINT contract_pkey PRIMARY KEY (dataset, first_release);
+
+--
+-- Name: dataset dataset_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.dataset
+    ADD CONSTRAINT dataset_pkey PRIMARY KEY (name);
+
+--
+-- Name: dataset dataset_table_prefix_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.dataset
+    ADD CONSTRAINT dataset_table_prefix_key UNIQUE (table_prefix);
+
+--
+-- Name: hed_outbreak_checkpoint hed_outbreak_checkpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_checkpoint
+    ADD CONSTRAINT hed_outbreak_checkpoint_pkey PRIMARY KEY (release, ordinal);
+
+--
+-- Name: hed_outbreak_chunk hed_outbreak_chunk_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_chunk
+    ADD CONSTRAINT hed_outbreak_chunk_pkey PRIMARY KEY (number, from_release);
+
+--
+-- Name: hed_outbreak_event hed_outbreak_event_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_event
+    ADD CONSTRAINT hed_outbreak_event_pkey PRIMARY KEY (event, from_release);
+
+--
+-- Name: hed_outbreak_facet hed_outbreak_facet_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_facet
+    ADD CONSTRAINT hed_outbreak_facet_pkey PRIMARY KEY (field, value, from_release);
+
+--
+-- Name: hed_outbreak_key hed_outbreak_key_id_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_key
+    ADD CONSTRAINT hed_outbreak_key_id_key UNIQUE (id);
+
+--
+-- Name: hed_outbreak_key hed_outbreak_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_key
+    ADD CONSTRAINT hed_outbreak_key_pkey PRIMARY KEY (key);
+
+--
+-- Name: hed_outbreak_version hed_outbreak_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_version
+    ADD CONSTRAINT hed_outbreak_version_pkey PRIMARY KEY (id, from_release);
+
+--
+-- Name: migration migration_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.migration
+    ADD CONSTRAINT migration_pkey PRIMARY KEY (id);
+
+--
+-- Name: release_file release_file_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release_file
+    ADD CONSTRAINT release_file_pkey PRIMARY KEY (dataset, release, name);
+
+--
+-- Name: release release_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release
+    ADD CONSTRAINT release_pkey PRIMARY KEY (dataset, number);
+
+--
+-- Name: signing_key signing_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.signing_key
+    ADD CONSTRAINT signing_key_pkey PRIMARY KEY (kid);
+
+--
+-- Name: watched_topic watched_topic_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.watched_topic
+    ADD CONSTRAINT watched_topic_pkey PRIMARY KEY (topic);
+
+--
+-- Name: client_secret_client_id_idx; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX client_secret_client_id_idx ON public.client_secret USING btree (client_id);
+
+--
+-- Name: hed_outbreak_chunk_held; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_chunk_held ON public.hed_outbreak_chunk USING btree (number, to_release, from_release);
+
+--
+-- Name: hed_outbreak_open_version; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE UNIQUE INDEX hed_outbreak_open_version ON public.hed_outbreak_version USING btree (id) WHERE (to_release = 2147483647);
+
+--
+-- Name: hed_outbreak_series_event; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_series_event ON public.hed_outbreak_series USING btree (event);
+
+--
+-- Name: hed_outbreak_series_id; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_series_id ON public.hed_outbreak_series USING btree (series_id);
+
+--
+-- Name: hed_outbreak_version_al1_code; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_al1_code ON public.hed_outbreak_version USING btree (al1_code, id) WHERE (al1_code IS NOT NULL);
+
+--
+-- Name: hed_outbreak_version_began; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_began ON public.hed_outbreak_version USING btree (from_release, id);
+
+--
+-- Name: hed_outbreak_version_country_code; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_country_code ON public.hed_outbreak_version USING btree (country_code, id);
+
+--
+-- Name: hed_outbreak_version_disease; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_disease ON public.hed_outbreak_version USING btree (disease, id) WHERE (disease IS NOT NULL);
+
+--
+-- Name: hed_outbreak_version_ended; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_ended ON public.hed_outbreak_version USING btree (to_release, id) WHERE (to_release < 2147483647);
+
+--
+-- Name: hed_outbreak_version_event; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_event ON public.hed_outbreak_version USING btree (event, id);
+
+--
+-- Name: hed_outbreak_version_pathogen; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_pathogen ON public.hed_outbreak_version USING btree (pathogen, id);
+
+--
+-- Name: hed_outbreak_version_series_id; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_series_id ON public.hed_outbreak_version USING btree (series_id, id);
+
+--
+-- Name: hed_outbreak_version_source_name; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX hed_outbreak_version_source_name ON public.hed_outbreak_version USING btree (source_name, id);
+
+--
+-- Name: client note_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.client FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('client');
+
+--
+-- Name: client_secret note_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.client_secret FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('client');
+
+--
+-- Name: release note_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.release FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('release');
+
+--
+-- Name: release_file note_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.release_file FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('release');
+
+--
+-- Name: signing_key note_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.signing_key FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('signing_key');
+
+--
+-- Name: suspended_index restore_index; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER restore_index AFTER INSERT ON public.suspended_index DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.restore_index();
+
+--
+-- Name: release summarise_events; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER summarise_events AFTER INSERT ON public.release DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.dataset = 'hed-outbreaks'::text)) EXECUTE FUNCTION public.summarise_hed_outbreak_events();
+
+--
+-- Name: client_secret client_secret_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.client_secret
+    ADD CONSTRAINT client_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(client_id);
+
+--
+-- Name: contract contract_dataset_first_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.contract
+    ADD CONSTRAINT contract_dataset_first_release_fkey FOREIGN KEY (dataset, first_release) REFERENCES public.release(dataset, number);
+
+--
+-- Name: release release_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release
+    ADD CONSTRAINT release_dataset_fkey FOREIGN KEY (dataset) REFERENCES public.dataset(name);
+
+--
+-- Name: release release_dataset_restores_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release
+    ADD CONSTRAINT release_dataset_restores_fkey FOREIGN KEY (dataset, restores) REFERENCES public.release(dataset, number);
+
+--
+-- Name: release_file release_file_dataset_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release_file
+    ADD CONSTRAINT release_file_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
+
+--
+-- Name: SCHEMA public; Type: ACL; Schema: -; Owner: -
+--
+
+GRANT USAGE ON SCHEMA public TO outbreaks_api;
+GRANT USAGE ON SCHEMA public TO outbreaks_operator;
+
+--
+-- Name: FUNCTION prune_releases(of_dataset text); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.prune_releases(of_dataset text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_releases(of_dataset text) TO outbreaks_operator;
+
+--
+-- Name: FUNCTION restore_index(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.restore_index() FROM PUBLIC;
+
+--
+-- Name: FUNCTION retire_releases(of_dataset text, oldest_kept integer); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.retire_releases(of_dataset text, oldest_kept integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.retire_releases(of_dataset text, oldest_kept integer) TO outbreaks_operator;
+
+--
+-- Name: FUNCTION sum_hed_outbreak_series(touched text[]); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.sum_hed_outbreak_series(touched text[]) FROM PUBLIC;
+
+--
+-- Name: FUNCTION suspend_indexes(of_table regclass); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.suspend_indexes(of_table regclass) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.suspend_indexes(of_table regclass) TO outbreaks_operator;
+
+--
+-- Name: TABLE client; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.client TO outbreaks_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO outbreaks_operator;
+
+--
+-- Name: TABLE client_secret; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.client_secret TO outbreaks_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.client_secret TO outbreaks_operator;
+
+--
+-- Name: TABLE contract; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.contract TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.contract TO outbreaks_operator;
+
+--
+-- Name: TABLE dataset; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.dataset TO outbreaks_api;
+GRANT SELECT ON TABLE public.dataset TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_checkpoint; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.hed_outbreak_checkpoint TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.hed_outbreak_checkpoint TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_chunk; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.hed_outbreak_chunk TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.hed_outbreak_chunk TO outbreaks_operator;
+
+--
+-- Name: COLUMN hed_outbreak_chunk.to_release; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_chunk TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_event; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.hed_outbreak_event TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.hed_outbreak_event TO outbreaks_operator;
+
+--
+-- Name: COLUMN hed_outbreak_event.to_release; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_event TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_facet; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.hed_outbreak_facet TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.hed_outbreak_facet TO outbreaks_operator;
+
+--
+-- Name: COLUMN hed_outbreak_facet.to_release; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_facet TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_key; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.hed_outbreak_key TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.hed_outbreak_key TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_version; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.hed_outbreak_version TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.hed_outbreak_version TO outbreaks_operator;
+
+--
+-- Name: COLUMN hed_outbreak_version.to_release; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_version TO outbreaks_operator;
+
+--
+-- Name: TABLE release; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.release TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.release TO outbreaks_operator;
+
+--
+-- Name: TABLE release_file; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.release_file TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.release_file TO outbreaks_operator;
+
+--
+-- Name: TABLE signing_key; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.signing_key TO outbreaks_api;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.signing_key TO outbreaks_operator;
+
+--
+-- Name: TABLE watched_topic; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.watched_topic TO outbreaks_api;
+GRANT SELECT ON TABLE public.watched_topic TO outbreaks_operator;
+
+--
+-- Name: COLUMN watched_topic.version; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(version) ON TABLE public.watched_topic TO outbreaks_operator;
+
+--
+-- PostgreSQL database dump complete
+--
+
