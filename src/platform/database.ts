@@ -5,6 +5,7 @@ import type { Sql } from 'sql-template-tag'
 import { CopyOut } from './copy-out.ts'
 import { OperatorFault } from './operator-fault.ts'
 import { Problem } from './problem.ts'
+import { createTransactionClient } from './transaction-client.ts'
 
 export type Role = 'outbreaks_api' | 'outbreaks_operator'
 
@@ -86,8 +87,11 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
     let broken = true
     try {
       await client.query('begin')
-      const result = await work(client)
-      await client.query(ending)
+      const result = await runToItsEnd(client, work)
+      const { command } = await client.query(ending)
+      // PostgreSQL answers the COMMIT of a transaction in which a statement failed with ROLLBACK, and no error.
+      if (command !== ending.toUpperCase())
+        throw new Error('a statement failed unnoticed: the transaction was rolled back')
       broken = false
       return result
     } catch (error) {
@@ -121,6 +125,16 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
     transaction: (work) => run(work, 'commit'),
     rehearse: (work) => run(work, 'rollback'),
     close: () => pool.end(),
+  }
+}
+
+/** Whether the work returns or throws: afterwards none of its statements runs, and none can be sent. */
+async function runToItsEnd<Result>(connection: pg.PoolClient, work: (client: pg.PoolClient) => Promise<Result>) {
+  const { client, end } = createTransactionClient(connection)
+  try {
+    return await work(client)
+  } finally {
+    await end()
   }
 }
 

@@ -157,18 +157,22 @@ export async function publishEdition(
   const counts = { added: 0, corrected: 0, withdrawn: 0 }
   let read = 0
 
-  for await (const batch of rows) {
-    for (const { file, line, cells } of batch) noteEvent({ file, line, event: cells[eventPlace]?.value as string })
-    const versions = await comparison.compare(batch)
-    for (const { id, replaces } of versions) {
-      touched.add(chunkOf(id))
-      counts[replaces ? 'corrected' : 'added'] += 1
+  try {
+    for await (const batch of rows) {
+      for (const { file, line, cells } of batch) noteEvent({ file, line, event: cells[eventPlace]?.value as string })
+      const versions = await comparison.compare(batch)
+      for (const { id, replaces } of versions) {
+        touched.add(chunkOf(id))
+        counts[replaces ? 'corrected' : 'added'] += 1
+      }
+      await writer.add(versions)
+      read += batch.length
+      progress('comparing', read, last.records || null)
     }
-    await writer.add(versions)
-    read += batch.length
-    progress('comparing', read, last.records || null)
+    await writer.end()
+  } finally {
+    await writer.stop()
   }
-  await writer.end()
 
   const goes = withdrawn === 'the rest' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
   for await (const ids of goes) {

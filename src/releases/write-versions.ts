@@ -54,6 +54,10 @@ export function createVersionWriter(client: PoolClient, dataset: Dataset, releas
       await flush()
       await written
     },
+    /** Waits until nothing is being written any more, whatever became of it. */
+    async stop(): Promise<void> {
+      await written.catch(() => {})
+    },
   }
 }
 

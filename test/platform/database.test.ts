@@ -1,8 +1,11 @@
 // Connections: every wait ends, what fails is said in our words, and no lost connection ends the process.
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
 import sql from 'sql-template-tag'
 import { findFreePort } from '../../dev/postgres.ts'
 import { type Database, openDatabase } from '../../src/platform/database.ts'
@@ -170,6 +173,73 @@ test('a transaction that throws is rolled back, and leaves its connection usable
   )
   assert.equal(await countClients(), 0)
   assert.deepEqual(await database.query(backend), [before])
+})
+
+/** Work that goes on with a second statement while its transaction ends, and what became of that statement. */
+async function outlive(database: Database, second: (client: pg.PoolClient) => Promise<unknown>, fault: Error | null) {
+  let late: Promise<unknown> = Promise.resolve()
+  const transaction = database.transaction(async (client) => {
+    late = client.query(sql`select pg_sleep(0.1)`).then(() => second(client))
+    late.catch(() => {})
+    if (fault !== null) throw fault
+  })
+  const outcome = await transaction.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  return { outcome, late: await late.catch((error: unknown) => String(error)) }
+}
+
+const writeLate: [title: string, second: (client: pg.PoolClient) => Promise<unknown>][] = [
+  ['a statement', (client) => client.query(topic('late'))],
+  [
+    'a COPY',
+    (client) =>
+      pipeline(
+        Readable.from(['late\tlate\t{}\n']),
+        client.query(copyFrom('copy client (client_id, name, scopes) from stdin')),
+      ),
+  ],
+]
+for (const [title, second] of writeLate) {
+  for (const fault of [null, new Error('no further')]) {
+    test(`${title} issued after the work ${fault === null ? 'returned' : 'threw'} is refused and writes nothing`, async () => {
+      const database = open({ role: 'outbreaks_operator', connections: 1 })
+      const { outcome, late } = await outlive(database, second, fault)
+      assert.equal(outcome, fault)
+      assert.match(String(late), /the transaction has ended/)
+      assert.deepEqual(await database.query(sql`select client_id from client where client_id = 'late'`), [])
+    })
+  }
+}
+
+test('a COPY that nobody ends is broken off with the transaction, and its connection goes on', async () => {
+  const database = open({ role: 'outbreaks_operator', connections: 1 })
+  const [before] = await database.query<{ pid: number }>(backend)
+  const fault = new Error('no further')
+  await assert.rejects(
+    database.transaction(async (client) => {
+      const copy = client.query(copyFrom('copy client (client_id, name, scopes) from stdin'))
+      copy.on('error', () => {})
+      copy.write('half\thalf\t{}\n')
+      throw fault
+    }),
+    fault,
+  )
+  assert.deepEqual(await database.query(backend), [before])
+  assert.deepEqual(await database.query(sql`select client_id from client where client_id = 'half'`), [])
+})
+
+test('a transaction whose failed statement went unnoticed is not said to be committed', async () => {
+  const database = open({ role: 'outbreaks_operator', connections: 1 })
+  await assert.rejects(
+    database.transaction(async (client) => {
+      await client.query(topic('unnoticed'))
+      await client.query('select nonsense').catch(() => {})
+    }),
+    /a statement failed unnoticed/,
+  )
+  assert.deepEqual(await database.query(sql`select client_id from client where client_id = 'unnoticed'`), [])
 })
 
 test('a transaction that returns is committed, and gives what it returned', async () => {
