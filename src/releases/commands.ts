@@ -67,7 +67,7 @@ export function registerReleaseCommands(
     )
   command('publish', 'publish a directory as the next release: the whole of it, or nothing')
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
-    .option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %', parseNumber)
+    .addOption(confirmation())
     .action((directory: string, options: { dataset: string; confirmWithdrawn?: number }) =>
       answer((database) =>
         publishWithFiles(database, find(options), () =>
@@ -81,9 +81,12 @@ export function registerReleaseCommands(
   command('withdraw', 'take back what was published since an earlier release, by a new release equal to it')
     .requiredOption('--to <number>', 'the release to go back to', parseNumber)
     .requiredOption('--note <text>', 'why; consumers read it')
-    .action((options: { dataset: string; to: number; note: string }) =>
+    .addOption(confirmation())
+    .action((options: { dataset: string; to: number; note: string; confirmWithdrawn?: number }) =>
       answer((database) =>
-        publishWithFiles(database, find(options), () => withdrawTo(database, find(options), options.to, options.note)),
+        publishWithFiles(database, find(options), () =>
+          withdrawTo(database, find(options), options.to, options.note, { confirmed: options.confirmWithdrawn ?? 0 }),
+        ),
       ),
     )
   command('prune', 'let go of the records of old releases, for good')
@@ -106,6 +109,11 @@ export function registerReleaseCommands(
     answer((database) => listReleases(database, find(options))),
   )
 }
+
+const confirmation = () =>
+  new Option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %').argParser(
+    parseNumber,
+  )
 
 function parseNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 999999999')

@@ -53,13 +53,17 @@ export async function publishRelease(
   const input = await openRelease(directory)
   return database.transaction(async (client) => {
     const { summary, last } = await publishInput(database, client, dataset, input, progress)
-    if (summary.withdrawn > last.records * MASS_WITHDRAWAL && summary.withdrawn !== confirmed) {
-      throw new OperatorFault(
-        `this would withdraw ${summary.withdrawn} of ${last.records} records; if that is meant, say --confirm-withdrawn ${summary.withdrawn}`,
-      )
-    }
+    refuseMassWithdrawal(summary, last, confirmed)
     return summary
   })
+}
+
+/** `confirmed` is how many records the operator knows to be withdrawn. */
+export function refuseMassWithdrawal({ withdrawn }: PublishedSummary, last: LastRelease, confirmed: number): void {
+  if (withdrawn > last.records * MASS_WITHDRAWAL && withdrawn !== confirmed)
+    throw new OperatorFault(
+      `this would withdraw ${withdrawn} of ${last.records} records; if that is meant, say --confirm-withdrawn ${withdrawn}`,
+    )
 }
 
 /** What publishing the directory would do. It is done, reported and rolled back: nothing else could be as true. */

@@ -7,21 +7,22 @@ import { OperatorFault } from '../platform/operator-fault.ts'
 import { readCells } from '../records/render.ts'
 import { identifier, OPEN, tablesOf } from '../records/tables.ts'
 import { collectFindings } from './finding.ts'
-import { claimLastRelease } from './last-release.ts'
-import { publishEdition } from './publish.ts'
+import { claimLastRelease, type LastRelease } from './last-release.ts'
+import { publishEdition, refuseMassWithdrawal } from './publish.ts'
 
 const BATCH_RECORDS = 1000
 
 /** Costs what was changed since: only those records are looked at. */
-export async function withdrawTo(database: Database, dataset: Dataset, earlier: number, note: string) {
+export async function withdrawTo(
+  database: Database,
+  dataset: Dataset,
+  earlier: number,
+  note: string,
+  { confirmed = 0 }: { confirmed?: number } = {},
+) {
   return database.transaction(async (client) => {
     const last = await claimLastRelease(client, dataset)
-    const found = await client.query<{ title: string; licence: string }>(
-      sql`select title, licence from release where dataset = ${dataset.name} and number = ${earlier}`,
-    )
-    const [target] = found.rows
-    if (target === undefined || earlier >= last.number)
-      throw new OperatorFault(`there is no earlier release ${earlier} to go back to`)
+    const target = await findTarget(client, dataset, earlier, last)
     const place = (id: number) => ({ file: `release ${earlier}`, line: id, identity: { id } })
     const because = 'release_withdrawn' as const
     const edition = {
@@ -37,8 +38,24 @@ export async function withdrawTo(database: Database, dataset: Dataset, earlier: 
         restores: earlier,
       },
     }
-    return publishEdition(database, client, dataset, last, edition, collectFindings(), () => {})
+    const summary = await publishEdition(database, client, dataset, last, edition, collectFindings(), () => {})
+    refuseMassWithdrawal(summary, last, confirmed)
+    return summary
   })
+}
+
+/** Of a pruned release only some records are left: those that a kept one holds as well. It cannot be restored. */
+async function findTarget(client: PoolClient, dataset: Dataset, earlier: number, last: LastRelease) {
+  const { rows } = await client.query<{ title: string; licence: string; pruned: boolean; oldest: number }>(sql`
+    select title, licence, pruned_at is not null as pruned,
+      (select min(number) from release where dataset = ${dataset.name} and pruned_at is null) as oldest
+    from release where dataset = ${dataset.name} and number = ${earlier}`)
+  const [target] = rows
+  if (target === undefined || earlier >= last.number)
+    throw new OperatorFault(`there is no earlier release ${earlier} to go back to`)
+  if (target.pruned)
+    throw new OperatorFault(`release ${earlier} is pruned; the oldest release that can be restored is ${target.oldest}`)
+  return { title: target.title, licence: target.licence }
 }
 
 /** What the earlier release held and a later one ended. */

@@ -139,7 +139,7 @@ test('every facet says how many records have its value, in every release', async
   const row = (i: number, event: string, more: Partial<Row> = {}): Row => ({ key: `k${i}`, event, ...more })
   await publish(await writeNdjson([row(0, 'A'), row(1, 'A'), row(2, 'B', { host: 'human' }), row(3, 'C')]))
   await publish(await writeNdjson([row(0, 'A'), row(1, 'B'), row(2, 'B'), row(4, 'D')]), 1)
-  await withdrawTo(database, hedOutbreaks, 1, 'Back.')
+  await withdrawTo(database, hedOutbreaks, 1, 'Back.', { confirmed: 1 })
   for (const release of [1, 2, 3]) {
     for (const field of hedOutbreaks.facets) {
       const counted = await database.query(sql`
@@ -171,7 +171,7 @@ test('the summary of every event says what its records come to, in every release
   )
   // A record goes from one event to another, the first day goes, and an event ends.
   await publish(await writeChanges(2, [row(3, { event: 'C' })], ['k0', 'k4']), 2)
-  await withdrawTo(database, hedOutbreaks, 1, 'Back.')
+  await withdrawTo(database, hedOutbreaks, 1, 'Back.', { confirmed: 1 })
   const summaries = async (release: number) =>
     database.query(sql`
       select event, body::json->'records' as records, body::json->>'first_day' as first, body::json->>'last_day' as last,

@@ -30,7 +30,7 @@ await publish([{ key: 'b', cases: 101 }, { key: 'd' }], 1)
 
 test('the new release says exactly what the earlier one said, and nothing before it has changed', async () => {
   const before = [await read(1), await read(2), await read(3)]
-  const summary = await withdrawTo(database, hedOutbreaks, 1, 'Wrong figures from the ministry.')
+  const summary = await withdrawTo(database, hedOutbreaks, 1, 'Wrong figures from the ministry.', { confirmed: 1 })
   assert.deepEqual(summary, {
     dataset: 'hed-outbreaks',
     release: 4,
@@ -80,7 +80,7 @@ for (const number of [5, 6, 99]) {
 }
 
 test('going back to what is already said publishes nothing', async () => {
-  await withdrawTo(database, hedOutbreaks, 4, 'once')
+  await withdrawTo(database, hedOutbreaks, 4, 'once', { confirmed: 1 })
   const again = await withdrawTo(database, hedOutbreaks, 4, 'twice')
   assert.deepEqual([again.release, again.unchanged], [6, true])
 })
