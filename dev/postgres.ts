@@ -107,7 +107,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivilegedAccount(): { uid: number; gid: number } | null {
+export function unprivilegedAccount(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }

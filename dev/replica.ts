@@ -1,0 +1,104 @@
+// A real streaming replica of a durable cluster, for tests: its replay can be paused, and it can be promoted.
+// Copied by the backup functions of the server itself, because not every package of PostgreSQL has pg_basebackup.
+import { execFile } from 'node:child_process'
+import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { type Cluster, openCluster, unprivilegedAccount } from './postgres.ts'
+
+const run = promisify(execFile)
+const CAUGHT_UP_MS = 10_000
+
+export interface Replica extends Cluster {
+  /** WAL is received, but not replayed, until `resume`. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /** Waits until the replica has replayed what the primary has written so far. */
+  catchUp(): Promise<void>
+  promote(): Promise<void>
+}
+
+export async function createReplica(primary: Cluster): Promise<Replica> {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-replica-'))
+  const bin = await copyCluster(primary, home)
+  const cluster = await openCluster({ home, bin, settings: {}, seconds: 30, ending: 'immediate' })
+  const lsnOf = async (url: string, expression: string) =>
+    (await query<{ reached: string }>(url, `select ${expression} as reached`))[0]?.reached
+
+  async function untilTrue(condition: string, what: string): Promise<void> {
+    const deadline = Date.now() + CAUGHT_UP_MS
+    while ((await query<{ held: boolean }>(cluster.url, `select ${condition} as held`))[0]?.held !== true) {
+      if (Date.now() > deadline) throw new Error(`the replica is not ${what} after ${CAUGHT_UP_MS} ms`)
+      await wait(20)
+    }
+  }
+
+  return {
+    ...cluster,
+    async pause() {
+      await query(cluster.url, 'select pg_wal_replay_pause()')
+      await untilTrue(`pg_get_wal_replay_pause_state() = 'paused'`, 'paused')
+    },
+    resume: async () => void (await query(cluster.url, 'select pg_wal_replay_resume()')),
+    async catchUp() {
+      const written = await lsnOf(primary.url, 'pg_current_wal_lsn()')
+      await untilTrue(`pg_last_wal_replay_lsn() >= '${written}'`, 'at the state of its primary')
+    },
+    promote: async () => void (await query(cluster.url, 'select pg_promote()')),
+    // Not by pg_ctl: that one goes with the directory of a primary that is stopped first.
+    async stop() {
+      await cluster.kill().catch(() => {})
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Gives the directory of the binaries that the primary runs with. */
+async function copyCluster(primary: Cluster, home: string): Promise<string> {
+  const account = unprivilegedAccount()
+  if (account !== null) chownSync(home, account.uid, account.gid)
+  const data = path.join(home, 'data')
+  const { host, port } = readPlace(primary.url)
+  const admin = new pg.Client({ connectionString: primary.url, connectionTimeoutMillis: 5000 })
+  await admin.connect()
+  try {
+    const { rows } = await admin.query<{ data: string; bin: string }>(
+      `select current_setting('data_directory') as data, setting as bin from pg_config where name = 'BINDIR'`,
+    )
+    const { data: source = '', bin = '' } = rows[0] ?? {}
+    await admin.query(`select pg_backup_start('replica', true)`)
+    await run('cp', ['-a', source, data], { ...account, cwd: home })
+    const { rows: labels } = await admin.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    rmSync(path.join(data, 'postmaster.pid'), { force: true })
+    const files = { backup_label: labels[0]?.labelfile ?? '', 'standby.signal': '' }
+    for (const [name, text] of Object.entries(files)) {
+      writeFileSync(path.join(data, name), text)
+      if (account !== null) chownSync(path.join(data, name), account.uid, account.gid)
+    }
+    appendFileSync(
+      path.join(data, 'postgresql.auto.conf'),
+      `primary_conninfo = 'host=${host} port=${port} user=postgres'\nwal_receiver_status_interval = 1s\n`,
+    )
+    return bin
+  } finally {
+    await admin.end()
+  }
+}
+
+function readPlace(url: string): { host: string; port: string } {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port }
+}
+
+async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  await client.connect()
+  try {
+    return (await client.query<Row>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
