@@ -4,31 +4,46 @@
 -- Roles belong to the whole cluster, so another database of it, or another node, may have created them first.
 do $$
 begin
-  create role outbreaks_api nologin;
+  if not exists (select from pg_roles where rolname = 'outbreaks_api') then
+    create role outbreaks_api nologin;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end $$;
 
 do $$
 begin
-  create role outbreaks_operator nologin;
+  if not exists (select from pg_roles where rolname = 'outbreaks_operator') then
+    create role outbreaks_operator nologin;
+  end if;
 exception when duplicate_object or unique_violation then null;
 end $$;
 
 grant usage on schema public to outbreaks_api, outbreaks_operator;
 
+-- PUBLIC gets nothing. A function that runs as its owner is a way to the owner's privileges for whoever can call it with
+-- types, casts, views or triggers of their own, and a temporary schema is where everybody could create those.
+alter default privileges revoke execute on functions from public;
+revoke create on schema public from public;
+do $$
+begin
+  execute format('revoke create, temporary on database %I from public', current_database());
+end $$;
+
 -- Running nodes keep small tables in memory and read this one, twice a second, to see whether they changed.
 create table watched_topic (
   topic text primary key,
-  version bigint not null default 1
+  version bigint not null default 1,
+  -- Names the last change. After a restore or a failover two histories may reach the same version by other changes.
+  change_id uuid not null default gen_random_uuid()
 );
 insert into watched_topic (topic) values ('client'), ('signing_key'), ('release');
 grant select on watched_topic to outbreaks_api, outbreaks_operator;
-grant update (version) on watched_topic to outbreaks_operator;
+grant update (version, change_id) on watched_topic to outbreaks_operator;
 
 -- The changing transaction itself raises the version: a node that sees the new version sees the change.
 create function note_change() returns trigger language plpgsql as $$
 begin
-  update watched_topic set version = version + 1 where topic = tg_argv[0];
+  update public.watched_topic set version = version + 1, change_id = gen_random_uuid() where topic = tg_argv[0];
   return null;
 end $$;
 
@@ -140,41 +155,61 @@ grant insert on release_file to outbreaks_operator;
 create trigger note_change after insert or update or delete on release_file
   for each statement execute function note_change('release');
 
--- Pruning, first step: every node learns that these releases are pruned and refuses them …
-create function retire_releases(of_dataset text, oldest_kept integer) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  if not exists (select from release where dataset = of_dataset and number = oldest_kept and pruned_at is null) then
-    raise exception 'release % is not there to be kept', oldest_kept;
-  end if;
-  update release set pruned_at = now() where dataset = of_dataset and number < oldest_kept and pruned_at is null;
-end $$;
-
--- … second step, when all have learned it: the records that no kept release holds are deleted.
--- Nothing else in this schema deletes anything.
-create function prune_releases(of_dataset text) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+-- One transaction marks releases as pruned and deletes what no kept release holds: a snapshot sees both or neither, on
+-- the primary and on a replica. Nothing else in this schema deletes anything that was published.
+create function prune_releases(of_dataset text, oldest_kept integer) returns void
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
-  prefix text := (select table_prefix from dataset where name = of_dataset);
-  oldest_kept integer := (select min(number) from release where dataset = of_dataset and pruned_at is null);
+  prefix text := (select table_prefix from public.dataset where name = of_dataset);
   versioned text;
 begin
-  if exists (
-    select from release
-    where dataset = of_dataset and number < oldest_kept and pruned_at > clock_timestamp() - interval '5 seconds'
+  if not exists (
+    select from public.release where dataset = of_dataset and number = oldest_kept and pruned_at is null
   ) then
-    raise exception 'nodes may not have learned yet that these releases are pruned';
+    raise exception 'release % is not there to be kept', oldest_kept;
   end if;
+  update public.release set pruned_at = now()
+  where dataset = of_dataset and number < oldest_kept and pruned_at is null;
   foreach versioned in array array['_version', '_chunk', '_facet', '_event'] loop
-    if to_regclass(prefix || versioned) is not null then
-      execute format('delete from %I where to_release <= $1', prefix || versioned) using oldest_kept;
+    if to_regclass(format('public.%I', prefix || versioned)) is not null then
+      execute format('delete from public.%I where to_release <= $1', prefix || versioned) using oldest_kept;
     end if;
   end loop;
-  execute format('delete from %I where release < $1', prefix || '_checkpoint') using oldest_kept;
+  execute format('delete from public.%I where release < $1', prefix || '_checkpoint') using oldest_kept;
 end $$;
+grant execute on function prune_releases to outbreaks_operator;
 
-revoke execute on function retire_releases, prune_releases from public;
-grant execute on function retire_releases, prune_releases to outbreaks_operator;
+-- Every statement that reads a release has this as a condition, and so asks in its own snapshot: what it reads is the
+-- whole release, or the statement fails. Stable and without columns: PostgreSQL evaluates it once for a statement, also
+-- where no row matches.
+create function require_kept(of_dataset text, of_release integer) returns boolean language plpgsql stable as $$
+declare
+  pruned timestamptz;
+begin
+  select pruned_at into pruned from public.release where dataset = of_dataset and number = of_release;
+  if not found then
+    raise exception using errcode = 'OB503',
+      message = format('Release %s has not reached this database yet; try again shortly.', of_release);
+  end if;
+  if pruned is not null then
+    raise exception using errcode = 'OB410', message = format(
+      'The records of release %s are kept no longer. The oldest that can be read is %s: start again from it or from a later one.',
+      of_release,
+      (select min(number) from public.release where dataset = of_dataset and pruned_at is null));
+  end if;
+  return true;
+end $$;
+grant execute on function require_kept to outbreaks_api, outbreaks_operator;
+
+-- One publisher of a dataset at a time: false where another transaction is one. A row lock, because every role may take
+-- advisory locks; by a function, because a privilege to lock the row would be one to change it.
+create function lock_dataset(of_dataset text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform from public.dataset where name = of_dataset for no key update skip locked;
+  return found;
+end $$;
+grant execute on function lock_dataset to outbreaks_operator;
 
 -- A first release is written without the indexes of its table; they are built when it is committed, because row by row
 -- they cost more than the rows. Only an empty table can be treated so, and nobody reads that one.
@@ -183,35 +218,43 @@ create table suspended_index (
   definition text not null
 );
 
-create function suspend_indexes(of_table regclass) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+create function suspend_indexes(of_dataset text) returns void
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
+  suspended regclass := (
+    select pg_class.oid from public.dataset join pg_class on relname = table_prefix || '_version'
+    where name = of_dataset and relnamespace = 'public'::regnamespace and relkind = 'r');
   filled boolean;
   index record;
 begin
-  execute format('select exists (select from %s)', of_table) into filled;
-  if filled or of_table::text not like '%\_version' then
-    raise exception 'indexes of % are in use', of_table;
+  if suspended is null then
+    raise exception 'there is no dataset %', of_dataset;
+  end if;
+  execute format('select exists (select from %s)', suspended) into filled;
+  if filled then
+    raise exception 'indexes of % are in use', suspended;
   end if;
   for index in
     select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
-    where indrelid = of_table and not exists (select from pg_constraint where conindid = indexrelid)
+    where indrelid = suspended and not exists (select from pg_constraint where conindid = indexrelid)
   loop
-    insert into suspended_index values (of_table, index.definition);
+    insert into public.suspended_index values (suspended, index.definition);
     execute format('drop index %s', index.name);
   end loop;
 end $$;
+grant execute on function suspend_indexes to outbreaks_operator;
 
 -- At commit, in any case: there is no committed state in which an index is missing.
 create function restore_index() returns trigger
-language plpgsql security definer set search_path = public, pg_temp set maintenance_work_mem = '256MB' as $$
+language plpgsql security definer
+set search_path = pg_catalog, public, pg_temp set maintenance_work_mem = '256MB' as $$
 begin
+  if tg_relid <> 'public.suspended_index'::regclass then
+    raise exception 'this trigger belongs to another table';
+  end if;
   execute new.definition;
-  delete from suspended_index where definition = new.definition;
+  delete from public.suspended_index where definition = new.definition;
   return null;
 end $$;
 create constraint trigger restore_index after insert on suspended_index deferrable initially deferred
   for each row execute function restore_index();
-
-revoke execute on function suspend_indexes, restore_index from public;
-grant execute on function suspend_indexes to outbreaks_operator;

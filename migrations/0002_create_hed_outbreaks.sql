@@ -158,40 +158,43 @@ create index hed_outbreak_series_event on hed_outbreak_series (event);
 
 -- Sums are no history: only the newest ones are kept, and nobody but these functions reads or writes them.
 create function sum_hed_outbreak_series(touched text[]) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  delete from hed_outbreak_series where series_id = any(touched);
-  insert into hed_outbreak_series
+  delete from public.hed_outbreak_series where series_id = any(touched);
+  insert into public.hed_outbreak_series
   select series_id, event, pathogen, country_code, source_name, location_granularity, case_status,
     count(*), max(last_release), min(coalesce(date_low, date_high)), max(coalesce(date_high, date_low)),
     max(cases) filter (where cumulative), max(deaths) filter (where cumulative),
     sum(cases) filter (where not cumulative), sum(deaths) filter (where not cumulative)
-  from hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
+  from public.hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
   group by series_id, event, pathogen, country_code, source_name, location_granularity, case_status;
 end $$;
 
 create function summarise_hed_outbreak_events() returns trigger
-language plpgsql security definer set search_path = public, pg_temp set work_mem = '64MB' as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp set work_mem = '64MB' as $$
 declare
   open constant integer := 2147483647;
   touched_series text[];
   touched text[];
 begin
+  if tg_relid <> 'public.release'::regclass then
+    raise exception 'this trigger belongs to another table';
+  end if;
   select array_agg(series_id), array_agg(distinct event) into touched_series, touched
   from (
-    select distinct series_id, event from hed_outbreak_version
+    select distinct series_id, event from public.hed_outbreak_version
     where from_release = new.number or (to_release = new.number and to_release < open)
   ) as changed;
-  perform sum_hed_outbreak_series(touched_series);
-  update hed_outbreak_event set to_release = new.number where to_release = open and event = any(touched);
-  insert into hed_outbreak_event (event, from_release, body)
+  perform public.sum_hed_outbreak_series(touched_series);
+  update public.hed_outbreak_event set to_release = new.number where to_release = open and event = any(touched);
+  insert into public.hed_outbreak_event (event, from_release, body)
   with grouped as materialized (
     -- Counts are told by level of place, status and source: across those they would be counted twice.
     select event, pathogen, country_code, source_name, location_granularity, case_status,
       sum(records) as records, max(last_release) as last_release, min(first_day) as first_day, max(last_day) as last_day,
       max(largest_cases) as largest_cases, max(largest_deaths) as largest_deaths,
       sum(new_cases) as new_cases, sum(new_deaths) as new_deaths
-    from hed_outbreak_series where event = any(touched)
+    from public.hed_outbreak_series where event = any(touched)
     group by event, pathogen, country_code, source_name, location_granularity, case_status
   ), told as (
     select event, location_granularity, case_status, max(largest_cases) as largest_cases,
@@ -220,9 +223,6 @@ begin
   from whole join counted using (event);
   return null;
 end $$;
-
-revoke execute on function sum_hed_outbreak_series from public;
-
 
 -- When the publishing transaction commits, because by then all versions of the release are there; a preview, which is
 -- rolled back, does not pay for it. Only events that the release touched are summarised again.

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { CopyOut } from './copy-out.ts'
 import { OperatorFault } from './operator-fault.ts'
-import { Problem } from './problem.ts'
+import { Problem, type ProblemCode } from './problem.ts'
 import { createTransactionClient } from './transaction-client.ts'
 
 export type Role = 'outbreaks_api' | 'outbreaks_operator'
@@ -140,6 +140,11 @@ async function runToItsEnd<Result>(connection: pg.PoolClient, work: (client: pg.
 
 /** Classes of SQLSTATE that say "not now": connection, resources, operator intervention, system error. */
 const PASSING_STATES = /^(08|53|57|58|25006|40|55P03)/
+/** Raised by functions of the schema, with a message for whoever sent the request. */
+const OWN_STATES: ReadonlyMap<string, ProblemCode> = new Map([
+  ['OB410', 'release_pruned'],
+  ['OB503', 'unavailable'],
+])
 const PASSING_ERRORS = /timeout|terminated|not queryable|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
 
 /** A failure that passes becomes a Problem that says so; any other stays what it is. */
@@ -147,6 +152,8 @@ export function explainFailure(error: unknown): unknown {
   // What the operator did wrong may quote any words, also those a lost connection uses.
   if (!(error instanceof Error) || error instanceof Problem || error instanceof OperatorFault) return error
   const state = 'code' in error ? String(error.code) : ''
+  const own = error instanceof pg.DatabaseError ? OWN_STATES.get(state) : undefined
+  if (own !== undefined) return new Problem(own, error.message, { cause: error })
   const passing =
     error instanceof pg.DatabaseError ? PASSING_STATES.test(state) : PASSING_ERRORS.test(`${state} ${error.message}`)
   if (!passing) return error

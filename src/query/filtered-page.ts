@@ -4,6 +4,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import { identifier, tablesOf } from '../records/tables.ts'
+import { heldAndKept, isHeld, isKept } from '../records/versions.ts'
 import { type Filters, filterConditions, filterFields } from './filters.ts'
 
 /** How many records of the release have a value, by field and value; what is missing has none. */
@@ -30,13 +31,13 @@ export function facetCounts(dataset: Dataset, filters: Filters, release: number)
   select field, value, records from ${tablesOf(dataset).facet}
   where (field, value) in (
     select * from unnest(${asked.map(([field]) => field)}::text[], ${asked.map(([, value]) => value)}::text[]))
-    and from_release <= ${release} and to_release > ${release}`
+    and ${heldAndKept(dataset, release)}`
 }
 
 /** Every value of some fields in a release. */
 export const facetValues = (dataset: Dataset, release: number, fields: readonly string[]): Sql => sql`
   select field, value, records from ${tablesOf(dataset).facet}
-  where field = any(${fields}) and from_release <= ${release} and to_release > ${release}`
+  where field = any(${fields}) and ${heldAndKept(dataset, release)}`
 
 /** Walks the index with the fewest records. A value that no record has is never looked for. */
 export function planScan(
@@ -111,7 +112,7 @@ export const pageOfFitting = (dataset: Dataset, query: FilteredPageQuery): Sql =
     ) as looked_at
     where body is not null or unseen
   ) as found
-  where fitting > ${query.skip} or unseen
+  where (fitting > ${query.skip} or unseen) and ${isKept(dataset, query.release)}
   order by id, unseen limit ${query.limit}`
 
 /** How many fit; `short` where the budget ended first. */
@@ -156,15 +157,16 @@ export interface EventsQuery {
 
 export const eventSummaries = (dataset: Dataset, { release, skip, limit }: EventsQuery): Sql => sql`
   select body from ${identifier(`${dataset.table}_event`)}
-  where from_release <= ${release} and to_release > ${release} order by event offset ${skip} limit ${limit}`
+  where ${heldAndKept(dataset, release)} order by event offset ${skip} limit ${limit}`
 
 const isShort = ({ budget }: ScanQuery) => sql`coalesce(bool_or(cut), false) or count(*) > ${budget}`
 
 const source = (dataset: Dataset, query: ScanQuery) =>
-  sql`from (${versions(dataset, query, 0)}) as version limit ${query.budget + 1}`
+  sql`from (${versions(dataset, query, 0)}) as version
+    where ${isKept(dataset, query.release)} limit ${query.budget + 1}`
 
 const fits = (dataset: Dataset, { release, filters }: ScanQuery) =>
-  sql`(from_release <= ${release} and to_release > ${release} and ${filterConditions(dataset, filters)})`
+  sql`(${isHeld(release)} and ${filterConditions(dataset, filters)})`
 
 /** Of several values so many entries are read in all, for each version that may be looked at. */
 const ENTRIES_PER_VERSION = 4

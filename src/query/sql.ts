@@ -1,32 +1,28 @@
 // What is asked of the database. Pure: builds statements and runs none.
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { OPEN, tablesOf } from '../records/tables.ts'
-
-/** COPY takes no parameters: what stands in its text is a whole number, or nothing is asked. */
-function literal(value: number): Sql {
-  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`)
-  return raw(String(value))
-}
+import { heldAndKept, isHeld, isKept, literal } from '../records/versions.ts'
 
 /** The next chunks of a release from a number on, in binary. */
 export const chunksFrom = (dataset: Dataset, release: number, number: number, limit: number): Sql => sql`
   copy (
     select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
-    where number >= ${literal(number)} and from_release <= ${literal(release)} and to_release > ${literal(release)}
+    where number >= ${literal(number)} and ${heldAndKept(dataset, release)}
     order by number limit ${literal(limit)}
   ) to stdout (format binary)`
 
 export const checkpointsOf = (dataset: Dataset, release: number): Sql => sql`
-  select ordinal, id from ${tablesOf(dataset).checkpoint} where release = ${release} order by ordinal`
+  select ordinal, id from ${tablesOf(dataset).checkpoint}
+  where release = ${release} and ${isKept(dataset, release)} order by ordinal`
 
 export const eventNames = (dataset: Dataset, release: number): Sql => sql`
   select value from ${tablesOf(dataset).facet}
-  where field = 'event' and from_release <= ${release} and to_release > ${release} order by value`
+  where field = 'event' and ${heldAndKept(dataset, release)} order by value`
 
 export const recordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
   select body from ${tablesOf(dataset).version}
-  where id = ${id} and from_release <= ${release} and to_release > ${release}`
+  where id = ${id} and ${heldAndKept(dataset, release)}`
 
 export const spansOfRecord = (dataset: Dataset, id: number): Sql => sql`
   select from_release, to_release from ${tablesOf(dataset).version} where id = ${id} order by from_release`
@@ -42,7 +38,7 @@ export interface HistoryQuery {
 export const versionsOfRecord = (dataset: Dataset, { id, release, fromRelease, limit }: HistoryQuery): Sql => sql`
   select from_release, case when to_release <= ${release} then to_release end as to_release, body
   from ${tablesOf(dataset).version}
-  where id = ${id} and from_release between ${fromRelease} and ${release}
+  where id = ${id} and from_release between ${fromRelease} and ${release} and ${isKept(dataset, release)}
   order by from_release limit ${limit}`
 
 export interface ChangesQuery {
@@ -80,9 +76,9 @@ export function changesBetween(dataset: Dataset, { from, to, fromId, limit }: Ch
       case when after.body is null then 'withdrawn' when replaced.held then 'corrected' else 'added' end as step
     from touched
     left join lateral (select body, event from ${version} as v
-      where v.id = touched.id and from_release <= ${from} and to_release > ${from}) as before on true
+      where v.id = touched.id and ${isHeld(from)}) as before on true
     left join lateral (select body, event, from_release from ${version} as v
-      where v.id = touched.id and from_release <= ${to} and to_release > ${to}) as after on true
+      where v.id = touched.id and ${isHeld(to)}) as after on true
     cross join lateral (select max(to_release) as release from ${version} as v
       where v.id = touched.id and to_release <= ${to}) as gone
     cross join lateral (select exists (select from ${version} as v
@@ -90,5 +86,6 @@ export function changesBetween(dataset: Dataset, { from, to, fromId, limit }: Ch
     where before.body is distinct from after.body
     order by id limit ${limit}
   ) as change on true
+  where ${isKept(dataset, from)} and ${isKept(dataset, to)}
   order by change.id`
 }

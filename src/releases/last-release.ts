@@ -25,9 +25,7 @@ export interface LastRelease {
 
 /** Locks the dataset for the transaction: one publisher at a time, and a second one is told so instead of waiting. */
 export async function claimLastRelease(client: PoolClient, dataset: Dataset): Promise<LastRelease> {
-  const turn = await client.query<{ mine: boolean }>(
-    sql`select pg_try_advisory_xact_lock(hashtextextended(${`publish ${dataset.name}`}, 0)) as mine`,
-  )
+  const turn = await client.query<{ mine: boolean }>(sql`select lock_dataset(${dataset.name}) as mine`)
   if (turn.rows[0]?.mine !== true)
     throw new OperatorFault(`another release of ${dataset.name} is being published at this moment`)
   const releases = await client.query<{ number: number; records: string; last_id: string }>(

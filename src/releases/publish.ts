@@ -152,7 +152,7 @@ export async function publishEdition(
   progress: Progress,
 ): Promise<PublishedSummary> {
   const release = last.number + 1
-  if (last.number === 0) await client.query(sql`select suspend_indexes(${`${dataset.table}_version`})`)
+  if (last.number === 0) await client.query(sql`select suspend_indexes(${dataset.name})`)
   const comparison = createComparison(database, dataset, last, findings)
   const writer = createVersionWriter(client, dataset, release)
   const noteEvent = createEventWatch(last.events, findings)

@@ -6,6 +6,7 @@ import type { Database } from '../platform/database.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { readCells } from '../records/render.ts'
 import { identifier, OPEN, tablesOf } from '../records/tables.ts'
+import { heldAndKept, isHeld, isKept } from '../records/versions.ts'
 import { collectFindings } from './finding.ts'
 import { claimLastRelease, type LastRelease } from './last-release.ts'
 import { publishEdition, refuseMassWithdrawal } from './publish.ts'
@@ -64,7 +65,7 @@ const readHeld = (client: PoolClient, dataset: Dataset, earlier: number) =>
     client,
     'held',
     sql`select id, body from ${tablesOf(dataset).version}
-      where from_release <= ${earlier} and to_release > ${earlier} and to_release < ${OPEN} order by id`,
+      where ${heldAndKept(dataset, earlier)} and to_release < ${OPEN} order by id`,
   )
 
 /** What is held now and was not held by the earlier release. */
@@ -74,9 +75,8 @@ const readGone = (client: PoolClient, dataset: Dataset, earlier: number) => {
     client,
     'gone',
     sql`select id from ${version} as later
-      where from_release > ${earlier} and to_release = ${OPEN} and not exists (
-        select from ${version} as held
-        where held.id = later.id and held.from_release <= ${earlier} and held.to_release > ${earlier})
+      where from_release > ${earlier} and to_release = ${OPEN} and ${isKept(dataset, earlier)} and not exists (
+        select from ${version} as held where held.id = later.id and ${isHeld(earlier)})
       order by id`,
   )
 }

@@ -29,7 +29,7 @@ const allowed: Record<Role, Record<string, string[]>> = {
   outbreaks_operator: {
     migration: [],
     suspended_index: [],
-    watched_topic: ['select', 'update(version)'],
+    watched_topic: ['select', 'update(version)', 'update(change_id)'],
     dataset: ['select'],
     client: ['select', 'insert', 'update'],
     client_secret: ['select', 'insert', 'update'],
@@ -45,6 +45,11 @@ const allowed: Record<Role, Record<string, string[]>> = {
     hed_outbreak_event: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_series: [],
   },
+}
+const executable: Record<Role | 'public', string[]> = {
+  public: [],
+  outbreaks_api: ['require_kept'],
+  outbreaks_operator: ['lock_dataset', 'prune_releases', 'require_kept', 'suspend_indexes'],
 }
 const roles = Object.keys(allowed) as Role[]
 
@@ -106,6 +111,38 @@ for (const role of roles) {
     assert.deepEqual([...new Set(Object.values(rows[0] as object))], [false])
   })
 }
+
+for (const [role, names] of Object.entries(executable)) {
+  test(`${role} may execute ${names.join(', ') || 'no function'}`, async () => {
+    const { rows } = await admin.query<{ name: string }>(
+      `select proname as name from pg_proc where pronamespace = 'public'::regnamespace
+         and has_function_privilege($1, oid, 'execute') order by 1`,
+      [role],
+    )
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      names,
+    )
+  })
+}
+
+test('a function that a later migration creates is for nobody until it is granted', async () => {
+  await admin.query('begin')
+  await admin.query('create function later() returns integer language sql as $$ select 1 $$')
+  const { rows } = await admin.query(`select has_function_privilege('public', 'later()', 'execute') as open`)
+  await admin.query('rollback')
+  assert.deepEqual(rows, [{ open: false }])
+})
+
+test('a function that runs as its owner finds system objects first and temporary ones last', async () => {
+  const { rows } = await admin.query<{ name: string; config: string[] | null }>(
+    `select proname as name, proconfig as config from pg_proc
+     where pronamespace = 'public'::regnamespace and prosecdef`,
+  )
+  assert.ok(rows.length >= 5)
+  for (const { name, config } of rows)
+    assert.ok(config?.includes('search_path=pg_catalog, public, pg_temp'), `${name}: ${config}`)
+})
 
 test('a privilege that was granted by mistake is noticed', async () => {
   await admin.query('begin')

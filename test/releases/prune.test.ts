@@ -4,8 +4,10 @@ import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
+import { heldAndKept } from '../../src/records/versions.ts'
 import { pruneReleases } from '../../src/releases/prune.ts'
 import { publishRelease } from '../../src/releases/publish.ts'
+import { withdrawTo } from '../../src/releases/withdraw.ts'
 import { createTestDatabase } from '../database.ts'
 import { type Row, writeNdjson } from './release-fixture.ts'
 
@@ -48,11 +50,24 @@ test('a record whose versions are all gone comes back under its id', async () =>
   assert.deepEqual(ids, [{ id: '3' }])
 })
 
-test('nothing is deleted before every node has heard that it is pruned', async () => {
+test('a snapshot from before the pruning holds the release whole, one from after it refuses it', async () => {
+  const held = await read(2)
+  const seen = await database.transaction(async (client) => {
+    await client.query('set transaction isolation level repeatable read')
+    const kept = sql`select body from hed_outbreak_version where ${heldAndKept(hedOutbreaks, 2)} order by id`
+    const before = await client.query(kept)
+    await pruneReleases(database, hedOutbreaks, 3)
+    const after = await client.query(kept)
+    await assert.rejects(database.query(kept), { code: 'release_pruned' })
+    return [before.rows, after.rows]
+  })
+  assert.deepEqual(seen, [held, held])
+})
+
+test('going back to a pruned release is refused', async () => {
   const before = await countRows()
-  await database.query(sql`select retire_releases('hed-outbreaks', 4)`)
-  await assert.rejects(database.query(sql`select prune_releases('hed-outbreaks')`), /may not have learned yet/)
-  assert.deepEqual(await countRows(), { ...before, pruned: 3 })
+  await assert.rejects(withdrawTo(database, hedOutbreaks, 2, 'x'), /release 2 are kept no longer/)
+  assert.deepEqual(await countRows(), before)
 })
 
 test('a release that is not there, or is pruned already, cannot be the oldest kept', async () => {
@@ -60,7 +75,7 @@ test('a release that is not there, or is pruned already, cannot be the oldest ke
     await assert.rejects(pruneReleases(database, hedOutbreaks, oldest), /there is no release \d+ to keep/)
     // The same, said by the database itself to whoever calls it directly.
     await assert.rejects(
-      database.query(sql`select retire_releases('hed-outbreaks', ${oldest})`),
+      database.query(sql`select prune_releases('hed-outbreaks', ${oldest})`),
       /is not there to be kept/,
     )
   }

@@ -7,6 +7,7 @@ import { OperatorFault } from '../../platform/operator-fault.ts'
 import { type Contract, type Fields, readVersion } from '../../records/contract.ts'
 import type { FileDraft, FileStore, Fingerprint } from '../../records/file-store.ts'
 import { tablesOf } from '../../records/tables.ts'
+import { heldAndKept } from '../../records/versions.ts'
 import { type FileEncoder, readRecord } from './file-encoder.ts'
 
 export interface ReleaseContents {
@@ -78,7 +79,7 @@ async function* readBodies(
   while (last !== undefined) {
     const { rows }: { rows: { id: string; from_release: number; body: string }[] } = await client.query(
       sql`select id, from_release, body from ${version}
-        where id > ${last} and from_release <= ${release} and to_release > ${release}
+        where id > ${last} and ${heldAndKept(dataset, release)}
         order by id limit ${BATCH_RECORDS}`,
     )
     yield rows.map(({ body, from_release }) => readVersion(contract, body, from_release))

@@ -17,6 +17,7 @@ import { openFileStore } from '../../../src/records/file-store.ts'
 import { exportRelease } from '../../../src/releases/files/export-files.ts'
 import { createCsvEncoder } from '../../../src/releases/files/file-encoder.ts'
 import { createParquetEncoder } from '../../../src/releases/files/parquet-encoder.ts'
+import { pruneReleases } from '../../../src/releases/prune.ts'
 import { publishRelease } from '../../../src/releases/publish.ts'
 import { createTestDatabase } from '../../database.ts'
 import { readCsvFile, readNdjsonFile, readParquetFile, toAsyncBuffer } from '../read-files.ts'
@@ -52,7 +53,8 @@ async function openEverything() {
     directory,
     exportTo,
     export: (release = 1) => exportTo(directory, release),
-    publish: async (input: readonly Row[]) => publishRelease(operator, hedOutbreaks, await writeNdjson(input)),
+    publish: async (input: readonly Row[]) =>
+      publishRelease(operator, hedOutbreaks, await writeNdjson(input), { confirmed: 1 }),
     read: (name: string) => readFile(path.join(directory, name)),
     recorded: () =>
       operator.query<{ name: string; release: number }>(
@@ -213,6 +215,34 @@ test('a pruned release is not exported', async () => {
   await here.publish(rows)
   await here.superuser.query('update release set pruned_at = now()')
   await assert.rejects(here.export(), new OperatorFault('the records of release 1 are kept no longer'))
+})
+
+test('a release that is pruned while it is exported leaves no file, and a sentence', async () => {
+  const here = await openEverything()
+  await here.publish(rows)
+  await here.publish(rows.slice(1))
+  const store = openFileStore(here.directory)
+  let pruned: Promise<unknown> | undefined
+  const exported = exportRelease(
+    here.operator,
+    {
+      ...store,
+      async create(name) {
+        const draft = await store.create(name)
+        const write: typeof draft.write = async (bytes) => {
+          pruned ??= pruneReleases(here.operator, hedOutbreaks, 2)
+          await pruned
+          return draft.write(bytes)
+        }
+        return { ...draft, write }
+      },
+    },
+    hedOutbreaks,
+    1,
+  )
+  await assert.rejects(exported, /The records of release 1 are kept no longer\. The oldest that can be read is 2/)
+  assert.deepEqual(await readdir(here.directory), [])
+  assert.deepEqual(await here.recorded(), [])
 })
 
 test('a past release is exported as it was; nodes are told', async () => {
