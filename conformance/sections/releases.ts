@@ -36,7 +36,7 @@ const malformed: [words: string, raw: string][] = [
   ['0', '0'],
   ['-1', '-1'],
   ['left empty', ''],
-  ['of letters', 'latest'],
+  ['of letters', 'newest'],
   ['with a decimal point', '1.0'],
   ['with a leading zero', '01'],
 ]

@@ -15,6 +15,8 @@ interface Answer {
   release: PublishedRelease
   /** What decides the body beside the release and the path. */
   variant: string
+  /** The releases of a walk by parameter: the address of the next page names them by number where it names them. */
+  pinned?: Readonly<Record<string, number>>
   make: () => Promise<Made> | Made
 }
 
@@ -40,6 +42,10 @@ export const readyParts = (made: Made) => ({
 
 const partsOf = (made: Made) => ('parts' in made ? made : { parts: made, next: null })
 
+/** The content of a release: after a restore or a failover another one may have its number. */
+export const identifyRelease = ({ number, publishedAt, digest }: PublishedRelease) =>
+  `${number} ${publishedAt.getTime()} ${digest}`
+
 export const releaseHeader = ({ number }: PublishedRelease) => ({ 'outbreaks-release': String(number) })
 
 export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
@@ -47,17 +53,17 @@ export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
   /** A release never changes, so what was asked of it names the body: it need not be made to be compared. */
   const tagOf = (key: string) => `"${hash('sha256', `${writing} ${key}`, 'base64url')}"`
 
-  return async (request: FastifyRequest, reply: FastifyReply, { release, variant, make }: Answer) => {
+  return async (request: FastifyRequest, reply: FastifyReply, { release, variant, pinned, make }: Answer) => {
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
-    const key = [release.number, release.publishedAt.getTime(), path, variant, encoding].join(' ')
+    const key = [identifyRelease(release), path, variant, encoding].join(' ')
     const tag = tagOf(key)
     const held = request.headers['if-none-match']
     const body = isHeld(held, tag)
       ? null
       : await cache(key, async () => {
           const made = await within(MAKING_MS, Promise.resolve(make()), 'The answer takes too long; try again shortly.')
-          return writeBody(partsOf(made), encoding, baseUrl + request.url)
+          return writeBody(partsOf(made), encoding)
         })
     reply.headers({
       ...releaseHeader(release),
@@ -69,7 +75,9 @@ export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
     // `*` stands for any body at all: whether there is one was seen when it was made.
     if (body === null || held === '*') return reply.code(304).send()
     if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)
-    if (body.next !== null) reply.header('link', `<${body.next}>; rel="next"`)
+    // The body is shared by all who ask for it; the address is the caller's own.
+    if (body.next !== null)
+      reply.header('link', `<${nextAddress(baseUrl + request.url, body.next, pinned)}>; rel="next"`)
     return reply.type('application/json; charset=utf-8').send(body.bytes)
   }
 }
@@ -79,20 +87,17 @@ const isHeld = (held: string | undefined, tag: string): boolean =>
   held !== undefined && held.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
 
 /** The same question, one page on. */
-function nextAddress(address: string, cursor: string): string {
+function nextAddress(address: string, cursor: string, pinned: Answer['pinned'] = {}): string {
   const url = new URL(address)
+  for (const [name, release] of Object.entries(pinned))
+    if (url.searchParams.has(name)) url.searchParams.set(name, String(release))
   url.searchParams.set('page', cursor)
   return url.href
 }
 
-async function writeBody(
-  { parts, next }: ReturnType<typeof partsOf>,
-  encoding: ContentEncoding,
-  address: string,
-): Promise<WrittenBody> {
+async function writeBody({ parts, next }: ReturnType<typeof partsOf>, encoding: ContentEncoding): Promise<WrittenBody> {
   const [first = ''] = parts
   const short = parts.length <= 1 && typeof first === 'string' && first.length < PACKED_FROM_CHARACTERS
-  const behind = next === null ? null : nextAddress(address, next)
-  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next: behind }
-  return { bytes: await writeGzip(parts), encoding, next: behind }
+  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next }
+  return { bytes: await writeGzip(parts), encoding, next }
 }

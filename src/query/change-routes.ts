@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../platform/http-server.ts'
 import { Problem } from '../platform/problem.ts'
 import { CHANGES, REASONS, reasonOf } from '../records/reasons.ts'
-import { createAnswerer } from './answer.ts'
+import { createAnswerer, identifyRelease } from './answer.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { createReleaseResolver, envelopeOf, type QueryRoutes, refusals } from './endpoint.ts'
 import { changesQuery, DEFAULT_NUM } from './parameters.ts'
@@ -29,7 +29,7 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
         tags: ['Data'],
         summary: 'List what differs between two releases',
         description:
-          'The difference of the two releases in ascending order of id, not the steps between them: a record that was corrected twice is here once, one that came and went in between is not. A page may hold fewer changes than `num`; `has_more` alone says whether it is the last. `Outbreaks-Release` is the release of `to`, on which a walk stays.',
+          'The difference of the two releases in ascending order of id, not the steps between them: a record that was corrected twice is here once, one that came and went in between is not. A page may hold fewer changes than `num`; `has_more` alone says whether it is the last. `Outbreaks-Release` is the release of `to`. A walk stays on both releases of its first page; the next page has the cursor and `from`, and `to` where it was given.',
         querystring: changesQuery,
         response: {
           200: envelopeOf(
@@ -48,12 +48,11 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
       },
     },
     async (request, reply) => {
-      const { page, num = DEFAULT_NUM, to } = request.query
-      const from = await releases.named('from', readRequired(request.query.from))
-      // The cursor itself carries `to`, so that a walk to the newest release stays on the one it started with.
-      const walk = `${path}?from=${from.number}`
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.walked('to', to, cursor)
+      const { page, num = DEFAULT_NUM } = request.query
+      const cursor = page === undefined ? undefined : readCursor(cursorKey, path, page)
+      // The cursor holds both releases: a date, or the newest, is resolved on the first page only.
+      const from = await releases.walked('from', readRequired(request.query.from), cursor?.from)
+      const release = await releases.walked('to', request.query.to, cursor?.release)
       const { number } = release
       if (from.number > number) {
         throw new Problem('invalid_parameter', `Release ${from.number} (from) is later than release ${number} (to).`, {
@@ -63,11 +62,12 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
       const range = { from: from.number, to: number, fromId: cursor?.fromId ?? 0, limit: num }
       return answer(request, reply, {
         release,
-        variant: `from=${from.number}&at=${range.fromId}&num=${num}`,
+        pinned: { from: from.number, to: number },
+        variant: `from=${identifyRelease(from)}&at=${range.fromId}&num=${num}`,
         async make() {
           const { changes, nextId } = await readChanges(database, dataset, range)
-          const next = nextId === null ? null : writeCursor(cursorKey, walk, { release: number, fromId: nextId })
-          return shapeEnvelope(changes.map(explain), next)
+          const behind = nextId === null ? null : { release: number, from: from.number, fromId: nextId }
+          return shapeEnvelope(changes.map(explain), behind && writeCursor(cursorKey, path, behind))
         },
       })
     },

@@ -7,9 +7,8 @@ import { Problem, refused } from '../platform/problem.ts'
 import { rateLimitHeaders } from '../platform/rate-limit.ts'
 import type { FileStore } from '../records/file-store.ts'
 import type { Published, PublishedRelease } from '../records/published.ts'
-import type { Cursor } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'
-import { findRelease, readReference } from './release-reference.ts'
+import { findRelease, LATEST, mayMean, readReference } from './release-reference.ts'
 
 export interface QueryRoutes {
   dataset: Dataset
@@ -46,7 +45,7 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
 
   /** The release a parameter names, the newest where it is left out. */
   async function named(parameter: string, text: string | undefined): Promise<PublishedRelease> {
-    if (text === undefined) return newest()
+    if (text === undefined || text === LATEST) return newest()
     const reference = readReference(parameter, text)
     const release = await lookFor((releases) => findRelease(releases, reference))
     if (release !== undefined) return refusePruned(release)
@@ -70,16 +69,19 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
     throw new Problem('not_found', 'There is no release with this number.')
   }
 
-  /** The release of a walk: that of its cursor, which a parameter may name again but not change. */
-  async function walked(parameter: string, text: string | undefined, cursor: Cursor | undefined) {
-    if (cursor === undefined) return named(parameter, text)
-    const release = await lookFor((releases) => findRelease(releases, { number: cursor.release }))
-    // A cursor was given out by us, so its release exists: the database of this node does not have it yet.
-    if (release === undefined)
-      throw new Problem('unavailable', `Release ${cursor.release} has not reached this node yet; try again shortly.`)
-    if (text !== undefined && (await named(parameter, text)).number !== cursor.release) {
-      throw new Problem('invalid_parameter', `The cursor belongs to release ${cursor.release}.`, { parameter })
-    }
+  /** A release whose number we gave out in a cursor or a token: it exists, so this node may only not have it yet. */
+  async function issued(number: number): Promise<PublishedRelease> {
+    const release = await lookFor((releases) => findRelease(releases, { number }))
+    if (release !== undefined) return release
+    throw new Problem('unavailable', `Release ${number} has not reached this node yet; try again shortly.`)
+  }
+
+  /** The release of a walk: the one its cursor holds, which a parameter may name again but not change. */
+  async function walked(parameter: string, text: string | undefined, held: number | undefined) {
+    if (held === undefined) return named(parameter, text)
+    const release = await issued(held)
+    if (text !== undefined && !mayMean(parameter, text, release))
+      throw new Problem('invalid_parameter', `The cursor belongs to release ${held}.`, { parameter })
     return refusePruned(release)
   }
 
@@ -93,7 +95,7 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
     )
   }
 
-  return { list, lookFor, named, numbered, walked, refusePruned, oldestKept }
+  return { list, lookFor, named, numbered, issued, walked, refusePruned, oldestKept }
 }
 
 const headers = {

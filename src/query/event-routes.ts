@@ -34,12 +34,13 @@ export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void 
       const { page, num = DEFAULT_NUM } = request.query
       const walk = `${home}/events`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.walked('release', request.query.release, cursor)
+      const release = await releases.walked('release', request.query.release, cursor?.release)
       const { number } = release
       // A release does not change, so that a place in the order of its names is one for ever.
       const place = cursor?.fromId ?? 0
       return answer(request, reply, {
         release,
+        pinned: { release: number },
         variant: `from=${place}&num=${num}`,
         async make() {
           const bodies = await readEvents(database, dataset, { release: number, skip: place, limit: num + 1 })

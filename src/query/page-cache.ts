@@ -6,7 +6,7 @@ import type { ContentEncoding } from '../platform/content-encoding.ts'
 export interface WrittenBody {
   readonly bytes: Buffer
   readonly encoding: ContentEncoding
-  /** Where the page behind it is. */
+  /** The cursor of the page behind it. */
   readonly next: string | null
 }
 

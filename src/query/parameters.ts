@@ -17,7 +17,8 @@ const num = Type.Optional(
   }),
 )
 const reference = (description: string) => Type.String({ pattern: REFERENCE_PATTERN, description })
-const WAYS = 'its number, or a date (YYYY-MM-DD, UTC) for the newest published by the end of that day'
+const WAYS =
+  'its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest'
 const release = Type.Optional(reference(`The release to read: ${WAYS}. The newest where it is left out.`))
 const offset = Type.Optional(
   Type.Integer({

@@ -77,7 +77,7 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
       const id = readId(request.params.id)
       const walk = `${path}/${id}/history`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.walked('page', undefined, cursor)
+      const release = await releases.walked('page', undefined, cursor?.release)
       const query = { id, release: release.number, fromRelease: cursor?.fromId ?? 0, limit: num }
       return answer(request, reply, {
         release,

@@ -1,10 +1,13 @@
-// How a request names a release: by its number, or by a day (UTC) and then the newest that was out when the day ended.
-// Pure. Reads strictly: what is neither is refused, never guessed.
+// How a request names a release: by its number, by a day (UTC) and then the newest that was out when the day ended, or
+// as the latest. Pure. Reads strictly: anything else is refused, never guessed.
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../records/published.ts'
 
 /** The form alone; whether the day exists and the number fits is decided when it is read. */
-export const REFERENCE_PATTERN = '^([1-9][0-9]{0,9}|[0-9]{4}-[0-9]{2}-[0-9]{2})$'
+export const REFERENCE_PATTERN = '^(latest|[1-9][0-9]{0,9}|[0-9]{4}-[0-9]{2}-[0-9]{2})$'
+
+/** The newest release, whatever else would decide which one is read. */
+export const LATEST = 'latest'
 
 export type ReleaseReference = { readonly number: number } | { readonly date: string; readonly dayEnds: number }
 
@@ -16,7 +19,7 @@ export function readReference(parameter: string, text: string): ReleaseReference
   if (reference !== null) return reference
   throw new Problem(
     'invalid_parameter',
-    `${parameter} must be the number of a release, from 1 to ${LARGEST} in plain digits, or a calendar date as YYYY-MM-DD.`,
+    `${parameter} must be the number of a release, from 1 to ${LARGEST} in plain digits, a calendar date as YYYY-MM-DD, or ${LATEST}.`,
     { parameter },
   )
 }
@@ -40,3 +43,13 @@ export const findRelease = (
   'number' in reference
     ? releases.find((release) => release.number === reference.number)
     : releases.findLast((release) => release.publishedAt.getTime() < reference.dayEnds)
+
+/**
+ * Whether a parameter that is sent along with a cursor may mean the release of the cursor. Of a date a later page knows
+ * only this much: the release had been published by its end. Others may have been published since.
+ */
+export function mayMean(parameter: string, text: string, release: PublishedRelease): boolean {
+  if (text === LATEST) return true
+  const reference = readReference(parameter, text)
+  return 'number' in reference ? reference.number === release.number : release.publishedAt.getTime() < reference.dayEnds
+}

@@ -81,7 +81,8 @@ export function registerReleaseRoutes(app: HttpServer, routes: QueryRoutes): voi
     async (request, reply) => {
       const { page, num = DEFAULT_NUM } = request.query
       const cursor = page === undefined ? undefined : readCursor(cursorKey, path, page)
-      const newest = await releases.walked('page', undefined, cursor)
+      // The list is of all releases, pruned or not: so is the one a walk started on.
+      const newest = await (cursor === undefined ? releases.named('page', undefined) : releases.issued(cursor.release))
       const first = cursor?.fromId ?? newest.number
       const rest = releases
         .list()

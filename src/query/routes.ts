@@ -113,12 +113,13 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
       const asking = readAsking(dataset, request.query)
       const walk = asking.text === '' ? v2Path : `${v2Path}?${asking.text}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.walked('release', request.query.release, cursor)
+      const release = await releases.walked('release', request.query.release, cursor?.release)
       const question = askOf(dataset, releases.list(), asking.filters, release)
       reply.headers({ ...asking.headers, ...(await countHeader(database, question, count)) })
       const fromId = cursor?.fromId ?? 1
       return answer(request, reply, {
         release,
+        pinned: { release: release.number },
         variant: `from=${fromId}&num=${num} ${asking.variant}`,
         async make() {
           const { parts, nextId } = asking.everything

@@ -123,7 +123,7 @@ describe('many releases', async () => {
     const page = (await routes.askPage(CHANGES, { from: 1, to: 3, num: 1 })).next ?? ''
     const other = (await routes.askPage(OUTBREAKS, { release: 3, num: 1 })).next ?? ''
     await routes.ask(CHANGES, { from: 1, page })
-    await routes.assertRefused(CHANGES, { from: 2, to: 3, page }, 400, 'invalid_parameter', 'page')
+    await routes.assertRefused(CHANGES, { from: 2, to: 3, page }, 400, 'invalid_parameter', 'from')
     await routes.assertRefused(CHANGES, { from: 1, to: 4, page }, 400, 'invalid_parameter', 'to')
     await routes.assertRefused(CHANGES, { from: 1, to: 3, page: other }, 400, 'invalid_parameter', 'page')
     await routes.assertRefused(OUTBREAKS, { page }, 400, 'invalid_parameter', 'page')

@@ -1,7 +1,8 @@
 // The data endpoints over a database of their own with small releases, without authentication.
 import assert from 'node:assert/strict'
-import { generateKeySync } from 'node:crypto'
+import { generateKeySync, type KeyObject } from 'node:crypto'
 import { after } from 'node:test'
+import type { FastifyRequest } from 'fastify'
 import pg from 'pg'
 import { pino } from 'pino'
 import type { Content } from '../../src/datasets/define.ts'
@@ -21,7 +22,14 @@ export type Row = Partial<Content> & { key: string }
 export type Query = Record<string, string | number>
 export type Item = Record<string, unknown>
 
-export async function openRoutes() {
+interface RoutesOptions {
+  /** Signs cursors and ETags; given where two databases are compared. */
+  cursorKey?: KeyObject
+  /** What the access token says; left out, requests have no caller. */
+  caller?: () => FastifyRequest['caller']
+}
+
+export async function openRoutes({ cursorKey = generateKeySync('hmac', { length: 256 }), caller }: RoutesOptions = {}) {
   const url = await createTestDatabase()
   const api = openDatabase({ url, role: 'outbreaks_api' })
   const operator = openDatabase({ url, role: 'outbreaks_operator' })
@@ -31,11 +39,17 @@ export async function openRoutes() {
   const watcher = createWatcher(api, assert.ifError)
   const published = watcher.watch('release', loadPublished, new Map())
   const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })
+  if (caller !== undefined) {
+    app.decorateRequest('caller', null)
+    app.addHook('onRequest', async (request) => {
+      request.caller = caller()
+    })
+  }
   registerQueryRoutes(app, {
     dataset: hedOutbreaks,
     database: api,
     baseUrl: 'https://api.test',
-    cursorKey: generateKeySync('hmac', { length: 256 }),
+    cursorKey,
     cache: createPageCache(1),
     published: () => published.value,
     refresh: watcher.refresh,
