@@ -86,7 +86,11 @@ export function registerCitationRoutes(app: HttpServer, routes: QueryRoutes): vo
         return answer(request, reply, { release, ...readyParts([shapeCitation(cited, found?.exact ?? true)]) })
       }
       const { type, name, write } = FILES[format]
-      reply.headers({ ...releaseHeader(release), 'content-disposition': `attachment; filename="${name}"` })
+      reply.headers({
+        ...releaseHeader(release),
+        'cache-control': 'private, no-cache',
+        'content-disposition': `attachment; filename="${name}"`,
+      })
       return reply.type(type).send(write(cited))
     },
   )
