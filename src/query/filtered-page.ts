@@ -16,8 +16,8 @@ interface Driver {
   readonly values: readonly (string | number)[]
 }
 
-/** `null` where no record of the release can fit. */
-export type Plan = { readonly driver: Driver | null } | null
+/** `null` where no record of the release can fit. `records` of the release, at most, have a value of the driver; 0 where that is not known. */
+export type Plan = { readonly driver: Driver | null; readonly records: number } | null
 
 /** Several values that one in so many records has are met soon enough in the order of id, and need not be merged. */
 const COMMON = 5
@@ -65,7 +65,7 @@ export function planScan(
   }
   const all = releases.at(-1)?.records ?? 0
   const worthwhile = candidates.filter(({ driver, records }) => driver.values.length === 1 || records * COMMON <= all)
-  return { driver: worthwhile.toSorted((one, other) => one.records - other.records)[0]?.driver ?? null }
+  return worthwhile.toSorted((one, other) => one.records - other.records)[0] ?? { driver: null, records: all }
 }
 
 /** The number of records that fit, where the counts alone tell it. */
@@ -86,7 +86,7 @@ export interface ScanQuery {
   release: number
   filters: Filters
   driver: Driver | null
-  /** So many versions are looked at. It must exceed the versions of one record, or a walk would not get past it. */
+  /** So many versions are looked at. Where one record has more, a walk does not get past it. */
   budget: number
 }
 

@@ -31,10 +31,26 @@ export interface Question {
 
 /** Versions that a page of a walk looks at: it is short where they are not enough. Two for each record of a full one. */
 const PAGE_BUDGET = 2000
+/** A page that one record uses up is read again with so many times the budget. */
+const GROWTH = 4
+
+/**
+ * What cannot be short looks at so many records, or is refused. The versions of a record that other releases hold cost
+ * as much as records: where few records can fit, more versions are looked at, so that nothing is refused because
+ * records were corrected often.
+ */
+interface Budget {
+  readonly records: number
+  readonly versions: number
+}
+const MOST_VERSIONS = 200_000
 /** Offsets cannot be short, so they get more before they are refused. */
-const OFFSET_BUDGET = 50_000
-const COUNT_BUDGET = 20_000
-const FACET_BUDGET = 20_000
+const OFFSET_BUDGET: Budget = { records: 50_000, versions: MOST_VERSIONS }
+const COUNT_BUDGET: Budget = { records: 20_000, versions: MOST_VERSIONS }
+const FACET_BUDGET: Budget = { records: 20_000, versions: MOST_VERSIONS }
+
+const limitVersions = (records: number, budget: Budget) =>
+  records <= budget.records ? budget.versions : budget.records
 
 async function plan(database: Database, question: Question) {
   const { dataset, filters, release, releases } = question
@@ -59,49 +75,57 @@ interface FoundRow {
   body: string
 }
 
-interface Wanted {
+interface Wanted<Bound> {
   limit: number
   /** What is sent of a record. */
   pick?: (body: string) => string
-  budget?: number
+  budget?: Bound
 }
 
 const whole = (body: string) => body
 
-/** A page may be short, even empty, and yet not the last: `nextId` alone says whether it is. */
+/**
+ * A page may be short, even empty, and yet not the last: `nextId` alone says whether it is. It is above `fromId` always,
+ * or a walk would not end.
+ */
 export async function readFilteredPage(
   database: Database,
   question: Question,
-  { fromId, limit, pick = whole, budget = PAGE_BUDGET }: Wanted & { fromId: number },
+  { fromId, limit, pick = whole, budget = PAGE_BUDGET }: Wanted<number> & { fromId: number },
 ): Promise<Page> {
   const { planned, ...scan } = await plan(database, question)
   if (planned === null) return { parts: [], nextId: null }
-  const rows = await database.query<FoundRow>(
-    pageOfFitting(question.dataset, { ...scan, ...planned, budget, fromId, skip: 0, limit: limit + 1 }),
-  )
-  const end = rows.at(-1)
-  const nextId = end !== undefined && (end.unseen || rows.length > limit) ? Number(end.id) : null
-  const sent = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
-  return { parts: sent.map((row) => pick(row.body)), nextId }
+  const place = { fromId, skip: 0, limit: limit + 1 }
+  for (let looked = budget; ; looked *= GROWTH) {
+    const rows = await database.query<FoundRow>(
+      pageOfFitting(question.dataset, { ...scan, ...planned, ...place, budget: looked }),
+    )
+    const end = rows.at(-1)
+    const nextId = end !== undefined && (end.unseen || rows.length > limit) ? Number(end.id) : null
+    if (nextId === fromId) continue
+    const sent = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
+    return { parts: sent.map((row) => pick(row.body)), nextId }
+  }
 }
 
 /** By offset a short answer would look like the last one: what cannot be filled within the budget is refused. */
 export async function readFilteredOffset(
   database: Database,
   question: Question,
-  { fromId, skip, limit, pick = whole, budget = OFFSET_BUDGET }: Wanted & { fromId: number; skip: number },
+  { fromId, skip, limit, pick = whole, budget = OFFSET_BUDGET }: Wanted<Budget> & { fromId: number; skip: number },
 ): Promise<string[]> {
   const { planned, counts, ...scan } = await plan(database, question)
   const total = knownTotal(question.dataset, question.filters, counts, question.release.records)
   if (planned === null || (total !== null && skip >= total)) return []
+  const looked = limitVersions(planned.records, budget)
   const rows = await database.query<FoundRow>(
-    pageOfFitting(question.dataset, { ...scan, ...planned, budget, fromId, skip, limit }),
+    pageOfFitting(question.dataset, { ...scan, ...planned, budget: looked, fromId, skip, limit }),
   )
   const end = rows.find((row) => row.unseen)
   if (end === undefined) return rows.map((row) => pick(row.body))
   throw new Problem(
     'invalid_parameter',
-    `Too many records lie before this offset under these filters: more than ${budget} would have to be looked at. v2 walks them.`,
+    `Too many records lie before this offset under these filters: more than ${looked} versions would have to be looked at. v2 walks them.`,
     { parameter: 'offset' },
   )
 }
@@ -112,13 +136,14 @@ export async function readTotal(database: Database, question: Question, budget =
   if (planned === null) return 0
   const known = knownTotal(question.dataset, question.filters, counts, question.release.records)
   if (known !== null) return known
+  const looked = limitVersions(planned.records, budget)
   const [row] = await database.query<{ records: string; short: boolean }>(
-    countOfFitting(question.dataset, { ...scan, ...planned, budget }),
+    countOfFitting(question.dataset, { ...scan, ...planned, budget: looked }),
   )
   if (row?.short === false) return Number(row.records)
   throw new Problem(
     'invalid_parameter',
-    `Too many records to count under these filters: more than ${budget} would have to be looked at.`,
+    `Too many records to count under these filters: more than ${looked} versions would have to be looked at.`,
     { parameter: 'count' },
   )
 }
@@ -136,6 +161,8 @@ export async function readFacets(
   fields: readonly string[],
   budget = FACET_BUDGET,
 ): Promise<Map<string, FacetAnswer>> {
+  // No statement counts the values of no field.
+  if (fields.length === 0) return new Map()
   const { dataset, filters, release } = question
   const unfiltered = filters.values.size === 0 && filters.days.size === 0 && filters.updatedSince === null
   const { planned, ...scan } = await plan(database, question)
@@ -143,7 +170,7 @@ export async function readFacets(
   const rows = await database.query<{ field: string | null; value: string; records: string; short?: boolean }>(
     unfiltered
       ? facetValues(dataset, release.number, fields)
-      : countOfValues(dataset, { ...scan, ...planned, budget }, fields),
+      : countOfValues(dataset, { ...scan, ...planned, budget: limitVersions(planned.records, budget) }, fields),
   )
   const exact = rows.every((row) => row.short !== true)
   return new Map(
@@ -163,8 +190,9 @@ export async function readColumns<Row extends object>(
 ): Promise<Row[] | null> {
   const { planned, ...scan } = await plan(database, question)
   if (planned === null) return []
+  const budget = limitVersions(planned.records, FACET_BUDGET)
   const rows = await database.query<Row & { unseen: boolean }>(
-    columnsOfFitting(question.dataset, { ...scan, ...planned, budget: FACET_BUDGET }, columns, most + 1),
+    columnsOfFitting(question.dataset, { ...scan, ...planned, budget }, columns, most + 1),
   )
   return rows.length > most || rows.some((row) => row.unseen) ? null : rows
 }

@@ -28,7 +28,10 @@ const plan = (
   query: Record<string, unknown>,
   counts: Record<string, Record<string, number>>,
   releases = [release(1)],
-) => planScan(hedOutbreaks, readFilters(hedOutbreaks, query), counted(counts), releases)
+) => {
+  const planned = planScan(hedOutbreaks, readFilters(hedOutbreaks, query), counted(counts), releases)
+  return planned && { driver: planned.driver }
+}
 
 describe('the plan', () => {
   test('walks the index of the rarest field', () => {
@@ -174,7 +177,7 @@ describe('a scan', () => {
     return { ids, pages }
   }
 
-  for (const budget of [5, 50, 5000]) {
+  for (const budget of [3, 50, 5000]) {
     test(`with a budget of ${budget} a walk finds each record once, in any release`, async () => {
       for (const number of [1, 3, 4]) {
         for (const [query, wanted] of [
@@ -205,6 +208,7 @@ describe('a scan', () => {
     assert.match(asked[0] ?? '', /hed_outbreak_facet/)
   })
 
+  const few = (records: number) => ({ records, versions: records * 100 })
   const refusedAs = (parameter: string) => (error: unknown) => error instanceof Problem && error.parameter === parameter
 
   test('by offset a page is whole or refused', async () => {
@@ -212,24 +216,41 @@ describe('a scan', () => {
     const whole = await readFilteredOffset(routes.api, question, { fromId: 1, skip: 2, limit: 5 })
     assert.equal(whole.length, 5)
     await assert.rejects(
-      readFilteredOffset(routes.api, question, { fromId: 1, skip: 2, limit: 5, budget: 300 }),
+      readFilteredOffset(routes.api, question, { fromId: 1, skip: 2, limit: 5, budget: few(299) }),
       refusedAs('offset'),
     )
-    assert.deepEqual(await readFilteredOffset(routes.api, question, { fromId: 1, skip: 12, limit: 5, budget: 300 }), [])
+    assert.deepEqual(
+      await readFilteredOffset(routes.api, question, { fromId: 1, skip: 12, limit: 5, budget: few(299) }),
+      [],
+    )
   })
 
   test('where nothing is filtered an offset begins at its checkpoint, however deep', async () => {
-    const bodies = await readFilteredOffset(routes.api, ask({}, 4), { fromId: 201, skip: 3, limit: 2, budget: 50 })
+    const bodies = await readFilteredOffset(routes.api, ask({}, 4), { fromId: 201, skip: 3, limit: 2, budget: few(50) })
     assert.deepEqual(idsOf(bodies), [204, 205])
   })
 
   test('a total is exact or refused', async () => {
     assert.equal(await readTotal(routes.api, ask({ event: ['Event_0'], host: ['animal'] }, 4)), 4)
     await assert.rejects(
-      readTotal(routes.api, ask({ event: ['Event_0'], host: ['animal'] }, 4), 100),
+      readTotal(routes.api, ask({ event: ['Event_0'], host: ['animal'] }, 4), few(99)),
       refusedAs('count'),
     )
-    assert.equal(await readTotal(routes.api, ask({ host: ['animal'] }, 4), 1), 12)
+    assert.equal(await readTotal(routes.api, ask({ host: ['animal'] }, 4), few(1)), 12)
+  })
+
+  test('versions of other releases do not count as records, and have a bound of their own', async () => {
+    // A hundred records of the event, each with four versions.
+    const question = ask({ event: ['Event_0'], host: ['animal'] }, 4)
+    const place = { fromId: 1, skip: 1, limit: 100 }
+    const enough = { records: 100, versions: 400 }
+    assert.equal(await readTotal(routes.api, question, enough), 4)
+    assert.equal((await readFilteredOffset(routes.api, question, { ...place, budget: enough })).length, 3)
+    assert.equal((await readFacets(routes.api, question, ['event'], enough)).get('event')?.exact, true)
+    const less = { records: 100, versions: 399 }
+    await assert.rejects(readTotal(routes.api, question, less), refusedAs('count'))
+    await assert.rejects(readFilteredOffset(routes.api, question, { ...place, budget: less }), refusedAs('offset'))
+    assert.equal((await readFacets(routes.api, question, ['event'], less)).get('event')?.exact, false)
   })
 
   test('counted values are exact, or say that they are not', async () => {
@@ -244,7 +265,7 @@ describe('a scan', () => {
     )
     assert.equal(facets.get('event')?.exact, true)
     assert.equal(
-      (await readFacets(routes.api, ask({ host: ['animal'] }, 4), ['event'], 100)).get('event')?.exact,
+      (await readFacets(routes.api, ask({ host: ['animal'] }, 4), ['event'], few(100))).get('event')?.exact,
       false,
     )
   })
