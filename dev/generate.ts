@@ -19,6 +19,7 @@ async function describeApi(): Promise<string> {
     authUrl: 'https://auth.example.org',
     secret: Buffer.alloc(32),
     outsideIssuer: null,
+    maxConnections: 1,
     cacheMegabytes: 0,
     rateLimit: 6000,
     rateSeconds: 60,

@@ -29,6 +29,7 @@ interface AppDependencies {
   authUrl: string
   secret: Buffer
   outsideIssuer: { jwksUrl: string; tokenType: string } | null
+  maxConnections: number
   cacheMegabytes: number
   rateLimit: number
   rateSeconds: number
@@ -45,12 +46,13 @@ interface AppDependencies {
 const LOST_MS = 2500
 
 export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
-  const { baseUrl, authUrl, secret, outsideIssuer, database, files, watcher, log, isDraining } = dependencies
+  const { baseUrl, authUrl, secret, outsideIssuer, maxConnections, database, files, watcher, log, isDraining } =
+    dependencies
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
 
   const published = watcher.watch('release', loadPublished, new Map())
-  const app = createHttpServer({ baseUrl, log, isLeaving: isDraining })
+  const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isLeaving: isDraining })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
   registerHealth(app, () => [...(isDraining() ? ['draining'] : []), ...(watcher.age() > LOST_MS ? ['database'] : [])])

@@ -16,6 +16,8 @@ export interface ServiceConfig extends OperatorConfig {
   port: number
   /** Whether other processes may listen on the same port, each of which must say so too. */
   sharePort: boolean
+  /** Connections that clients may have open at a time. */
+  maxConnections: number
   logLevel: string
   /** How long the node goes on serving after it has said that it is leaving. */
   drainSeconds: number
@@ -65,6 +67,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       host: read('OUTBREAKS_HOST', (value) => value, '127.0.0.1'),
       port: read('OUTBREAKS_PORT', wholeNumber(0, 65_535), 8080),
       sharePort: read('OUTBREAKS_SHARE_PORT', trueOrFalse, false),
+      maxConnections: read('OUTBREAKS_MAX_CONNECTIONS', wholeNumber(1, 1_000_000), 1024),
       logLevel: read('OUTBREAKS_LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', wholeNumber(0, 600), 5),
       cacheMegabytes: read('OUTBREAKS_CACHE_MB', wholeNumber(0, 65_536), 64),

@@ -35,6 +35,7 @@ test('three variables are enough; the others have their defaults', () => {
     host: '127.0.0.1',
     port: 8080,
     sharePort: false,
+    maxConnections: 1024,
     logLevel: 'info',
     drainSeconds: 5,
     cacheMegabytes: 64,
@@ -55,6 +56,7 @@ test('everything can be set', () => {
     OUTBREAKS_HOST: '0.0.0.0',
     OUTBREAKS_PORT: '0',
     OUTBREAKS_SHARE_PORT: 'true',
+    OUTBREAKS_MAX_CONNECTIONS: '2000',
     OUTBREAKS_LOG_LEVEL: 'silent',
     OUTBREAKS_DRAIN_SECONDS: '600',
     OUTBREAKS_CACHE_MB: '0',
@@ -66,6 +68,7 @@ test('everything can be set', () => {
   assert.deepEqual(config.outsideIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
   assert.equal(config.sharePort, true)
+  assert.equal(config.maxConnections, 2000)
   assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.rateLimit, config.rateSeconds], [0, 86_400])
@@ -102,6 +105,7 @@ const bad: Record<string, string[]> = {
   OUTBREAKS_TOKEN_TYPE: [CANARY, 'jwt', 'at+JWT'],
   OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
   OUTBREAKS_SHARE_PORT: [CANARY, '1', 'yes', 'True', 'true '],
+  OUTBREAKS_MAX_CONNECTIONS: [CANARY, '0', '-1', '1000001', '1k'],
   OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
   OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
   OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],

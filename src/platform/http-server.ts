@@ -1,11 +1,12 @@
 // The HTTP floor: limits, request ids, one log line a request, and every error as problem+json.
 // It knows nothing of what the routes mean.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, METHODS, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { TObject } from 'typebox'
+import { type ConnectionBounds, createBoundedServer } from './connections.ts'
 import { Problem, type ProblemCode, problemSchema, problems, problemType, toProblem } from './problem.ts'
 import { compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
@@ -23,12 +24,23 @@ export type HttpServer = ReturnType<typeof createHttpServer>
 interface HttpServerOptions {
   baseUrl: string
   log: FastifyBaseLogger
+  connections?: Partial<ConnectionBounds>
   /** While it is so, connections are closed with their next answer: nobody is left to cross with the end. */
   isLeaving?: () => boolean
 }
 
 const BODY_LIMIT = 8 * 1024
+/** The time is above the longest that a handler may take before it writes. */
+const CONNECTIONS: ConnectionBounds = { maxConnections: 1024, unreadMs: 60_000 }
 const LEAVING_MS = 5000
+const SERVER: ServerOptions = {
+  requestTimeout: 10_000,
+  keepAliveTimeout: 65_000,
+  headersTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: 8 * 1024,
+  requireHostHeader: false,
+}
 const SANE_REQUEST_ID = /^[\w.-]{8,64}$/
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -37,29 +49,25 @@ const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-export function createHttpServer({ baseUrl, log, isLeaving = () => false }: HttpServerOptions) {
+export function createHttpServer({ baseUrl, log, connections, isLeaving = () => false }: HttpServerOptions) {
   const app = fastify({
+    serverFactory: (handler) => createBoundedServer(handler, SERVER, { ...CONNECTIONS, ...connections }),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for every request would cost as much as its line: each line names its request instead.
     childLoggerFactory: (_log, _bindings, { level }) => (level === undefined ? log : log.child({}, { level })),
     genReqId: requestId,
     bodyLimit: BODY_LIMIT,
-    // fastify sets this to 0, which lets a slow body hold a connection for ever.
-    requestTimeout: 10_000,
-    keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: {
-      headersTimeout: 5000,
-      connectionsCheckingInterval: 1000,
-      maxHeaderSize: 8 * 1024,
-      requireHostHeader: false,
-    },
     routerOptions: { maxParamLength: 200 },
     // As a factory (typed for Ajv alone), not by setValidatorCompiler: a scope with schemas of its own would fall back to the lenient default.
     schemaController: { compilersFactory: { buildValidator: (() => compileValidator) as never } },
-    clientErrorHandler: (error, socket) => refuseConnection(error, socket, baseUrl, log),
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+      const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request'
+      refuseConnection(socket, code, error.code)
+    },
     // For these no hook runs.
     frameworkErrors: (error, request, reply) => {
       sendProblem(toProblem(error), request, reply.headers(ownHeaders(request.id)), baseUrl)
@@ -132,6 +140,23 @@ export function createHttpServer({ baseUrl, log, isLeaving = () => false }: Http
     return { type: problemType(baseUrl, code as ProblemCode), code, status, title }
   })
   return app
+
+  /** What never became a request: broken framing, headers too large or too slow. */
+  function refuseConnection(socket: Socket, code: ProblemCode, reason: string | undefined): void {
+    const problem = new Problem(code, problems[code][1])
+    const id = randomUUID()
+    const body = JSON.stringify(problem.toBody(baseUrl, id))
+    const headers = {
+      'content-type': 'application/problem+json',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      connection: 'close',
+      ...ownHeaders(id),
+    }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
+    log.info({ request_id: id, status: problem.status, problem: code, reason })
+  }
 }
 
 /** Query strings are all that is validated by schema. */
@@ -179,23 +204,4 @@ function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyRe
     .type('application/problem+json')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(problem.toBody(baseUrl, request.id))
-}
-
-/** What never became a request: broken framing, headers too large or too slow. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, baseUrl: string, log: FastifyBaseLogger): void {
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request'
-  const problem = new Problem(code, problems[code][1])
-  const id = randomUUID()
-  const body = JSON.stringify(problem.toBody(baseUrl, id))
-  const headers = {
-    'content-type': 'application/problem+json',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    connection: 'close',
-    ...ownHeaders(id),
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
-  log.info({ request_id: id, status: problem.status, problem: code, reason: error.code })
 }

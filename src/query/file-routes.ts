@@ -11,17 +11,17 @@ import { createFileOpener } from './file-check.ts'
 import { nothingQuery } from './parameters.ts'
 import { findRelease } from './release-reference.ts'
 
-/** How long a request waits for the first reading of a file, and a download for a client that takes nothing. */
-const BOUNDS = { checkMs: 30_000, stalledMs: 60_000 }
+/** How long a request waits for the first reading of a file; shorter than a connection may be silent. */
+const CHECK_MS = 25_000
 /** Not for the handler alone: it would cut off a download that is under way. */
 const LONGEST_DOWNLOAD_MS = 86_400_000
 
 const anyFile = { content: { '*/*': { schema: Type.String({ format: 'binary' }) } } }
 
-export function registerFileRoutes(app: HttpServer, routes: QueryRoutes, bounds = BOUNDS): void {
+export function registerFileRoutes(app: HttpServer, routes: QueryRoutes, checkMs = CHECK_MS): void {
   const { dataset, files } = routes
   const releases = createReleaseResolver(routes)
-  const openChecked = files && createFileOpener(files, bounds.checkMs)
+  const openChecked = files && createFileOpener(files, checkMs)
 
   /** One that was exported a moment ago is looked for before it is refused. */
   async function findFile(release: PublishedRelease, name: string): Promise<ReleaseFile> {
@@ -82,7 +82,6 @@ export function registerFileRoutes(app: HttpServer, routes: QueryRoutes, bounds 
         await stored.close()
         return reply.send()
       }
-      reply.raw.setTimeout(bounds.stalledMs)
       const body = stored.read(start, end)
       body.once('error', (err) =>
         request.log.error({ request_id: request.id, err }, `${file.name} broke off in the middle of a download`),

@@ -154,15 +154,17 @@ test('a connection whose rollback failed is not used again', async () => {
   const database = open({ connections: 1 })
   const fault = new Error('no further')
   let pid = 0
-  await assert.rejects(
-    database.transaction(async (client) => {
-      pid = (await client.query<{ pid: number }>(backend)).rows[0]?.pid ?? 0
-      // A server that does not answer in time leaves open whether it has rolled back: the connection itself is well.
-      process.kill(pid, 'SIGSTOP')
-      throw fault
-    }),
-    fault,
-  ).finally(() => process.kill(pid, 'SIGCONT'))
+  await assert
+    .rejects(
+      database.transaction(async (client) => {
+        pid = (await client.query<{ pid: number }>(backend)).rows[0]?.pid ?? 0
+        // A server that does not answer in time leaves open whether it has rolled back: the connection itself is well.
+        process.kill(pid, 'SIGSTOP')
+        throw fault
+      }),
+      fault,
+    )
+    .finally(() => process.kill(pid, 'SIGCONT'))
   const [next] = await database.query<{ pid: number }>(backend)
   assert.notEqual(next?.pid, pid)
 })

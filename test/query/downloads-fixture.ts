@@ -31,13 +31,14 @@ export const LARGE_BYTES = 30_000_000
 export const LARGE = 'hed-outbreaks-1.large'
 
 interface Options {
-  bounds?: { checkMs: number; stalledMs: number }
+  checkMs?: number
+  unreadMs?: number
   /** A store that is slower than the directory it stands for. */
   slow?: (store: FileStore) => FileStore
   configured?: boolean
 }
 
-export async function openDownloads({ bounds, slow = (store) => store, configured = true }: Options = {}) {
+export async function openDownloads({ checkMs, unreadMs, slow = (store) => store, configured = true }: Options = {}) {
   const url = await createTestDatabase()
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-downloads-'))
   const api = openDatabase({ url, role: 'outbreaks_api' })
@@ -48,7 +49,8 @@ export async function openDownloads({ bounds, slow = (store) => store, configure
   const published = watcher.watch('release', loadPublished, new Map())
   const lines: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
-  const app = createHttpServer({ baseUrl: 'https://api.test', log })
+  const connections = unreadMs === undefined ? {} : { unreadMs }
+  const app = createHttpServer({ baseUrl: 'https://api.test', log, connections })
   const store = openFileStore(directory)
   const routes = {
     dataset: hedOutbreaks,
@@ -61,7 +63,7 @@ export async function openDownloads({ bounds, slow = (store) => store, configure
     ...(configured ? { files: slow(store) } : {}),
   }
   registerReleaseRoutes(app, routes)
-  registerFileRoutes(app, routes, bounds)
+  registerFileRoutes(app, routes, checkMs)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   after(async () => {

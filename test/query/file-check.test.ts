@@ -62,7 +62,7 @@ describe('a file is read through once', async () => {
       )
     },
   })
-  const here = await openDownloads({ slow, bounds: { checkMs: 300, stalledMs: 60_000 } })
+  const here = await openDownloads({ slow, checkMs: 300 })
   const heads = (count: number) => Promise.all(Array.from({ length: count }, () => here.get(CSV, {}, 'HEAD')))
   const statuses = async (count: number) => (await heads(count)).map(({ status }) => status)
   before(() => here.export())
