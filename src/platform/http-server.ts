@@ -52,6 +52,7 @@ const SECURITY_HEADERS = {
 export function createHttpServer({ baseUrl, log, connections, isLeaving = () => false }: HttpServerOptions) {
   const app = fastify({
     serverFactory: (handler) => createBoundedServer(handler, SERVER, { ...CONNECTIONS, ...connections }),
+    rewriteUrl: toOriginForm,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for every request would cost as much as its line: each line names its request instead.
@@ -74,6 +75,13 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
       logAnswer(request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
+
+  // Authority-form (RFC 9112 3.2.3) asks for a tunnel: Node gives the bare socket, and no longer looks after it.
+  app.server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => {})
+    refuseConnection(socket, 'invalid_request', 'CONNECT')
+    socket.destroySoon()
+  })
 
   app.addSchema(problemSchema)
   app.decorateRequest('clientId', null)
@@ -99,7 +107,10 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
   })
   function refuseAddress(request: FastifyRequest): never {
     const pathname = request.url.split('?')[0] ?? '/'
-    const allowed = routes.filter((route) => route.pattern.test({ pathname })).map((route) => route.method)
+    // Asterisk-form (RFC 9112 3.2.4) means the server as a whole.
+    const allowed = routes
+      .filter((route) => pathname === '*' || route.pattern.test({ pathname }))
+      .map((route) => route.method)
     if (allowed.length === 0) throw new Problem('not_found', 'There is nothing at this address.')
     throw new Problem('method_not_allowed', `${request.method} is not answered here.`, {
       headers: { allow: [...new Set(allowed)].join(', ') },
@@ -114,6 +125,8 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
     const hosts = headerValues(request.raw, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== '1.0'))
       throw new Problem('invalid_request', 'Send one Host header.')
+    if (!request.url.startsWith('/') && !(request.url === '*' && request.method === 'OPTIONS'))
+      throw new Problem('invalid_request', 'The request target must be a path, or an address with http or https.')
     // Before the framework asks for the type of a body that nobody will read.
     if (request.is404) refuseAddress(request)
     done()
@@ -141,7 +154,7 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
   })
   return app
 
-  /** What never became a request: broken framing, headers too large or too slow. */
+  /** What never became a request: broken framing, headers too large or too slow, a tunnel. */
   function refuseConnection(socket: Socket, code: ProblemCode, reason: string | undefined): void {
     const problem = new Problem(code, problems[code][1])
     const id = randomUUID()
@@ -157,6 +170,14 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
     socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
     log.info({ request_id: id, status: problem.status, problem: code, reason })
   }
+}
+
+/** RFC 9112 3.2.2: a target in absolute form is that of its path. Its authority is not compared: the base address is configured. */
+function toOriginForm({ url = '/' }: IncomingMessage): string {
+  const authority = /^https?:\/\/[^/?#]+/i.exec(url)?.[0]
+  if (authority === undefined) return url
+  const target = url.slice(authority.length)
+  return target.startsWith('/') ? target : `/${target}`
 }
 
 /** Query strings are all that is validated by schema. */
