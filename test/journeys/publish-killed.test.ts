@@ -47,22 +47,34 @@ async function ask<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> 
   }
 }
 
-/** What consumers would read now, and whether anything stands in the store that belongs to no release. */
+const versioned = 'from_release > last or (to_release > last and to_release < 2147483647)'
+/** For every table of the dataset, the rows that belong to no published release; `last` is the number of the newest one. */
+const strayConditions: Record<string, string> = {
+  hed_outbreak_version: versioned,
+  hed_outbreak_chunk: versioned,
+  hed_outbreak_facet: versioned,
+  hed_outbreak_event: versioned,
+  hed_outbreak_checkpoint: 'release > last',
+  hed_outbreak_series: `last_release > last or not exists (select from hed_outbreak_version as version
+    where version.series_id = stray.series_id and version.to_release = 2147483647)`,
+  // Nothing is pruned here, so that every id that was given to a key has a version.
+  hed_outbreak_key: 'not exists (select from hed_outbreak_version as version where version.id = stray.id)',
+}
+
+/** What consumers would read now, and the tables that hold rows of no release, with their number. */
 async function readStore() {
-  const [store] = await ask<{ release: number; digest: string; strays: number }>(`
-    with last as (select coalesce(max(number), 0) as number from release)
-    select last.number as release,
-      (select encode(sha256(string_agg(content_sha256, '' order by id)), 'hex') from hed_outbreak_version
-       where from_release <= last.number and to_release > last.number) as digest,
-      (select count(*)::integer from hed_outbreak_version
-       where from_release > last.number or (to_release > last.number and to_release < 2147483647))
-      + (select count(*)::integer from hed_outbreak_checkpoint where release > last.number)
-      + (select count(*)::integer from hed_outbreak_chunk
-         where from_release > last.number or (to_release > last.number and to_release < 2147483647))
-      + (select count(*)::integer from hed_outbreak_facet
-         where from_release > last.number or (to_release > last.number and to_release < 2147483647)) as strays
-    from last`)
-  return store ?? assert.fail('no answer')
+  const [store] = await ask<{ release: number; digest: string }>(`
+    with newest as (select coalesce(max(number), 0) as last from release)
+    select last as release, encode(sha256(string_agg(content_sha256, '' order by id)), 'hex') as digest
+    from newest left join hed_outbreak_version on from_release <= last and to_release > last group by last`)
+  const counts = Object.entries(strayConditions).map(
+    ([table, condition]) =>
+      `select '${table}' as name, count(*)::integer as rows from ${table} as stray, newest where ${condition}`,
+  )
+  const strays = await ask<{ name: string; rows: number }>(`
+    with newest as (select coalesce(max(number), 0) as last from release)
+    select * from (${counts.join(' union all ')}) as counted where rows > 0 order by name`)
+  return { ...(store ?? assert.fail('no answer')), strays: strays.map(({ name, rows }) => `${name}: ${rows}`) }
 }
 
 /** Deterministic moments, spread over the time a publication takes. */
@@ -76,8 +88,18 @@ async function killPublisher(state: number, afterMs: number): Promise<void> {
   await wait(afterMs)
   child.kill('SIGKILL')
   await exited
-  // The server notices that its client is gone a moment later, and rolls back.
-  await wait(300)
+  await untilServerNoticed()
+}
+
+/** The server notices later that its client is gone, and rolls back, or ends a commit that had begun. */
+async function untilServerNoticed(): Promise<void> {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    const left = await ask(`select from pg_stat_activity where application_name = 'outbreaks_operator'`)
+    if (left.length === 0) return
+    assert.ok(Date.now() < deadline, 'a connection of the killed publisher is still there')
+    await wait(20)
+  }
 }
 
 async function killServer(state: number, afterMs: number): Promise<void> {
@@ -108,7 +130,7 @@ test(`${ROUNDS} rounds of kill -9 leave the old or the new release, and the same
     const landed = afterwards.release === before.release + 1
     assert.equal(afterwards.digest, landed ? digests.get(target) : before.digest)
     assert.ok(landed || afterwards.release === before.release)
-    assert.equal(afterwards.strays, 0)
+    assert.deepEqual(afterwards.strays, [])
     outcomes[landed ? 'new' : 'old'] += 1
 
     const again = await publish(target)
@@ -120,11 +142,33 @@ test(`${ROUNDS} rounds of kill -9 leave the old or the new release, and the same
   )
 })
 
-test('a release that was half published would be noticed', async () => {
-  await ask('insert into hed_outbreak_checkpoint (release, ordinal, id) values (999999, 0, 1)')
-  assert.equal((await readStore()).strays, 1)
-  await ask('delete from hed_outbreak_checkpoint where release = 999999')
-  const { digest } = await readStore()
+test('rows of no release are looked for in every table of the dataset', async () => {
+  const tables = await ask<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename like 'hed\\_outbreak\\_%'`,
+  )
+  assert.deepEqual(Object.keys(strayConditions).sort(), tables.map(({ name }) => name).sort())
+})
+
+test('a release that was half published would be noticed, in whichever table it left a row', async () => {
+  for (const table of Object.keys(strayConditions)) {
+    const columns = await ask<{ name: string }>(
+      `select attname as name from pg_attribute where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped`,
+    )
+    // A copy of a row that is there, moved to a release that is not, or to an id or a series that no version has.
+    const moved: Record<string, string> = {
+      ...{ from_release: '999998', to_release: '999999', release: '999999', last_release: '999999' },
+      ...{ key: "'stray'", id: '-1' },
+    }
+    const names = columns.map(({ name }) => `"${name}"`).join(', ')
+    const values = columns.map(({ name }) => moved[name] ?? `"${name}"`).join(', ')
+    const planted = await ask<{ ctid: string }>(
+      `insert into ${table} (${names}) select ${values} from ${table} limit 1 returning ctid::text`,
+    )
+    assert.deepEqual((await readStore()).strays, [`${table}: 1`])
+    await ask(`delete from ${table} where ctid = '${planted[0]?.ctid}'`)
+  }
+  const { digest, strays } = await readStore()
+  assert.deepEqual(strays, [])
   await ask('update hed_outbreak_version set to_release = from_release + 1 where id = 1 and to_release = 2147483647')
   assert.notEqual((await readStore()).digest, digest)
 })
