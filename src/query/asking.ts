@@ -3,7 +3,7 @@ import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../records/published.ts'
-import { pickFields, readFields } from './fields.ts'
+import { pickFields, readFields, requireField } from './fields.ts'
 import { type Filters, mixedFields, normaliseFilters, readFilters, refuseLater } from './filters.ts'
 import type { RecordsQuery } from './parameters.ts'
 import { type Question, readTotal } from './run-filters.ts'
@@ -12,6 +12,8 @@ export interface Asking {
   readonly filters: Filters
   /** The filters in their one spelling: a cursor belongs to them. */
   readonly text: string
+  /** The fields that a record shall have; null for all. */
+  readonly fields: readonly string[] | null
   /** True where whole records of the whole release are asked for. */
   readonly everything: boolean
   /** The filters and the fields: what decides the answer beside the place in it. */
@@ -30,6 +32,7 @@ export function readAsking(dataset: Dataset, query: RecordsQuery): Asking {
   return {
     filters,
     text,
+    fields,
     everything: text === '' && fields === null,
     variant: `${text} ${fields?.join() ?? ''}`,
     pick: (body) => (fields === null ? body : pickFields(body, fields)),
@@ -53,8 +56,11 @@ export function askOf(
   releases: readonly PublishedRelease[],
   filters: Filters,
   release: PublishedRelease,
+  fields: readonly string[] | null = null,
 ): Question {
   refuseLater(filters, release.number)
+  for (const name of fields ?? []) requireField(releases, release, name, 'fields')
+  for (const name of filters.values.keys()) requireField(releases, release, name, name)
   return { dataset, filters, release, releases: releases.filter(({ number }) => number <= release.number) }
 }
 

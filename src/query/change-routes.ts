@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../platform/http-server.ts'
 import { Problem } from '../platform/problem.ts'
+import { readVersion } from '../records/contract.ts'
 import { CHANGES, REASONS, reasonOf } from '../records/reasons.ts'
 import { createAnswerer, identifyRelease } from './answer.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -29,7 +30,7 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
         tags: ['Data'],
         summary: 'List what differs between two releases',
         description:
-          'The difference of the two releases in ascending order of id, not the steps between them: a record that was corrected twice is here once, one that came and went in between is not. A page may hold fewer changes than `num`; `has_more` alone says whether it is the last. `Outbreaks-Release` is the release of `to`. A walk stays on both releases of its first page; the next page has the cursor and `from`, and `to` where it was given.',
+          'The difference of the two releases in ascending order of id, not the steps between them: a record that was corrected twice is here once, one that came and went in between is not. A page may hold fewer changes than `num`; `has_more` alone says whether it is the last. Where a field is younger than `from`, `before` does not have it; that alone is not a change. `Outbreaks-Release` is the release of `to`. A walk stays on both releases of its first page; the next page has the cursor and `from`, and `to` where it was given.',
         querystring: changesQuery,
         response: {
           200: envelopeOf(
@@ -67,7 +68,13 @@ export function registerChangeRoutes(app: HttpServer, routes: QueryRoutes): void
         async make() {
           const { changes, nextId } = await readChanges(database, dataset, range)
           const behind = nextId === null ? null : { release: number, from: from.number, fromId: nextId }
-          return shapeEnvelope(changes.map(explain), behind && writeCursor(cursorKey, path, behind))
+          const read = ({ before, after, ...change }: Change) =>
+            explain({
+              ...change,
+              before: before && readVersion(from.contract, before),
+              after: after && readVersion(release.contract, after),
+            })
+          return shapeEnvelope(changes.map(read), behind && writeCursor(cursorKey, path, behind))
         },
       })
     },

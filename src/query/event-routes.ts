@@ -7,6 +7,7 @@ import { askOf } from './asking.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { answered, createReleaseResolver, envelopeOf, type QueryRoutes, refusals } from './endpoint.ts'
 import { rankValues } from './facets.ts'
+import { hasField } from './fields.ts'
 import { type Filters, normaliseFilters, readFilters, relaxFilters } from './filters.ts'
 import { DEFAULT_NUM, eventsQuery, facetsQuery, releaseQuery } from './parameters.ts'
 import { type FacetAnswer, readEvents, readFacets } from './run-filters.ts'
@@ -73,13 +74,14 @@ export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void 
         release,
         variant: `num=${num} ${normaliseFilters(filters)}`,
         async make() {
-          const free = dataset.facets.filter((name) => !filters.values.has(name))
+          const facets = dataset.facets.filter((name) => hasField(release, name))
+          const free = facets.filter((name) => !filters.values.has(name))
           const answers = new Map(await read(filters, free))
-          for (const name of dataset.facets.filter((bound) => filters.values.has(bound))) {
+          for (const name of facets.filter((bound) => filters.values.has(bound))) {
             const own = (await read(relaxFilters(filters, name), [name])).get(name)
             if (own !== undefined) answers.set(name, own)
           }
-          const shaped = dataset.facets.map((name) => [name, shapeFacet(dataset, name, answers.get(name), num)])
+          const shaped = facets.map((name) => [name, shapeFacet(dataset, name, answers.get(name), num)])
           return [JSON.stringify(Object.fromEntries(shaped))]
         },
       })

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../platform/http-server.ts'
 import { Problem } from '../platform/problem.ts'
+import { readVersion } from '../records/contract.ts'
 import { createAnswerer, releaseHeader } from './answer.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { answered, createReleaseResolver, envelopeOf, type QueryRoutes, refusalsWithMissing } from './endpoint.ts'
@@ -37,7 +38,7 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
         release,
         variant: '',
         async make() {
-          const body = await readRecord(database, dataset, release.number, id)
+          const body = await readRecord(database, dataset, release, id)
           if (body !== null) return [body]
           const held = describeSpans(await readSpans(database, dataset, id))
           throw new Problem('not_found', `Release ${release.number} does not hold record ${id}. ${held}`, {
@@ -55,7 +56,7 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
         tags: ['Data'],
         summary: 'List the versions of one record',
         description:
-          'Every version the record with this `id` has had up to the newest release, the oldest first. Where `to_release` of one is below `from_release` of the next, the record was withdrawn and came back.',
+          'Every version the record with this `id` has had up to the newest release, the oldest first, with the fields of the newest release. Where `to_release` of one is below `from_release` of the next, the record was withdrawn and came back.',
         querystring: listQuery,
         response: {
           200: envelopeOf(
@@ -90,7 +91,10 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
               headers: releaseHeader(release),
             })
           const behind = nextRelease === null ? null : { release: release.number, fromId: nextRelease }
-          return shapeEnvelope(versions.map(shapeVersion), behind && writeCursor(cursorKey, walk, behind))
+          return shapeEnvelope(
+            versions.map((version) => shapeVersion({ ...version, body: readVersion(release.contract, version.body) })),
+            behind && writeCursor(cursorKey, walk, behind),
+          )
         },
       })
     },

@@ -76,7 +76,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
       const { offset = 0, num = DEFAULT_NUM, count } = request.query
       const asking = readAsking(dataset, request.query)
       const release = await releases.named('release', request.query.release)
-      const question = askOf(dataset, releases.list(), asking.filters, release)
+      const question = askOf(dataset, releases.list(), asking.filters, release, asking.fields)
       reply.headers({ ...asking.headers, ...(await countHeader(database, question, count)) })
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
       return answer(request, reply, {
@@ -114,7 +114,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
       const walk = asking.text === '' ? v2Path : `${v2Path}?${asking.text}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
       const release = await releases.walked('release', request.query.release, cursor?.release)
-      const question = askOf(dataset, releases.list(), asking.filters, release)
+      const question = askOf(dataset, releases.list(), asking.filters, release, asking.fields)
       reply.headers({ ...asking.headers, ...(await countHeader(database, question, count)) })
       const fromId = cursor?.fromId ?? 1
       return answer(request, reply, {

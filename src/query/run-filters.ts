@@ -2,6 +2,7 @@
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { Problem } from '../platform/problem.ts'
+import { readVersion } from '../records/contract.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import type { FacetValue } from './facets.ts'
 import {
@@ -104,7 +105,7 @@ export async function readFilteredPage(
     const nextId = end !== undefined && (end.unseen || rows.length > limit) ? Number(end.id) : null
     if (nextId === fromId) continue
     const sent = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
-    return { parts: sent.map((row) => pick(row.body)), nextId }
+    return { parts: sent.map((row) => pick(readVersion(question.release.contract, row.body))), nextId }
   }
 }
 
@@ -122,7 +123,7 @@ export async function readFilteredOffset(
     pageOfFitting(question.dataset, { ...scan, ...planned, budget: looked, fromId, skip, limit }),
   )
   const end = rows.find((row) => row.unseen)
-  if (end === undefined) return rows.map((row) => pick(row.body))
+  if (end === undefined) return rows.map((row) => pick(readVersion(question.release.contract, row.body)))
   throw new Problem(
     'invalid_parameter',
     `Too many records lie before this offset under these filters: more than ${looked} versions would have to be looked at. v2 walks them.`,

@@ -3,6 +3,8 @@ import type { Dataset } from '../datasets/define.ts'
 import { readBinaryRows } from '../platform/copy-out.ts'
 import type { Database } from '../platform/database.ts'
 import { chunkOf } from '../records/chunk.ts'
+import { readVersion } from '../records/contract.ts'
+import type { PublishedRelease } from '../records/published.ts'
 import { OPEN } from '../records/tables.ts'
 import { type Chunk, countChunks, cutPage, type Page, type PageQuery } from './page.ts'
 import type { Change, Span, Version } from './shape.ts'
@@ -61,9 +63,9 @@ export async function readEventNames(database: Database, dataset: Dataset, relea
 }
 
 /** The record as the release holds it, null where it does not. */
-export async function readRecord(database: Database, dataset: Dataset, release: number, id: number) {
-  const [row] = await database.query<{ body: string }>(recordBody(dataset, release, id))
-  return row?.body ?? null
+export async function readRecord(database: Database, dataset: Dataset, release: PublishedRelease, id: number) {
+  const [row] = await database.query<{ body: string }>(recordBody(dataset, release.number, id))
+  return row === undefined ? null : readVersion(release.contract, row.body)
 }
 
 /** From which release to which a record was ever held, a span for each version. */

@@ -38,15 +38,18 @@ export function findContract(contracts: readonly StoredContract[], release: numb
   return { fields, keysSince: known[other + 1]?.firstRelease ?? release }
 }
 
-export const haveSameKeys = (one: Fields, other: Fields): boolean =>
+const haveSameKeys = (one: Fields, other: Fields): boolean =>
   one.length === other.length && one.every(({ name }, i) => name === other[i]?.name)
 
-/** A version of a record as a release gives it. */
-export const readVersion = (contract: Contract, body: string, fromRelease: number): string =>
-  fromRelease >= contract.keysSince ? body : renderThrough(contract.fields, body)
+/** A version of a record as a release with this contract gives it. */
+export const readVersion = ({ fields, keysSince }: Contract, body: string): string =>
+  keysSince === 1 || writtenBy(body) >= keysSince ? body : renderThrough(fields, body)
+
+/** The release that wrote the text: `last_release` is the last field of every record. */
+const writtenBy = (body: string): number => Number(body.slice(body.lastIndexOf(':') + 1, -1))
 
 /** A field that is younger than the stored text is null. What was rendered once is rendered the same way again. */
-export function renderThrough(fields: Fields, body: string): string {
+function renderThrough(fields: Fields, body: string): string {
   const record = JSON.parse(body) as Record<string, FieldValue>
   return `{${fields.map(({ name }) => `"${name}":${JSON.stringify(record[name] ?? null)}`).join()}}`
 }

@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { CHUNK_IDS, encodeChunk, SEPARATOR } from '../records/chunk.ts'
-import { type Contract, renderThrough } from '../records/contract.ts'
+import { type Contract, readVersion } from '../records/contract.ts'
 import { CHECKPOINT_SPACING, OPEN, tablesOf } from '../records/tables.ts'
 import { copyIn } from './write-versions.ts'
 
@@ -41,21 +41,14 @@ interface ChunkText {
   number: string
   records: string
   text: string
-  /** The release that wrote the oldest of its records. */
-  oldest: number
 }
 
 /** The chunk with the keys of the contract in every record. */
-const readThrough = (contract: Contract, chunk: ChunkText): ChunkText =>
-  chunk.oldest >= contract.keysSince
-    ? chunk
-    : {
-        ...chunk,
-        text: chunk.text
-          .split(SEPARATOR)
-          .map((body) => renderThrough(contract.fields, body))
-          .join(SEPARATOR),
-      }
+const readThrough = (contract: Contract, chunk: ChunkText): ChunkText => {
+  if (contract.keysSince === 1) return chunk
+  const bodies = chunk.text.split(SEPARATOR).map((body) => readVersion(contract, body))
+  return { ...chunk, text: bodies.join(SEPARATOR) }
+}
 
 /** The chunks of the last release. */
 export async function findChunks(client: PoolClient, dataset: Dataset): Promise<number[]> {
@@ -77,10 +70,10 @@ async function takeTexts(
   await client.query(sql`
     update ${chunk} set to_release = ${release} where number = any(${numbers}::bigint[]) and to_release = ${OPEN}`)
   const { rows } = await client.query<ChunkText>(sql`
-    select number, held.records, held.text, held.oldest
+    select number, held.records, held.text
     from unnest(${numbers}::bigint[]) as touched (number)
     cross join lateral (
-      select count(*) as records, string_agg(body, E',\\n' order by id) as text, min(from_release) as oldest from ${version}
+      select count(*) as records, string_agg(body, E',\\n' order by id) as text from ${version}
       where id between number * ${CHUNK_IDS} + 1 and number * ${CHUNK_IDS} + ${CHUNK_IDS} and to_release = ${OPEN}
     ) as held
     where held.records > 0`)

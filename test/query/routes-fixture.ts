@@ -80,6 +80,7 @@ export async function openRoutes({ cursorKey = generateKeySync('hmac', { length:
   }
 
   return {
+    url,
     api,
     superuser,
     releases: () => published.value.get(hedOutbreaks.name) ?? [],

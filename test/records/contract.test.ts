@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldShape } from '../../src/datasets/define.ts'
-import { type Contract, findContract, findDrift, readVersion } from '../../src/records/contract.ts'
+import { findContract, findDrift, readVersion } from '../../src/records/contract.ts'
 
 const field = (name: string, more: Partial<FieldShape> = {}): FieldShape => ({
   name,
@@ -11,6 +11,7 @@ const field = (name: string, more: Partial<FieldShape> = {}): FieldShape => ({
   nullable: true,
   ...more,
 })
+const last = field('last_release', { kind: 'integer', nullable: false })
 const [id, event] = [field('id', { kind: 'identifier', nullable: false }), field('event', { nullable: false })]
 const published = [id, event, field('sex', { kind: 'choice', choices: ['female', 'male'] })]
 
@@ -38,9 +39,9 @@ for (const [change, declared, message] of refused)
   test(`${change}: refused`, () => assert.equal(findDrift(published, declared)[0], message))
 
 const contracts = [
-  { firstRelease: 1, fields: published },
-  { firstRelease: 4, fields: published.map((each) => ({ ...each, description: 'In other words.' })) },
-  { firstRelease: 6, fields: [id, event, field('note'), published[2] as FieldShape] },
+  { firstRelease: 1, fields: [...published, last] },
+  { firstRelease: 4, fields: [...published, last].map((each) => ({ ...each, description: 'In other words.' })) },
+  { firstRelease: 6, fields: [id, event, field('note'), published[2] as FieldShape, last] },
 ]
 
 test('a release has the contract that was the last one when it was published', () => {
@@ -61,11 +62,11 @@ test('a release has the contract that was the last one when it was published', (
 })
 
 test('a version is sent as it was written, and with null for fields that came later', () => {
-  const body = '{"id":1,"event":"Ä \\"b\\"","sex":null}'
-  const read = (release: number, from: number) => readVersion(findContract(contracts, release), body, from)
-  assert.equal(read(5, 1), body)
-  assert.equal(read(6, 6), body)
-  assert.equal(read(6, 5), '{"id":1,"event":"Ä \\"b\\"","note":null,"sex":null}')
-  const whole: Contract = findContract(contracts, 1)
-  assert.equal(readVersion(whole, body, 1), body)
+  const written = (release: number, note = '') =>
+    `{"id":1,"event":"Ä \\"b\\":6}",${note}"sex":null,"last_release":${release}}`
+  const read = (release: number, body: string) => readVersion(findContract(contracts, release), body)
+  assert.equal(read(5, written(1)), written(1))
+  assert.equal(read(6, written(6, '"note":"n",')), written(6, '"note":"n",'))
+  assert.equal(read(6, written(5)), written(5, '"note":null,'))
+  assert.equal(read(60, written(5)), written(5, '"note":null,'))
 })

@@ -77,12 +77,12 @@ async function* readBodies(
   const { version } = tablesOf(dataset)
   let last: string | undefined = '0'
   while (last !== undefined) {
-    const { rows }: { rows: { id: string; from_release: number; body: string }[] } = await client.query(
-      sql`select id, from_release, body from ${version}
+    const { rows }: { rows: { id: string; body: string }[] } = await client.query(
+      sql`select id, body from ${version}
         where id > ${last} and ${heldAndKept(dataset, release)}
         order by id limit ${BATCH_RECORDS}`,
     )
-    yield rows.map(({ body, from_release }) => readVersion(contract, body, from_release))
+    yield rows.map(({ body }) => readVersion(contract, body))
     last = rows.at(-1)?.id
   }
 }
