@@ -6,11 +6,13 @@ import { ConfigFault, readDatabaseConfig, readFilesDirectory, readOperatorConfig
 import { catalogue } from './datasets/catalogue.ts'
 import { registerCredentialCommands } from './oauth/commands.ts'
 import { type Database, openDatabase } from './platform/database.ts'
+import { describeDatabaseFailure } from './platform/database-failure.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { migrate } from './platform/migrate.ts'
 import { OperatorFault } from './platform/operator-fault.ts'
 import { Problem } from './platform/problem.ts'
 import { createProgress } from './platform/progress.ts'
+import { checkSchema } from './platform/schema-version.ts'
 import { type Answer, formatAnswer } from './platform/terminal.ts'
 import { type FileStore, openFileStore } from './records/file-store.ts'
 import { registerReleaseCommands } from './releases/commands.ts'
@@ -31,6 +33,7 @@ async function answer(work: (database: Database) => Promise<Answer | readonly An
     connections: 2,
   })
   try {
+    await checkSchema(database)
     print(await work(database))
   } finally {
     await database.close()
@@ -71,10 +74,19 @@ try {
   await program.parseAsync()
 } catch (error) {
   progress.clear()
-  if (!(error instanceof OperatorFault || error instanceof ConfigFault || error instanceof Problem)) throw error
-  const cause = error instanceof Problem && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${error.message}${cause}`)
-  process.exitCode = 1
+  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${explain(error)}`)
+  // A connection that failed while it was opened may stay open until the server gives up; nobody waits for that.
+  process.exit(1)
+}
+
+/** A fault of the operator, of the configuration or of the database in a sentence; anything else is ours and is thrown again. */
+function explain(error: unknown): string {
+  const cause = error instanceof Problem ? error.cause : undefined
+  const sentence = describeDatabaseFailure(cause ?? error)
+  if (sentence !== undefined) return sentence
+  if (error instanceof Problem) return cause instanceof Error ? `${error.message} (${cause.message})` : error.message
+  if (error instanceof OperatorFault || error instanceof ConfigFault) return error.message
+  throw error
 }
 
 function parseCount(text: string): number {

@@ -1,4 +1,5 @@
 // The only reader of the environment. Lists every fault at once, and prints itself without its secrets.
+import { accessSync, constants, opendirSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 
 export interface DatabaseConfig {
@@ -75,13 +76,13 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       rateSeconds: read('OUTBREAKS_RATE_SECONDS', wholeNumber(1, 86_400), 60),
       redisUrl: read('OUTBREAKS_REDIS_URL', redisUrl, '') || null,
       outsideIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
-      filesDirectory: read('OUTBREAKS_FILES', directory, '') || null,
+      filesDirectory: read('OUTBREAKS_FILES', readableDirectory, '') || null,
     }
   })
 
 /** Where the operator writes the files of releases; null where none are wanted. */
 export const readFilesDirectory = (environment: Environment): string | null =>
-  readAll(environment, (read) => read('OUTBREAKS_FILES', directory, '') || null)
+  readAll(environment, (read) => read('OUTBREAKS_FILES', writableDirectory, '') || null)
 
 /** For the first log line: what the process runs with, without passwords and keys. */
 export function redactConfig(config: ServiceConfig): Record<string, unknown> {
@@ -149,9 +150,25 @@ function secret(text: string): Buffer {
   return bytes
 }
 
-function directory(text: string): string {
+function readableDirectory(text: string): string {
   if (!isAbsolute(text)) throw new Error('must be the absolute path of a directory')
+  try {
+    opendirSync(text).closeSync()
+    accessSync(text, constants.X_OK)
+  } catch {
+    throw new Error('must be a directory that exists and that this process may read')
+  }
   return text
+}
+
+function writableDirectory(text: string): string {
+  const directory = readableDirectory(text)
+  try {
+    accessSync(directory, constants.W_OK)
+  } catch {
+    throw new Error('must be a directory that this process may write to')
+  }
+  return directory
 }
 
 const oneOf =

@@ -6,6 +6,7 @@ import { buildApp } from './app.ts'
 import { ConfigFault, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { openDatabase } from './platform/database.ts'
 import { openLog } from './platform/log.ts'
+import { checkSchema, SchemaMismatch } from './platform/schema-version.ts'
 import { createWatcher } from './platform/watch.ts'
 import { openFileStore } from './records/file-store.ts'
 
@@ -14,13 +15,20 @@ function readConfigOrLeave(): ServiceConfig {
     return readServiceConfig(process.env)
   } catch (error) {
     if (!(error instanceof ConfigFault)) throw error
-    console.error(error.message)
-    process.exit(2)
+    refuse(error)
   }
+}
+
+/** The operator has to change something before this node can serve: it has served nobody yet, so it leaves at once. */
+function refuse(error: Error): never {
+  console.error(error.message)
+  process.exit(2)
 }
 
 const config = readConfigOrLeave()
 const log = openLog(config.logLevel)
+// Without a listener it ends the process, for instance when the terminal it was started from is closed.
+process.on('SIGHUP', () => log.info('SIGHUP is ignored: to read a new configuration, restart the node'))
 let draining = false
 
 const database = openDatabase({
@@ -28,7 +36,15 @@ const database = openDatabase({
   role: 'outbreaks_api',
   onLostConnection: (error) => log.warn({ err: error }, 'a database connection was lost'),
 })
-const watcher = createWatcher(database, (error) => log.warn({ err: error }, 'the database did not answer the watcher'))
+const watcher = createWatcher(
+  database,
+  (error) => {
+    if (error instanceof SchemaMismatch) refuse(error)
+    log.warn({ err: error }, 'the database did not answer the watcher')
+  },
+  // Once, when the database first answers: a node that runs is not ended by a migration.
+  () => checkSchema(database),
+)
 const files = config.filesDirectory === null ? undefined : openFileStore(config.filesDirectory)
 const app = await buildApp({ ...config, database, files, watcher, log, isDraining: () => draining })
 
@@ -36,11 +52,17 @@ log.info({ config: redactConfig(config) }, 'starting')
 await watcher.start()
 // fastify hands on what it is given; its types do not know all of it, so it is not written in the call.
 const place = { host: config.host, port: config.port, reusePort: config.sharePort }
-const address = await app.listen(place)
+const address = await app.listen(place).catch((error: Error) => {
+  console.error(`The node cannot listen: ${error.message}`)
+  process.exit(1)
+})
 log.info({ address }, 'listening')
+// For a parent that waits for this process, and not for whoever else may answer on the port.
+process.send?.({ listening: address })
 
 // Leaving: say so, go on serving until balancers have noticed, finish what is under way, then go.
-closeWithGrace({ delay: (config.drainSeconds + 15) * 1000, logger: false }, async ({ signal, err }) => {
+const leaving = { delay: (config.drainSeconds + 15) * 1000, logger: false as const, skip: ['SIGHUP' as const] }
+closeWithGrace(leaving, async ({ signal, err }) => {
   draining = true
   if (err !== undefined) log.fatal({ err }, 'failed')
   else log.info({ signal }, 'draining')

@@ -1,7 +1,11 @@
 // The configuration: every fault at once, no value in a message, no secret in the first log line.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
 import { inspect } from 'node:util'
 import { ConfigFault, readDatabaseConfig, readOperatorConfig, readServiceConfig, redactConfig } from '../src/config.ts'
 
@@ -62,7 +66,7 @@ test('everything can be set', () => {
     OUTBREAKS_CACHE_MB: '0',
     OUTBREAKS_RATE_LIMIT: '0',
     OUTBREAKS_RATE_SECONDS: '86400',
-    OUTBREAKS_FILES: '/srv/files',
+    OUTBREAKS_FILES: os.tmpdir(),
     OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
   })
   assert.deepEqual(config.outsideIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
@@ -72,7 +76,7 @@ test('everything can be set', () => {
   assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.rateLimit, config.rateSeconds], [0, 86_400])
-  assert.equal(config.filesDirectory, '/srv/files')
+  assert.equal(config.filesDirectory, os.tmpdir())
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
 })
 
@@ -111,7 +115,7 @@ const bad: Record<string, string[]> = {
   OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],
   OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
   OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
-  OUTBREAKS_FILES: [CANARY, './files', '~/files'],
+  OUTBREAKS_FILES: [CANARY, './files', '~/files', `/nowhere/${CANARY}`, import.meta.filename],
   OUTBREAKS_REDIS_URL: [
     CANARY,
     'http://redis.test',
@@ -137,6 +141,42 @@ for (const [name, values] of Object.entries(bad)) {
     }
   })
 }
+
+/** What the configuration says of a directory to somebody who is not root, to whom everything is allowed. */
+function judgeDirectory(read: 'readServiceConfig' | 'readFilesDirectory', directory: string): string {
+  const source = path.resolve(import.meta.dirname, '../src/config.ts')
+  const environment = JSON.stringify({ ...good, OUTBREAKS_FILES: directory })
+  const script = `import { ${read} } from ${JSON.stringify(source)}
+    try { ${read}(${environment}); console.log('good') } catch (error) { console.log(error.message) }`
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    ...nobody,
+    cwd: '/',
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: {},
+  })
+}
+
+test('a files directory has to be readable for a node, and writable for a command', (t) => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  chmodSync(directory, 0o777)
+  try {
+    for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
+      assert.equal(judgeDirectory(read, directory), 'good\n')
+  } catch (error) {
+    return t.skip(`nobody but root can read this checkout: ${(error as Error).message}`)
+  }
+  chmodSync(directory, 0o555)
+  assert.equal(judgeDirectory('readServiceConfig', directory), 'good\n')
+  assert.match(judgeDirectory('readFilesDirectory', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
+  for (const mode of [0o111, 0o444]) {
+    chmodSync(directory, mode)
+    for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
+      assert.match(judgeDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* may read/)
+  }
+})
 
 test('every fault is listed at once, each variable once', () => {
   const environment = Object.fromEntries(Object.keys(bad).map((name) => [name, CANARY]))

@@ -1,10 +1,9 @@
 // Brings a database to the current schema: plain SQL files, in order, forward only.
-import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
 import { explainFailure } from './database.ts'
+import { migrationsDirectory } from './schema-version.ts'
 
-const directory = path.resolve(import.meta.dirname, '../../migrations')
 const PATIENCE_MS = 60_000
 
 /** Safe when many start at once: the runner only tries its lock, so the others come again until it is free. */
@@ -14,7 +13,7 @@ export async function migrate(url: string): Promise<string[]> {
     try {
       const applied = await runner({
         databaseUrl: { connectionString: url, connectionTimeoutMillis: 5000, application_name: 'outbreaks_migration' },
-        dir: directory,
+        dir: migrationsDirectory,
         migrationsTable: 'migration',
         direction: 'up',
         logger: { debug() {}, info() {}, warn() {}, error() {} },

@@ -24,9 +24,15 @@ export interface Watcher {
 const INTERVAL_MS = 500
 const REFRESH_MS = 1000
 
-export function createWatcher(database: Database, onFailure: (error: unknown) => void): Watcher {
+/** Nothing is loaded before `prepare` has succeeded once; until then each round tries it again. */
+export function createWatcher(
+  database: Database,
+  onFailure: (error: unknown) => void,
+  prepare: () => Promise<void> = async () => {},
+): Watcher {
   const topics = new Map<string, { version: string | undefined; reload: () => Promise<void> }>()
   const stopped = new AbortController()
+  let prepared = false
   let freshAt = Number.NEGATIVE_INFINITY
   let round: Promise<void> | undefined
   let next: Promise<void> | undefined
@@ -34,6 +40,8 @@ export function createWatcher(database: Database, onFailure: (error: unknown) =>
 
   async function runRound(): Promise<void> {
     const began = performance.now()
+    if (!prepared) await prepare()
+    prepared = true
     const rows = await database.query<{ topic: string; version: string }>(sql`select topic, version from watched_topic`)
     const versions = new Map(rows.map((row) => [row.topic, row.version]))
     for (const [name, topic] of topics) {

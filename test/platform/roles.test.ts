@@ -8,7 +8,7 @@ import { createTestDatabase } from '../database.ts'
 
 const allowed: Record<Role, Record<string, string[]>> = {
   outbreaks_api: {
-    migration: [],
+    migration: ['select'],
     suspended_index: [],
     watched_topic: ['select'],
     dataset: ['select'],
@@ -27,7 +27,7 @@ const allowed: Record<Role, Record<string, string[]>> = {
     hed_outbreak_series: [],
   },
   outbreaks_operator: {
-    migration: [],
+    migration: ['select'],
     suspended_index: [],
     watched_topic: ['select', 'update(version)', 'update(change_id)'],
     dataset: ['select'],
