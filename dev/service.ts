@@ -8,7 +8,7 @@ import { findFreePort } from './postgres.ts'
 
 const run = promisify(execFile)
 const source = path.resolve(import.meta.dirname, '../src')
-const START_MS = 20_000
+const START_MS = 60_000
 
 export interface Settings {
   databaseUrl: string
@@ -22,6 +22,8 @@ export interface Service {
   output(): string
   /** As an orchestrator does it: SIGTERM, and wait. */
   stop(): Promise<number | null>
+  /** The code it leaves with; null where a signal ended it. */
+  exited: Promise<number | null>
 }
 
 export interface Credentials {
@@ -40,9 +42,12 @@ const environment = ({ databaseUrl, secret }: Settings) => ({
   OUTBREAKS_SECRET: secret,
 })
 
-/** Runs outbreakctl and gives what it answered. */
+/** Runs outbreakctl and gives what it answered, or fails with what it said. */
 export async function outbreakctl<Answer>(settings: Settings, ...args: string[]): Promise<Answer> {
-  const { stdout } = await run(process.execPath, [path.join(source, 'cli.ts'), ...args], { env: environment(settings) })
+  const command = run(process.execPath, [path.join(source, 'cli.ts'), ...args], { env: environment(settings) })
+  const { stdout } = await command.catch((error: Error & { stderr?: string }) => {
+    throw new Error(error.stderr?.trim() || error.message, { cause: error })
+  })
   return JSON.parse(stdout) as Answer
 }
 
@@ -55,6 +60,7 @@ export async function prepareDatabase(settings: Settings, release?: string): Pro
   return outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Local client')
 }
 
+/** Waits for this very process: another one that answers on the port is not taken for it. */
 export async function startService(settings: Settings, overrides: Record<string, string> = {}): Promise<Service> {
   const port = Number(overrides['OUTBREAKS_PORT'] ?? (await findFreePort()))
   const baseUrl = `http://127.0.0.1:${port}`
@@ -68,11 +74,11 @@ export async function startService(settings: Settings, overrides: Record<string,
       OUTBREAKS_RATE_LIMIT: '1000000000',
       ...overrides,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
   }
@@ -81,16 +87,21 @@ export async function startService(settings: Settings, overrides: Record<string,
     baseUrl,
     process: child,
     output: () => output,
+    exited,
     stop() {
       child.kill('SIGTERM')
       return exited
     },
   }
+  const seen = { listening: false }
+  child.once('message', () => {
+    seen.listening = true
+  })
   const deadline = Date.now() + START_MS
-  while (!(await isReady(baseUrl))) {
-    if (child.exitCode !== null || Date.now() > deadline) {
+  while (!seen.listening || !(await isReady(baseUrl))) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL')
-      throw new Error(`the service did not become ready:\n${output}`)
+      throw new Error(`the service did not become ready, and left with code ${await exited}:\n${output}`)
     }
     await wait(50)
   }

@@ -1,50 +1,135 @@
 // npm run dev: a whole service on this machine, with real PostgreSQL and the sample release, from nothing but Node.
+// However it ends, on the way or later, it takes away what it started.
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { createCluster } from './postgres.ts'
-import { newSettings, prepareDatabase, startService } from './service.ts'
+import { type Cluster, createCluster } from './postgres.ts'
+import { type Credentials, newSettings, outbreakctl, prepareDatabase, type Settings, startService } from './service.ts'
 
 const sample = path.resolve(import.meta.dirname, '../sample')
-const given = process.env['DATABASE_URL']
-const cluster = given === undefined || given === '' ? await createCluster() : null
-const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
-// For outbreakctl and the service alike: releases are also written as files.
-process.env['OUTBREAKS_FILES'] = files
-const settings = newSettings(given || (cluster?.url ?? ''))
-const credentials = await prepareDatabase(settings, sample)
-const service = await startService(settings, { OUTBREAKS_PORT: process.env['OUTBREAKS_PORT'] ?? '8080' })
+const host = process.env['OUTBREAKS_HOST'] || '127.0.0.1'
+const cleanups: (() => Promise<unknown>)[] = []
+const told = Promise.withResolvers<void>()
+let signalled: NodeJS.Signals | undefined
 
-console.log(`
-The service runs at ${service.baseUrl} with the sample release. Paste this into another terminal:
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    signalled ??= signal
+    told.resolve()
+  })
+}
+// Whoever read the output has gone: nobody is there any more to stop it.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => told.resolve())
 
-  TOKEN=$(curl -s ${service.baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
-    "client_id": "${credentials.client_id}",
-    "client_secret": "${credentials.client_secret}",
-    "audience": "${service.baseUrl}",
+function throwIfSignalled(): void {
+  if (signalled !== undefined) throw new Error(`ended by ${signalled}`)
+}
+
+/** Says what begins. A signal lets the step that runs come to its end, which takes seconds, and no further one begin. */
+async function step<Result>(title: string, work: () => Promise<Result>): Promise<Result> {
+  throwIfSignalled()
+  console.error(`${title} …`)
+  return work()
+}
+
+const portTaken = (port: number) =>
+  new Error(`Port ${port} is taken: choose another, for instance OUTBREAKS_PORT=${(port % 65_535) + 1} npm run dev`)
+
+async function choosePort(): Promise<number> {
+  const text = process.env['OUTBREAKS_PORT'] || '8080'
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) {
+    throw new Error('OUTBREAKS_PORT must be a whole number from 1 to 65535')
+  }
+  await new Promise<void>((resolve, reject) => {
+    const server = createServer()
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE' ? portTaken(port) : new Error(`Port ${port} cannot be used: ${error.message}`),
+      ),
+    )
+    server.listen(port, host, () => server.close(() => resolve()))
+  })
+  return port
+}
+
+async function openDatabase(): Promise<{ url: string; cluster: Cluster | null }> {
+  const given = process.env['DATABASE_URL']
+  if (given !== undefined && given !== '') return { url: given, cluster: null }
+  const cluster = await step('Starting PostgreSQL', createCluster)
+  cleanups.push(cluster.stop)
+  return { url: cluster.url, cluster }
+}
+
+async function run(): Promise<void> {
+  const port = await choosePort()
+  const { url, cluster } = await openDatabase()
+  const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
+  cleanups.push(() => rm(files, { recursive: true, force: true }))
+  // For outbreakctl and the service alike: releases are also written as files.
+  process.env['OUTBREAKS_FILES'] = files
+  const settings = newSettings(url)
+  const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
+  await step('Publishing the sample release', () => outbreakctl(settings, 'release', 'publish', sample))
+  const service = await step('Starting the service', () => startChosen(settings, port))
+  cleanups.push(service.stop)
+  throwIfSignalled()
+
+  console.log(welcome(service.baseUrl, credentials, settings, files))
+  console.log(`\nCtrl-C ends it${cluster === null ? '' : ' and removes its database'}.`)
+  service.process.stdout?.pipe(process.stdout)
+  service.process.stderr?.pipe(process.stderr)
+  await Promise.race([told.promise, service.exited])
+  const { exitCode, signalCode } = service.process
+  const ending = exitCode ?? signalCode
+  if (signalled === undefined && ending !== null) throw new Error(`The service has ended by itself, with ${ending}`)
+}
+
+async function startChosen(settings: Settings, port: number) {
+  try {
+    return await startService(settings, {
+      OUTBREAKS_HOST: host,
+      OUTBREAKS_PORT: String(port),
+      // A line for each request would scroll the credentials away.
+      OUTBREAKS_LOG_LEVEL: process.env['OUTBREAKS_LOG_LEVEL'] || 'warn',
+    })
+  } catch (error) {
+    throw String(error).includes('EADDRINUSE') ? portTaken(port) : error
+  }
+}
+
+const welcome = (baseUrl: string, { client_id, client_secret }: Credentials, settings: Settings, files: string) => `
+The service runs at ${baseUrl} with the sample release. Paste this into another terminal:
+
+  TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
+    "client_id": "${client_id}",
+    "client_secret": "${client_secret}",
+    "audience": "${baseUrl}",
     "grant_type": "client_credentials"
   }' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 
-  curl -s "${service.baseUrl}/v2/hed-outbreaks/event-names" -H "Authorization: Bearer $TOKEN"
-  curl -s "${service.baseUrl}/v2/hed-outbreaks/outbreaks?num=2" -H "Authorization: Bearer $TOKEN"
-  curl -s "${service.baseUrl}/v1/hed-outbreaks/outbreaks?offset=10&num=2" -H "Authorization: Bearer $TOKEN"
-  curl -O "${service.baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v2/hed-outbreaks/event-names" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v2/hed-outbreaks/outbreaks?num=2" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v1/hed-outbreaks/outbreaks?offset=10&num=2" -H "Authorization: Bearer $TOKEN"
+  curl -O "${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv" -H "Authorization: Bearer $TOKEN"
 
-The reference is at ${service.baseUrl}/reference. To run outbreakctl against it:
+The reference is at ${baseUrl}/reference. To run outbreakctl against it:
 
   export DATABASE_URL=${settings.databaseUrl} OUTBREAKS_SECRET=${settings.secret} OUTBREAKS_FILES=${files}
   npx outbreakctl client list
 
-Ctrl-C ends it${cluster === null ? '' : ' and removes its database'}.`)
+Only warnings and errors are logged here; OUTBREAKS_LOG_LEVEL=info npm run dev shows every request.`
 
-service.process.stdout?.pipe(process.stdout)
-service.process.stderr?.pipe(process.stderr)
-async function leave(): Promise<void> {
-  await service.stop()
-  await cluster?.stop()
-  await rm(files, { recursive: true, force: true })
-  process.exit(0)
+let code = 0
+try {
+  await run()
+} catch (error) {
+  code = signalled === undefined ? 1 : 128 + os.constants.signals[signalled]
+  // A step that was cut off by the same signal has nothing to say.
+  if (signalled === undefined) console.error((error as Error).message)
 }
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void leave())
-// Whoever read the output has gone: nobody is there any more to stop it.
-process.stdout.once('error', () => void leave())
+for (const cleanup of cleanups.reverse()) {
+  await cleanup().catch((error: Error) => console.error(error.message))
+}
+process.exit(code)

@@ -19,20 +19,12 @@ const LOOPS = 8
 const MIGRATION = '/proc/sys/net/ipv4/tcp_migrate_req'
 const migrates = existsSync(MIGRATION) && readFileSync(MIGRATION, 'utf8').trim() === '1'
 
-/** Another on the port may answer in its place, so this says nothing of the process itself. */
 async function start(port: number, overrides: Record<string, string>): Promise<Service> {
   const service = await startService(settings, { OUTBREAKS_PORT: String(port), ...overrides })
   started.push(service)
   return service
 }
 
-async function startSharing(port: number): Promise<Service> {
-  const service = await start(port, SHARED)
-  await until(() => isListening(service), 'it listens')
-  return service
-}
-
-const isListening = (service: Service) => service.output().includes('"msg":"listening"')
 const countAnswers = (service: Service) => service.output().split('"route":"/v2/').length - 1
 
 async function until(isSo: () => boolean, what: string): Promise<void> {
@@ -90,7 +82,7 @@ function startLoad(keepAlive: boolean) {
 const onLinux = process.platform === 'linux'
 const linux = { skip: onLinux ? false : 'what is said here of shared ports is said of Linux' }
 const port = await findFreePort()
-const pair = onLinux ? await Promise.all([startSharing(port), startSharing(port)]) : []
+const pair = onLinux ? await Promise.all([start(port, SHARED), start(port, SHARED)]) : []
 const [staying, leaving] = pair as [Service, Service]
 const token = onLinux ? await obtainToken(staying) : ''
 
@@ -117,13 +109,15 @@ test('a client with one connection stays at one process', linux, async () => {
 test('a port is shared only where all say so: anyone else leaves with a message and never serves', linux, async () => {
   const alone = await findFreePort()
   const holder = await start(alone, {})
-  const refused = await Promise.all([start(alone, {}), start(alone, SHARED), start(port, {})])
-  for (const service of refused) {
-    await until(() => service.process.exitCode !== null, 'it leaves')
-    assert.equal(service.process.exitCode, 1)
-    assert.match(service.output(), /address already in use 127\.0\.0\.1:\d+/)
-    assert.ok(!isListening(service))
-  }
+  const refused = [start(alone, {}), start(alone, SHARED), start(port, {})]
+  const assertRefused = (attempt: Promise<Service>) =>
+    assert.rejects(attempt, (error: Error) => {
+      assert.match(error.message, /left with code 1:/)
+      assert.match(error.message, /^The node cannot listen: .*address already in use 127\.0\.0\.1:\d+$/m)
+      assert.doesNotMatch(error.message, /"msg":"listening"/)
+      return true
+    })
+  await Promise.all(refused.map(assertRefused))
   assert.equal(await ask(holder, await obtainToken(holder), new Agent()), 200)
   assert.equal(await holder.stop(), 0)
 })
