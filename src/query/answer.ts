@@ -4,7 +4,7 @@ import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ContentEncoding, chooseEncoding } from '../platform/content-encoding.ts'
 import { within } from '../platform/within.ts'
-import { type Part, writeGzip, writeIdentity } from '../records/gzip-splice.ts'
+import { countBytes, type Part, writeGzip, writeIdentity } from '../records/gzip-splice.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import type { PageCache, WrittenBody } from './page-cache.ts'
 
@@ -31,8 +31,8 @@ interface AnswerOptions {
 const WRITING = 1
 /** Each question to the database has a bound of its own; this one is for several of them in a row. */
 const MAKING_MS = 2900
-/** What is shorter is not worth the packing. */
-const PACKED_FROM_CHARACTERS = 1024
+/** A shorter body is sent as it reads: compressing it is not worth the time. */
+const GZIP_FROM_BYTES = 1024
 
 /** For an answer that is there without asking the database: it is named by itself. */
 export const readyParts = (made: Made) => ({
@@ -96,8 +96,7 @@ function nextAddress(address: string, cursor: string, pinned: Answer['pinned'] =
 }
 
 async function writeBody({ parts, next }: ReturnType<typeof partsOf>, encoding: ContentEncoding): Promise<WrittenBody> {
-  const [first = ''] = parts
-  const short = parts.length <= 1 && typeof first === 'string' && first.length < PACKED_FROM_CHARACTERS
+  const short = countBytes(parts) < GZIP_FROM_BYTES
   if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next }
   return { bytes: await writeGzip(parts), encoding, next }
 }

@@ -6,6 +6,10 @@ import { combineCrc32 } from './crc-combine.ts'
 
 export type Part = string | DeflatedText
 
+/** How long the body is without compression. */
+export const countBytes = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.bytes), 0)
+
 export const writeIdentity = (parts: readonly Part[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : decodeChunk(part))))
 

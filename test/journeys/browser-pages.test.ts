@@ -8,10 +8,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Browser, Page } from 'playwright-core'
 import { newSettings, outbreakctl, prepareDatabase, type Service, startService } from '../../dev/service.ts'
 import { createTestDatabase } from '../database.ts'
+import { fc } from '../seed.ts'
 import { openBrowser, skip } from './browser.ts'
 import { obtainToken } from './consumer.ts'
 
@@ -19,8 +19,8 @@ const RECORDS = 2000
 const RELEASES = [1, 2, 3]
 const V1 = '/v1/hed-outbreaks/outbreaks'
 const V2 = '/v2/hed-outbreaks/outbreaks'
-/** Below this an answer is not worth packing. */
-const PACKED_FROM = 1024
+/** A body that has fewer bytes without gzip is sent so. */
+const GZIP_FROM_BYTES = 1024
 const PAGES = 200
 const WAIT_MS = 10_000
 
@@ -116,7 +116,7 @@ describe('a browser', { skip }, () => {
     for (const [i, { status, encoding, sha256 }] of answers.entries()) {
       const address = addresses[i] ?? ''
       const bare = await readBare(address)
-      const expected = [200, bare.length < PACKED_FROM ? null : 'gzip', hash('sha256', bare)]
+      const expected = [200, bare.length < GZIP_FROM_BYTES ? null : 'gzip', hash('sha256', bare)]
       assert.deepEqual([status, encoding, sha256], expected, address)
     }
     return answers

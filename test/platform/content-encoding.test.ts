@@ -1,8 +1,8 @@
 // Accept-Encoding, as RFC 9110 (12.5.3) has it, for a server that can write gzip and the bare text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type ContentEncoding, chooseEncoding } from '../../src/platform/content-encoding.ts'
+import { fc } from '../seed.ts'
 
 const chosen: [accepted: string | undefined, encoding: ContentEncoding][] = [
   [undefined, 'identity'],

@@ -1,10 +1,10 @@
 // Query strings as they come over the wire: what is read, and what is refused with which code and parameter.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import fc from 'fast-check'
 import { Type } from 'typebox'
 import { Problem } from '../../src/platform/problem.ts'
 import { compileQuery } from '../../src/platform/query-string.ts'
+import { fc } from '../seed.ts'
 import { createObservedServer } from './observed-server.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER

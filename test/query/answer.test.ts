@@ -5,11 +5,11 @@ import { createSecretKey } from 'node:crypto'
 import { before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import { createAnswerer } from '../../src/query/answer.ts'
 import { createPageCache } from '../../src/query/page-cache.ts'
 import type { PublishedRelease } from '../../src/records/published.ts'
 import { createObservedServer } from '../platform/observed-server.ts'
+import { fc } from '../seed.ts'
 import { HOME, openRoutes, type Query } from './routes-fixture.ts'
 
 const run = promisify(execFile)
@@ -60,7 +60,7 @@ for (const [address, query] of everywhere) {
     const gzip = await routes.inject(address, query, { 'accept-encoding': 'gzip' })
     const text = gzip.headers['content-encoding'] === 'gzip' ? gunzipSync(gzip.rawPayload).toString() : gzip.body
     assert.equal(text, bare.body)
-    assert.equal(gzip.headers['content-encoding'], bare.body.length < 1024 ? undefined : 'gzip')
+    assert.equal(gzip.headers['content-encoding'], bare.rawPayload.length < 1024 ? undefined : 'gzip')
     for (const { statusCode, headers } of [bare, gzip]) {
       assert.deepEqual(
         [statusCode, headers['vary'], headers['cache-control']],
@@ -86,17 +86,20 @@ for (const [address, query] of everywhere) {
   })
 }
 
-test('any page is the same text packed and bare', () =>
+test('any page is the same text packed and bare, and packed from 1,024 bytes on', () =>
   fc.assert(
     fc.asyncProperty(
       fc.nat(RECORDS + 10),
-      fc.integer({ min: 1, max: 1000 }),
+      // A page of one record is about as long as that.
+      fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1000 })),
       fc.integer({ min: 1, max: 2 }),
       async (offset, num, release) => {
         const query = { offset, num, release }
         const gzip = await routes.inject(V1, query, { 'accept-encoding': 'gzip' })
         const text = gzip.headers['content-encoding'] === 'gzip' ? gunzipSync(gzip.rawPayload).toString() : gzip.body
-        assert.equal(text, (await plain(V1, query)).body)
+        const bare = await plain(V1, query)
+        assert.equal(text, bare.body)
+        assert.equal(gzip.headers['content-encoding'], bare.rawPayload.length < 1024 ? undefined : 'gzip')
       },
     ),
     { numRuns: 150 },
@@ -177,6 +180,26 @@ test('a page names the address of the next one, with the same question; the last
   assert.deepEqual(seen, [...new Set(seen)])
   assert.equal(seen.length, Math.ceil((RECORDS - 7) / 40))
 })
+
+const bodies: [what: string, parts: string[], encoding: string | undefined][] = [
+  ['1,023 bytes', ['a'.repeat(1023)], undefined],
+  ['1,024 bytes', ['a'.repeat(1024)], 'gzip'],
+  ['1,024 bytes in 512 characters', ['é'.repeat(512)], 'gzip'],
+  ['1,023 bytes in many parts', ['[', ...Array.from({ length: 1021 }, () => 'a'), ']'], undefined],
+  ['1,024 bytes in many parts', ['[', ...Array.from({ length: 1022 }, () => 'a'), ']'], 'gzip'],
+]
+for (const [what, parts, encoding] of bodies) {
+  test(`a body of ${what} is sent ${encoding === undefined ? 'without' : 'with'} gzip`, async () => {
+    const { app } = createObservedServer()
+    const cursorKey = createSecretKey(Buffer.alloc(32))
+    const answer = createAnswerer({ cache: createPageCache(1), cursorKey, baseUrl: 'https://api.test' })
+    const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
+    app.get('/', async (request, reply) => answer(request, reply, { release, variant: '', make: () => parts }))
+    const response = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } })
+    assert.deepEqual([response.statusCode, response.headers['content-encoding']], [200, encoding])
+    await app.close()
+  })
+}
 
 test('an answer that takes too long to make is 503 in under 3 s, and is made anew for the next who asks', async () => {
   const { app } = createObservedServer()

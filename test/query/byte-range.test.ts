@@ -1,8 +1,8 @@
 // The Range header: what it asks for, byte by byte, and what is no range at all.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { readByteRange } from '../../src/query/byte-range.ts'
+import { fc } from '../seed.ts'
 
 const understood: [header: string, start: number, end: number][] = [
   ['bytes=0-', 0, 100],

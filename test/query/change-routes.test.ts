@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { changesBetween } from '../../src/query/sql.ts'
+import { fc } from '../seed.ts'
 import { HOME, type Item, openRoutes, type Row } from './routes-fixture.ts'
 
 const CHANGES = `${HOME}/changes`

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { generateKeySync } from 'node:crypto'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { Problem } from '../../src/platform/problem.ts'
 import { type Cursor, readCursor, writeCursor } from '../../src/query/cursor.ts'
+import { fc } from '../seed.ts'
 
 const newKey = () => generateKeySync('hmac', { length: 256 })
 const key = newKey()

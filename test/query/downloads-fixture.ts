@@ -1,6 +1,6 @@
 // The files of a small release, ready to be downloaded over real HTTP from a directory that a test can damage.
 import assert from 'node:assert/strict'
-import { generateKeySync, hash, randomBytes } from 'node:crypto'
+import { generateKeySync, hash } from 'node:crypto'
 import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,6 +23,7 @@ import { exportRelease } from '../../src/releases/files/export-files.ts'
 import { publishRelease } from '../../src/releases/publish.ts'
 import { createTestDatabase } from '../database.ts'
 import { writeNdjson } from '../releases/release-fixture.ts'
+import { drawBytes } from '../seed.ts'
 
 export const HOME = '/v2/hed-outbreaks/releases'
 export const CSV = 'hed-outbreaks-1.csv'
@@ -83,7 +84,7 @@ export async function openDownloads({ checkMs, unreadMs, slow = (store) => store
     export: () => exportRelease(operator, store, hedOutbreaks, 1),
     /** A file that is large enough to be caught in the middle of its download. */
     async addLarge(): Promise<Buffer> {
-      const bytes = randomBytes(LARGE_BYTES)
+      const bytes = drawBytes(LARGE_BYTES)
       await writeFile(path.join(directory, LARGE), bytes)
       await superuser.query(
         `insert into release_file (dataset, release, name, media_type, records, bytes, sha256)

@@ -1,8 +1,8 @@
 // Records that differ in every column, and the plainest way to say which of them a question means: one by one, in memory.
 import { hash } from 'node:crypto'
-import fc from 'fast-check'
 import type { FieldValue } from '../../src/datasets/define.ts'
 import { synthesise } from '../../src/synth/synthesise.ts'
+import { fc } from '../seed.ts'
 import type { Row } from './routes-fixture.ts'
 
 export type Item = Record<string, FieldValue>

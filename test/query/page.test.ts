@@ -1,7 +1,6 @@
 // Pages cut out of chunks: for any ids, dense or sparse, and any cut, exactly the records that belong there.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
@@ -10,6 +9,7 @@ import { readPage } from '../../src/query/run.ts'
 import { chunkOf, encodeChunk, SEPARATOR } from '../../src/records/chunk.ts'
 import { writeIdentity } from '../../src/records/gzip-splice.ts'
 import { createTestDatabase } from '../database.ts'
+import { fc } from '../seed.ts'
 
 const bodyOf = (id: number) => `{"id":${id},"note":"${'x'.repeat(id % 13)}"}`
 

@@ -1,9 +1,9 @@
 // Counts over time: sums and differences of small series, by hand; and properties that hold for any.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { readDay } from '../../src/query/calendar.ts'
 import { aggregate, type Report, shapePoint } from '../../src/query/series.ts'
+import { fc } from '../seed.ts'
 
 let nextId = 1
 const report = (last: string | null, counts: (number | null)[], more: Partial<Report> = {}): Report => ({

@@ -1,7 +1,6 @@
 // The shapes: exactly the keys of the interface, with the records byte for byte as they are kept.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   describeSpans,
   type Span,
@@ -11,6 +10,7 @@ import {
   shapeVersion,
 } from '../../src/query/shape.ts'
 import { type Part, writeIdentity } from '../../src/records/gzip-splice.ts'
+import { fc } from '../seed.ts'
 
 const textOf = (parts: Part[]) => writeIdentity(parts).toString()
 const bodies = fc.array(fc.json({ maxDepth: 2 }))

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
-import fc from 'fast-check'
 import { CHUNK_IDS, chunkOf, decodeChunk, encodeChunk, firstIdOf } from '../../src/records/chunk.ts'
 import { combineCrc32 } from '../../src/records/crc-combine.ts'
+import { fc } from '../seed.ts'
 
 const records = fc.array(
   fc

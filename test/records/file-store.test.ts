@@ -1,7 +1,7 @@
 // The store of files: whole or not there, whatever happens to the writer, the disk or the file that is being read.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readlink, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -9,6 +9,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { OperatorFault } from '../../src/platform/operator-fault.ts'
 import { type FileStore, openFileStore, readFingerprint } from '../../src/records/file-store.ts'
+import { drawBytes } from '../seed.ts'
 
 const NAME = 'hed-outbreaks-1.csv'
 const MODULE = new URL('../../src/records/file-store.ts', import.meta.url).href
@@ -37,7 +38,7 @@ const find = async (store: FileStore) => (await store.open(NAME)) ?? assert.fail
 
 test('a file has its name only once it is kept, and then all of its bytes and their digest', async () => {
   const { directory, store } = await openEmpty()
-  const bytes = randomBytes(1_000_000)
+  const bytes = drawBytes(1_000_000)
   const draft = await store.create(NAME)
   await draft.write(bytes.subarray(0, 400_000))
   await draft.write(bytes.subarray(400_000))
@@ -52,7 +53,7 @@ test('a file has its name only once it is kept, and then all of its bytes and th
 
 test('any range is read exactly', async () => {
   const { store } = await openEmpty()
-  const bytes = randomBytes(600_000)
+  const bytes = drawBytes(600_000)
   await write(store, bytes)
   for (const [start, end] of [
     [0, 600_000],
@@ -177,7 +178,7 @@ test('a directory that is not there is told to the operator; a reader finds no f
 
 test('a file that became shorter is an error, never a short answer that looks whole', async () => {
   const { directory, store } = await openEmpty()
-  await write(store, randomBytes(2_000_000))
+  await write(store, drawBytes(2_000_000))
   const stream = (await find(store)).read(0, 2_000_000)
   stream.read(1)
   await truncate(path.join(directory, NAME), 700_000)
@@ -186,11 +187,11 @@ test('a file that became shorter is an error, never a short answer that looks wh
 
 test('a file that is removed or replaced while it is read is read to its end as it was', async () => {
   const { directory, store } = await openEmpty()
-  const bytes = randomBytes(2_000_000)
+  const bytes = drawBytes(2_000_000)
   await write(store, bytes)
   const before = (await find(store)).read(0, bytes.length)
   before.read(1)
-  await write(store, randomBytes(2_000_000))
+  await write(store, drawBytes(2_000_000))
   const between = (await find(store)).read(0, 10)
   await unlink(path.join(directory, NAME))
   assert.deepEqual(Buffer.concat(await before.toArray()), bytes)
@@ -224,7 +225,7 @@ test('no reader keeps a file open: whoever reads to the end, gives up, or only l
     )
     return links.some((link) => link.startsWith(directory))
   }
-  await write(store, randomBytes(2_000_000))
+  await write(store, drawBytes(2_000_000))
   const givenUp = (await find(store)).read(0, 2_000_000)
   assert.ok(await isOpen())
   givenUp.destroy()

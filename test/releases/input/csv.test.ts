@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import fc from 'fast-check'
 import { CsvFault, createCsvSplitter } from '../../../src/releases/input/csv.ts'
+import { fc } from '../../seed.ts'
 
 function split(text: string, pieces: readonly number[] = []): { line: number; cells: string[] }[] {
   const splitter = createCsvSplitter()

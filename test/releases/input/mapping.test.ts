@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { OperatorFault } from '../../../src/platform/operator-fault.ts'
 import { checkRelease } from '../../../src/releases/check-release.ts'
 import { InputFault } from '../../../src/releases/finding.ts'
+import { fc } from '../../seed.ts'
 import { COLUMNS, CSV, plain, read, readMapped, whole, writeForeign } from '../mapping-fixture.ts'
 
 const faults: [title: string, mapping: unknown, message: RegExp][] = [

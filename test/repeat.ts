@@ -1,0 +1,58 @@
+// Runs test files again and again, each time with another seed, and tells with which seeds they failed:
+// node test/repeat.ts --times 20 [--load 2] [--seed 1] FILE…
+// With --load so many processes compute meanwhile and do nothing else, as on a busy machine.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { run } from 'node:test'
+import { parseArgs } from 'node:util'
+import { globalSetup, globalTeardown } from './database.ts'
+
+const { values, positionals: globPatterns } = parseArgs({
+  allowPositionals: true,
+  options: {
+    times: { type: 'string', default: '20' },
+    load: { type: 'string', default: '0' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+if (globPatterns.length === 0) throw new Error('repeat what? Name one or more test files')
+
+const busy: ChildProcess[] = Array.from({ length: Number(values.load) }, () =>
+  spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+)
+const failures: string[] = []
+await globalSetup()
+try {
+  for (let i = 0; i < Number(values.times); i++) {
+    const seed = String(Number(values.seed) + i)
+    // The test files run in processes of their own, which inherit it.
+    process.env['TEST_SEED'] = seed
+    const began = performance.now()
+    const failed = await runOnce()
+    for (const test of failed) failures.push(`TEST_SEED=${seed}: ${test}`)
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    console.log(`${i + 1} of ${values.times}: TEST_SEED=${seed}, ${seconds} s, ${failed.length} failed`)
+  }
+} finally {
+  for (const child of busy) child.kill('SIGKILL')
+  await globalTeardown()
+}
+for (const failure of failures) console.log(failure)
+console.log(`${values.times} times: ${failures.length} failures`)
+process.exitCode = failures.length === 0 ? 0 : 1
+
+async function runOnce(): Promise<string[]> {
+  const failed: string[] = []
+  let passed = 0
+  const tests = run({ globPatterns, concurrency: 1 })
+  tests.on('test:pass', () => {
+    passed += 1
+  })
+  tests.on('test:fail', ({ name, details }) => {
+    const { cause } = details.error
+    failed.push(`${name}: ${cause instanceof Error ? cause.message : String(cause ?? details.error.message)}`)
+  })
+  // The events come only while somebody reads the stream.
+  tests.resume()
+  await new Promise((resolve) => tests.once('end', resolve))
+  return passed === 0 && failed.length === 0 ? ['no test was found'] : failed
+}
