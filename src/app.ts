@@ -88,9 +88,18 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   function registerIssuer() {
     const knowledge = createKnowledge(watcher, deriveKey(secret, 'signing keys'))
-    registerTokenEndpoint(app, { ...parties, knowledge })
+    registerTokenEndpoint(app, { ...parties, knowledge, claimsFor: nameReleases })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, knowledge })
     return createVerifier(parties, knowledge)
+  }
+
+  /** The newest release of each dataset the token opens: v1 reads it for as long as the token lives (decision 0013). */
+  function nameReleases(granted: readonly string[]) {
+    const newest = catalogue
+      .filter(({ scope }) => granted.includes(scope))
+      .map(({ name }): [string, number | undefined] => [name, published.value.get(name)?.at(-1)?.number])
+      .filter(([, number]) => number !== undefined)
+    return newest.length === 0 ? {} : { releases: Object.fromEntries(newest) }
   }
 
   function openQuota() {

@@ -34,6 +34,16 @@ export const answers: Section = {
       for (const name of ['content-type', 'outbreaks-release'])
         expectEqual(name, head.headers.get(name), get.headers.get(name))
     }),
+    ...['json', 'text', 'bibtex', 'csl-json'].map((format) =>
+      check(`no shared cache keeps a citation: ${format}`, async (service) => {
+        const answer = await service.get(`/v2/hed-outbreaks/citation?format=${format}`)
+        expectStatus(answer, 200)
+        expectHeader(answer, 'cache-control', /\b(private|no-store)\b/, 'with private or no-store')
+      }),
+    ),
+    ...onEachPath('no shared cache keeps an answer', async (service, path) =>
+      expectHeader(await service.get(path), 'cache-control', /\b(private|no-store)\b/, 'with private or no-store'),
+    ),
     check('compression is not required: identity is honoured and tells the same', async (service) => {
       const plain = await service.get(FIRST, { 'accept-encoding': 'identity' })
       expectThat(['identity', null].includes(plain.headers.get('content-encoding')), 'no Content-Encoding', 'one')

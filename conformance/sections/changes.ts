@@ -137,6 +137,22 @@ export const changes: Section = {
       expectStatus(answer, 200)
       expectEqual('Outbreaks-Release', answer.headers.get('outbreaks-release'), String(to))
     }),
+    check('a cursor goes on beside the days of its releases', async (service) => {
+      const { from, to } = await readPair(service)
+      const { page, to: number } = await readCursor(service)
+      const days = [from, to].map((release) => String(release.published_at).slice(0, 10))
+      const answer = await service.get(`${CHANGES}?from=${days[0]}&to=${days[1]}&${page}`)
+      expectStatus(answer, 200)
+      expectEqual('Outbreaks-Release', answer.headers.get('outbreaks-release'), String(number))
+    }),
+    check('a cursor beside a day before its releases were published is refused', async (service) => {
+      const { from, page } = await readCursor(service)
+      for (const [query, parameter] of [
+        ['from=1970-01-01', 'from'],
+        [`from=${from}&to=1970-01-01`, 'to'],
+      ] as const)
+        expectProblem(await service.get(`${CHANGES}?${query}&${page}`), 400, { parameter })
+    }),
     check('a cursor opens no other comparison, and no walk over records', async (service) => {
       const { from, to, page } = await readCursor(service)
       for (const path of [`${CHANGES}?from=${to}&to=${to}`, `${CHANGES}?from=${from}&to=${from}`, `${V2}?num=1`])

@@ -14,6 +14,7 @@ import {
   readRecords,
   Skipped,
 } from '../expect.ts'
+import { readReleases } from '../release-list.ts'
 import { DATA_PATHS, readOnce, type Service, V1, V2 } from '../service.ts'
 import { v2Query } from '../walk.ts'
 
@@ -24,6 +25,14 @@ const readRelease = readOnce(async (service: Service) => {
   if (!Number.isSafeInteger(release) || release < 1) throw new Failure('expected Outbreaks-Release, seen none')
   return release
 })
+
+/** Two releases that can be read: the newest, and an earlier one. */
+async function readEarlier(service: Service): Promise<{ newest: number; earlier: number }> {
+  const { releases } = await readReleases(service)
+  const [newest, earlier] = releases.filter((release) => release.pruned_at === null).map(({ number }) => Number(number))
+  if (newest === undefined || earlier === undefined) throw new Skipped('there is only one release to read')
+  return { newest, earlier }
+}
 
 async function readPinnedCursor(service: Service): Promise<{ path: string; release: number }> {
   const answer = await service.get(`${V2}?num=2`)
@@ -96,6 +105,61 @@ export const releases: Section = {
       const { path, release } = await readPinnedCursor(service)
       expectStatus(await service.get(`${path}&release=${release}`), 200)
     }),
+    check('a cursor beside release=latest is accepted and stays on its release', async (service) => {
+      const { path, release } = await readPinnedCursor(service)
+      const answer = await service.get(`${path}&release=latest`)
+      expectStatus(answer, 200)
+      expectEqual('Outbreaks-Release', releaseOf(answer), String(release))
+    }),
+    check(
+      'a cursor of an earlier release beside a day on which a later one was published is accepted',
+      async (service) => {
+        const { earlier } = await readEarlier(service)
+        const { releases: listed } = await readReleases(service)
+        const day = String(listed[0]?.published_at).slice(0, 10)
+        const first = readEnvelope(await service.get(`${V2}?num=2&release=${earlier}`))
+        expectThat(typeof first.next_page === 'string', 'a cursor behind the first two records', first.next_page)
+        const answer = await service.get(`${v2Query(2, first.next_page)}&release=${day}`)
+        expectStatus(answer, 200)
+        expectEqual('Outbreaks-Release', releaseOf(answer), String(earlier))
+      },
+    ),
+    check('a cursor beside a day before its release was published is refused', async (service) => {
+      const { path } = await readPinnedCursor(service)
+      expectProblem(await service.get(`${path}&release=1970-01-01`), 400, { parameter: 'release' })
+    }),
+    check('Link names the next page by the number of the release where a day was given', async (service) => {
+      const { newest } = await readReleases(service)
+      const day = String(newest.published_at).slice(0, 10)
+      const answer = await service.get(`${V2}?num=2&release=${day}`)
+      expectStatus(answer, 200)
+      const target = /<([^>]+)>;\s*rel="?next"?/.exec(answer.headers.get('link') ?? '')?.[1]
+      expectThat(target !== undefined, 'Link with rel="next"', answer.headers.get('link'))
+      const { searchParams } = new URL(target)
+      expectEqual('release', searchParams.get('release'), releaseOf(answer))
+      expectEqual('page', searchParams.get('page'), readEnvelope(answer).next_page)
+    }),
+    ...DATA_PATHS.map((path) =>
+      check(`release=latest reads the newest release: ${path}`, async (service) => {
+        const answer = await service.get(`${path}?release=latest`)
+        expectStatus(answer, 200)
+        const { newest } = await readReleases(service)
+        expectThat(
+          Number(releaseOf(answer)) >= Number(newest.number),
+          `release ${String(newest.number)} or a later one`,
+          releaseOf(answer),
+        )
+      }),
+    ),
+    ...DATA_PATHS.map((path) =>
+      check(`an answer of an earlier release names the newest: ${path}`, async (service) => {
+        const { newest, earlier } = await readEarlier(service)
+        const answer = await service.get(`${path}?release=${earlier}`)
+        expectStatus(answer, 200)
+        const named = Number(answer.headers.get('outbreaks-newest-release'))
+        expectThat(named >= newest, `Outbreaks-Newest-Release ${newest} or later`, named)
+      }),
+    ),
     check('a cursor beside another release= is refused', async (service) => {
       const { path, release } = await readPinnedCursor(service)
       const answer = await service.get(`${path}&release=${release === 1 ? 2 : release - 1}`)

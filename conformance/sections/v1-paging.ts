@@ -10,11 +10,12 @@ import {
   readJson,
   readRecords,
 } from '../expect.ts'
+import { readReleases } from '../release-list.ts'
 import { readOnce, type Service, V1 } from '../service.ts'
 import { readCompleteWalk } from '../walk.ts'
 
-const readPage = async (service: Service, offset: number, num: number) =>
-  readRecords(await service.get(`${V1}?offset=${offset}&num=${num}`))
+const readPage = async (service: Service, offset: number, num: number, pin = '') =>
+  readRecords(await service.get(`${V1}?offset=${offset}&num=${num}${pin}`))
 
 /** What v1 itself says the first five are, so that these checks do not hang on v2. */
 const readFive = readOnce(async (service) => {
@@ -68,12 +69,37 @@ export const v1Paging: Section = {
       expectEqual('records', readRecords(await service.get(`${V1}?offset=9007199254740991&num=1`)), []),
     ),
     check('the offset of the last record returns it alone', async (service) => {
-      const { records } = await readCompleteWalk(service)
-      expectSameRecords(await readPage(service, records.length - 1, 3), records.slice(-1))
+      const { records, release } = await readCompleteWalk(service)
+      expectSameRecords(await readPage(service, records.length - 1, 3, `&release=${release}`), records.slice(-1))
     }),
     check('the offset behind the last record returns an empty array', async (service) => {
-      const { records } = await readCompleteWalk(service)
-      expectEqual('records', idsOf(await readPage(service, records.length, 3)), [])
+      const { records, release } = await readCompleteWalk(service)
+      expectEqual('records', idsOf(await readPage(service, records.length, 3, `&release=${release}`)), [])
+    }),
+    check('with one token every offset is of one release', async (service) => {
+      const answers = []
+      for (const offset of [0, 1, 2, 9007199254740991]) answers.push(await service.get(`${V1}?num=1&offset=${offset}`))
+      for (const answer of answers) expectStatus(answer, 200)
+      const releases = new Set(answers.map((answer) => answer.headers.get('outbreaks-release')))
+      expectEqual('number of releases', releases.size, 1)
+    }),
+    check('with a new token v1 reads the newest release, or the newest of a minute before', async (service) => {
+      const began = Date.now()
+      const answer = await service.get(`${V1}?num=1`, { authorization: `Bearer ${await service.newToken()}` })
+      expectStatus(answer, 200)
+      const { releases } = await readReleases(service)
+      const settled = releases.find((release) => Date.parse(String(release.published_at)) <= began - 120_000)
+      const oldest = Number((settled ?? releases.at(-1))?.number)
+      const read = Number(answer.headers.get('outbreaks-release'))
+      expectThat(read >= oldest, `release ${oldest} or a later one`, read)
+    }),
+    check('release=latest reads the newest release, whatever the token', async (service) => {
+      const answer = await service.get(`${V1}?num=1&release=latest`)
+      expectStatus(answer, 200)
+      const read = Number(answer.headers.get('outbreaks-release'))
+      const { newest } = await readReleases(service)
+      expectThat(read >= Number(newest.number), `release ${String(newest.number)} or a later one`, read)
+      expectEqual('Outbreaks-Newest-Release', answer.headers.get('outbreaks-newest-release'), null)
     }),
     check('the same offset and num twice give the same bytes', async (service) => {
       const [first, second] = [await service.get(`${V1}?num=3`), await service.get(`${V1}?num=3`)]

@@ -11,7 +11,10 @@ import { rememberTokens } from './token-memory.ts'
 export interface Caller {
   readonly clientId: string
   readonly scopes: ReadonlySet<string>
+  readonly issuedAt: Date
   readonly expiresAt: Date
+  /** The newest release of each dataset when the token was issued, as far as the token names it. */
+  readonly releases: ReadonlyMap<string, number>
 }
 
 /** Resolves with who is asking, or throws a Problem. */
@@ -22,9 +25,16 @@ interface Parties {
   audience: string
 }
 
-export function issueToken(signer: SigningKey, client: Client, scope: string, { issuer, audience }: Parties) {
+/** `claims` are further, private claims. */
+export function issueToken(
+  signer: SigningKey,
+  client: Client,
+  scope: string,
+  { issuer, audience }: Parties,
+  claims: JWTPayload = {},
+) {
   const now = Math.floor(Date.now() / 1000)
-  return new SignJWT({ client_id: client.clientId, scope, gen: client.generation })
+  return new SignJWT({ ...claims, client_id: client.clientId, scope, gen: client.generation })
     .setProtectedHeader({ alg: signer.algorithm, typ: 'at+jwt', kid: signer.kid })
     .setIssuer(issuer)
     .setAudience(audience)
@@ -55,7 +65,12 @@ export function createVerifier(parties: Parties, knowledge: Knowledge): VerifyTo
       const { payload, kid } = await readToken(token, findKey, options)
       const clientId = payload['client_id']
       if (typeof clientId !== 'string' || payload.sub !== clientId) throw refuse('its subject is not its client')
-      const caller: Caller = { clientId, scopes: readScopes(payload), expiresAt: readExpiry(payload) }
+      const caller: Caller = {
+        clientId,
+        scopes: readScopes(payload),
+        ...readTimes(payload),
+        releases: readReleases(payload),
+      }
       return { kid, generation: payload['gen'], caller }
     },
     holds: ({ kid }, now) => findVerifier(knowledge.keys(), kid, now) !== undefined,
@@ -125,7 +140,17 @@ export function readScopes(payload: JWTPayload): Set<string> {
   return new Set(typeof scope === 'string' ? scope.split(' ').filter((name) => name !== '') : [])
 }
 
-/** That it is there has been seen to. */
-export const readExpiry = ({ exp = 0 }: JWTPayload) => new Date(exp * 1000)
+/** That they are there has been seen to. */
+export const readTimes = ({ iat = 0, exp = 0 }: JWTPayload) => ({
+  issuedAt: new Date(iat * 1000),
+  expiresAt: new Date(exp * 1000),
+})
+
+/** What is not the number of a release is left out: the token is then read as one that names none. */
+function readReleases(payload: JWTPayload): ReadonlyMap<string, number> {
+  const claim: unknown = payload['releases']
+  const entries = typeof claim === 'object' && claim !== null ? Object.entries(claim) : []
+  return new Map(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] > 0))
+}
 
 export const refuse = (reason: string) => new Problem('invalid_token', `The access token is not accepted: ${reason}.`)

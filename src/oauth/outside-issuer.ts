@@ -1,6 +1,6 @@
 // Trusting another issuer (Auth0, Keycloak, Hydra …) by its address and key set instead of issuing tokens ourselves.
 import { createRemoteJWKSet } from 'jose'
-import { readExpiry, readScopes, readToken, refuse, strictOptions, type VerifyToken } from './access-tokens.ts'
+import { readScopes, readTimes, readToken, refuse, strictOptions, type VerifyToken } from './access-tokens.ts'
 import { rememberTokens } from './token-memory.ts'
 
 interface OutsideIssuer {
@@ -35,7 +35,8 @@ export function createOutsideVerifier({ issuer, audience, jwksUrl, tokenType }: 
       if (typeof clientId !== 'string') throw refuse('it names no client')
       const permissions = Array.isArray(payload['permissions']) ? payload['permissions'].map(String) : []
       const scopes = new Set([...readScopes(payload), ...permissions])
-      return { caller: { clientId, scopes, expiresAt: readExpiry(payload) } }
+      // Which releases there are, another issuer cannot know.
+      return { caller: { clientId, scopes, ...readTimes(payload), releases: new Map<string, number>() } }
     },
     holds: () => true,
     forMs: KEPT_MS,

@@ -18,6 +18,8 @@ interface TokenEndpoint {
   issuer: string
   audience: string
   knowledge: Knowledge
+  /** Private claims of a token that grants these scopes. */
+  claimsFor: (scopes: readonly string[]) => Record<string, unknown>
 }
 
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
@@ -66,7 +68,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   function sign(client: Client, scope: string): Promise<string> {
     const signer = findSigner(knowledge.keys(), Date.now())
     if (signer === undefined) throw new TokenError('temporarily_unavailable', 'There is no signing key yet.')
-    return issueToken(signer, client, scope, endpoint)
+    return issueToken(signer, client, scope, endpoint, endpoint.claimsFor(scope.split(' ')))
   }
 
   void app.register(async (scope) => {

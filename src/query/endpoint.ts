@@ -24,6 +24,20 @@ export interface QueryRoutes {
   refresh: () => Promise<void>
 }
 
+/** What the caller's access token says of releases. */
+interface TokenReleases {
+  readonly issuedAt: Date
+  /** The newest of each dataset when it was issued; a dataset is missing where the token does not name one. */
+  readonly releases: ReadonlyMap<string, number>
+}
+
+/**
+ * A token that names no release reads one that was published so long before it was issued. `published_at` is when the
+ * publication began: its commit and replication take time, and clocks differ. A release that became visible after
+ * the token was first used would move the offsets of its walk.
+ */
+const SETTLED_MS = 60_000
+
 type Find = (releases: readonly PublishedRelease[]) => PublishedRelease | undefined
 
 export function createReleaseResolver({ dataset, published, refresh }: QueryRoutes) {
@@ -85,21 +99,39 @@ export function createReleaseResolver({ dataset, published, refresh }: QueryRout
     return refusePruned(release)
   }
 
-  const oldestKept = () => list().find(({ prunedAt }) => prunedAt === null)?.number
+  /** For offsets: the release a parameter names, or else the one that the caller's token stays on. */
+  async function paged(text: string | undefined, caller: TokenReleases | null | undefined): Promise<PublishedRelease> {
+    if (text !== undefined || !caller) return named('release', text)
+    const number = caller.releases.get(dataset.name)
+    const release = number === undefined ? await settledBefore(caller.issuedAt) : await issued(number)
+    return release.prunedAt === null ? release : (oldestKept() ?? refusePruned(release))
+  }
+
+  async function settledBefore(moment: Date): Promise<PublishedRelease> {
+    const latest = await newest()
+    const settled = ({ publishedAt }: PublishedRelease) => publishedAt.getTime() <= moment.getTime() - SETTLED_MS
+    return list().findLast(settled) ?? oldestKept() ?? latest
+  }
+
+  const oldestKept = () => list().find(({ prunedAt }) => prunedAt === null)
 
   function refusePruned(release: PublishedRelease): PublishedRelease {
     if (release.prunedAt === null) return release
     throw new Problem(
       'release_pruned',
-      `The records of release ${release.number} are kept no longer. The oldest that can be read is ${oldestKept()}: start again from it or from a later one.`,
+      `The records of release ${release.number} are kept no longer. The oldest that can be read is ${oldestKept()?.number}: start again from it or from a later one.`,
     )
   }
 
-  return { list, lookFor, named, numbered, issued, walked, refusePruned, oldestKept }
+  return { list, lookFor, named, numbered, issued, walked, paged, refusePruned, oldestKept }
 }
 
 const headers = {
   'Outbreaks-Release': { type: 'integer', description: 'The release that was read.' },
+  'Outbreaks-Newest-Release': {
+    type: 'integer',
+    description: 'The newest release, where another one was read.',
+  },
   ETag: {
     type: 'string',
     description: 'Names this answer; send it as `If-None-Match` to be told that it still holds.',

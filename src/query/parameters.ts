@@ -20,6 +20,9 @@ const reference = (description: string) => Type.String({ pattern: REFERENCE_PATT
 const WAYS =
   'its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest'
 const release = Type.Optional(reference(`The release to read: ${WAYS}. The newest where it is left out.`))
+const tokenRelease = Type.Optional(
+  reference(`The release to read: ${WAYS}. Where it is left out, the one that the access token stays on.`),
+)
 const offset = Type.Optional(
   Type.Integer({
     minimum: 0,
@@ -64,7 +67,8 @@ export interface RecordsQuery {
 const recordsParameters = (dataset: Dataset) => ({ num, release, fields, count, strict, ...filterParameters(dataset) })
 
 export const releaseQuery = Type.Object({ release })
-export const offsetQuery = (dataset: Dataset) => Type.Object({ offset, ...recordsParameters(dataset) })
+export const offsetQuery = (dataset: Dataset) =>
+  Type.Object({ offset, ...recordsParameters(dataset), release: tokenRelease })
 export const cursorQuery = (dataset: Dataset) => Type.Object({ page, ...recordsParameters(dataset) })
 export const eventsQuery = Type.Object({ page, num, release })
 export const facetsQuery = (dataset: Dataset) =>

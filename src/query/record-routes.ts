@@ -83,7 +83,7 @@ export function registerRecordRoutes(app: HttpServer, routes: QueryRoutes): void
       return answer(request, reply, {
         release,
         // Versions go when the last release that held them is pruned.
-        variant: `from=${query.fromRelease}&num=${num}&kept=${releases.oldestKept()}`,
+        variant: `from=${query.fromRelease}&num=${num}&kept=${releases.oldestKept()?.number}`,
         async make() {
           const { versions, nextRelease } = await readHistory(database, dataset, query)
           if (versions.length === 0)

@@ -21,6 +21,7 @@ import { shapeArray, shapeEnvelope } from './shape.ts'
 
 export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void {
   app.addSchema(recordSchema(routes.dataset))
+  nameNewestRelease(app, routes)
   registerListRoutes(app, routes)
   registerRecordRoutes(app, routes)
   registerReleaseRoutes(app, routes)
@@ -29,6 +30,17 @@ export function registerQueryRoutes(app: HttpServer, routes: QueryRoutes): void 
   registerEventRoutes(app, routes)
   registerSeriesRoutes(app, routes)
   registerCitationRoutes(app, routes)
+}
+
+/** On every answer that names its release: whoever reads another one than the newest learns that there is a newer one. */
+function nameNewestRelease(app: HttpServer, { dataset, published }: QueryRoutes): void {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    const read = reply.getHeader('outbreaks-release')
+    const newest = published().get(dataset.name)?.at(-1)?.number
+    if (read !== undefined && newest !== undefined && Number(read) !== newest)
+      reply.header('outbreaks-newest-release', String(newest))
+    done()
+  })
 }
 
 function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
@@ -67,7 +79,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
         tags: ['Data'],
         summary: 'List outbreak records, offset-paged',
         description:
-          'A plain array of records in ascending order of id. Give `release` to keep to one release over several requests; v2 does so by itself and is recommended.',
+          'A plain array of records in ascending order of id. Without `release` every request with one access token reads one release, so that offsets fit together whatever is published meanwhile: the one that was the newest when the token was issued or, where that is kept no longer, the oldest that is. A token of another issuer, or from before the first release, reads the newest that was published at least 60 seconds before it was issued, or the oldest there is. `release=latest` reads the newest; so does a new token. `Outbreaks-Newest-Release` says that there is a newer one. v2 is recommended.',
         querystring: offsetQuery(dataset),
         response: { 200: answered(Type.Array(record), 'Records.'), ...refusals },
       },
@@ -75,7 +87,7 @@ function registerListRoutes(app: HttpServer, routes: QueryRoutes): void {
     async (request, reply) => {
       const { offset = 0, num = DEFAULT_NUM, count } = request.query
       const asking = readAsking(dataset, request.query)
-      const release = await releases.named('release', request.query.release)
+      const release = await releases.paged(request.query.release, request.caller)
       const question = askOf(dataset, releases.list(), asking.filters, release, asking.fields)
       reply.headers({ ...asking.headers, ...(await countHeader(database, question, count)) })
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)

@@ -39,6 +39,37 @@ test('a signature is verified once: with another key under the same name only a 
   await assert.rejects(verify(await newToken()), refusal('it is not a valid token of this service'))
 })
 
+const claims: [what: string, claims: object, releases: [string, number][]][] = [
+  [
+    'names releases',
+    { releases: { one: 5, two: 1 } },
+    [
+      ['one', 5],
+      ['two', 1],
+    ],
+  ],
+  ['has no such claim', {}, []],
+  ['names none', { releases: {} }, []],
+  ['has null', { releases: null }, []],
+  ['has a number', { releases: 5 }, []],
+  ['has a text', { releases: 'one' }, []],
+  ['has a list', { releases: [] }, []],
+  [
+    'has values that are no release',
+    { releases: { a: '5', b: 0, c: -1, d: 1.5, e: null, f: {}, g: 1e300, h: 7 } },
+    [['h', 7]],
+  ],
+]
+for (const [what, more, releases] of claims)
+  test(`a token that ${what} is read so, when it is verified and when it is remembered`, async () => {
+    const token = await issueToken(key, client, 'read:a', parties, { ...more })
+    const first = await verify(token)
+    const again = await verify(token)
+    assert.deepEqual([...first.releases], releases)
+    assert.deepEqual(again, first)
+    assert.equal(first.expiresAt.getTime() - first.issuedAt.getTime(), 86_400_000)
+  })
+
 test('another spelling of a token that is known is another token', async () => {
   const token = await rememberedToken()
   for (const other of [`${token}=`, `${token}A`, token.slice(0, -1), ` ${token}`])

@@ -32,10 +32,12 @@ const clients: Record<string, [claims: object, clientId: string]> = {
 }
 for (const [claim, [claims, clientId]] of Object.entries(clients))
   test(`the client is named by ${claim}`, async () => {
-    const token = await issue({ aud: audience, scope: 'a b', permissions: ['b', 'c'], ...claims })
-    const { expiresAt, ...caller } = await verifyBy('jwks')(token)
-    assert.deepEqual(caller, { clientId, scopes: new Set(['a', 'b', 'c']) })
-    assert.equal(expiresAt.getTime(), Number(decodeJwt(token).exp) * 1000)
+    const foreign = { releases: { 'hed-outbreaks': 5 } }
+    const token = await issue({ aud: audience, scope: 'a b', permissions: ['b', 'c'], ...foreign, ...claims })
+    const { issuedAt, expiresAt, ...caller } = await verifyBy('jwks')(token)
+    assert.deepEqual(caller, { clientId, scopes: new Set(['a', 'b', 'c']), releases: new Map() })
+    const { iat, exp } = decodeJwt(token)
+    assert.deepEqual([issuedAt, expiresAt], [new Date(Number(iat) * 1000), new Date(Number(exp) * 1000)])
   })
 
 test('an issuer whose name ends with a slash is the same issuer', async () => {

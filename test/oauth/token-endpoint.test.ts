@@ -23,6 +23,11 @@ const knowing: Knowledge = {
   refresh: async () => {},
   assertFresh() {},
 }
+/** What is known of the scopes; none of it may stand in for a claim of the endpoint itself. */
+const claimsFor = (scopes: readonly string[]) => ({
+  releases: Object.fromEntries(scopes.map((scope, i) => [scope, i + 5])),
+  ...{ client_id: 'other', scope: 'all', gen: 99, iss: 'other', aud: 'other', sub: 'other', exp: 1, iat: 1, jti: 'x' },
+})
 const stale = () => {
   throw new Problem('unavailable', 'Clients cannot be looked up at the moment.')
 }
@@ -32,7 +37,7 @@ function startEndpoint(knowledge: Knowledge) {
   const log = pino({ level: 'debug' }, { write: (line) => written.push(line) })
   const app = createHttpServer({ baseUrl: AUDIENCE, log })
   after(() => app.close())
-  registerTokenEndpoint(app, { issuer: AUDIENCE, audience: AUDIENCE, knowledge })
+  registerTokenEndpoint(app, { issuer: AUDIENCE, audience: AUDIENCE, knowledge, claimsFor })
   return { app, written }
 }
 
@@ -57,7 +62,11 @@ for (const [title, [asked, scope]] of Object.entries(granted))
     const { access_token, ...rest } = response.json()
     assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 86_400, scope })
     const { iat = 0, exp = 0, jti, ...claims } = decodeJwt(access_token)
-    assert.deepEqual(claims, { iss: AUDIENCE, aud: AUDIENCE, sub: 'analyst', client_id: 'analyst', scope, gen: 3 })
+    const { releases } = claimsFor(scope.split(' '))
+    assert.deepEqual(claims, {
+      ...{ iss: AUDIENCE, aud: AUDIENCE, sub: 'analyst', client_id: 'analyst', scope, gen: 3 },
+      releases,
+    })
     assert.equal(exp - iat, 86_400)
     assert.match(String(jti), /^[\da-f-]{36}$/)
   })

@@ -9,7 +9,10 @@ import type { HttpServer } from '../../src/platform/http-server.ts'
 import { createQuota, type Quota } from '../../src/platform/quota.ts'
 import { createObservedServer } from '../platform/observed-server.ts'
 
-const caller = { clientId: 'analyst', scopes: new Set(['b', 'a']), expiresAt: new Date('2026-01-02T03:04:05Z') }
+const caller = {
+  ...{ clientId: 'analyst', scopes: new Set(['b', 'a']), releases: new Map<string, number>() },
+  ...{ issuedAt: new Date('2026-01-01T03:04:05Z'), expiresAt: new Date('2026-01-02T03:04:05Z') },
+}
 const verifyToken = async (token: string) => {
   if (token !== 'good') throw refuse('it is not good')
   return caller

@@ -14,7 +14,10 @@ void app.register(async (scope) => {
   scope.post('/texts', async (request) => ({ length: String(request.body).length }))
 })
 void app.register(async (scope) => {
-  const verifyToken = async () => ({ clientId: 'somebody', scopes: new Set(['read']), expiresAt: new Date() })
+  const verifyToken = async () => ({
+    ...{ clientId: 'somebody', scopes: new Set(['read']), releases: new Map<string, number>() },
+    ...{ issuedAt: new Date(), expiresAt: new Date() },
+  })
   guardScope(scope, { verifyToken, scope: 'read', resourceMetadataUrl: 'https://api.test/metadata' })
   scope.get('/guarded', async () => [])
 })
