@@ -80,7 +80,7 @@ export const changes: Section = {
       expectProblem(answer, 400, { code: 'invalid_parameter', parameter: 'from' })
     }),
     ...['from', 'to'].flatMap((parameter) =>
-      ['0', '', '01', 'latest', '2023-02-30', '2147483647', '0001-01-01'].map((value) =>
+      ['0', '', '01', 'newest', '2023-02-30', '2147483647', '0001-01-01'].map((value) =>
         check(
           `${parameter} ${value === '' ? 'left empty' : value} is refused, naming ${parameter}`,
           async (service) => {

@@ -174,8 +174,10 @@ const ENTRIES_PER_VERSION = 4
 /**
  * The versions to look at, from an id on. No index has those of several values in the order of id: then ids are read
  * first, so many for each value, and where one has more, the order is known only up to there: that id is `cut`.
+ * Of each of these ids one version is looked at: the one that the release may hold or, so that a `cut` is never lost,
+ * any other.
  */
-function versions(dataset: Dataset, { driver, budget }: ScanQuery, fromId: number): Sql {
+function versions(dataset: Dataset, { driver, budget, release }: ScanQuery, fromId: number): Sql {
   const { version } = tablesOf(dataset)
   const all = sql`select *, false as cut from ${version} where id >= ${fromId}`
   if (driver === null) return all
@@ -197,6 +199,11 @@ function versions(dataset: Dataset, { driver, budget }: ScanQuery, fromId: numbe
     select version.*, candidate.id = (select id from border) as cut
     from (
       select distinct id from entry where id <= (select id from border) order by id limit ${budget + 1}
-    ) as candidate cross join lateral (select * from ${version} where id = candidate.id offset 0) as version
+    ) as candidate cross join lateral (
+      (select * from ${version} where id = candidate.id and from_release <= ${release} order by from_release desc limit 1)
+      union all
+      (select * from ${version} where id = candidate.id order by from_release limit 1)
+      limit 1
+    ) as version
     order by candidate.id`
 }

@@ -276,3 +276,28 @@ describe('a scan', () => {
     assert.equal(await readColumns(routes.api, question, ['id', 'date_low'], 11), null)
   })
 })
+
+test('a walk gets past records whose only version is of a later release', async () => {
+  const { publish, refresh, releases, superuser, api } = await openRoutes()
+  const rows = Array.from({ length: 60 }, (_, i) => ({ key: `r${i}`, event: `Event_${i % 20}` }))
+  const isLate = (i: number) => i < 45
+  await publish(rows)
+  await publish(rows.filter((_, i) => !isLate(i)))
+  await publish(rows)
+  // What pruning release 1 does: these records were withdrawn, and came back in release 3.
+  await superuser.query('delete from hed_outbreak_version where to_release <= 2')
+  await refresh()
+  const question: Question = {
+    dataset: hedOutbreaks,
+    filters: readFilters(hedOutbreaks, { event: ['Event_5', 'Event_7'] }),
+    release: releases()[1] as PublishedRelease,
+    releases: releases().slice(0, 2),
+  }
+  const ids: unknown[] = []
+  for (let fromId: number | null = 1; fromId !== null; ) {
+    const page = await readFilteredPage(api, question, { fromId, limit: 10, budget: 1 })
+    ids.push(...page.parts.map((part) => (JSON.parse(String(part)) as { id: number }).id))
+    fromId = page.nextId
+  }
+  assert.deepEqual(ids, [46, 48])
+})
