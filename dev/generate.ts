@@ -21,6 +21,7 @@ async function describeApi(): Promise<string> {
     outsideIssuer: null,
     maxConnections: 1,
     cacheMegabytes: 0,
+    maxStalenessSeconds: 60,
     rateLimit: 6000,
     rateSeconds: 60,
     redisUrl: null,

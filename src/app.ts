@@ -31,6 +31,8 @@ interface AppDependencies {
   outsideIssuer: { jwksUrl: string; tokenType: string } | null
   maxConnections: number
   cacheMegabytes: number
+  /** How old what is known of clients and keys may be before nobody is let in. */
+  maxStalenessSeconds: number
   rateLimit: number
   rateSeconds: number
   redisUrl: string | null
@@ -55,7 +57,12 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isLeaving: isDraining })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
-  registerHealth(app, () => [...(isDraining() ? ['draining'] : []), ...(watcher.age() > LOST_MS ? ['database'] : [])])
+  const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
+  registerHealth(app, () => [
+    ...(isDraining() ? ['draining'] : []),
+    ...(watcher.silence() > LOST_MS ? ['database'] : []),
+    ...(watcher.age() > maxStalenessMs ? ['stale'] : []),
+  ])
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
   const verifyToken =
@@ -87,7 +94,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   return app
 
   function registerIssuer() {
-    const knowledge = createKnowledge(watcher, deriveKey(secret, 'signing keys'))
+    const knowledge = createKnowledge(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
     registerTokenEndpoint(app, { ...parties, knowledge, claimsFor: nameReleases })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, knowledge })
     return createVerifier(parties, knowledge)

@@ -24,6 +24,8 @@ export interface ServiceConfig extends OperatorConfig {
   drainSeconds: number
   /** How many megabytes of answers the node keeps to send them again; 0 for none. */
   cacheMegabytes: number
+  /** How old what the node knows of clients and keys may be before it lets nobody in. */
+  maxStalenessSeconds: number
   /** Requests a client may make in `rateSeconds`; 0 where there is no limit. */
   rateLimit: number
   rateSeconds: number
@@ -72,6 +74,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       logLevel: read('OUTBREAKS_LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', wholeNumber(0, 600), 5),
       cacheMegabytes: read('OUTBREAKS_CACHE_MB', wholeNumber(0, 65_536), 64),
+      maxStalenessSeconds: read('OUTBREAKS_MAX_STALENESS_SECONDS', wholeNumber(5, 600), 60),
       rateLimit: read('OUTBREAKS_RATE_LIMIT', wholeNumber(0, 1_000_000_000), 6000),
       rateSeconds: read('OUTBREAKS_RATE_SECONDS', wholeNumber(1, 86_400), 60),
       redisUrl: read('OUTBREAKS_REDIS_URL', redisUrl, '') || null,

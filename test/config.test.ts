@@ -43,6 +43,7 @@ test('three variables are enough; the others have their defaults', () => {
     logLevel: 'info',
     drainSeconds: 5,
     cacheMegabytes: 64,
+    maxStalenessSeconds: 60,
     rateLimit: 6000,
     rateSeconds: 60,
     redisUrl: null,
@@ -64,6 +65,7 @@ test('everything can be set', () => {
     OUTBREAKS_LOG_LEVEL: 'silent',
     OUTBREAKS_DRAIN_SECONDS: '600',
     OUTBREAKS_CACHE_MB: '0',
+    OUTBREAKS_MAX_STALENESS_SECONDS: '600',
     OUTBREAKS_RATE_LIMIT: '0',
     OUTBREAKS_RATE_SECONDS: '86400',
     OUTBREAKS_FILES: os.tmpdir(),
@@ -75,7 +77,7 @@ test('everything can be set', () => {
   assert.equal(config.maxConnections, 2000)
   assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
-  assert.deepEqual([config.rateLimit, config.rateSeconds], [0, 86_400])
+  assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
   assert.equal(config.filesDirectory, os.tmpdir())
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
 })
@@ -113,6 +115,7 @@ const bad: Record<string, string[]> = {
   OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
   OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
   OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],
+  OUTBREAKS_MAX_STALENESS_SECONDS: [CANARY, '0', '4', '601', '1m'],
   OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
   OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
   OUTBREAKS_FILES: [CANARY, './files', '~/files', `/nowhere/${CANARY}`, import.meta.filename],

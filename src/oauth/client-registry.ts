@@ -2,7 +2,7 @@
 // Reads only; provisioning is in client-provisioning.ts.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import sql from 'sql-template-tag'
-import type { Database } from '../platform/database.ts'
+import type { Reader } from '../platform/database.ts'
 
 export interface Client {
   readonly clientId: string
@@ -16,7 +16,7 @@ export type ClientRegistry = ReadonlyMap<string, Client>
 
 export const digestSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
-export async function loadClients(database: Database): Promise<ClientRegistry> {
+export async function loadClients(database: Reader): Promise<ClientRegistry> {
   const rows = await database.query<{
     client_id: string
     scopes: string[]

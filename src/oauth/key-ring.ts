@@ -2,7 +2,7 @@
 // every node turns over together. Reads only; provisioning is in key-provisioning.ts.
 import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import sql from 'sql-template-tag'
-import type { Database } from '../platform/database.ts'
+import type { Reader } from '../platform/database.ts'
 import { unseal } from './sealing.ts'
 
 /** ES256 by default: small, cheap to sign. RS256 where a consumer needs it, EdDSA for the fastest signing. */
@@ -40,7 +40,7 @@ interface KeyRow {
 
 export const loadKeyRing =
   (sealingKey: Buffer) =>
-  async (database: Database): Promise<KeyRing> => {
+  async (database: Reader): Promise<KeyRing> => {
     const rows = await database.query<KeyRow>(sql`
       select kid, algorithm, public_jwk, sealed_private_key, signs_from, verifies_until
       from signing_key where verifies_until is null or verifies_until > now() order by signs_from, kid`)

@@ -13,9 +13,7 @@ export interface Knowledge {
   assertFresh(): void
 }
 
-const STALE_MS = 60_000
-
-export function createKnowledge(watcher: Watcher, sealingKey: Buffer): Knowledge {
+export function createKnowledge(watcher: Watcher, sealingKey: Buffer, maxStalenessMs: number): Knowledge {
   const clients = watcher.watch('client', loadClients, new Map())
   const keys = watcher.watch('signing_key', loadKeyRing(sealingKey), [])
   return {
@@ -23,7 +21,7 @@ export function createKnowledge(watcher: Watcher, sealingKey: Buffer): Knowledge
     keys: () => keys.value,
     refresh: watcher.refresh,
     assertFresh() {
-      if (watcher.age() <= STALE_MS) return
+      if (watcher.age() <= maxStalenessMs) return
       throw new Problem('unavailable', 'Clients cannot be looked up at the moment.')
     },
   }

@@ -9,8 +9,14 @@ import { createTransactionClient } from './transaction-client.ts'
 
 export type Role = 'outbreaks_api' | 'outbreaks_operator'
 
-export interface Database {
+/** What a query is sent to: a database, or one snapshot of it. */
+export interface Reader {
   query<Row extends object>(sql: Sql): Promise<Row[]>
+}
+
+export interface Database extends Reader {
+  /** Every query of `work` on one connection and in one snapshot. */
+  snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>
   /** The messages of a COPY … TO STDOUT, which must have no parameters: whole rows each. */
   copyOut(sql: Sql): Promise<Buffer[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
@@ -77,7 +83,11 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
   // Without a listener the death of an idle connection ends the process.
   pool.on('error', (error) => onLostConnection?.(error))
 
-  async function run<Result>(work: (client: pg.PoolClient) => Promise<Result>, ending: 'commit' | 'rollback') {
+  async function run<Result>(
+    work: (client: pg.PoolClient) => Promise<Result>,
+    ending: 'commit' | 'rollback',
+    beginning = 'begin',
+  ) {
     const client = await pool.connect().catch((error: unknown) => {
       throw explainFailure(error)
     })
@@ -86,7 +96,7 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
     client.on('error', ignore)
     let broken = true
     try {
-      await client.query('begin')
+      await client.query(beginning)
       const result = await runToItsEnd(client, work)
       const { command } = await client.query(ending)
       // PostgreSQL answers the COMMIT of a transaction in which a statement failed with ROLLBACK, and no error.
@@ -122,6 +132,12 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
         throw explainFailure(error)
       }
     },
+    snapshot: (work) =>
+      run(
+        (client) => work({ query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows }),
+        'commit',
+        'begin isolation level repeatable read read only',
+      ),
     transaction: (work) => run(work, 'commit'),
     rehearse: (work) => run(work, 'rollback'),
     close: () => pool.end(),

@@ -1,6 +1,6 @@
 // Which releases exist: small, asked by every request, and so kept in memory by whoever watches it.
 import sql from 'sql-template-tag'
-import type { Database } from '../platform/database.ts'
+import type { Reader } from '../platform/database.ts'
 import { type Contract, findContract, type StoredContract } from './contract.ts'
 import type { Reasons } from './reasons.ts'
 
@@ -63,7 +63,7 @@ const files = sql`array(
     'sha256', encode(sha256, 'hex'))
   from release_file as file where file.dataset = release.dataset and file.release = release.number order by name)`
 
-export async function loadPublished(database: Database): Promise<Published> {
+export async function loadPublished(database: Reader): Promise<Published> {
   const rows = await database.query<ReleaseRow>(
     sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn,
         reasons, warnings, digest, restores, pruned_at, ${files} as files

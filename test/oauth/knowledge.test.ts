@@ -12,8 +12,9 @@ const knowledgeOfAge = (age: number) => {
     stop: async () => {},
     refresh: async () => {},
     age: () => age,
+    silence: () => 0,
   }
-  return createKnowledge(watcher, Buffer.alloc(32))
+  return createKnowledge(watcher, Buffer.alloc(32), 60_000)
 }
 
 for (const age of [0, 59_999, 60_000])

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import sql from 'sql-template-tag'
-import { type Database, openDatabase } from '../../src/platform/database.ts'
+import { type Database, openDatabase, type Reader } from '../../src/platform/database.ts'
 import { Problem } from '../../src/platform/problem.ts'
 import { createWatcher } from '../../src/platform/watch.ts'
 import { createTestDatabase } from '../database.ts'
@@ -17,7 +17,7 @@ await admin.connect()
 
 const addClient = (id: string) =>
   admin.query(`insert into client (client_id, name, scopes) values ($1, $1, '{}')`, [id])
-const loadClients = async (from: Database) =>
+const loadClients = async (from: Reader) =>
   (await from.query<{ client_id: string }>(sql`select client_id from client order by 1`)).map((row) => row.client_id)
 
 async function until(condition: () => boolean, within: number): Promise<number> {
@@ -32,13 +32,16 @@ async function until(condition: () => boolean, within: number): Promise<number> 
 /** A database that counts what it is asked, and fails or dawdles when told to. */
 function observe(real: Database) {
   const seen = { rounds: 0, fail: false, slow: 0 }
-  const query: Database['query'] = async (statement) => {
-    if (statement.text.includes('watched_topic')) seen.rounds++
-    if (seen.slow > 0) await wait(seen.slow)
-    if (seen.fail) throw new Error('planned')
-    return real.query(statement)
-  }
-  return { seen, database: { ...real, query } satisfies Database }
+  const observeReader = (reader: Reader): Reader => ({
+    async query(statement) {
+      if (statement.text.includes('watched_topic')) seen.rounds++
+      if (seen.slow > 0) await wait(seen.slow)
+      if (seen.fail) throw new Error('planned')
+      return reader.query(statement)
+    },
+  })
+  const snapshot: Database['snapshot'] = (work) => real.snapshot((reader) => work(observeReader(reader)))
+  return { seen, database: { ...real, snapshot } satisfies Database }
 }
 
 test('a value stands at its beginning until the start, and then follows within a second', async (t) => {

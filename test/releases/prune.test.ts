@@ -55,11 +55,11 @@ test('a snapshot from before the pruning holds the release whole, one from after
   const seen = await database.transaction(async (client) => {
     await client.query('set transaction isolation level repeatable read')
     const kept = sql`select body from hed_outbreak_version where ${heldAndKept(hedOutbreaks, 2)} order by id`
-    const before = await client.query(kept)
+    const first = await client.query(kept)
     await pruneReleases(database, hedOutbreaks, 3)
-    const after = await client.query(kept)
+    const second = await client.query(kept)
     await assert.rejects(database.query(kept), { code: 'release_pruned' })
-    return [before.rows, after.rows]
+    return [first.rows, second.rows]
   })
   assert.deepEqual(seen, [held, held])
 })
