@@ -14,6 +14,19 @@ SET client_min_messages = warning;
 SET row_security = off;
 
 --
+-- Name: lock_dataset(text); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.lock_dataset(of_dataset text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  perform from public.dataset where name = of_dataset for no key update skip locked;
+  return found;
+end $$;
+
+--
 -- Name: note_change(); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -21,36 +34,60 @@ CREATE FUNCTION public.note_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-  update watched_topic set version = version + 1 where topic = tg_argv[0];
+  update public.watched_topic set version = version + 1, change_id = gen_random_uuid() where topic = tg_argv[0];
   return null;
 end $$;
 
 --
--- Name: prune_releases(text); Type: FUNCTION; Schema: public; Owner: -
+-- Name: prune_releases(text, integer); Type: FUNCTION; Schema: public; Owner: -
 --
 
-CREATE FUNCTION public.prune_releases(of_dataset text) RETURNS void
+CREATE FUNCTION public.prune_releases(of_dataset text, oldest_kept integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $_$
 declare
-  prefix text := (select table_prefix from dataset where name = of_dataset);
-  oldest_kept integer := (select min(number) from release where dataset = of_dataset and pruned_at is null);
+  prefix text := (select table_prefix from public.dataset where name = of_dataset);
   versioned text;
 begin
-  if exists (
-    select from release
-    where dataset = of_dataset and number < oldest_kept and pruned_at > clock_timestamp() - interval '5 seconds'
+  if not exists (
+    select from public.release where dataset = of_dataset and number = oldest_kept and pruned_at is null
   ) then
-    raise exception 'nodes may not have learned yet that these releases are pruned';
+    raise exception 'release % is not there to be kept', oldest_kept;
   end if;
+  update public.release set pruned_at = now()
+  where dataset = of_dataset and number < oldest_kept and pruned_at is null;
   foreach versioned in array array['_version', '_chunk', '_facet', '_event'] loop
-    if to_regclass(prefix || versioned) is not null then
-      execute format('delete from %I where to_release <= $1', prefix || versioned) using oldest_kept;
+    if to_regclass(format('public.%I', prefix || versioned)) is not null then
+      execute format('delete from public.%I where to_release <= $1', prefix || versioned) using oldest_kept;
     end if;
   end loop;
-  execute format('delete from %I where release < $1', prefix || '_checkpoint') using oldest_kept;
+  execute format('delete from public.%I where release < $1', prefix || '_checkpoint') using oldest_kept;
 end $_$;
+
+--
+-- Name: require_kept(text, integer); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.require_kept(of_dataset text, of_release integer) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  pruned timestamptz;
+begin
+  select pruned_at into pruned from public.release where dataset = of_dataset and number = of_release;
+  if not found then
+    raise exception using errcode = 'OB503',
+      message = format('Release %s has not reached this database yet; try again shortly.', of_release);
+  end if;
+  if pruned is not null then
+    raise exception using errcode = 'OB410', message = format(
+      'The records of release %s are kept no longer. The oldest that can be read is %s: start again from it or from a later one.',
+      of_release,
+      (select min(number) from public.release where dataset = of_dataset and pruned_at is null));
+  end if;
+  return true;
+end $$;
 
 --
 -- Name: restore_index(); Type: FUNCTION; Schema: public; Owner: -
@@ -58,28 +95,16 @@ end $_$;
 
 CREATE FUNCTION public.restore_index() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET maintenance_work_mem TO '256MB'
     AS $$
 begin
-  execute new.definition;
-  delete from suspended_index where definition = new.definition;
-  return null;
-end $$;
-
---
--- Name: retire_releases(text, integer); Type: FUNCTION; Schema: public; Owner: -
---
-
-CREATE FUNCTION public.retire_releases(of_dataset text, oldest_kept integer) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
-    AS $$
-begin
-  if not exists (select from release where dataset = of_dataset and number = oldest_kept and pruned_at is null) then
-    raise exception 'release % is not there to be kept', oldest_kept;
+  if tg_relid <> 'public.suspended_index'::regclass then
+    raise exception 'this trigger belongs to another table';
   end if;
-  update release set pruned_at = now() where dataset = of_dataset and number < oldest_kept and pruned_at is null;
+  execute new.definition;
+  delete from public.suspended_index where definition = new.definition;
+  return null;
 end $$;
 
 --
@@ -88,16 +113,16 @@ end $$;
 
 CREATE FUNCTION public.sum_hed_outbreak_series(touched text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  delete from hed_outbreak_series where series_id = any(touched);
-  insert into hed_outbreak_series
+  delete from public.hed_outbreak_series where series_id = any(touched);
+  insert into public.hed_outbreak_series
   select series_id, event, pathogen, country_code, source_name, location_granularity, case_status,
     count(*), max(last_release), min(coalesce(date_low, date_high)), max(coalesce(date_high, date_low)),
     max(cases) filter (where cumulative), max(deaths) filter (where cumulative),
     sum(cases) filter (where not cumulative), sum(deaths) filter (where not cumulative)
-  from hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
+  from public.hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
   group by series_id, event, pathogen, country_code, source_name, location_granularity, case_status;
 end $$;
 
@@ -107,7 +132,7 @@ end $$;
 
 CREATE FUNCTION public.summarise_hed_outbreak_events() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     SET work_mem TO '64MB'
     AS $$
 declare
@@ -115,21 +140,24 @@ declare
   touched_series text[];
   touched text[];
 begin
+  if tg_relid <> 'public.release'::regclass then
+    raise exception 'this trigger belongs to another table';
+  end if;
   select array_agg(series_id), array_agg(distinct event) into touched_series, touched
   from (
-    select distinct series_id, event from hed_outbreak_version
+    select distinct series_id, event from public.hed_outbreak_version
     where from_release = new.number or (to_release = new.number and to_release < open)
   ) as changed;
-  perform sum_hed_outbreak_series(touched_series);
-  update hed_outbreak_event set to_release = new.number where to_release = open and event = any(touched);
-  insert into hed_outbreak_event (event, from_release, body)
+  perform public.sum_hed_outbreak_series(touched_series);
+  update public.hed_outbreak_event set to_release = new.number where to_release = open and event = any(touched);
+  insert into public.hed_outbreak_event (event, from_release, body)
   with grouped as materialized (
     -- Counts are told by level of place, status and source: across those they would be counted twice.
     select event, pathogen, country_code, source_name, location_granularity, case_status,
       sum(records) as records, max(last_release) as last_release, min(first_day) as first_day, max(last_day) as last_day,
       max(largest_cases) as largest_cases, max(largest_deaths) as largest_deaths,
       sum(new_cases) as new_cases, sum(new_deaths) as new_deaths
-    from hed_outbreak_series where event = any(touched)
+    from public.hed_outbreak_series where event = any(touched)
     group by event, pathogen, country_code, source_name, location_granularity, case_status
   ), told as (
     select event, location_granularity, case_status, max(largest_cases) as largest_cases,
@@ -160,26 +188,32 @@ begin
 end $$;
 
 --
--- Name: suspend_indexes(regclass); Type: FUNCTION; Schema: public; Owner: -
+-- Name: suspend_indexes(text); Type: FUNCTION; Schema: public; Owner: -
 --
 
-CREATE FUNCTION public.suspend_indexes(of_table regclass) RETURNS void
+CREATE FUNCTION public.suspend_indexes(of_dataset text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 declare
+  suspended regclass := (
+    select pg_class.oid from public.dataset join pg_class on relname = table_prefix || '_version'
+    where name = of_dataset and relnamespace = 'public'::regnamespace and relkind = 'r');
   filled boolean;
   index record;
 begin
-  execute format('select exists (select from %s)', of_table) into filled;
-  if filled or of_table::text not like '%\_version' then
-    raise exception 'indexes of % are in use', of_table;
+  if suspended is null then
+    raise exception 'there is no dataset %', of_dataset;
+  end if;
+  execute format('select exists (select from %s)', suspended) into filled;
+  if filled then
+    raise exception 'indexes of % are in use', suspended;
   end if;
   for index in
     select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
-    where indrelid = of_table and not exists (select from pg_constraint where conindid = indexrelid)
+    where indrelid = suspended and not exists (select from pg_constraint where conindid = indexrelid)
   loop
-    insert into suspended_index values (of_table, index.definition);
+    insert into public.suspended_index values (suspended, index.definition);
     execute format('drop index %s', index.name);
   end loop;
 end $$;
@@ -475,7 +509,8 @@ CREATE TABLE public.suspended_index (
 
 CREATE TABLE public.watched_topic (
     topic text NOT NULL,
-    version bigint DEFAULT 1 NOT NULL
+    version bigint DEFAULT 1 NOT NULL,
+    change_id uuid DEFAULT gen_random_uuid() NOT NULL
 );
 
 --
@@ -772,11 +807,32 @@ GRANT USAGE ON SCHEMA public TO outbreaks_api;
 GRANT USAGE ON SCHEMA public TO outbreaks_operator;
 
 --
--- Name: FUNCTION prune_releases(of_dataset text); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION lock_dataset(of_dataset text); Type: ACL; Schema: public; Owner: -
 --
 
-REVOKE ALL ON FUNCTION public.prune_releases(of_dataset text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.prune_releases(of_dataset text) TO outbreaks_operator;
+REVOKE ALL ON FUNCTION public.lock_dataset(of_dataset text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.lock_dataset(of_dataset text) TO outbreaks_operator;
+
+--
+-- Name: FUNCTION note_change(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.note_change() FROM PUBLIC;
+
+--
+-- Name: FUNCTION prune_releases(of_dataset text, oldest_kept integer); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.prune_releases(of_dataset text, oldest_kept integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.prune_releases(of_dataset text, oldest_kept integer) TO outbreaks_operator;
+
+--
+-- Name: FUNCTION require_kept(of_dataset text, of_release integer); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_api;
+GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_operator;
 
 --
 -- Name: FUNCTION restore_index(); Type: ACL; Schema: public; Owner: -
@@ -785,24 +841,23 @@ GRANT ALL ON FUNCTION public.prune_releases(of_dataset text) TO outbreaks_operat
 REVOKE ALL ON FUNCTION public.restore_index() FROM PUBLIC;
 
 --
--- Name: FUNCTION retire_releases(of_dataset text, oldest_kept integer); Type: ACL; Schema: public; Owner: -
---
-
-REVOKE ALL ON FUNCTION public.retire_releases(of_dataset text, oldest_kept integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.retire_releases(of_dataset text, oldest_kept integer) TO outbreaks_operator;
-
---
 -- Name: FUNCTION sum_hed_outbreak_series(touched text[]); Type: ACL; Schema: public; Owner: -
 --
 
 REVOKE ALL ON FUNCTION public.sum_hed_outbreak_series(touched text[]) FROM PUBLIC;
 
 --
--- Name: FUNCTION suspend_indexes(of_table regclass); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION summarise_hed_outbreak_events(); Type: ACL; Schema: public; Owner: -
 --
 
-REVOKE ALL ON FUNCTION public.suspend_indexes(of_table regclass) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.suspend_indexes(of_table regclass) TO outbreaks_operator;
+REVOKE ALL ON FUNCTION public.summarise_hed_outbreak_events() FROM PUBLIC;
+
+--
+-- Name: FUNCTION suspend_indexes(of_dataset text); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.suspend_indexes(of_dataset text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.suspend_indexes(of_dataset text) TO outbreaks_operator;
 
 --
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
@@ -899,6 +954,13 @@ GRANT SELECT,INSERT ON TABLE public.hed_outbreak_version TO outbreaks_operator;
 GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_version TO outbreaks_operator;
 
 --
+-- Name: TABLE migration; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.migration TO outbreaks_api;
+GRANT SELECT ON TABLE public.migration TO outbreaks_operator;
+
+--
 -- Name: TABLE release; Type: ACL; Schema: public; Owner: -
 --
 
@@ -931,6 +993,18 @@ GRANT SELECT ON TABLE public.watched_topic TO outbreaks_operator;
 --
 
 GRANT UPDATE(version) ON TABLE public.watched_topic TO outbreaks_operator;
+
+--
+-- Name: COLUMN watched_topic.change_id; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(change_id) ON TABLE public.watched_topic TO outbreaks_operator;
+
+--
+-- Name: DEFAULT PRIVILEGES FOR FUNCTIONS; Type: DEFAULT ACL; Schema: -; Owner: -
+--
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres REVOKE ALL ON FUNCTIONS  FROM PUBLIC;
 
 --
 -- PostgreSQL database dump complete

@@ -19,6 +19,8 @@ exception when duplicate_object or unique_violation then null;
 end $$;
 
 grant usage on schema public to outbreaks_api, outbreaks_operator;
+-- Nodes and the operator's commands refuse a schema they do not know, so they read which migrations were applied.
+grant select on migration to outbreaks_api, outbreaks_operator;
 
 -- PUBLIC gets nothing. A function that runs as its owner is a way to the owner's privileges for whoever can call it with
 -- types, casts, views or triggers of their own, and a temporary schema is where everybody could create those.
