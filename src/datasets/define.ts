@@ -44,6 +44,8 @@ export interface Field {
   readonly vocabulary?: Vocabulary
   readonly minimum?: number
   readonly maximum?: number
+  /** The most characters (code points) of a text or an address, or of an object as JSON. */
+  readonly longest?: number
 }
 
 /** What a field is to whoever reads it: a field without what the service does with it. */
@@ -85,8 +87,8 @@ export interface Dataset {
 /** Which fields make a series of counts over time. */
 export interface Series {
   readonly id: string
-  /** True where the counts are since the beginning, so that they should not fall. */
-  readonly cumulative: string
+  /** Says what the counts are: new, cumulative, period_to_date or point. */
+  readonly kind: string
   readonly day: string
   /** The day a count was published: of several about the same days the latest stands. */
   readonly reported: string
@@ -101,6 +103,8 @@ type Undecided = Omit<Field, 'name'>
 type Range = { minimum?: number; maximum?: number }
 
 const INT4_MAX = 2_147_483_647
+/** A value that is filtered by is a key of an index, which holds 2,700 bytes: 500 characters are at most 2,000. */
+const LONGEST_TEXT = 500
 const declare = (kind: Kind, description: string, more: Partial<Undecided> = {}): Undecided => ({
   kind,
   description,
@@ -112,11 +116,11 @@ export const integer = (description: string, { minimum = 0, maximum = INT4_MAX }
   declare('integer', description, { minimum, maximum })
 export const number = (description: string, { minimum, maximum }: Required<Range>) =>
   declare('number', description, { minimum, maximum })
-export const text = (description: string) => declare('text', description)
+export const text = (description: string, longest = LONGEST_TEXT) => declare('text', description, { longest })
 export const date = (description: string) => declare('date', description)
 export const boolean = (description: string) => declare('boolean', description)
-export const uri = (description: string) => declare('uri', description)
-export const object = (description: string) => declare('object', description)
+export const uri = (description: string) => declare('uri', description, { longest: 2000 })
+export const object = (description: string) => declare('object', description, { longest: 10_000 })
 export const choice = (description: string, choices: readonly string[]) => declare('choice', description, { choices })
 export const code = (description: string, vocabulary: Vocabulary) => declare('code', description, { vocabulary })
 
@@ -170,6 +174,7 @@ export function fieldSchema(field: FieldShape): TSchema {
     ...(field.minimum === undefined ? {} : { minimum: field.minimum }),
     ...(field.maximum === undefined ? {} : { maximum: field.maximum }),
   }
+  const length = field.longest === undefined ? {} : { maxLength: field.longest }
   const nullable = (schema: TSchema) => (field.nullable ? Type.Union([schema, Type.Null()], about) : schema)
   switch (field.kind) {
     case 'identifier':
@@ -178,11 +183,11 @@ export function fieldSchema(field: FieldShape): TSchema {
     case 'number':
       return nullable(Type.Number({ ...about, ...range }))
     case 'text':
-      return nullable(Type.String({ ...about, minLength: 1 }))
+      return nullable(Type.String({ ...about, minLength: 1, ...length }))
     case 'code':
       return nullable(Type.String({ ...about, ...(field.vocabulary && { pattern: field.vocabulary.pattern }) }))
     case 'uri':
-      return nullable(Type.String({ ...about, format: 'uri' }))
+      return nullable(Type.String({ ...about, format: 'uri', ...length }))
     case 'date':
       return nullable(Type.String({ ...about, format: 'date' }))
     case 'boolean':

@@ -1,4 +1,4 @@
-// The outbreak record: one reported observation, event x place x period x status x source, with its counts.
+// The outbreak record: one reported observation, event x place x period x population x status x source, with its counts.
 // Unknown is null, never "", "NA" or 0. Dates are ISO 8601 calendar dates without a time zone.
 import { hash } from 'node:crypto'
 import {
@@ -14,29 +14,51 @@ import {
   number,
   object,
   optional,
-  type Rule,
   text,
   uri,
 } from './define.ts'
-import { countryCodes, subdivisionCodes } from './vocabulary.ts'
+import { outbreakRules } from './outbreak-rules.ts'
+import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
+import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from './vocabulary.ts'
 
+const HOSTS = ['human', 'animal', 'environment']
+const GRANULARITIES = ['global', 'region', 'multi_country', 'country', 'admin1', 'admin2', 'admin3', 'locality']
 const whyMissing = ['not_reported', 'not_applicable', 'censored', 'withdrawn']
 
 /** What makes two observations comparable over time. */
 const SERIES_FIELDS = [
   'event',
+  'pathogen',
+  'disease',
+  'host',
   'country_code',
   'al1_code',
   'admin_l1',
   'admin_l2',
   'admin_l3',
   'locality',
+  'place_id',
   'location_granularity',
+  'location_type',
   'case_status',
-  'cumulative',
+  'count_kind',
   'date_type',
+  'age_group',
+  'sex',
+  'population',
+  'composite',
   'source_name',
 ]
+
+const LONG_TEXT = 2000
+const INT4_MAX = 2_147_483_647
+
+/** Below 0 only as a correction of new counts, which a rule decides. */
+const count = (description: string) => integer(description, { minimum: -INT4_MAX, maximum: INT4_MAX })
+const fromCountry = (compute: (countryCode: string) => string | null) => ({
+  from: ['country_code'],
+  compute: ([country]: readonly FieldValue[]) => (typeof country === 'string' ? compute(country) : null),
+})
 
 export const hedOutbreaks = defineDataset({
   name: 'hed-outbreaks',
@@ -48,138 +70,144 @@ export const hedOutbreaks = defineDataset({
   scope: 'hed-outbreaks:read',
   series: {
     id: 'series_id',
-    cumulative: 'cumulative',
+    kind: 'count_kind',
     day: 'date_high',
     reported: 'date_report',
-    counts: ['cases', 'deaths'],
+    counts: ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'],
     broken: 'series_break',
-    apart: ['location_granularity', 'case_status', 'cumulative'],
+    apart: [
+      'location_granularity',
+      'case_status',
+      'count_kind',
+      'host',
+      'date_type',
+      'age_group',
+      'sex',
+      'population',
+      'composite',
+    ],
   },
   periods: [
     { name: 'date', description: 'the period the counts cover', first: 'date_low', last: 'date_high' },
     { name: 'reported', description: 'the day the report was published', first: 'date_report', last: 'date_report' },
   ],
   content: {
-    event: filterable(text('Name of the outbreak event, `Label_Place_Year` by convention.'), 'many'),
+    event: filterable(text('Name of the outbreak event, `Label_Place_Year` by convention.', 200), 'many'),
     pathogen: filterable(text('Name of the pathogen, plain text.'), 'many'),
     pathogen_taxon_id: optional(integer('NCBI Taxonomy id of the pathogen.', { minimum: 1 })),
     disease: filterable(optional(text('The condition as named.')), 'many'),
-    disease_icd11: optional(text('ICD-11 code of the condition.')),
-    host: filterable(optional(choice('Who fell ill.', ['human', 'animal'])), 'few'),
+    disease_icd11: optional(code('ICD-11 code of the condition: a stem code, or a cluster with / and &.', icd11Codes)),
+    host: filterable(
+      optional(choice('Who fell ill; `environment` for findings in water, food, air or soil.', HOSTS)),
+      'few',
+    ),
+    host_species: optional(text('Species of the host, where it is not human.')),
     country_code: filterable(
       code('ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries.', countryCodes),
       'many',
     ),
-    country: text('English name of the country.'),
-    location_granularity: filterable(
-      choice('The level of place the counts are for.', ['country', 'admin1', 'admin2', 'admin3', 'locality']),
+    country: text('English name of the country. It agrees with `country_code`.'),
+    country_iso3: derived(
+      optional(text('ISO 3166-1 alpha-3 of the country; null for XA to XZ.', 3)),
+      fromCountry(alpha3Of),
+    ),
+    who_region: filterable(
+      derived(optional(choice('Region of the World Health Organization.', WHO_REGIONS)), fromCountry(whoRegionOf)),
       'few',
     ),
+    un_region: filterable(
+      derived(
+        optional(
+          choice('Sub-region of the United Nations (M49), the intermediate one where there is one.', UN_REGIONS),
+        ),
+        fromCountry(unRegionOf),
+      ),
+      'few',
+    ),
+    location_granularity: filterable(choice('The level of place the counts are for.', GRANULARITIES), 'few'),
     al1_code: filterable(
-      optional(code('ISO 3166-2 code of the first administrative level.', subdivisionCodes)),
+      optional(code('ISO 3166-2 code of the first administrative level; a retired one is kept.', subdivisionCodes)),
       'many',
     ),
     admin_l1: optional(text('First administrative level, curated name.')),
     admin_l2: optional(text('Second administrative level, curated name.')),
     admin_l3: optional(text('Third administrative level, curated name.')),
     locality: optional(text('Town, village, ship or facility, curated name.')),
-    location_as_reported: optional(text('The place exactly as the source wrote it.')),
+    place_id: optional(
+      code("The operator's stable id of the place, with its scheme: `geonames:…`, `pcode:…`, `geob:…`.", placeIds),
+    ),
+    location_as_reported: optional(text('The place exactly as the source wrote it.', LONG_TEXT)),
     location_type: optional(
       choice('What the place means for the counted persons.', ['residence', 'exposure', 'care', 'report']),
     ),
-    latitude: optional(number('Degrees north, WGS 84.', { minimum: -90, maximum: 90 })),
-    longitude: optional(number('Degrees east, WGS 84.', { minimum: -180, maximum: 180 })),
-    date_low: optional(date('First day of the period the counts cover.')),
+    latitude: optional(number('Degrees north, WGS 84. Only together with `longitude`.', { minimum: -90, maximum: 90 })),
+    longitude: optional(
+      number('Degrees east, WGS 84. Only together with `latitude`.', { minimum: -180, maximum: 180 }),
+    ),
+    date_low: optional(
+      date('First day of the period the counts cover; of cumulative counts the day on which counting began.'),
+    ),
     date_high: optional(date('Last day of the period the counts cover, inclusive.')),
     date_report: optional(date('Day the report was published.')),
-    date_type: optional(
-      choice('What the dates are dates of.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report']),
+    date_type: filterable(
+      optional(choice('What the dates are dates of.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report'])),
+      'few',
     ),
     date_inferred: boolean('True where the source printed no exact day: a year, a month, "since the last report".'),
     case_status: filterable(
       choice('Certainty of the counted cases.', ['confirmed', 'probable', 'suspected', 'total', 'discarded']),
       'few',
     ),
-    cumulative: filterable(boolean('True: counted since the event began. False: counted within the period.'), 'few'),
-    cases: optional(integer('Number of cases; deaths are included.')),
-    deaths: optional(integer('Number of deaths.')),
+    case_definition: optional(text('Name or version of the case definition that the source used.')),
+    count_kind: filterable(
+      choice(
+        'What the counts count: `new` within the period; `cumulative` since the event began; `period_to_date` since the period began (a year, a season); `point` at a moment.',
+        ['new', 'cumulative', 'period_to_date', 'point'],
+      ),
+      'few',
+    ),
+    age_group: filterable(optional(text('Age group of the counted persons; null is everyone.')), 'few'),
+    sex: filterable(
+      optional(choice('Sex of the counted persons; null is everyone.', ['female', 'male', 'other'])),
+      'few',
+    ),
+    population: optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
+    cases: optional(count('Number of cases; deaths are included where both have one basis.')),
+    deaths: optional(count('Number of deaths.')),
+    hospitalised: optional(count('Number of persons in hospital.')),
+    recovered: optional(count('Number of persons who recovered.')),
+    tested: optional(count('Number of persons or specimens tested.')),
+    count_qualifier: filterable(
+      choice('How exact the counts are.', ['exact', 'at_least', 'at_most', 'approximate']),
+      'few',
+    ),
     cases_missing: optional(choice('Why `cases` is null.', whyMissing)),
     deaths_missing: optional(choice('Why `deaths` is null.', whyMissing)),
     series_id: filterable(
       derived(
-        text('One comparable series: a digest of event, place, granularity, status, cumulative, date type and source.'),
+        text(
+          'One comparable series: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source.',
+        ),
         { from: SERIES_FIELDS, compute: (values) => hash('sha256', JSON.stringify(values)).slice(0, 16) },
       ),
       'countless',
     ),
     series_break: boolean('True where a cumulative count fell or the definition changed at this record.'),
     composite: filterable(boolean("True for a curator's best series, false for one raw source."), 'few'),
-    source_name: filterable(text('Who reported.'), 'many'),
-    source_type: optional(
-      choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite']),
+    source_name: filterable(text('Who reports: the same name in every report of the source.'), 'many'),
+    source_report: optional(text('Which report of the source: title, number or day.')),
+    source_type: filterable(
+      optional(choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite'])),
+      'few',
     ),
     source_url: optional(uri('Address of the report.')),
-    verification: choice('Whether a curator compared the record with its source.', ['verified', 'unverified']),
-    note: optional(text("Curator's remark.")),
+    licence: filterable(optional(text("Licence of this record, where it differs from the release's.")), 'few'),
+    verification: filterable(
+      choice('Whether a curator compared the record with its source.', ['verified', 'unverified']),
+      'few',
+    ),
+    note: optional(text("Curator's remark.", LONG_TEXT)),
     extra: object('Operator-defined fields.'),
   },
-  rules: [
-    {
-      name: 'dates_in_order',
-      severity: 'error',
-      column: 'date_high',
-      object: (valueOf) => (isBefore(valueOf('date_high'), valueOf('date_low')) ? 'is before date_low' : null),
-    },
-    {
-      name: 'date_not_in_future',
-      severity: 'error',
-      column: 'date_high',
-      object: (valueOf, today) => (isBefore(today, valueOf('date_high')) ? 'is in the future' : null),
-    },
-    {
-      name: 'report_not_in_future',
-      severity: 'error',
-      column: 'date_report',
-      object: (valueOf, today) => (isBefore(today, valueOf('date_report')) ? 'is in the future' : null),
-    },
-    {
-      name: 'report_after_period',
-      severity: 'warning',
-      column: 'date_report',
-      object: (valueOf) => (isBefore(valueOf('date_report'), valueOf('date_high')) ? 'is before date_high' : null),
-    },
-    {
-      name: 'deaths_within_cases',
-      severity: 'error',
-      column: 'deaths',
-      object: (valueOf) =>
-        isAbove(valueOf('deaths'), valueOf('cases')) ? 'exceeds cases, which include deaths' : null,
-    },
-    {
-      name: 'place_in_country',
-      severity: 'error',
-      column: 'al1_code',
-      object: (valueOf) => {
-        const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
-        if (typeof part !== 'string' || typeof country !== 'string') return null
-        return part.startsWith(`${country}-`) ? null : 'is not a part of country_code'
-      },
-    },
-    ...['cases', 'deaths'].map(
-      (count): Rule => ({
-        name: 'reason_only_where_missing',
-        severity: 'error',
-        column: `${count}_missing`,
-        object: (valueOf) =>
-          valueOf(count) !== null && valueOf(`${count}_missing`) !== null
-            ? `says why ${count} is missing, but it is not`
-            : null,
-      }),
-    ),
-  ],
+  rules: outbreakRules,
 })
-
-const isBefore = (day: FieldValue, other: FieldValue) =>
-  typeof day === 'string' && typeof other === 'string' && day < other
-const isAbove = (count: FieldValue, other: FieldValue) =>
-  typeof count === 'number' && typeof other === 'number' && count > other

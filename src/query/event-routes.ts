@@ -144,7 +144,7 @@ const facetsSchema = (dataset: Dataset) =>
     ),
   )
 
-const count = (description: string) => Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description })
+const count = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 const day = (description: string) => Type.Union([Type.String({ format: 'date' }), Type.Null()], { description })
 const eventSchema = Type.Object({
   event: Type.String(),

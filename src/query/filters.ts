@@ -130,8 +130,12 @@ export function relaxFilters(filters: Filters, field: string): Filters {
   return { ...filters, values }
 }
 
-/** The fields that keep counts apart and that the filters do not hold to one value. One series mixes nothing. */
-export function mixedFields({ series }: Dataset, { values }: Filters): string[] {
+/**
+ * The fields that keep counts apart and that the filters do not hold to one value. One series mixes nothing. A field that may
+ * be null is not among them: no filter can hold it to null, so that nobody could ask for the records of everyone.
+ */
+export function mixedFields({ series, content }: Dataset, { values }: Filters): string[] {
   if (series === undefined || values.get(series.id)?.length === 1) return []
-  return series.apart.filter((name) => values.get(name)?.length !== 1)
+  const nullable = new Set(content.filter((field) => field.nullable).map(({ name }) => name))
+  return series.apart.filter((name) => !nullable.has(name) && values.get(name)?.length !== 1)
 }

@@ -51,7 +51,8 @@ const count = Type.Optional(
 const strict = Type.Optional(
   Type.Boolean({
     default: false,
-    description: 'Refuses a question that mixes levels of place, statuses, or cumulative and new counts.',
+    description:
+      'Refuses a question that mixes levels of place, statuses, kinds of count, or composite and raw series.',
   }),
 )
 
@@ -87,7 +88,8 @@ export const seriesQuery = (dataset: Dataset) =>
     mixed: Type.Optional(
       Type.Enum(['refuse', 'warn'], {
         default: 'refuse',
-        description: 'What becomes of a question that mixes levels of place, statuses, or cumulative and new counts.',
+        description:
+          'What becomes of a question whose records differ in level of place, status, kind of count, host, kind of date, stratum or composite.',
       }),
     ),
     release,

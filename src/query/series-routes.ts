@@ -44,7 +44,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: QueryRoutes): void
         tags: ['Data'],
         summary: 'Read counts over time',
         description:
-          'The counts of the records that fit, put into days, weeks or months by the last day they cover. New counts are added up; from cumulative ones they are derived as differences of successive reports, and where those fall or the series breaks, there is no number but a `break`. Records that differ in level of place, in status or in cumulative and new are refused, unless `mixed=warn`. Intervals without a report are left out.',
+          'The counts of the records that fit, put into days, weeks or months by the last day they cover. New counts are added up; from cumulative ones, and from those since a period began, they are derived as differences of successive reports, and where those fall or the series breaks, there is no number but a `break`. Counts at a moment are never added up over time. Records that differ in level of place, status, kind of count, host, kind of date, stratum or composite are refused, unless `mixed=warn`. Intervals without a report are left out.',
         querystring: seriesQuery(dataset),
         response: { 200: answered(answerSchema(series), 'The counts.'), ...refusals },
       },
@@ -82,7 +82,7 @@ function toReport(row: Row, series: Series, first: string): Report {
     first: dayOf(first),
     last: dayOf(series.day),
     reported: (row[series.reported] ?? null) as string | null,
-    cumulative: row[series.cumulative] === true,
+    kind: row[series.kind] as Report['kind'],
     broken: row[series.broken] === true,
     counts: series.counts.map((name) => (row[name] ?? null) as number | null),
   }
@@ -107,7 +107,7 @@ function answerSchema(series: Series) {
   const counts = (schema: typeof known | typeof whole, description: string) =>
     Type.Object(Object.fromEntries(series.counts.map((name) => [name, schema])), { description })
   const whole = Type.Integer({ minimum: 0 })
-  const known = Type.Union([whole, Type.Null()])
+  const known = Type.Union([Type.Integer(), Type.Null()])
   return Type.Object({
     interval: Type.String(),
     mixed: Type.Array(Type.String(), { description: 'The fields in which the records differ and should not.' }),

@@ -1,6 +1,9 @@
 // Counts over time: reports put into days, weeks or months, without ever inventing or hiding a number. Pure.
 // New counts are added up. From cumulative ones they are derived as differences, and a fall gives none: it is a break.
+// Counts since a period began are differenced within their period. Counts at a moment are not added up over time.
 import { type Interval, type Span, spanOf, writeDay } from './calendar.ts'
+
+type CountKind = 'new' | 'cumulative' | 'period_to_date' | 'point'
 
 /** One report, in days as the calendar counts them. */
 export interface Report {
@@ -10,7 +13,7 @@ export interface Report {
   readonly last: number | null
   /** When it was published, YYYY-MM-DD. */
   readonly reported: string | null
-  readonly cumulative: boolean
+  readonly kind: CountKind
   readonly broken: boolean
   /** In the order of the names they are answered by. */
   readonly counts: readonly (number | null)[]
@@ -64,7 +67,7 @@ export function aggregate(reports: readonly Report[], interval: Interval): Aggre
   const dated = reports.flatMap(dateReport)
   const current = dropSuperseded(dated)
   const bySeries = [...Map.groupBy(current, (report) => report.series).values()]
-  const steps = bySeries.flatMap((own) => stepThrough(own.toSorted((one, other) => one.ends - other.ends)))
+  const steps = bySeries.flatMap(stepThroughPeriods)
   return {
     points: gather(steps, interval),
     series: bySeries.length,
@@ -73,15 +76,17 @@ export function aggregate(reports: readonly Report[], interval: Interval): Aggre
   }
 }
 
-/** Where one end of the period is unknown, the known day is the period. */
+/** Where one end of the period is unknown, the known day is the period. Only a new count can be dated by its first day. */
 function dateReport(report: Report): Dated[] {
-  const [begins, ends] = [report.first ?? report.last, report.last ?? report.first]
+  const ends = report.last ?? (report.kind === 'new' ? report.first : null)
+  const begins = report.first ?? ends
   return begins === null || ends === null ? [] : [{ ...report, begins, ends }]
 }
 
 /** Of several reports of a series about the same days, the one published last stands. */
 function dropSuperseded(reports: readonly Dated[]): Dated[] {
-  const daysOf = ({ series, cumulative, begins, ends }: Dated) => `${series} ${cumulative ? '' : begins} ${ends}`
+  const daysOf = ({ series, kind, begins, ends }: Dated) =>
+    `${series} ${kind === 'new' || kind === 'period_to_date' ? begins : ''} ${ends}`
   const isLater = (one: Dated, other: Dated) =>
     (one.reported ?? '') === (other.reported ?? '') ? one.id > other.id : (one.reported ?? '') > (other.reported ?? '')
   const latest = new Map<string, Dated>()
@@ -92,28 +97,57 @@ function dropSuperseded(reports: readonly Dated[]): Dated[] {
   return [...latest.values()]
 }
 
-/** The reports of one series in the order of their days. */
-function stepThrough(reports: readonly Dated[]): Step[] {
-  let before: Counts = []
+/** One series. A count since a period began restarts with each period, whose first count is new from there. */
+function stepThroughPeriods(reports: readonly Dated[]): Step[] {
+  const periods = Map.groupBy(reports, ({ kind, begins }) => (kind === 'period_to_date' ? begins : 0))
+  const earliest = Math.min(...periods.keys())
+  return [...periods].flatMap(([begins, own]) =>
+    stepThrough(
+      own.toSorted((one, other) => one.ends - other.ends),
+      begins > earliest,
+    ),
+  )
+}
+
+/** Reports in the order of their days. `fromZero` where it is known that counting began anew. */
+function stepThrough(reports: readonly Dated[], fromZero: boolean): Step[] {
+  let before: Counts = fromZero ? (reports[0]?.counts.map(() => 0) ?? []) : []
   let covered = Number.NEGATIVE_INFINITY
   return reports.map((report) => {
-    const step = report.cumulative ? stepTotal(report, before, covered) : stepFresh(report, covered)
+    const step = STEPS[report.kind](report, before, covered)
     before = report.counts.map((count, i) => count ?? before[i] ?? null)
     covered = Math.max(covered, report.ends)
     return step
   })
 }
 
-const stepFresh = ({ counts, begins, ends, broken }: Dated, covered: number): Step => ({
-  day: ends,
-  begins,
-  fresh: counts,
-  fallen: counts.map(() => false),
-  moved: counts.map(() => null),
-  derived: false,
-  broken,
-  overlapping: begins <= covered,
-})
+function stepFresh({ counts, begins, ends, broken }: Dated, _before: Counts, covered: number): Step {
+  return {
+    day: ends,
+    begins,
+    fresh: counts,
+    fallen: counts.map(() => false),
+    moved: counts.map(() => null),
+    derived: false,
+    broken,
+    overlapping: begins <= covered,
+  }
+}
+
+/** How many there are at a moment says nothing of how many were added. */
+function stepPoint({ counts, ends, broken }: Dated): Step {
+  const nothing = counts.map(() => null)
+  return {
+    day: ends,
+    begins: ends,
+    fresh: nothing,
+    fallen: counts.map(() => false),
+    moved: nothing,
+    derived: false,
+    broken,
+    overlapping: false,
+  }
+}
 
 /** The first count of a series has no difference: how much of it is new is not known. */
 function stepTotal({ counts, begins, ends, broken }: Dated, before: Counts, covered: number): Step {
@@ -132,6 +166,13 @@ function stepTotal({ counts, begins, ends, broken }: Dated, before: Counts, cove
     broken: broken || fallen.includes(true),
     overlapping: false,
   }
+}
+
+const STEPS: Record<CountKind, (report: Dated, before: Counts, covered: number) => Step> = {
+  new: stepFresh,
+  cumulative: stepTotal,
+  period_to_date: stepTotal,
+  point: stepPoint,
 }
 
 function gather(steps: readonly Step[], interval: Interval): Point[] {

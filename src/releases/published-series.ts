@@ -11,7 +11,7 @@ export function createPublishedPoints(database: Database, dataset: Dataset): Pub
   if (series === undefined) return undefined
   const placeOf = (name: string) => content.findIndex((field) => field.name === name)
   const [idPlace, dayPlace] = [placeOf(series.id), placeOf(series.day)]
-  const [id, cumulative, day] = [series.id, series.cumulative, series.day].map(identifier)
+  const [id, kind, day] = [series.id, series.kind, series.day].map(identifier)
   const columns = join(series.counts.map(identifier))
   return async (rows) => {
     const asked = rows.map(
@@ -29,7 +29,7 @@ export function createPublishedPoints(database: Database, dataset: Dataset): Pub
       cross join lateral (
         select ${day} as day, id, ${columns}, max(${day}) filter (where ${day} < asked.first) over () as before
         from ${tablesOf(dataset).version}
-        where ${id} = asked.series and ${day} < asked.last and ${cumulative} and to_release = ${OPEN}
+        where ${id} = asked.series and ${day} < asked.last and ${kind} = 'cumulative' and to_release = ${OPEN}
       ) as point
       where point.day >= coalesce(before, asked.first)
       order by point.day, point.id desc`)

@@ -18,7 +18,7 @@ interface SeriesFinding {
 export function createSeriesWatch({ series, content }: Dataset) {
   if (series === undefined) return () => null
   const placeOf = (name: string) => content.findIndex((field) => field.name === name)
-  const [id, cumulative] = [placeOf(series.id), placeOf(series.cumulative)]
+  const [id, kind] = [placeOf(series.id), placeOf(series.kind)]
   const [day, broken] = [placeOf(series.day), placeOf(series.broken)]
   const counts = series.counts.map(placeOf)
   const latest = new Map<FieldValue, SeriesPoint | typeof UNORDERED>()
@@ -27,7 +27,7 @@ export function createSeriesWatch({ series, content }: Dataset) {
   return (cells: Cell[], published?: SeriesPoint): SeriesFinding | null => {
     const valueAt = (place: number) => cells[place]?.value ?? null
     const today = valueAt(day)
-    if (valueAt(cumulative) !== true || typeof today !== 'string') return null
+    if (valueAt(kind) !== 'cumulative' || typeof today !== 'string') return null
     const known = latest.get(valueAt(id))
     if (known === UNORDERED) return null
     const before = laterOf(known, published)

@@ -39,7 +39,7 @@ const addressOf = ({ baseUrl }: Service) => baseUrl
 const HOME = '/v2/hed-outbreaks'
 const questions = [
   `${HOME}/outbreaks?num=50`,
-  `${HOME}/outbreaks?num=50&case_status=confirmed&cumulative=true`,
+  `${HOME}/outbreaks?num=50&case_status=confirmed&count_kind=cumulative`,
   `${HOME}/outbreaks?num=20&host=human&date_from=2001-01-01&fields=id,event,cases`,
   '/v1/hed-outbreaks/outbreaks?num=50&offset=1234',
   `${HOME}/event-names`,

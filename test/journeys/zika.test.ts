@@ -181,7 +181,7 @@ test('a day that is written as a number is rejected where its field is counted',
     columns: {
       ...group.columns,
       case_status: { constant: 'confirmed' },
-      cumulative: { constant: true },
+      count_kind: { constant: 'cumulative' },
     },
   }))
   const directory = await writeForeign({ ...mapping, files }, { linked: { [name]: file } })

@@ -32,6 +32,8 @@ const sources = [
 ]
 const statuses = ['confirmed', 'probable', 'suspected', 'total', 'discarded']
 const levels = ['country', 'admin1', 'admin2', 'admin3', 'locality']
+const kinds = ['new', 'cumulative', 'period_to_date', 'point']
+const names: Record<string, string> = { CD: 'Congo', UG: 'Uganda', GN: 'Guinea', DE: 'Germany', XA: 'A ship' }
 
 const pick = <Value>(list: readonly Value[], chance: number): Value => list[chance % list.length] as Value
 
@@ -44,18 +46,35 @@ export function variedRows(records: number, release: number): Row[] {
       ...row,
       event: chance % 5 === 0 ? pick(sources, chance >>> 7) : (row['event'] ?? null),
       country_code: country,
-      al1_code: part,
-      location_granularity: pick(levels, chance >>> 11),
+      country: names[country] as string,
+      ...placeAt(pick(levels, chance >>> 11), row, part),
       case_status: pick(statuses, chance >>> 13),
-      cumulative: (chance >>> 9) % 2 === 0,
+      count_kind: pick(kinds, chance >>> 8),
+      sex: pick(['female', 'male', 'other', null], chance >>> 19),
+      age_group: pick(['0-4', '5-14', null], chance >>> 21),
+      count_qualifier: pick(['exact', 'at_least', 'at_most', 'approximate'], chance >>> 23),
       composite: (chance >>> 10) % 3 === 0,
-      host: pick(['human', 'animal', null], chance >>> 15),
+      host: pick(['human', 'animal', 'environment', null], chance >>> 15),
       disease: (chance >>> 6) % 4 === 0 ? null : (row['disease'] ?? null),
       source_name: pick(sources, chance >>> 17),
       date_low: (chance >>> 4) % 6 === 0 ? null : (row['date_low'] ?? null),
       date_high: (chance >>> 5) % 7 === 0 ? null : (row['date_high'] ?? null),
     }
   })
+}
+
+/** No name of a place is finer than the level. */
+const placeAt = (level: string, row: Row, part: string | null) => {
+  const depth = levels.indexOf(level)
+  const upTo = (finest: number, value: FieldValue) => (depth >= finest ? value : null)
+  return {
+    location_granularity: level,
+    al1_code: upTo(1, part),
+    admin_l1: upTo(1, row['admin_l1'] ?? null),
+    admin_l2: upTo(2, row['admin_l2'] ?? null),
+    admin_l3: upTo(3, row['admin_l3'] ?? null),
+    locality: upTo(4, row['locality'] ?? null),
+  }
 }
 
 const within = (first: FieldValue, last: FieldValue, from: string | undefined, to: string | undefined): boolean => {
@@ -94,7 +113,15 @@ const columns = [
   'location_granularity',
   'al1_code',
   'case_status',
-  'cumulative',
+  'count_kind',
+  'age_group',
+  'sex',
+  'count_qualifier',
+  'who_region',
+  'un_region',
+  'date_type',
+  'source_type',
+  'verification',
   'composite',
   'source_name',
   'series_id',

@@ -58,7 +58,7 @@ describe('the plan', () => {
 
   test('looks for nothing where a value has no records', () => {
     assert.equal(plan({ event: ['a'], host: ['animal'] }, { event: { a: 5 } }), null)
-    assert.equal(plan({ cumulative: [true] }, { cumulative: { false: 7 } }), null)
+    assert.equal(plan({ composite: [true] }, { composite: { false: 7 } }), null)
     assert.equal(plan({ event: ['c'] }, {}), null)
   })
 
@@ -115,7 +115,8 @@ describe('the filters', () => {
     assert.deepEqual(mixedFields(hedOutbreaks, readFilters(hedOutbreaks, {})), [
       'location_granularity',
       'case_status',
-      'cumulative',
+      'count_kind',
+      'composite',
     ])
   })
 })

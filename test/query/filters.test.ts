@@ -212,12 +212,12 @@ describe('two releases', () => {
   })
 
   test('what is mixed is said in a header, and refused to whoever is strict', async () => {
-    const all = 'location_granularity, case_status, cumulative'
-    const one = 'location_granularity=admin1&case_status=confirmed&cumulative=true'
+    const all = 'location_granularity, case_status, count_kind, composite'
+    const one = 'location_granularity=admin1&case_status=confirmed&count_kind=new&composite=false'
     for (const [query, mixed] of [
       ['', all],
-      ['cumulative=true', 'location_granularity, case_status'],
-      ['cumulative=true&cumulative=false&case_status=total', 'location_granularity, cumulative'],
+      ['count_kind=new', 'location_granularity, case_status, composite'],
+      ['count_kind=new&count_kind=point&case_status=total', 'location_granularity, count_kind, composite'],
       [one, undefined],
       ['series_id=0123', undefined],
       ['series_id=0123&series_id=4567', all],

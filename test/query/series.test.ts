@@ -12,13 +12,13 @@ const report = (last: string | null, counts: (number | null)[], more: Partial<Re
   first: last === null ? null : readDay(last),
   last: last === null ? null : readDay(last),
   reported: null,
-  cumulative: false,
+  kind: 'new',
   broken: false,
   counts,
   ...more,
 })
 const total = (last: string, counts: (number | null)[], more: Partial<Report> = {}) =>
-  report(last, counts, { first: readDay('2020-01-01'), cumulative: true, ...more })
+  report(last, counts, { first: readDay('2020-01-01'), kind: 'cumulative', ...more })
 
 /** The points without what is as usual. */
 const pointsOf = (reports: Report[], interval: 'day' | 'isoweek' | 'epiweek' | 'month' = 'isoweek') =>
@@ -142,6 +142,42 @@ test('where one end of a period is missing the other is the day; without any a r
   assert.deepEqual([points[0]?.fresh, undated], [[3], 1])
 })
 
+test('a count since the year began restarts with the year, whose first count is new', () => {
+  const year = (last: string, count: number, first: string) =>
+    report(last, [count], { kind: 'period_to_date', first: readDay(first) })
+  const reports = [
+    year('2015-11-30', 40, '2015-01-01'),
+    year('2015-12-31', 50, '2015-01-01'),
+    year('2016-01-31', 80, '2016-01-01'),
+    year('2016-02-29', 95, '2016-01-01'),
+    // A late correction of the old year does not disturb the new one.
+    year('2016-02-10', 52, '2015-01-01'),
+  ]
+  assert.deepEqual(pointsOf(reports, 'month'), [
+    ['2015-11', null, 40, 'derived', 'spread'],
+    ['2015-12', 10, 50, 'derived'],
+    ['2016-01', 80, 130, 'derived'],
+    ['2016-02', 17, 147, 'derived', 'spread'],
+  ])
+})
+
+test('a count since the beginning whose last day is not known is not dated by its first', () => {
+  for (const kind of ['cumulative', 'period_to_date', 'point'] as const) {
+    const { points, undated } = aggregate([report('2015-01-01', [37_417], { kind, last: null })], 'month')
+    assert.deepEqual([points.length, undated], [0, 1], kind)
+  }
+})
+
+test('counts at a moment are not added up over time', () => {
+  const beds = [report('2020-03-02', [5], { kind: 'point' }), report('2020-03-03', [6], { kind: 'point' })]
+  const { points } = aggregate(beds, 'isoweek')
+  assert.deepEqual([points[0]?.fresh, points[0]?.total, points[0]?.reports], [[null], [null], 2])
+})
+
+test('a correction of new counts is taken off', () => {
+  assert.deepEqual(pointsOf([report('2020-03-02', [5]), report('2020-03-03', [-2])]), [['2020-W10', 3, null]])
+})
+
 test('no reports, no points', () => {
   assert.deepEqual(aggregate([], 'day'), { points: [], series: 0, undated: 0, superseded: 0 })
 })
@@ -154,7 +190,7 @@ const anyReports = fc
       series: fc.constantFrom('a', 'b', 'c'),
       last: day,
       length: fc.nat(20),
-      cumulative: fc.boolean(),
+      kind: fc.constantFrom('new', 'cumulative', 'period_to_date', 'point'),
       broken: fc.boolean(),
       counts,
     }),
@@ -167,7 +203,7 @@ const anyReports = fc
         last,
         first: last - length,
         reported: null,
-        series: `${series}${row.cumulative}`,
+        series: `${series}${row.kind}`,
       }),
     ),
   )
@@ -175,7 +211,7 @@ const anyReports = fc
 test('whatever comes, no number is negative, every report is in one point, and intervals do not change the sum', () => {
   fc.assert(
     fc.property(anyReports, (reports) => {
-      const fresh = reports.filter((one) => !one.cumulative)
+      const fresh = reports.filter((one) => one.kind === 'new')
       const sums = (['day', 'isoweek', 'epiweek', 'month'] as const).map((interval) => {
         const { points, superseded } = aggregate(reports, interval)
         assert.equal(

@@ -160,14 +160,14 @@ test('the summary of every event says what its records come to, in every release
   const first = [
     row(0, { cases: 5, date_low: day(1), date_high: day(3) }),
     row(1, { cases: 9, deaths: 2, date_high: day(9) }),
-    row(2, { cases: 4, cumulative: false, date_high: day(2) }),
-    row(3, { cases: 6, cumulative: false, source_name: 'Other', country_code: 'FR', country: 'France' }),
+    row(2, { cases: 4, count_kind: 'new', date_high: day(2) }),
+    row(3, { cases: 6, count_kind: 'new', source_name: 'Other', country_code: 'FR', country: 'France' }),
     row(4, { event: 'B', case_status: 'suspected' }),
   ]
   await publish(await writeNdjson(first))
   // The largest count falls, a sum grows, and nothing of another series is touched.
   await publish(
-    await writeChanges(1, [row(1, { cases: 7, date_high: day(8) }), row(5, { cases: 3, cumulative: false })], []),
+    await writeChanges(1, [row(1, { cases: 7, date_high: day(8) }), row(5, { cases: 3, count_kind: 'new' })], []),
   )
   // A record goes from one event to another, the first day goes, and an event ends.
   await publish(await writeChanges(2, [row(3, { event: 'C' })], ['k0', 'k4']), 2)
@@ -211,7 +211,7 @@ const breaks = (bodies: readonly string[]) =>
 
 test('a cumulative count that falls is a warning and sets the break', async () => {
   const { publish, bodies, database } = await openStore()
-  const rows = [point(1, 5), point(2, 9), point(3, null), point(4, 7), point(5, 8), point(6, 3, { cumulative: false })]
+  const rows = [point(1, 5), point(2, 9), point(3, null), point(4, 7), point(5, 8), point(6, 3, { count_kind: 'new' })]
   const directory = await writeNdjson(rows)
   const report = await checkRelease(hedOutbreaks, directory)
   assert.deepEqual(

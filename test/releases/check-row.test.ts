@@ -47,7 +47,7 @@ const cells: [column: string, cell: string, value: unknown][] = [
   ['latitude', '1.50', 1.5],
   ['longitude', '1e2', 100],
   ['date_low', '2020-02-29', '2020-02-29'],
-  ['cumulative', 'false', false],
+  ['composite', 'false', false],
   ['host', '', null],
   ['country_code', 'NA', 'NA'],
   ['country_code', 'XZ', 'XZ'],
@@ -57,7 +57,7 @@ const cells: [column: string, cell: string, value: unknown][] = [
 ]
 for (const [column, cell, value] of cells) {
   test(`csv: ${column} ${JSON.stringify(cell)} is ${JSON.stringify(value)}`, () => {
-    const { record, faults } = examine('csv', { [column]: cell })
+    const { record, faults } = examine('csv', { [column]: cell, ...(cell === 'NA' ? { country: 'Namibia' } : {}) })
     assert.deepEqual(faults, [])
     assert.deepEqual(record?.[column], value)
   })
@@ -71,13 +71,13 @@ const bad: [format: 'csv' | 'ndjson', column: string, value: unknown][] = [
   ...['2021-02-29', '2020-13-01', '0000-01-01', '20200101', '2020-1-1', '2020-01-01T00:00:00Z', '10000-01-01'].map(
     (v) => ['csv', 'date_low', v] as ['csv', string, unknown],
   ),
-  ...['True', '1', 'yes', ''].map((v) => ['csv', 'cumulative', v] as ['csv', string, unknown]),
+  ...['True', '1', 'yes', ''].map((v) => ['csv', 'composite', v] as ['csv', string, unknown]),
   ['csv', 'host', 'Human'],
   ['csv', 'case_status', ''],
   ['csv', 'event', ''],
   ['csv', 'country_code', 'UK'],
   ['csv', 'country_code', 'de'],
-  ['csv', 'al1_code', 'DE-ZZ'],
+  ['csv', 'al1_code', 'DE-ZZZZ'],
   ['csv', 'source_url', 'ftp://example.org/'],
   ['csv', 'source_url', 'javascript:alert(1)'],
   ['csv', 'note', 'a\0b'],
@@ -96,7 +96,11 @@ const bad: [format: 'csv' | 'ndjson', column: string, value: unknown][] = [
   ['ndjson', 'event', undefined],
   ['ndjson', 'extra', null],
   ['ndjson', 'extra', []],
-  ['ndjson', 'cumulative', 'true'],
+  ['ndjson', 'composite', 'true'],
+  ['ndjson', 'count_kind', true],
+  ['csv', 'count_kind', ''],
+  ['csv', 'count_qualifier', ''],
+  ['csv', 'country_iso3', 'FRA'],
   ['ndjson', 'date_low', 20200101],
   ['ndjson', 'host', 'plant'],
 ]
@@ -134,7 +138,7 @@ test('records of one series have one series_id, of another place another', () =>
     series({ cases: 2, date_low: '2020-01-08', note: 'later' }),
   )
   assert.notEqual(series({ locality: 'a' }), series({ locality: 'b' }))
-  assert.notEqual(series({ cumulative: true }), series({ cumulative: false }))
+  assert.notEqual(series({ count_kind: 'new' }), series({ count_kind: 'point' }))
   assert.match(String(series({})), /^[0-9a-f]{16}$/)
 })
 
@@ -147,8 +151,11 @@ const rules: [change: Record<string, unknown>, fault: string | null][] = [
   [{ cases: 1, deaths: 2 }, 'deaths exceeds cases, which include deaths (error deaths_within_cases)'],
   [{ cases: 2, deaths: 2 }, null],
   [{ cases: null, deaths: 2, cases_missing: 'not_reported' }, null],
-  [{ country_code: 'DE', al1_code: 'FR-IDF' }, 'al1_code is not a part of country_code (error place_in_country)'],
-  [{ country_code: 'DE', al1_code: 'DE-BY' }, null],
+  [
+    { country_code: 'DE', country: 'Germany', al1_code: 'FR-IDF' },
+    'al1_code is not a part of country_code (error place_in_country)',
+  ],
+  [{ country_code: 'DE', country: 'Germany', al1_code: 'DE-BY' }, null],
   [
     { cases: 1, cases_missing: 'censored' },
     'cases_missing says why cases is missing, but it is not (error reason_only_where_missing)',

@@ -157,7 +157,7 @@ test('an input with a fault publishes nothing and names file, line and column of
     ),
     (error) => {
       assert(error instanceof OperatorFault)
-      assert.match(error.message, /records\.csv:3 cases: must be from 0/)
+      assert.match(error.message, /records\.csv:3 cases: is below 0/)
       assert.match(error.message, /records\.csv:4 date_low: must be a day of the calendar/)
       assert.match(error.message, /records\.csv:4 country_code: must be a code of ISO 3166-1/)
       return true

@@ -25,6 +25,7 @@ export const always = say({
   case_status: 'confirmed',
   series_break: false,
   composite: false,
+  count_qualifier: 'exact',
   verification: 'unverified',
 })
 
@@ -36,7 +37,7 @@ export const measlesMapping = {
   columns: {
     ...always,
     ...say({ pathogen: 'Measles morbillivirus', disease: 'Measles', country_code: 'US', country: 'United States' }),
-    ...say({ location_granularity: 'admin2', date_type: 'report', cumulative: false }),
+    ...say({ location_granularity: 'admin2', date_type: 'report', count_kind: 'new' }),
     ...say({ source_name: 'JHU Measles Tracking Team', source_url: 'https://github.com/CSSEGISandData/measles_data' }),
     event: {
       join: [{ constant: 'Measles_United_States_' }, { from: 'date', split: { by: '-', part: 0 } }],
@@ -55,7 +56,7 @@ export const measlesMapping = {
 const covid = {
   ...always,
   ...say({ event: 'COVID-19_World_2020', pathogen: 'SARS-CoV-2', pathogen_taxon_id: 2_697_049, disease: 'COVID-19' }),
-  ...say({ date_type: 'report', cumulative: true }),
+  ...say({ date_type: 'report', count_kind: 'cumulative' }),
 }
 const ships = { 'Diamond Princess': 'XA', 'MS Zaandam': 'XB', 'Summer Olympics 2020': 'XC' }
 

@@ -5,7 +5,8 @@ import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { always, filesOf, say } from './real-mappings.ts'
 
-type Counts = Record<string, [status: string, since: string]>
+type Since = typeof START | typeof REPORT | typeof YEAR
+type Counts = Record<string, [status: string, since: Since]>
 
 interface Folder {
   country: string
@@ -19,6 +20,7 @@ interface Folder {
 const START = 'the beginning'
 const REPORT = 'the last report'
 const YEAR = 'the first day of the year'
+const KINDS: Record<Since, string> = { [START]: 'cumulative', [REPORT]: 'new', [YEAR]: 'period_to_date' }
 
 const colombia: Counts = {
   zika_confirmed_laboratory: ['confirmed', START],
@@ -235,7 +237,7 @@ function groupsOf(folder: string, { country, code, counts, windows1252, columns 
     columns: {
       ...say({ country, country_code: code }),
       case_status: { from: 'data_field', map: each(([status]) => status) },
-      cumulative: { from: 'data_field', map: each(([, since]) => since === START) },
+      count_kind: { from: 'data_field', map: each(([, since]) => KINDS[since]) },
       ...columns,
     },
   }

@@ -104,7 +104,7 @@ test('cumulative counts never fall except at a marked break, in every release', 
   for (const rows of releases) {
     const highest = new Map<string, number>()
     for (const row of rows) {
-      if (!row.cumulative) continue
+      if (row.count_kind !== 'cumulative') continue
       for (const count of ['cases', 'deaths']) {
         const value = row[count]
         if (typeof value !== 'number') continue
@@ -127,7 +127,7 @@ test('outbreaks are many and of skewed sizes', () => {
 })
 
 test('new counts rise from little to a peak and go back to little', () => {
-  const fresh = releases[0]?.filter((row) => !row.cumulative) ?? []
+  const fresh = releases[0]?.filter((row) => row.count_kind === 'new') ?? []
   const curves = [...Map.groupBy(fresh, (row) => seriesOf(row)).values()]
     .map((rows) => rows.map((row) => Number(row.cases)))
     .filter((curve) => Math.max(...curve) > 50)

@@ -128,7 +128,7 @@ describe('a release of strange records', async () => {
     )
     const expected = {
       ...{ id: 'INT64 REQUIRED', event: 'BYTE_ARRAY UTF8 REQUIRED', pathogen_taxon_id: 'INT32 OPTIONAL' },
-      ...{ latitude: 'DOUBLE OPTIONAL', date_low: 'INT32 DATE OPTIONAL', cumulative: 'BOOLEAN REQUIRED' },
+      ...{ latitude: 'DOUBLE OPTIONAL', date_low: 'INT32 DATE OPTIONAL', composite: 'BOOLEAN REQUIRED' },
       ...{ cases: 'INT32 OPTIONAL', note: 'BYTE_ARRAY UTF8 OPTIONAL', extra: 'BYTE_ARRAY UTF8 REQUIRED' },
     }
     assert.deepEqual({ ...described, ...expected }, described)
