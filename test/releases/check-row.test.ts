@@ -1,43 +1,7 @@
 // Which values a record may have, row by row.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
-import { createRowCheck, inputColumns } from '../../src/releases/check-row.ts'
-import { fullRow } from './release-fixture.ts'
-
-const columns = inputColumns(hedOutbreaks)
-const TODAY = '2026-01-31'
-const checks = {
-  csv: createRowCheck(hedOutbreaks, 'csv', TODAY),
-  ndjson: createRowCheck(hedOutbreaks, 'ndjson', TODAY),
-}
-
-const asCells = (row: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value),
-    ]),
-  )
-
-function examine(format: 'csv' | 'ndjson', change: Record<string, unknown>) {
-  const plain = fullRow({ key: 'k' })
-  const row: Record<string, unknown> = { ...(format === 'csv' ? asCells(plain) : plain), ...change }
-  const faults: string[] = []
-  const input = {
-    line: 1,
-    cells: columns.map((column) => row[column]),
-    faults: Object.keys(row)
-      .filter((name) => !columns.includes(name))
-      .map((column) => ({ column, rule: 'unknown', message: 'is not a field of this dataset' })),
-  }
-  const checked = checks[format](input, (column, { rule, message }, severity) =>
-    faults.push(`${column ?? 'row'} ${message} (${severity} ${rule})`),
-  )
-  const record =
-    checked && Object.fromEntries(hedOutbreaks.content.map(({ name }, i) => [name, checked.cells[i]?.value]))
-  return { record, faults }
-}
+import { examine, TODAY } from './examine-row.ts'
 
 const cells: [column: string, cell: string, value: unknown][] = [
   ['cases', '0', 0],
@@ -51,7 +15,8 @@ const cells: [column: string, cell: string, value: unknown][] = [
   ['host', '', null],
   ['country_code', 'NA', 'NA'],
   ['country_code', 'XZ', 'XZ'],
-  ['note', ' NA ', ' NA '],
+  ['note', 'NA', 'NA'],
+  ['note', 'a\\u0000b', 'a\\u0000b'],
   ['extra', '', {}],
   ['extra', '{"a":1}', { a: 1 }],
 ]

@@ -1,11 +1,17 @@
 // NDJSON: objects and the lines they stand on. Knows no fields of a record.
-import { unreadable } from '../finding.ts'
+import { type RowFault, unreadable } from '../finding.ts'
+import { describeLostNumber, findLostNumber, isDeeper } from './json-value.ts'
 import { type Encoding, readText } from './read-text.ts'
 
 export interface JsonLine {
   line: number
   values: Record<string, unknown>
+  /** What is wrong with it: then its values are not looked at. */
+  faults: readonly RowFault[]
 }
+
+/** So deep is no record, and programs that walk it would run out of stack. */
+const DEEPEST = 100
 
 /** Empty lines are left out. */
 export async function* readJsonLines(file: string, name: string, encoding?: Encoding): AsyncGenerator<JsonLine[]> {
@@ -14,7 +20,7 @@ export async function* readJsonLines(file: string, name: string, encoding?: Enco
   const toObjects = (lines: string[]) =>
     lines.flatMap((text): JsonLine[] => {
       line += 1
-      return text.trim() === '' ? [] : [{ line, values: readObject(text, name, line) }]
+      return text.trim() === '' ? [] : [readLine(text, name, line)]
     })
   for await (const piece of readText(file, name, encoding)) {
     const lines = (rest + piece).split('\n')
@@ -22,6 +28,21 @@ export async function* readJsonLines(file: string, name: string, encoding?: Enco
     yield toObjects(lines)
   }
   yield toObjects([rest])
+}
+
+function readLine(text: string, name: string, line: number): JsonLine {
+  const values = readObject(text, name, line)
+  // What names the record can still be read of it.
+  const flat = Object.entries(values).filter(([, value]) => typeof value !== 'object')
+  const fault = (rule: string, message: string) => ({
+    line,
+    values: Object.fromEntries(flat),
+    faults: [{ column: null, rule, message }],
+  })
+  if (isDeeper(values, DEEPEST)) return fault('depth', `is nested deeper than ${DEEPEST} levels`)
+  const lost = findLostNumber(text)
+  if (lost !== null) return fault('number', describeLostNumber(lost))
+  return { line, values, faults: [] }
 }
 
 function readObject(text: string, file: string, line: number): Record<string, unknown> {

@@ -49,7 +49,9 @@ async function* mapFile(
         mapRow = createRowMapper(table, header, columns)
         continue
       }
-      mapRow(fitRecord(record, header.length, name), outcome)
+      const { line, faults = [] } = record
+      if (faults.length > 0) outcome.row({ line, cells: [], faults })
+      else mapRow(fitRecord(record, header.length, name), outcome)
       if (rows.length < BATCH_ROWS) continue
       yield rows
       rows = []
@@ -69,7 +71,11 @@ const TABLE_READERS: Record<
     const header = await collectKeys(file, name, encoding)
     yield [{ line: 1, cells: header }]
     for await (const objects of readJsonLines(file, name, encoding))
-      yield objects.map(({ line, values }) => ({ line, cells: header.map((key) => textOf(values[key])) }))
+      yield objects.map(({ line, values, faults }) => ({
+        line,
+        cells: header.map((key) => textOf(values[key])),
+        faults,
+      }))
   },
   async *parquet(file, name) {
     for await (const records of readParquet(file, name))

@@ -110,10 +110,10 @@ const NAMES = new Set(['id', 'key'])
 async function* readNdjson(file: string, name: string, columns: readonly string[]): AsyncGenerator<InputRow[]> {
   const known = new Set(columns)
   for await (const objects of readJsonLines(file, name)) {
-    yield objects.map(({ line, values }) => {
+    yield objects.map(({ line, values, faults: lineFaults }) => {
       const unknown = Object.keys(values).filter((key) => !known.has(key))
       const faults = unknown.map((column) => ({ column, rule: 'unknown', message: 'is not a field of this dataset' }))
-      return { line, cells: columns.map((column) => values[column]), faults }
+      return { line, cells: columns.map((column) => values[column]), faults: [...lineFaults, ...faults] }
     })
   }
 }

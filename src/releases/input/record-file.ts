@@ -12,6 +12,8 @@ export const formatOf = (name: string): Format => path.extname(name).slice(1) as
 export interface TableRecord<Cell> {
   line: number
   cells: Cell[]
+  /** What is already wrong with it: then its cells are not looked at. */
+  faults?: readonly RowFault[]
 }
 
 /** One record as it stands in the file: texts from CSV, values from NDJSON and Parquet. */
