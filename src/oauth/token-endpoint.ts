@@ -119,7 +119,7 @@ const documentation = {
   tags: ['Authentication'],
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials. The body is JSON as shown, or the same parameters as a form; the client may name itself by HTTP Basic instead. A new token may be requested as often as wanted.',
+    'OAuth 2.0 client credentials. The body is JSON as shown, or the same parameters as a form; the client may name itself by HTTP Basic instead. A new token may be requested as often as wanted. Paging by offset (v1) stays on the releases that were the newest when the token was issued; a new token moves on.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequest,
