@@ -18,6 +18,9 @@ export interface Replica extends Cluster {
   resume(): Promise<void>
   /** Waits until the replica has replayed what the primary has written so far. */
   catchUp(): Promise<void>
+  /** Ends the connection to the primary, and gives what `connect` needs to make it again. */
+  disconnect(): Promise<string>
+  connect(conninfo: string): Promise<void>
   promote(): Promise<void>
 }
 
@@ -36,8 +39,20 @@ export async function createReplica(primary: Cluster): Promise<Replica> {
     }
   }
 
+  const setPrimary = (conninfo: string) =>
+    query(cluster.url, `alter system set primary_conninfo = '${conninfo}'`).then(() =>
+      query(cluster.url, 'select pg_reload_conf()'),
+    )
+
   return {
     ...cluster,
+    async disconnect() {
+      const [row] = await query<{ primary_conninfo: string }>(cluster.url, 'show primary_conninfo')
+      await setPrimary('')
+      await untilTrue('not exists (select from pg_stat_wal_receiver)', 'disconnected')
+      return row?.primary_conninfo ?? ''
+    },
+    connect: async (conninfo) => void (await setPrimary(conninfo)),
     async pause() {
       await query(cluster.url, 'select pg_wal_replay_pause()')
       await untilTrue(`pg_get_wal_replay_pause_state() = 'paused'`, 'paused')
@@ -80,7 +95,7 @@ async function copyCluster(primary: Cluster, home: string): Promise<string> {
     }
     appendFileSync(
       path.join(data, 'postgresql.auto.conf'),
-      `primary_conninfo = 'host=${host} port=${port} user=postgres'\nwal_receiver_status_interval = 1s\n`,
+      `primary_conninfo = 'host=${host} port=${port} user=postgres'\nwal_retrieve_retry_interval = 500ms\n`,
     )
     return bin
   } finally {

@@ -13,16 +13,16 @@ import { writeNdjson } from '../releases/release-fixture.ts'
 
 // Privileges on a database are not copied from its template: everybody has TEMP in this one, as after a restore.
 const lax = await createTestDatabase()
-const name = `migrated_${randomBytes(6).toString('hex')}`
+const migrated = `migrated_${randomBytes(6).toString('hex')}`
 const owner = `owner_${randomBytes(6).toString('hex')}`
 const strict = new URL(lax)
-strict.pathname = `/${name}`
+strict.pathname = `/${migrated}`
 strict.username = owner
 
-after(() => asSuperuser(`drop database if exists ${name} with (force)`, `drop role if exists ${owner}`))
+after(() => asSuperuser(`drop database if exists ${migrated} with (force)`, `drop role if exists ${owner}`))
 
 test('a migration needs no right to create roles where they are there', async () => {
-  await asSuperuser(`create role ${owner} login`, `create database ${name} owner ${owner}`)
+  await asSuperuser(`create role ${owner} login`, `create database ${migrated} owner ${owner}`)
   await migrate(strict.href)
 })
 

@@ -213,6 +213,32 @@ test('what a paused replica says grows old while it answers, and is fresh again 
   assert.ok(watcher.age() < 1500, `its age is ${watcher.age()} ms`)
 })
 
+test('a replica that was cut off is not fresh while it receives what it has missed', async (t) => {
+  await replica.catchUp()
+  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  t.after(watcher.stop)
+  const clients = watcher.watch('client', loadClients, [])
+  await watcher.start()
+  const conninfo = await replica.disconnect()
+  const changedAt = performance.now()
+  await change('main', ...Array(8).fill(`insert into scratch select repeat('x', 2000) from generate_series(1, 5000)`))
+  await addClient('main', 'late')
+  await wait(1000)
+  await replica.connect(conninfo)
+  let looked = 0
+  while (!clients.value.includes('late')) {
+    const elapsed = performance.now() - changedAt
+    assert.ok(elapsed < 15_000, 'it never catches up')
+    assert.ok(
+      watcher.age() > elapsed - 700,
+      `it says it is ${watcher.age()} ms old, ${elapsed} ms after a change it lacks`,
+    )
+    await watcher.refresh().catch(() => {})
+    looked += 1
+  }
+  t.diagnostic(`looked ${looked} times`)
+})
+
 test('without a primary a replica grows old, and is fresh at once where it is promoted', async (t) => {
   const watcher = createWatcher(open(replica.urlOf('main')), () => {})
   t.after(watcher.stop)
