@@ -4,7 +4,7 @@ import { catalogue } from '../src/datasets/catalogue.ts'
 import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
 
 export function describeTables(dataset: Dataset): string {
-  const { name, table, content } = dataset
+  const { name, table, content, series } = dataset
   const columns = content.map((field) => `  ${field.name} ${columnType(field)}${field.nullable ? '' : ' not null'},`)
   return `insert into dataset (name, table_prefix) values ('${name}', '${table}');
 
@@ -84,8 +84,26 @@ grant select on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, 
 grant insert on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, ${table}_checkpoint
   to outbreaks_operator;
 grant update (to_release) on ${table}_version, ${table}_chunk, ${table}_facet to outbreaks_operator;
-`
+${series === undefined ? '' : describeMarking(name, table, series.broken)}`
 }
+
+/** The break of a series follows from all records of a release, so it is set when they are written. */
+const describeMarking = (name: string, table: string, broken: string) => `
+-- A version is written before it is known whether its series breaks there. Until a release is published its versions may be
+-- given that flag, with the body that says so; nothing else changes a version.
+create function mark_${table}_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if of_release <= (select max(number) from release where dataset = '${name}') then
+    raise exception 'release % is published: its versions are never changed', of_release;
+  end if;
+  update ${table}_version as marked set ${broken} = given.flag, body = given.body
+  from unnest(ids, flags, bodies) as given (id, flag, body)
+  where marked.id = given.id and marked.from_release = of_release;
+end $$;
+revoke execute on function mark_${table}_breaks from public;
+grant execute on function mark_${table}_breaks to outbreaks_operator;
+`
 
 /** Fields with few values have no index: each of their values is met soon enough in the order of id. */
 function describeIndex(table: string, { name, filter, nullable }: Field): string[] {

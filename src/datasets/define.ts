@@ -90,10 +90,14 @@ export interface Series {
   /** Says what the counts are: new, cumulative, period_to_date or point. */
   readonly kind: string
   readonly day: string
+  /** The first day a count covers: counts since the beginning of a period are compared where this is the same. */
+  readonly begins: string
   /** The day a count was published: of several about the same days the latest stands. */
   readonly reported: string
   readonly counts: readonly string[]
-  /** Set where a count falls nevertheless. */
+  /** The case definition that was used, where the dataset has a field for it. */
+  readonly definition?: string
+  /** Computed by the service from the records of a release: set where a count falls nevertheless or the definition changes. */
   readonly broken: string
   /** Counts that differ in one of these are not added up. */
   readonly apart: readonly string[]
@@ -166,7 +170,8 @@ export function columnType(field: FieldShape): string {
 }
 
 /** The fields an input file carries: the CSV contract, behind `id` or `key`. */
-export const givenFields = (dataset: Dataset): Field[] => dataset.content.filter((field) => field.derive === undefined)
+export const givenFields = ({ content, series }: Dataset): Field[] =>
+  content.filter((field) => field.derive === undefined && field.name !== series?.broken)
 
 export function fieldSchema(field: FieldShape): TSchema {
   const about = { description: field.description }

@@ -6,26 +6,21 @@ import { type CheckedRow, createRowCheck, inputColumns, requiredFields } from '.
 import { collectFindings, errorAt, type Finding, type Findings, InputFault } from './finding.ts'
 import { openRelease } from './input/read-release.ts'
 import type { RecordFile } from './input/record-file.ts'
-import { createSeriesWatch, type SeriesPoint } from './series-watch.ts'
+import { createSeriesWatch } from './series-watch.ts'
 
 export interface PlacedRow extends CheckedRow {
   file: string
   line: number
 }
 
-/** For each row the point of its series before it, in what is published: needed where the input holds only changes. */
-export type PublishedPoints = (rows: readonly PlacedRow[]) => Promise<readonly (SeriesPoint | undefined)[]>
-
 /** The sound rows of all files, in batches; whatever is wrong with the others goes to the findings. */
 export async function* checkRows(
   dataset: Dataset,
   files: readonly RecordFile[],
   findings: Findings,
-  published?: PublishedPoints,
 ): AsyncGenerator<PlacedRow[]> {
   const columns = inputColumns(dataset)
   const today = new Date().toISOString().slice(0, 10)
-  const watchSeries = createSeriesWatch(dataset)
   refuseUnmapped(dataset, files)
   for (const { name: file, format, batches } of files) {
     const checkRow = createRowCheck(dataset, format, today)
@@ -38,11 +33,6 @@ export async function* checkRows(
         )
         if (row === null) findings.reject()
         else rows.push({ file, line, ...row })
-      }
-      const points = await published?.(rows)
-      for (const [i, { line, cells }] of rows.entries()) {
-        const fallen = watchSeries(cells, points?.[i])
-        if (fallen !== null) findings.add({ file, line, severity: 'warning', ...fallen })
       }
       yield rows
     }
@@ -84,8 +74,13 @@ export async function checkRelease(
   let records = 0
   try {
     const suspects = createSuspects()
+    const watchSeries = createSeriesWatch(dataset)
     for await (const batch of checkRows(dataset, files, findings)) {
-      for (const row of batch) suspects.note(nameOf(row))
+      for (const row of batch) {
+        suspects.note(nameOf(row))
+        const fault = watchSeries(row.cells)
+        if (fault !== null) findings.add({ file: row.file, line: row.line, severity: 'warning', ...fault })
+      }
       records += batch.length
       progress('checking', records, null)
     }

@@ -32,6 +32,8 @@ export const requiredFields = (dataset: Dataset): string[] =>
     .map(({ name }) => name)
 
 const LONGEST_KEY = 500
+/** Whether a series breaks here is known when the whole release is. */
+const NO_BREAK = spell(false)
 
 /** Gives the record, or null where something was reported. */
 export function createRowCheck(dataset: Dataset, format: Format, today: string) {
@@ -39,6 +41,7 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
   const places = new Map(dataset.content.map((field, place) => [field.name, place]))
   const givenPlaces = given.map(({ name }) => places.get(name) ?? 0)
   const placeOf = (name: string) => places.get(name) ?? -1
+  const brokenPlace = dataset.series === undefined ? undefined : places.get(dataset.series.broken)
   const derived = dataset.content.flatMap(({ derive }, place) =>
     derive === undefined ? [] : [{ derive: createDerivation(derive, placeOf), place }],
   )
@@ -66,6 +69,7 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
     if (!sound || identity === null) return null
     const valueOf = (name: string): FieldValue => cells[placeOf(name)]?.value ?? null
     for (const { derive, place } of derived) cells[place] = derive(cells)
+    if (brokenPlace !== undefined) cells[brokenPlace] = NO_BREAK
     for (const { name, severity, column, object } of dataset.rules) {
       const message = object(valueOf, today)
       if (message === null) continue

@@ -4,7 +4,7 @@ import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
-import { createRenderer } from '../records/render.ts'
+import { type Cell, createRenderer } from '../records/render.ts'
 import { OPEN, tablesOf } from '../records/tables.ts'
 import type { PlacedRow } from './check-release.ts'
 import type { CheckedRow, Identity } from './check-row.ts'
@@ -37,6 +37,7 @@ interface KnownRecord {
 
 export function createComparison(database: Database, dataset: Dataset, last: LastRelease, findings: Findings) {
   const render = createRenderer(dataset)
+  const digest = createContentDigest(dataset)
   const seen = createIdSet()
   let lastId = last.lastId
   let met = 0
@@ -64,12 +65,11 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
       return null
     }
     if (known?.open) met += 1
-    const content = render(row.cells)
-    const contentSha256 = hash('sha256', content)
+    const contentSha256 = digest(row.cells)
     if (known?.open && known.content_sha256 === contentSha256) return null
     return {
       row,
-      content,
+      content: render(row.cells),
       contentSha256,
       id,
       newKey,
@@ -114,6 +114,23 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
 
     /** The highest id ever given out. */
     lastId: () => lastId,
+  }
+}
+
+/**
+ * Tells a corrected record from an unchanged one: by the fields that have a value, with their names, so that a field that
+ * is added to the declaration later, and that nobody has filled yet, corrects no record. Without the break of a series,
+ * which follows from other records too.
+ */
+export function createContentDigest({ content, series }: Dataset): (cells: readonly Cell[]) => string {
+  const labels = content.map(({ name }) => (name === series?.broken ? null : `"${name}":`))
+  return (cells) => {
+    let text = ''
+    for (const [i, label] of labels.entries()) {
+      const { value, json } = cells[i] as Cell
+      if (label !== null && value !== null) text += `${label}${json},`
+    }
+    return hash('sha256', text)
   }
 }
 

@@ -16,8 +16,8 @@ import { collectFindings, errorAt, type Findings } from './finding.ts'
 import { openRelease, type ReleaseInput } from './input/read-release.ts'
 import type { RecordFile } from './input/record-file.ts'
 import { claimLastRelease, type LastRelease, nextContract } from './last-release.ts'
+import { markBreaks } from './mark-breaks.ts'
 import { createEventWatch } from './new-events.ts'
-import { createPublishedPoints } from './published-series.ts'
 import { describeChanges } from './report.ts'
 import { addCheckpoints, findChunks, rewriteChunks, signChunks } from './write-chunks.ts'
 import { closeVersions, createVersionWriter } from './write-versions.ts'
@@ -97,9 +97,8 @@ async function publishInput(
   if (base !== undefined && base !== last.number)
     throw new OperatorFault(`these are changes to release ${base}, but the newest is ${last.number}`)
   const findings = collectFindings()
-  const points = base === undefined ? undefined : createPublishedPoints(database, dataset)
   const edition: Edition = {
-    rows: checkRows(dataset, files, findings, points),
+    rows: checkRows(dataset, files, findings),
     withdrawn: base === undefined ? 'the rest' : readWithdrawals(withdrawals, findings),
     about: { title, licence, note, reasons, restores: null },
   }
@@ -185,6 +184,11 @@ export async function publishEdition(
     counts.withdrawn += ids.length
   }
   findings.settle()
+  progress('comparing series', 0, null)
+  for (const id of await markBreaks(client, dataset, release, findings)) {
+    touched.add(chunkOf(id))
+    counts.corrected += 1
+  }
 
   const records = last.records + counts.added - counts.withdrawn
   if (touched.size === 0 && last.number > 0)

@@ -1,17 +1,16 @@
 // Taking releases back: the next release, equal to an earlier one. History stays readable; the releases between are marked.
 import type { PoolClient } from 'pg'
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/database.ts'
 import { OperatorFault } from '../platform/operator-fault.ts'
 import { readCells } from '../records/render.ts'
-import { identifier, OPEN, tablesOf } from '../records/tables.ts'
+import { OPEN, tablesOf } from '../records/tables.ts'
 import { heldAndKept, isHeld, isKept } from '../records/versions.ts'
 import { collectFindings } from './finding.ts'
 import { claimLastRelease, type LastRelease } from './last-release.ts'
 import { publishEdition, refuseMassWithdrawal } from './publish.ts'
-
-const BATCH_RECORDS = 1000
+import { readByCursor } from './read-cursor.ts'
 
 /** Costs what was changed since: only those records are looked at. */
 export async function withdrawTo(
@@ -79,17 +78,6 @@ const readGone = (client: PoolClient, dataset: Dataset, earlier: number) => {
         select from ${version} as held where held.id = later.id and ${isHeld(earlier)})
       order by id`,
   )
-}
-
-async function* readByCursor<Row extends object>(client: PoolClient, name: string, query: Sql): AsyncGenerator<Row[]> {
-  const cursor = identifier(name)
-  await client.query(sql`declare ${cursor} no scroll cursor for ${query}`)
-  for (;;) {
-    const { rows } = await client.query<Row>(sql`fetch ${raw(String(BATCH_RECORDS))} from ${cursor}`)
-    if (rows.length === 0) break
-    yield rows
-  }
-  await client.query(sql`close ${cursor}`)
 }
 
 async function* mapEach<From, To>(batches: AsyncIterable<From[]>, map: (item: From) => To): AsyncGenerator<To[]> {

@@ -21,12 +21,11 @@ export interface SynthPlan {
 /** The stable key, then every given field of the dataset in the order of its declaration. */
 export type SynthRow = { key: string } & Content
 
-/** One step of a series: what it truly counts, and what the step before counted. */
+/** One step of a series, and what it truly counts. */
 interface Observation {
   readonly series: Series
   readonly step: number
   readonly truth: Counts
-  readonly before: Counts
 }
 
 /** What a record says of an observation, as far as a revision may change it. */
@@ -36,7 +35,6 @@ interface Statement {
   readonly deaths: number | null
   readonly casesMissing: string | null
   readonly deathsMissing: string | null
-  readonly seriesBreak: boolean
   readonly note: string | null
 }
 
@@ -120,7 +118,7 @@ function* streamRows({ records, seed, release }: SynthPlan): Generator<SynthRow>
       if (number === total) return
       number++
       const truth = countTruth(series, step, before)
-      const observation = { series, step, truth, before }
+      const observation = { series, step, truth }
       before = truth
       const born = number <= records ? 1 : 1 + Math.ceil((number - records) / added)
       let statement: Statement | null = makeStatement(observation)
@@ -145,9 +143,9 @@ function countTruth({ outbreak, place, status, cumulative, breakStep }: Series, 
 
 function makeStatement({ series, step, truth }: Observation): Statement {
   const chance = hash(series.hash, 100 + step)
-  const seriesBreak = step === series.breakStep
-  const casesMissing = chance % 64 === 0 && !seriesBreak ? pick(whyUnknown, chance >>> 6) : null
-  const deathsUnread = (chance >>> 8) % 32 === 0 && !seriesBreak ? pick(whyUnknown, chance >>> 13) : null
+  const falls = step === series.breakStep
+  const casesMissing = chance % 64 === 0 && !falls ? pick(whyUnknown, chance >>> 6) : null
+  const deathsUnread = (chance >>> 8) % 32 === 0 && !falls ? pick(whyUnknown, chance >>> 13) : null
   const deathsMissing = series.deathsMissing ?? deathsUnread
   return {
     status: series.status,
@@ -155,18 +153,17 @@ function makeStatement({ series, step, truth }: Observation): Statement {
     deaths: deathsMissing ? null : truth.deaths,
     casesMissing,
     deathsMissing,
-    seriesBreak,
     note: (chance >>> 16) % 12 === 0 ? pick(remarks, chance >>> 20) : null,
   }
 }
 
 /** One revision: most statements stay, one in a thousand is removed (null), ten in a thousand are corrected. */
 function revise(observation: Observation, said: Statement, revision: number, chance: number): Statement | null {
-  const { series, step, truth, before } = observation
+  const { series, step, truth } = observation
   const { cumulative, breakStep } = series
   const lot = chance % 1000
   if (lot > 10) return said
-  // Without the record of a break, the fall after it would stand unmarked.
+  // Without this record the fall would only seem to come later.
   if (lot === 0) return step === breakStep ? said : null
   // Late reports raise new counts. Recounts lower cumulative ones, so that the records behind them still do not fall.
   const direction = cumulative ? -1 : 1
@@ -175,14 +172,12 @@ function revise(observation: Observation, said: Statement, revision: number, cha
   const cases = said.cases === null || (cumulative && read === 0) ? truth.cases : read + direction * change
   const shift = (chance >>> 12) % 4 === 0 ? direction : 0
   const deaths = said.deaths === null ? null : Math.min(cases, Math.max(0, said.deaths + shift))
-  const fell = cumulative && (cases < before.cases || (deaths !== null && deaths < before.deaths))
   return {
     status: !cumulative && said.status === 'suspected' && (chance >>> 14) % 2 === 0 ? 'probable' : said.status,
     cases,
     deaths,
     casesMissing: null,
     deathsMissing: said.deathsMissing,
-    seriesBreak: step === breakStep || fell,
     note: `Synthetic correction in revision ${revision}: read "${said.cases ?? 'nothing'}", now ${cases}.`,
   }
 }
@@ -234,7 +229,6 @@ function composeRow(key: string, { series, step }: Observation, statement: State
     count_qualifier: 'exact',
     cases_missing: statement.casesMissing,
     deaths_missing: statement.deathsMissing,
-    series_break: statement.seriesBreak,
     composite: series.sourceType === 'composite',
     source_name: series.sourceName,
     source_report: `Synthetic report ${step + 1}`,

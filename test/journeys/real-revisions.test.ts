@@ -25,7 +25,7 @@ interface Step {
   added: number
   corrected: number
   withdrawn: number
-  /** Cumulative counts that are lower than the one before. */
+  /** Added and corrected records with a cumulative count that is lower than the one before. */
   falls: number
 }
 const ask = (...question: string[]): unknown =>

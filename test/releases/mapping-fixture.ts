@@ -66,7 +66,6 @@ export const whole = {
   case_status: { constant: 'confirmed' },
   count_kind: { constant: 'cumulative' },
   count_qualifier: { constant: 'exact' },
-  series_break: { constant: false },
   composite: { constant: false },
   source_name: { constant: 'Test ministry' },
   verification: { constant: 'verified' },

@@ -11,7 +11,7 @@ import { fullRow, type Row, writeNdjson, writeText } from './release-fixture.ts'
 
 /** Versions are written in blocks of 4 MB while the next rows are read: these are about six blocks. */
 const ROWS = 4000
-const LONG_NOTE = 'A remark of some length. '.repeat(100)
+const LONG_NOTE = 'long '.repeat(399).trimEnd()
 /** How long a statement that was issued too late could take to arrive. */
 const LATE_MS = 250
 

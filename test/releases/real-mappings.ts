@@ -23,7 +23,6 @@ export const always = say({
   host: 'human',
   date_inferred: false,
   case_status: 'confirmed',
-  series_break: false,
   composite: false,
   count_qualifier: 'exact',
   verification: 'unverified',

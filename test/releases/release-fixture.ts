@@ -19,7 +19,6 @@ const plain: Content = {
   case_status: 'confirmed',
   count_kind: 'cumulative',
   count_qualifier: 'exact',
-  series_break: false,
   composite: false,
   source_name: 'Test ministry',
   verification: 'verified',

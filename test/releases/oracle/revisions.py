@@ -4,8 +4,9 @@ revisions.py long KEY_COLUMNS VALUE_COLUMNS FILE...    one line a step: records,
 revisions.py wide FIRST_DATE_COLUMN FILE...            the same for a matrix of places by days, a record for each cell
 revisions.py overlap MATRIX TABLE                      where a matrix and a table of countries by days differ
 Columns are given with commas between them. A value column with a + behind its name counts since the beginning: where it is
-lower than on the day before it in the same series (the last key column is the day), the record falls. A record that falls
-where it did not in the revision before, or the other way round, is a corrected one. Standard library only.
+lower than on the last earlier day of the same series that has a value (the last key column is the day), the record falls.
+A record that falls where it did not in the revision before, or the other way round, is a corrected one. `falls` counts the
+added and corrected records that fall. Standard library only.
 """
 import csv
 import datetime
@@ -32,10 +33,10 @@ def long_table(file, key_columns, value_columns):
 
 
 def mark_falls(records, places):
-    marked, highest = {}, {}
+    marked, known = {}, {}
     for key in sorted(records, key=lambda key: key[-1]):
         values = records[key]
-        last = highest.setdefault(key[:-1], {})
+        last = known.setdefault(key[:-1], {})
         fell = False
         for place in places:
             if values[place] != "":
@@ -68,7 +69,7 @@ def steps(tables):
                 "added": len(table.keys() - before.keys()),
                 "corrected": sum(before[key] != table[key] for key in both),
                 "withdrawn": len(before.keys() - table.keys()),
-                "falls": sum(values[-1] for values in table.values()),
+                "falls": sum(values[-1] for key, values in table.items() if before.get(key) != values),
             }
         )
         before = table
