@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
 import sql from 'sql-template-tag'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { type Database, openDatabase } from '../../src/platform/database.ts'
@@ -54,3 +55,21 @@ for (const published of [0, 1]) {
     assert.deepEqual([release, records], [published + 1, ROWS])
   })
 }
+
+test('a release whose chunks do not hold as many records as were counted is not published', async () => {
+  const url = await createTestDatabase()
+  const database = openDatabase({ url, role: 'outbreaks_operator' })
+  after(() => database.close())
+  const admin = new pg.Client(url)
+  await admin.connect()
+  after(() => admin.end())
+  // A version that is lost on its way, without an error.
+  await admin.query(`
+    create function lose_version() returns trigger language plpgsql as $$ begin return null; end $$;
+    create trigger lose_version before insert on hed_outbreak_version
+      for each row when (new.id = 2) execute function lose_version()`)
+  const before = await digestTables(database)
+  const directory = await writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
+  await assert.rejects(publishRelease(database, hedOutbreaks, directory), /chunks hold 2 records, the release 3/)
+  assert.deepEqual(await digestTables(database), before)
+})
