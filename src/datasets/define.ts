@@ -44,6 +44,8 @@ export interface Field {
   readonly vocabulary?: Vocabulary
   readonly minimum?: number
   readonly maximum?: number
+  /** The field that says how exact a number is: the sign of a number such as <5 decides it. */
+  readonly qualifiedBy?: string
   /** The most characters (code points) of a text or an address, or of an object as JSON. */
   readonly longest?: number
 }
@@ -128,6 +130,7 @@ export const object = (description: string) => declare('object', description, { 
 export const choice = (description: string, choices: readonly string[]) => declare('choice', description, { choices })
 export const code = (description: string, vocabulary: Vocabulary) => declare('code', description, { vocabulary })
 
+export const qualified = (undecided: Undecided, qualifiedBy: string): Undecided => ({ ...undecided, qualifiedBy })
 export const optional = (undecided: Undecided): Undecided => ({ ...undecided, nullable: true })
 export const filterable = (undecided: Undecided, filter: Filter): Undecided => ({ ...undecided, filter })
 export const derived = (undecided: Undecided, derive: Derivation): Undecided => ({ ...undecided, derive })

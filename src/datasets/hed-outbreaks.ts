@@ -14,6 +14,7 @@ import {
   number,
   object,
   optional,
+  qualified,
   text,
   uri,
 } from './define.ts'
@@ -54,7 +55,8 @@ const LONG_TEXT = 2000
 const INT4_MAX = 2_147_483_647
 
 /** Below 0 only as a correction of new counts, which a rule decides. */
-const count = (description: string) => integer(description, { minimum: -INT4_MAX, maximum: INT4_MAX })
+const count = (description: string) =>
+  qualified(integer(description, { minimum: -INT4_MAX, maximum: INT4_MAX }), 'count_qualifier')
 const fromCountry = (compute: (countryCode: string) => string | null) => ({
   from: ['country_code'],
   compute: ([country]: readonly FieldValue[]) => (typeof country === 'string' ? compute(country) : null),

@@ -1,95 +1,136 @@
-// What must hold between the fields of an outbreak record. An error rejects the row; a warning is said, and the row is taken.
+// What must hold between the fields of an outbreak record. An error rejects the row; a warning is said, and the row is taken:
+// real reports hold deaths above cases, negative corrections and retired codes, and none of that may be lost.
 import { compareCountryName } from './country-names.ts'
 import type { FieldValue, Rule } from './define.ts'
 import { isCurrentSubdivision, isUserAssigned } from './vocabulary.ts'
 
+type ValueOf = (name: string) => FieldValue
+
+const error = (name: string, column: string, object: Rule['object']): Rule => ({
+  name,
+  severity: 'error',
+  column,
+  object,
+})
+const warning = (name: string, column: string, object: Rule['object']): Rule => ({
+  name,
+  severity: 'warning',
+  column,
+  object,
+})
+
+const DAYS = ['date_low', 'date_high', 'date_report']
+const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested']
+
+/** Who falls ill or carries the agent, and so is not the agent. Names and ids of NCBI Taxonomy. */
+const HOST_TAXA: Record<number, string> = {
+  7159: 'Aedes aegypti',
+  7160: 'Aedes albopictus',
+  7165: 'Anopheles gambiae',
+  8839: 'Anas platyrhynchos',
+  9031: 'Gallus gallus',
+  9103: 'Meleagris gallopavo',
+  9544: 'Macaca mulatta',
+  9598: 'Pan troglodytes',
+  9605: 'Homo',
+  9606: 'Homo sapiens',
+  9615: 'Canis lupus familiaris',
+  9685: 'Felis catus',
+  9796: 'Equus caballus',
+  9823: 'Sus scrofa',
+  9825: 'Sus scrofa domesticus',
+  9838: 'Camelus dromedarius',
+  9913: 'Bos taurus',
+  9925: 'Capra hircus',
+  9940: 'Ovis aries',
+  10090: 'Mus musculus',
+  10116: 'Rattus norvegicus',
+}
+
+/** The fields that name a place, from the coarsest level to the finest; `place_id` may name any. */
+const PLACE_LEVELS: readonly (readonly [granularity: string, fields: readonly string[]])[] = [
+  ['admin1', ['al1_code', 'admin_l1']],
+  ['admin2', ['admin_l2']],
+  ['admin3', ['admin_l3']],
+  ['locality', ['locality']],
+]
+const levelOf = (granularity: FieldValue) => PLACE_LEVELS.findIndex(([name]) => name === granularity)
+
 export const outbreakRules: readonly Rule[] = [
-  {
-    name: 'dates_in_order',
-    severity: 'error',
-    column: 'date_high',
-    object: (valueOf) => (isBefore(valueOf('date_high'), valueOf('date_low')) ? 'is before date_low' : null),
-  },
-  {
-    name: 'date_not_in_future',
-    severity: 'error',
-    column: 'date_high',
-    object: (valueOf, today) => (isBefore(today, valueOf('date_high')) ? 'is in the future' : null),
-  },
-  {
-    name: 'report_not_in_future',
-    severity: 'error',
-    column: 'date_report',
-    object: (valueOf, today) => (isBefore(today, valueOf('date_report')) ? 'is in the future' : null),
-  },
-  {
-    name: 'report_after_period',
-    severity: 'warning',
-    column: 'date_report',
-    object: (valueOf) => (isBefore(valueOf('date_report'), valueOf('date_high')) ? 'is before date_high' : null),
-  },
-  {
-    name: 'deaths_within_cases',
-    severity: 'error',
-    column: 'deaths',
-    object: (valueOf) => (isAbove(valueOf('deaths'), valueOf('cases')) ? 'exceeds cases, which include deaths' : null),
-  },
-  {
-    name: 'country_agrees',
-    severity: 'error',
-    column: 'country',
-    object: (valueOf) =>
-      compareNames(valueOf) === 'other' ? 'is the name of another country than that of country_code' : null,
-  },
-  {
-    name: 'country_known',
-    severity: 'warning',
-    column: 'country',
-    object: (valueOf) => (compareNames(valueOf) === 'unknown' ? 'is not known as a name of country_code' : null),
-  },
-  {
-    name: 'place_in_country',
-    severity: 'error',
-    column: 'al1_code',
-    object: (valueOf) => {
-      const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
-      if (typeof part !== 'string' || typeof country !== 'string') return null
-      return part.startsWith(`${country}-`) ? null : 'is not a part of country_code'
-    },
-  },
-  {
-    name: 'subdivision_current',
-    severity: 'warning',
-    column: 'al1_code',
-    object: (valueOf) => {
-      const part = valueOf('al1_code')
-      return typeof part === 'string' && !isCurrentSubdivision(part)
-        ? 'is not in the list of ISO 3166-2: retired, or mistyped'
-        : null
-    },
-  },
-  ...['cases', 'deaths', 'hospitalised', 'recovered', 'tested'].map(
-    (count): Rule => ({
-      name: 'negative_only_where_new',
-      severity: 'error',
-      column: count,
-      object: (valueOf) =>
-        isAbove(0, valueOf(count)) && valueOf('count_kind') !== 'new'
-          ? 'is below 0, which only a correction of new counts can be'
-          : null,
-    }),
+  error('dates_in_order', 'date_high', (valueOf) =>
+    isBefore(valueOf('date_high'), valueOf('date_low')) ? 'is before date_low' : null,
   ),
-  ...['cases', 'deaths'].map(
-    (count): Rule => ({
-      name: 'reason_only_where_missing',
-      severity: 'error',
-      column: `${count}_missing`,
-      object: (valueOf) =>
-        valueOf(count) !== null && valueOf(`${count}_missing`) !== null
-          ? `says why ${count} is missing, but it is not`
-          : null,
-    }),
+  ...DAYS.map((day) =>
+    error('day_has_begun', day, (valueOf, today) => (isBefore(today, valueOf(day)) ? 'is in the future' : null)),
   ),
+  warning('report_after_period', 'date_report', (valueOf) =>
+    isBefore(valueOf('date_report'), valueOf('date_high')) ? 'is before date_high' : null,
+  ),
+  warning('deaths_within_cases', 'deaths', (valueOf) => {
+    const cases = valueOf('cases')
+    return isAbove(valueOf('deaths'), cases) && !isAbove(0, cases) ? 'exceeds cases: is it of another basis?' : null
+  }),
+  ...COUNTS.map((count) =>
+    error('negative_only_where_new', count, (valueOf) =>
+      isAbove(0, valueOf(count)) && valueOf('count_kind') !== 'new'
+        ? 'is below 0, which only a correction of new counts can be'
+        : null,
+    ),
+  ),
+  ...COUNTS.map((count) =>
+    warning('negative_correction', count, (valueOf) =>
+      isAbove(0, valueOf(count)) && valueOf('count_kind') === 'new' ? 'is below 0: a correction of earlier days' : null,
+    ),
+  ),
+  ...['cases', 'deaths'].map((count) =>
+    error('reason_only_where_missing', `${count}_missing`, (valueOf) =>
+      valueOf(count) !== null && valueOf(`${count}_missing`) !== null
+        ? `says why ${count} is missing, but it is not`
+        : null,
+    ),
+  ),
+  error('country_agrees', 'country', (valueOf) =>
+    compareNames(valueOf) === 'other' ? 'is the name of another country than that of country_code' : null,
+  ),
+  warning('country_known', 'country', (valueOf) =>
+    compareNames(valueOf) === 'unknown' ? 'is not known as a name of country_code' : null,
+  ),
+  error('place_in_country', 'al1_code', (valueOf) => {
+    const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
+    if (typeof part !== 'string' || typeof country !== 'string') return null
+    return part.startsWith(`${country}-`) ? null : 'is not a part of country_code'
+  }),
+  warning('subdivision_current', 'al1_code', (valueOf) => {
+    const part = valueOf('al1_code')
+    if (typeof part !== 'string' || isCurrentSubdivision(part)) return null
+    return 'is not in the list of ISO 3166-2: retired, or mistyped'
+  }),
+  ...PLACE_LEVELS.flatMap(([, fields], level) =>
+    fields.map((field) =>
+      error('place_not_finer', field, (valueOf) =>
+        valueOf(field) !== null && level > levelOf(valueOf('location_granularity'))
+          ? 'is finer than location_granularity'
+          : null,
+      ),
+    ),
+  ),
+  warning('place_named', 'location_granularity', (valueOf) => {
+    const fields = PLACE_LEVELS[levelOf(valueOf('location_granularity'))]?.[1]
+    if (fields === undefined || [...fields, 'place_id'].some((field) => valueOf(field) !== null)) return null
+    return `names a level of place, but none of ${[...fields, 'place_id'].join(', ')} names the place`
+  }),
+  ...[
+    ['latitude', 'longitude'],
+    ['longitude', 'latitude'],
+  ].map(([missing = '', given = '']) =>
+    error('coordinates_together', missing, (valueOf) =>
+      valueOf(missing) === null && valueOf(given) !== null ? `is missing, but ${given} is given` : null,
+    ),
+  ),
+  error('pathogen_is_no_host', 'pathogen_taxon_id', (valueOf) => {
+    const host = HOST_TAXA[Number(valueOf('pathogen_taxon_id'))]
+    return host === undefined ? null : `is ${host}, which is a host and no pathogen`
+  }),
 ]
 
 const isBefore = (day: FieldValue, other: FieldValue) =>
@@ -98,7 +139,7 @@ const isAbove = (count: FieldValue, other: FieldValue) =>
   typeof count === 'number' && typeof other === 'number' && count > other
 
 /** Whoever assigns a code decides what it is called. */
-function compareNames(valueOf: (name: string) => FieldValue) {
+function compareNames(valueOf: ValueOf) {
   const [country, name] = [valueOf('country_code'), valueOf('country')]
   if (typeof country !== 'string' || typeof name !== 'string' || isUserAssigned(country)) return 'same'
   return compareCountryName(country, name)

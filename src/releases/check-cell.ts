@@ -5,6 +5,7 @@ import { type Cell, spell } from '../records/render.ts'
 import { describeLostNumber, findLostNumber, isDeeper } from './input/json-value.ts'
 import type { Format } from './input/record-file.ts'
 import { isStorable, normaliseText } from './normalise-text.ts'
+import { readSignedCount, type SignedCount } from './signed-count.ts'
 
 export interface Objection {
   rule: string
@@ -16,6 +17,8 @@ interface GoodCell {
   cell: Cell
   /** What was changed in it. */
   warning: Objection | null
+  /** How exact the number is, by the sign it was written with. */
+  qualifier?: string | undefined
 }
 
 const REMEMBERED_CELLS = 20_000
@@ -34,6 +37,8 @@ export function createCellReader(field: Field, format: Format): (raw: unknown) =
       const lost = findLostInText(raw)
       if (lost !== null) return { rule: 'number', message: describeLostNumber(lost) }
     }
+    const signed = field.qualifiedBy !== undefined && typeof raw === 'string' ? readSignedCount(raw) : null
+    if (signed !== null) return judge(field, signed.value) ?? spellSigned(raw as string, signed)
     const decoded = isText ? decodeCell(field, raw ?? '') : raw
     const { value, warning } = normalise(field, decoded)
     return judge(field, value) ?? { cell: spell(value as FieldValue), warning }
@@ -60,6 +65,12 @@ export function createCellReader(field: Field, format: Format): (raw: unknown) =
 
 /** A cell is a slice that keeps its whole piece of the file alive; what is remembered must not. */
 const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
+
+const spellSigned = (raw: string, { value, qualifier }: SignedCount): GoodCell => ({
+  cell: spell(value),
+  warning: { rule: 'signed_count', message: `is written as ${raw}: taken as ${value}, ${qualifier}` },
+  qualifier,
+})
 
 /** Text that is not storable is left for `judge` to refuse. What is only white space is null. */
 function normalise({ kind }: Field, value: unknown): { value: unknown; warning: Objection | null } {

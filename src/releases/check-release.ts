@@ -20,7 +20,7 @@ export async function* checkRows(
   findings: Findings,
 ): AsyncGenerator<PlacedRow[]> {
   const columns = inputColumns(dataset)
-  const today = new Date().toISOString().slice(0, 10)
+  const today = latestDay(new Date())
   refuseUnmapped(dataset, files)
   for (const { name: file, format, batches } of files) {
     const checkRow = createRowCheck(dataset, format, today)
@@ -38,6 +38,10 @@ export async function* checkRows(
     }
   }
 }
+
+/** The day that has begun somewhere: in Kiribati clocks are 14 hours ahead of UTC. */
+export const latestDay = (now: Date): string =>
+  new Date(now.getTime() + 14 * 3_600_000).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /** What no row of a file can have is said before any is read. */
 function refuseUnmapped(dataset: Dataset, files: readonly RecordFile[]): void {

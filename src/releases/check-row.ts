@@ -37,7 +37,11 @@ const NO_BREAK = spell(false)
 
 /** Gives the record, or null where something was reported. */
 export function createRowCheck(dataset: Dataset, format: Format, today: string) {
-  const given = givenFields(dataset).map((field) => ({ name: field.name, read: createCellReader(field, format) }))
+  const given = givenFields(dataset).map((field) => ({
+    name: field.name,
+    qualifiedBy: field.qualifiedBy,
+    read: createCellReader(field, format),
+  }))
   const places = new Map(dataset.content.map((field, place) => [field.name, place]))
   const givenPlaces = given.map(({ name }) => places.get(name) ?? 0)
   const placeOf = (name: string) => places.get(name) ?? -1
@@ -56,15 +60,26 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
     if (!sound) return null
     const identity = readIdentity(raw[0], raw[1], format, fault)
     const cells = new Array<Cell>(dataset.content.length)
+    const signs: Sign[] = []
     for (let i = 0; i < given.length; i++) {
-      const { name, read } = given[i] as (typeof given)[number]
-      const outcome = read(raw[i + IDENTITY_COLUMNS])
+      const { qualifiedBy, name, read } = given[i] as (typeof given)[number]
+      const cell = raw[i + IDENTITY_COLUMNS]
+      const [sign] = signs
+      const decided = sign?.by === name && (cell === '' || cell === null) ? sign.qualifier : null
+      const outcome = decided === null ? read(cell) : { cell: spell(decided), warning: null }
       if ('rule' in outcome) {
         fault(name, outcome.rule, outcome.message)
         continue
       }
+      const { qualifier } = outcome
       cells[givenPlaces[i] as number] = outcome.cell
       if (outcome.warning !== null) report(name, outcome.warning, 'warning')
+      if (sign?.by === name && outcome.cell.value !== sign.qualifier)
+        fault(name, 'signed_count', `contradicts ${sign.count}, which is written as ${sign.qualifier}`)
+      if (qualifier === undefined) continue
+      if (sign !== undefined && sign.qualifier !== qualifier)
+        fault(name, 'signed_count', `is ${qualifier}, and ${sign.count} is ${sign.qualifier}: give them a row each`)
+      signs.push({ count: name, by: qualifiedBy, qualifier })
     }
     if (!sound || identity === null) return null
     const valueOf = (name: string): FieldValue => cells[placeOf(name)]?.value ?? null
@@ -78,6 +93,13 @@ export function createRowCheck(dataset: Dataset, format: Format, today: string) 
     }
     return sound ? { identity, cells } : null
   }
+}
+
+/** A count was written with a sign, which says how exact the counts of the row are. */
+interface Sign {
+  count: string
+  by: string | undefined
+  qualifier: string
 }
 
 /** Computes anew only where one of the cells it follows from is another one than in the row before. */

@@ -9,7 +9,7 @@ const historyOf = (id: number | string) => `${recordOf(id)}/history`
 describe('a record that is corrected, withdrawn and returns', async () => {
   const routes = await openRoutes()
   const rest = [{ key: 'other' }]
-  const odd = { latitude: 1.5, note: 'a "quoted" ü\u2028 note', extra: { big: 1e21 } }
+  const odd = { latitude: 1.5, longitude: 0, note: 'a "quoted" ü note', extra: { big: 1e21 } }
   before(async () => {
     await routes.publish([{ key: 'a', cases: 1, ...odd }, ...rest])
     await routes.publish([{ key: 'a', cases: 2 }, ...rest, { key: 'late' }])

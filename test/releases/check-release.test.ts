@@ -21,7 +21,7 @@ test('a sound directory has its records and no findings', async () => {
 
 test('errors and warnings are told apart, each with line, column and rule', async () => {
   const rows = [
-    { key: 'a', cases: 1, deaths: 2 },
+    { key: 'a', date_low: '2020-02-01', date_high: '2020-01-01' },
     { key: 'b', date_high: '2020-02-01', date_report: '2020-01-15' },
     { key: 'c', host: 'plant' },
   ]
@@ -30,7 +30,7 @@ test('errors and warnings are told apart, each with line, column and rule', asyn
     errors: 2,
     warnings: 1,
     findings: [
-      [2, 'deaths', 'deaths_within_cases'],
+      [2, 'date_high', 'dates_in_order'],
       [4, 'host', 'choice'],
       [3, 'date_report', 'report_after_period'],
     ],

@@ -66,7 +66,10 @@ test('a snapshot from before the pruning holds the release whole, one from after
 
 test('going back to a pruned release is refused', async () => {
   const before = await countRows()
-  await assert.rejects(withdrawTo(database, hedOutbreaks, 2, 'x'), /release 2 is pruned; the oldest release that can be restored is/)
+  await assert.rejects(
+    withdrawTo(database, hedOutbreaks, 2, 'x'),
+    /release 2 is pruned; the oldest release that can be restored is/,
+  )
   assert.deepEqual(await countRows(), before)
 })
 

@@ -112,8 +112,22 @@ test('publishing the same records again publishes nothing', async () => {
 
 test('CSV and NDJSON of the same records give the same bytes', async () => {
   const rows: Row[] = [
-    { key: 'a', note: 'with "quotes", commas and a \\ backslash', cases: 0, latitude: -12.5, extra: { x: [1, 'é'] } },
-    { key: 'b', locality: '武汉', date_low: '2020-02-29', source_url: 'https://example.org/a?b=c', host: 'human' },
+    {
+      key: 'a',
+      note: 'with "quotes", commas and \\ a backslash',
+      cases: 0,
+      latitude: -12.5,
+      longitude: 0,
+      extra: { x: [1, 'é'] },
+    },
+    {
+      key: 'b',
+      location_granularity: 'locality',
+      locality: '武汉',
+      date_low: '2020-02-29',
+      source_url: 'https://example.org/a?b=c',
+      host: 'human',
+    },
   ]
   const [csv, ndjson] = [await openStore(), await openStore()]
   await csv.publish(rows, writeCsv)
@@ -140,7 +154,7 @@ test('rows may carry ids of ours instead of keys, and new keys go on behind the 
 
 test('columns and body of a version say the same', async () => {
   const { database, publish } = await openStore()
-  await publish([{ key: 'a', cases: 5, date_low: '2020-01-01', latitude: 1.5, extra: { a: 1 } }])
+  await publish([{ key: 'a', cases: 5, date_low: '2020-01-01', latitude: 1.5, longitude: 2, extra: { a: 1 } }])
   const [row] = await database.query<Record<string, unknown>>(
     sql`select to_jsonb(v) - array['from_release', 'to_release', 'content_sha256', 'body'] as columns, body::jsonb as body from hed_outbreak_version v`,
   )

@@ -88,8 +88,6 @@ export const wideMapping = () => ({
 })
 
 export const countriesMapping = () => ({
-  // One death and no case on that day: the source contradicts itself, and no record may.
-  skip: [{ where: { join: ['Country', { constant: ' ' }, 'Date'] }, is: ['Sudan 2020-03-13'] }],
   key: ['Country', 'Date'],
   columns: {
     ...covid,
@@ -101,6 +99,6 @@ export const countriesMapping = () => ({
     date_high: 'Date',
     cases: 'Confirmed',
     deaths: 'Deaths',
-    extra: { join: [{ constant: '{"recovered":' }, 'Recovered', { constant: '}' }] },
+    recovered: 'Recovered',
   },
 })

@@ -33,9 +33,16 @@ const rows: Row[] = [
     extra: { list: [1, 'two', null], text: 'a "b", c\r\nd', deep: { e: 1.5 } },
   },
   { key: 'quoted', note: 'She said "stop", twice.\r\nThen\nleft.' },
-  { key: 'formula', note: '=1+1', locality: '+x', admin_l1: '-y', admin_l2: '@z' },
+  { key: 'formula', note: '=1+1', location_granularity: 'locality', locality: '+x', admin_l1: '-y', admin_l2: '@z' },
   { key: 'foreign', note: 'Ünïcödé 北京 🦠 \u00a0', location_as_reported: ' with spaces ' },
-  { key: 'number-like', note: '007', locality: 'NA', admin_l1: 'null', admin_l2: 'true' },
+  {
+    key: 'number-like',
+    note: '007',
+    location_granularity: 'locality',
+    locality: 'NA',
+    admin_l1: 'null',
+    admin_l2: 'true',
+  },
 ]
 
 async function openEverything() {
@@ -109,7 +116,7 @@ describe('a release of strange records', async () => {
     assert.equal(lines[0], hedOutbreaks.fields.map(({ name }) => name).join(','))
     assert.equal(lines.at(-1), '')
     assert.match(lines.find((line) => line.includes('=1+1')) ?? '', /,-y,@z,,\+x,.*,=1\+1,\{\},/)
-    assert.ok(String(await here.read(NAMES[0] as string)).includes(',"She said ""stop"", twice.\r\nThen\nleft.",'))
+    assert.ok(String(await here.read(NAMES[0] as string)).includes(',"She said ""stop"", twice. Then left.",'))
   })
 
   test('Parquet: columns of the declared types, null only where the declaration allows it', async () => {
