@@ -123,12 +123,16 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
  * which follows from other records too.
  */
 export function createContentDigest({ content, series }: Dataset): (cells: readonly Cell[]) => string {
-  const labels = content.map(({ name }) => (name === series?.broken ? null : `"${name}":`))
+  const digested = content.flatMap(({ name }, place) =>
+    name === series?.broken ? [] : [{ label: `,"${name}":`, place }],
+  )
   return (cells) => {
     let text = ''
-    for (const [i, label] of labels.entries()) {
-      const { value, json } = cells[i] as Cell
-      if (label !== null && value !== null) text += `${label}${json},`
+    // Of everything publishing does to a row this is done most often: an index is several times as fast as an iterator.
+    for (let i = 0; i < digested.length; i++) {
+      const { label, place } = digested[i] as (typeof digested)[number]
+      const { value, json } = cells[place] as Cell
+      if (value !== null) text += label + json
     }
     return hash('sha256', text)
   }
