@@ -10,6 +10,7 @@ import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl }
 import { createOutsideVerifier } from './oauth/outside-issuer.ts'
 import { registerTokenEndpoint } from './oauth/token-endpoint.ts'
 import { registerWhoami } from './oauth/whoami.ts'
+import { cancelWithWork } from './platform/cancellation.ts'
 import type { Database } from './platform/database.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { registerHealth } from './platform/health.ts'
@@ -73,7 +74,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     guardScope(guarded, { ...guard, scope: null })
     registerWhoami(guarded, quota)
   })
-  const asked = shedLoad(database)
+  const asked = shedLoad(cancelWithWork(database))
   const cache = createPageCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {

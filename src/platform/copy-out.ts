@@ -1,11 +1,11 @@
 // COPY … TO STDOUT as a query of pg like any other, so that the pool's bounds and its care for broken connections hold
 // for it too; and the rows of its binary format. pg itself reads every value as text, which doubles compressed bytes.
-import type { Connection, Submittable } from 'pg'
+import type { ClientBase, Connection, Submittable } from 'pg'
 import type { Sql } from 'sql-template-tag'
 
 /** The methods are those that pg calls on a query while it runs. */
 export class CopyOut implements Submittable {
-  /** Set by pg. */
+  /** Called by pg, which also puts its own around it. */
   callback?: (error: Error | null, messages?: Buffer[]) => void
   readonly #text: string
   readonly #received: Buffer[] = []
@@ -15,6 +15,13 @@ export class CopyOut implements Submittable {
     if (!/^\s*copy\b.*\bto stdout\b/is.test(text)) throw new Error('this is not COPY … TO STDOUT')
     if (values.length > 0) throw new Error('COPY takes no parameters')
     this.#text = text
+  }
+
+  run(client: ClientBase): Promise<Buffer[]> {
+    return new Promise((resolve, reject) => {
+      this.callback = (error, messages = []) => (error === null ? resolve(messages) : reject(error))
+      client.query(this)
+    })
   }
 
   submit(connection: Connection): void {

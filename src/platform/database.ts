@@ -2,23 +2,25 @@
 // A door opens a database in one role; the role decides what may be written, not the code.
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { cancelQuery } from './cancel-query.ts'
 import { CopyOut } from './copy-out.ts'
 import { OperatorFault } from './operator-fault.ts'
-import { Problem, type ProblemCode } from './problem.ts'
+import { abandoned, Problem, type ProblemCode } from './problem.ts'
 import { createTransactionClient } from './transaction-client.ts'
 
 export type Role = 'outbreaks_api' | 'outbreaks_operator'
 
 /** What a query is sent to: a database, or one snapshot of it. */
 export interface Reader {
-  query<Row extends object>(sql: Sql): Promise<Row[]>
+  /** Cancelled where the signal says that nobody waits for it any more. */
+  query<Row extends object>(sql: Sql, signal?: AbortSignal): Promise<Row[]>
 }
 
 export interface Database extends Reader {
   /** Every query of `work` on one connection and in one snapshot. */
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>
   /** The messages of a COPY … TO STDOUT, which must have no parameters: whole rows each. */
-  copyOut(sql: Sql): Promise<Buffer[]>
+  copyOut(sql: Sql, signal?: AbortSignal): Promise<Buffer[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
   transaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
   /** The same, but rolled back in any case: to see what a transaction would do. */
@@ -83,17 +85,48 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
   // Without a listener the death of an idle connection ends the process.
   pool.on('error', (error) => onLostConnection?.(error))
 
-  async function run<Result>(
-    work: (client: pg.PoolClient) => Promise<Result>,
-    ending: 'commit' | 'rollback',
-    beginning = 'begin',
-  ) {
+  async function connect() {
     const client = await pool.connect().catch((error: unknown) => {
       throw explainFailure(error)
     })
     // A connection that dies while it is borrowed fails its query; the event alone must not end the process.
     const ignore = () => {}
     client.on('error', ignore)
+    const release = (broken: boolean) => {
+      client.removeListener('error', ignore)
+      client.release(broken)
+    }
+    return { client, release }
+  }
+
+  /** A connection on which a query failed or was cancelled is not used again: a cancellation may still be on its way to it. */
+  async function runOnce<Result>(send: (client: pg.PoolClient) => Promise<Result>, signal: AbortSignal | undefined) {
+    throwIfAborted(signal)
+    const { client, release } = await connect()
+    const cancel = () => cancelQuery(client)
+    let broken = false
+    try {
+      throwIfAborted(signal)
+      broken = true
+      signal?.addEventListener('abort', cancel)
+      const result = await send(client)
+      broken = signal?.aborted === true
+      return result
+    } catch (error) {
+      throwIfAborted(signal)
+      throw explainFailure(error)
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+      release(broken)
+    }
+  }
+
+  async function run<Result>(
+    work: (client: pg.PoolClient) => Promise<Result>,
+    ending: 'commit' | 'rollback',
+    beginning = 'begin',
+  ) {
+    const { client, release } = await connect()
     let broken = true
     try {
       await client.query(beginning)
@@ -111,26 +144,16 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
       ))
       throw explainFailure(error)
     } finally {
-      client.removeListener('error', ignore)
-      client.release(broken)
+      release(broken)
     }
   }
 
   return {
-    async query<Row extends object>(sql: Sql) {
-      try {
-        return (await pool.query<Row>(sql)).rows
-      } catch (error) {
-        throw explainFailure(error)
-      }
-    },
-    async copyOut(sql) {
-      try {
-        // pg promises what a query of one's own calls back with, but does not say so in its types.
-        return await (pool.query(new CopyOut(sql)) as unknown as Promise<Buffer[]>)
-      } catch (error) {
-        throw explainFailure(error)
-      }
+    query: <Row extends object>(sql: Sql, signal?: AbortSignal) =>
+      runOnce(async (client) => (await client.query<Row>(sql)).rows, signal),
+    async copyOut(sql, signal) {
+      const copy = new CopyOut(sql)
+      return runOnce((client) => copy.run(client), signal)
     },
     snapshot: (work) =>
       run(
@@ -152,6 +175,10 @@ async function runToItsEnd<Result>(connection: pg.PoolClient, work: (client: pg.
   } finally {
     await end()
   }
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abandoned()
 }
 
 /** Classes of SQLSTATE that say "not now": connection, resources, operator intervention, system error. */

@@ -6,8 +6,9 @@ import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { TObject } from 'typebox'
+import { runWithSignal } from './cancellation.ts'
 import { type ConnectionBounds, createBoundedServer } from './connections.ts'
-import { Problem, type ProblemCode, problemSchema, problems, problemType, toProblem } from './problem.ts'
+import { abandoned, Problem, type ProblemCode, problemSchema, problems, problemType, toProblem } from './problem.ts'
 import { compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
 
@@ -121,6 +122,9 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
   // Hooks that wait for nothing take a callback: a promise for each of them is felt on a page that lies in memory.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(ownHeaders(request.id))
+    request.raw.once('close', () => {
+      if (!reply.raw.writableFinished) logAbandoned(request, reply)
+    })
     // Left to us (requireHostHeader) because Node answers without a body, and takes two.
     const hosts = headerValues(request.raw, 'host').length
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== '1.0'))
@@ -129,7 +133,7 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
       throw new Problem('invalid_request', 'The request target must be a path, or an address with http or https.')
     // Before the framework asks for the type of a body that nobody will read.
     if (request.is404) refuseAddress(request)
-    done()
+    runWithSignal(request, done)
   })
   let closing = false
   app.addHook('preClose', async () => {
@@ -193,18 +197,25 @@ function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: st
   }
 }
 
-function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
-  request.log[reply.statusCode < 500 ? 'info' : 'warn']({
+function logAnswer(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
+  request.log[status < 500 ? 'info' : 'warn']({
     request_id: request.id,
     method: request.method,
     route: request.routeOptions.url ?? null,
     // Never a query as it came: somebody may have put a secret there. Only one that was read and accepted.
-    query: reply.statusCode < 400 && request.routeOptions.schema?.querystring !== undefined ? request.query : null,
-    status: reply.statusCode,
+    query: status < 400 && request.routeOptions.schema?.querystring !== undefined ? request.query : null,
+    status,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     client_id: request.clientId ?? null,
     problem: request.problem,
   })
+}
+
+/** The connection was lost before the response was sent: fastify's hook for the end of a response does not run then. */
+function logAbandoned(request: FastifyRequest, reply: FastifyReply): void {
+  const { status, code } = abandoned()
+  request.problem = code
+  logAnswer(request, reply, reply.raw.headersSent ? reply.statusCode : status)
 }
 
 const ownHeaders = (id: string) => ({ 'x-request-id': id, ...SECURITY_HEADERS })

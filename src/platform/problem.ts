@@ -18,6 +18,7 @@ export const problems = {
   range_not_satisfiable: [416, 'The file does not have the bytes that were asked for.'],
   headers_too_large: [431, 'The request line and headers are too large.'],
   quota_exceeded: [429, 'The client has used up its requests for the moment.'],
+  client_closed_request: [499, 'The client closed the connection before it was answered.'],
   internal_error: [500, 'The service failed.'],
   file_damaged: [500, 'The file is not what was published.'],
   nothing_published: [503, 'No release of this dataset has been published yet.'],
@@ -65,6 +66,9 @@ export class Problem extends Error {
     }
   }
 }
+
+/** For whoever finds that nobody waits for the response any more. */
+export const abandoned = () => new Problem('client_closed_request', problems.client_closed_request[1])
 
 export const problemType = (baseUrl: string, code: ProblemCode) => `${baseUrl}/problems/${code}`
 

@@ -2,8 +2,8 @@
 // has it already. The one place where this is decided, for every data endpoint.
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { runWithin } from '../platform/cancellation.ts'
 import { type ContentEncoding, chooseEncoding } from '../platform/content-encoding.ts'
-import { within } from '../platform/within.ts'
 import { countBytes, type Part, writeGzip, writeIdentity } from '../records/gzip-splice.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import type { PageCache, WrittenBody } from './page-cache.ts'
@@ -62,7 +62,7 @@ export function createAnswerer({ cache, cursorKey, baseUrl }: AnswerOptions) {
     const body = isHeld(held, tag)
       ? null
       : await cache(key, async () => {
-          const made = await within(MAKING_MS, Promise.resolve(make()), 'The answer takes too long; try again shortly.')
+          const made = await runWithin(MAKING_MS, async () => make(), 'The answer takes too long; try again shortly.')
           return writeBody(partsOf(made), encoding)
         })
     reply.headers({

@@ -2,6 +2,7 @@
 // never changes. A deep offset costs what a shallow one costs.
 import { LRUCache } from 'lru-cache'
 import type { Dataset } from '../datasets/define.ts'
+import { runUncancelled } from '../platform/cancellation.ts'
 import type { Database } from '../platform/database.ts'
 import type { PublishedRelease } from '../records/published.ts'
 import type { Place } from './page.ts'
@@ -17,7 +18,9 @@ export function createOffsetFinder(database: Database, dataset: Dataset): FindOf
     max: KEPT_RELEASES,
     // Whoever asked gets what was read, also where other releases have taken its place meanwhile.
     ignoreFetchAbort: true,
-    fetchMethod: (_digest, _stale, { context: release }) => readCheckpoints(database, dataset, release),
+    // Requests that come together share a reading, so none of them may cancel it.
+    fetchMethod: (_digest, _stale, { context: release }) =>
+      runUncancelled(() => readCheckpoints(database, dataset, release)),
   })
   return async ({ digest, number }, offset) => {
     const before = findLastBefore(await kept.forceFetch(digest, { context: number }), offset)

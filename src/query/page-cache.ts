@@ -1,7 +1,9 @@
 // Answers that were asked for lately, ready to be sent, within a bound of bytes. Releases never change, so nothing grows old;
-// what several ask for at the same time is made once.
+// what several ask for at the same time is made once, and given up when none of them waits for it any more.
 import { LRUCache } from 'lru-cache'
+import { currentSignal, runWithSignal } from '../platform/cancellation.ts'
 import type { ContentEncoding } from '../platform/content-encoding.ts'
+import { abandoned } from '../platform/problem.ts'
 
 export interface WrittenBody {
   readonly bytes: Buffer
@@ -13,6 +15,13 @@ export interface WrittenBody {
 /** Gives what is kept under the key, or makes it. A failure is not kept. */
 export type PageCache = (key: string, make: () => Promise<WrittenBody>) => Promise<WrittenBody>
 
+/** A body that is being made, for as many requests as wait for it. */
+interface Making {
+  readonly body: Promise<WrittenBody>
+  readonly abandonment: AbortController
+  waiting: number
+}
+
 /** What an entry costs beside its body, roughly. */
 const ENTRY_BYTES = 1024
 
@@ -22,23 +31,51 @@ export function createPageCache(megabytes: number): PageCache {
     maxSize: Math.max(1, megabytes * 2 ** 20),
     sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
   })
-  const making = new Map<string, Promise<WrittenBody>>()
+  const makings = new Map<string, Making>()
 
-  async function makeOnce(key: string, make: () => Promise<WrittenBody>): Promise<WrittenBody> {
+  function remove(key: string, making: Making): void {
+    if (makings.get(key) === making) makings.delete(key)
+  }
+
+  function begin(key: string, make: () => Promise<WrittenBody>): Making {
+    const abandonment = new AbortController()
+    const body = runWithSignal(abandonment, make)
+    const making: Making = { body, abandonment, waiting: 0 }
+    makings.set(key, making)
+    void body
+      .then(
+        (made) => kept.set(key, made),
+        () => {},
+      )
+      .finally(() => remove(key, making))
+    return making
+  }
+
+  /** Whoever comes after the last one has left begins anew: what was given up ends in a failure. */
+  function leave(key: string, making: Making): void {
+    making.waiting--
+    if (making.waiting > 0) return
+    remove(key, making)
+    making.abandonment.abort()
+  }
+
+  async function join(key: string, making: Making): Promise<WrittenBody> {
+    making.waiting++
+    const signal = currentSignal()
+    if (signal === undefined) return making.body
+    const left = Promise.withResolvers<never>()
+    const onAbort = () => {
+      leave(key, making)
+      left.reject(abandoned())
+    }
+    signal.addEventListener('abort', onAbort)
+    if (signal.aborted) onAbort()
     try {
-      const body = await make()
-      kept.set(key, body)
-      return body
+      return await Promise.race([making.body, left.promise])
     } finally {
-      making.delete(key)
+      signal.removeEventListener('abort', onAbort)
     }
   }
 
-  return async (key, make) => {
-    const known = kept.get(key) ?? making.get(key)
-    if (known !== undefined) return known
-    const made = makeOnce(key, make)
-    making.set(key, made)
-    return made
-  }
+  return async (key, make) => kept.get(key) ?? join(key, makings.get(key) ?? begin(key, make))
 }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { currentSignal, runWithSignal } from '../../src/platform/cancellation.ts'
+import { Problem } from '../../src/platform/problem.ts'
 import { createPageCache, type WrittenBody } from '../../src/query/page-cache.ts'
 
 const bodyOf = (bytes: number): WrittenBody => ({ bytes: Buffer.alloc(bytes), encoding: 'identity', next: null })
@@ -74,4 +76,67 @@ test('a failure reaches everybody who waited, and the next one to ask is answere
     ['rejected', 'rejected', 'rejected'],
   )
   assert.equal((await ask('a', 10)).bytes.length, 10)
+})
+
+/** A body that is made when the test says so, and the signal it is made under. */
+function heldBody() {
+  const begun: (AbortSignal | undefined)[] = []
+  const body = Promise.withResolvers<WrittenBody>()
+  const make = () => {
+    begun.push(currentSignal())
+    return body.promise
+  }
+  return { begun, make, body }
+}
+
+const isAbandoned = (error: unknown) => error instanceof Problem && error.code === 'client_closed_request'
+
+test('one of several that leaves gets no body, the others do, and nothing is cancelled', async () => {
+  const cache = createPageCache(1)
+  const { begun, make, body } = heldBody()
+  const [first, second] = [new AbortController(), new AbortController()]
+  const leaving = runWithSignal(first, () => cache('a', make))
+  const staying = runWithSignal(second, () => cache('a', make))
+  first.abort()
+  await assert.rejects(leaving, isAbandoned)
+  assert.deepEqual([begun.length, begun[0]?.aborted], [1, false])
+  body.resolve(bodyOf(10))
+  assert.equal((await staying).bytes.length, 10)
+})
+
+test('when the last one leaves the work is cancelled, and the next to ask begins anew', async () => {
+  const cache = createPageCache(1)
+  const { begun, make, body } = heldBody()
+  const controllers = [new AbortController(), new AbortController(), new AbortController()]
+  const leaving = controllers.map((controller) => runWithSignal(controller, () => cache('a', make)))
+  for (const controller of controllers) controller.abort()
+  for (const one of leaving) await assert.rejects(one, isAbandoned)
+  assert.deepEqual([begun.length, begun[0]?.aborted], [1, true])
+  const next = runWithSignal(new AbortController(), () => cache('a', make))
+  assert.deepEqual([begun.length, begun[1]?.aborted], [2, false])
+  body.resolve(bodyOf(10))
+  assert.equal((await next).bytes.length, 10)
+})
+
+test('work that somebody without a signal waits for is never cancelled', async () => {
+  const cache = createPageCache(1)
+  const { begun, make, body } = heldBody()
+  const controller = new AbortController()
+  const leaving = runWithSignal(controller, () => cache('a', make))
+  const staying = cache('a', make)
+  controller.abort()
+  await assert.rejects(leaving, isAbandoned)
+  assert.equal(begun[0]?.aborted, false)
+  body.resolve(bodyOf(10))
+  assert.equal((await staying).bytes.length, 10)
+})
+
+test('who has left before the work begins gets nothing, and it is cancelled at once', async () => {
+  const cache = createPageCache(1)
+  const { begun, make } = heldBody()
+  await assert.rejects(
+    runWithSignal({ signal: AbortSignal.abort() }, () => cache('a', make)),
+    isAbandoned,
+  )
+  assert.equal(begun[0]?.aborted, true)
 })
