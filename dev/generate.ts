@@ -24,6 +24,7 @@ async function describeApi(): Promise<string> {
     maxStalenessSeconds: 60,
     rateLimit: 6000,
     rateSeconds: 60,
+    clientConcurrency: 8,
     redisUrl: null,
     database,
     watcher: createWatcher(database, () => {}),

@@ -72,6 +72,7 @@ export async function startService(settings: Settings, overrides: Record<string,
       OUTBREAKS_DRAIN_SECONDS: '0',
       // Told in the headers, but not what a journey or a measurement runs into.
       OUTBREAKS_RATE_LIMIT: '1000000000',
+      OUTBREAKS_CLIENT_CONCURRENCY: '0',
       ...overrides,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -11,6 +11,7 @@ import { createOutsideVerifier } from './oauth/outside-issuer.ts'
 import { registerTokenEndpoint } from './oauth/token-endpoint.ts'
 import { registerWhoami } from './oauth/whoami.ts'
 import { cancelWithWork } from './platform/cancellation.ts'
+import { limitConcurrency } from './platform/concurrency-limit.ts'
 import type { Database } from './platform/database.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { registerHealth } from './platform/health.ts'
@@ -36,6 +37,7 @@ interface AppDependencies {
   maxStalenessSeconds: number
   rateLimit: number
   rateSeconds: number
+  clientConcurrency: number
   redisUrl: string | null
   database: Database
   /** Left out where this node has none. */
@@ -80,6 +82,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     void app.register(async (guarded: HttpServer) => {
       guardScope(guarded, { ...guard, scope: dataset.scope })
       if (quota !== null) limitRate(guarded, quota)
+      if (dependencies.clientConcurrency > 0) limitConcurrency(guarded, dependencies.clientConcurrency)
       registerQueryRoutes(guarded, {
         dataset,
         database: asked,

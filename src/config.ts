@@ -29,6 +29,8 @@ export interface ServiceConfig extends OperatorConfig {
   /** Requests a client may make in `rateSeconds`; 0 where there is no limit. */
   rateLimit: number
   rateSeconds: number
+  /** Requests of a client that a node processes at a time; 0 where there is no limit. */
+  clientConcurrency: number
   /** Where the nodes count requests together; null where each counts alone. */
   redisUrl: string | null
   /** Set where another issuer's tokens are trusted instead of our own. */
@@ -77,6 +79,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       maxStalenessSeconds: read('OUTBREAKS_MAX_STALENESS_SECONDS', wholeNumber(5, 600), 60),
       rateLimit: read('OUTBREAKS_RATE_LIMIT', wholeNumber(0, 1_000_000_000), 6000),
       rateSeconds: read('OUTBREAKS_RATE_SECONDS', wholeNumber(1, 86_400), 60),
+      clientConcurrency: read('OUTBREAKS_CLIENT_CONCURRENCY', wholeNumber(0, 10_000), 8),
       redisUrl: read('OUTBREAKS_REDIS_URL', redisUrl, '') || null,
       outsideIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
       filesDirectory: read('OUTBREAKS_FILES', readableDirectory, '') || null,

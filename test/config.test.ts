@@ -46,6 +46,7 @@ test('three variables are enough; the others have their defaults', () => {
     maxStalenessSeconds: 60,
     rateLimit: 6000,
     rateSeconds: 60,
+    clientConcurrency: 8,
     redisUrl: null,
     outsideIssuer: null,
     filesDirectory: null,
@@ -68,6 +69,7 @@ test('everything can be set', () => {
     OUTBREAKS_MAX_STALENESS_SECONDS: '600',
     OUTBREAKS_RATE_LIMIT: '0',
     OUTBREAKS_RATE_SECONDS: '86400',
+    OUTBREAKS_CLIENT_CONCURRENCY: '0',
     OUTBREAKS_FILES: os.tmpdir(),
     OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
   })
@@ -78,6 +80,7 @@ test('everything can be set', () => {
   assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
+  assert.equal(config.clientConcurrency, 0)
   assert.equal(config.filesDirectory, os.tmpdir())
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
 })
@@ -118,6 +121,7 @@ const bad: Record<string, string[]> = {
   OUTBREAKS_MAX_STALENESS_SECONDS: [CANARY, '0', '4', '601', '1m'],
   OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
   OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
+  OUTBREAKS_CLIENT_CONCURRENCY: [CANARY, '-1', '10001', '8x'],
   OUTBREAKS_FILES: [CANARY, './files', '~/files', `/nowhere/${CANARY}`, import.meta.filename],
   OUTBREAKS_REDIS_URL: [
     CANARY,

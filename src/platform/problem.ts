@@ -18,6 +18,7 @@ export const problems = {
   range_not_satisfiable: [416, 'The file does not have the bytes that were asked for.'],
   headers_too_large: [431, 'The request line and headers are too large.'],
   quota_exceeded: [429, 'The client has used up its requests for the moment.'],
+  concurrency_exceeded: [429, 'The client has too many requests under way.'],
   client_closed_request: [499, 'The client closed the connection before it was answered.'],
   internal_error: [500, 'The service failed.'],
   file_damaged: [500, 'The file is not what was published.'],

@@ -164,7 +164,9 @@ export const refusals = {
   401: refused('There is no valid access token.'),
   403: refused('The token does not allow this.'),
   410: refused('The records of this release are kept no longer.'),
-  429: refused('The client has used up its requests for the moment; `Retry-After` says when to come again.'),
+  429: refused(
+    'The client has used up its requests for the moment, or has too many under way; `Retry-After` says when to come again.',
+  ),
   431: refused('The address and the headers together are longer than 8 KiB.'),
   503: refused('The service cannot answer at the moment, or nothing has been published yet.'),
 }

@@ -21,7 +21,6 @@ const credentials = await prepareDatabase(settings, path.resolve(import.meta.dir
 const service = await startService(settings, {
   NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   OUTBREAKS_LOG_LEVEL: 'error',
-  OUTBREAKS_CLIENT_CONCURRENCY: '0',
 })
 after(() => service.process.kill('SIGKILL'))
 const { host, hostname, port } = new URL(service.baseUrl)
