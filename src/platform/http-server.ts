@@ -133,7 +133,7 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
       throw new Problem('invalid_request', 'The request target must be a path, or an address with http or https.')
     // Before the framework asks for the type of a body that nobody will read.
     if (request.is404) refuseAddress(request)
-    runWithSignal(request, done)
+    runWithSignal(watchConnection(request), done)
   })
   let closing = false
   app.addHook('preClose', async () => {
@@ -175,6 +175,13 @@ export function createHttpServer({ baseUrl, log, connections, isLeaving = () => 
     log.info({ request_id: id, status: problem.status, problem: code, reason })
   }
 }
+
+/** The signal of fastify, made when it is asked for, would not tell of a connection that was lost before. */
+const watchConnection = (request: FastifyRequest) => ({
+  get signal() {
+    return request.raw.socket.destroyed ? AbortSignal.abort() : request.signal
+  },
+})
 
 /** RFC 9112 3.2.2: a target in absolute form is that of its path. Its authority is not compared: the base address is configured. */
 function toOriginForm({ url = '/' }: IncomingMessage): string {

@@ -22,19 +22,23 @@ import { createTestDatabase } from '../database.ts'
 import { createObservedServer } from './observed-server.ts'
 
 const CANCELLED_MS = 1000
+const sleep = sql`select 1 from pg_sleep(1.4)`
 const url = await createTestDatabase()
 const admin = new pg.Client(url)
 await admin.connect()
 const database = openDatabase({ url, role: 'outbreaks_api', connections: 1 })
 const cancelled = cancelWithWork(database)
 const { app, lines } = createObservedServer()
-app.get('/sleeps', async () => cancelled.query(sql`select 1 from pg_sleep(1.4)`))
+app.get('/sleeps', async () => cancelled.query(sleep))
 app.get('/copies', async () => cancelled.copyOut(sql`copy (select 1 from pg_sleep(1.4)) to stdout`))
+app.get('/late', async () => {
+  await wait(200)
+  return cancelled.query(sleep)
+})
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
 after(() => Promise.all([app.close(), database.close(), admin.end()]))
 
-const sleep = sql`select 1 from pg_sleep(1.4)`
 const backend = sql`select pg_backend_pid() as pid`
 const isProblem = (code: ProblemCode) => (error: unknown) => error instanceof Problem && error.code === code
 
@@ -150,3 +154,15 @@ for (const address of ['/sleeps', '/copies']) {
     )
   })
 }
+
+test('a query that comes up after the client has gone is not begun', async () => {
+  const outgoing = request({ port, path: '/late' }).on('error', () => {})
+  outgoing.end()
+  await once(outgoing, 'socket')
+  await wait(100)
+  outgoing.destroy()
+  for (let waited = 0; waited < 600; waited += 20) {
+    assert.equal(await countActive(), 0)
+    await wait(20)
+  }
+})
