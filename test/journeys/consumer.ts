@@ -20,7 +20,7 @@ export const askForToken = ({ client_id, client_secret }: Credentials, tokenUrl:
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ client_id, client_secret, audience, grant_type: 'client_credentials' }),
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(30_000),
   })
 
 export async function obtainToken(credentials: Credentials, tokenUrl: string, audience: string): Promise<string> {
@@ -33,7 +33,7 @@ export async function obtainToken(credentials: Credentials, tokenUrl: string, au
 export const readRecord = (address: string, token: string) =>
   fetch(address + RECORD_PATH, {
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(30_000),
   })
 
 export async function assertOpens(address: string, token: string): Promise<void> {

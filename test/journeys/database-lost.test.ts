@@ -8,8 +8,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { createCluster, findFreePort } from '../../dev/postgres.ts'
 import { newSettings, prepareDatabase, startService } from '../../dev/service.ts'
+import { startWitness } from '../witness.ts'
 
+/** What is promised, on a machine that has nothing else to do; the witness says what it may be now. */
 const LONGEST_MS = 3000
+/** After this a request has got no answer at all. */
+const ANSWER_MS = 30_000
 const DOWN_MS = 4000
 const LOOPS = 8
 /** What is asked, and what it answers when all is well. The last one makes the node ask for news of releases. */
@@ -20,6 +24,8 @@ const requests: [path: string, status: number][] = [
   ['/v1/hed-outbreaks/outbreaks?release=99', 400],
 ]
 
+const witness = await startWitness()
+after(witness.stop)
 const cluster = await createCluster()
 after(() => cluster.stop())
 const settings = newSettings(cluster.url)
@@ -33,13 +39,14 @@ const askForToken = (baseUrl = service.baseUrl) =>
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ client_id, client_secret, audience: service.baseUrl, grant_type: 'client_credentials' }),
-    signal: AbortSignal.timeout(LONGEST_MS),
+    signal: AbortSignal.timeout(ANSWER_MS),
   })
 const { access_token: token } = (await (await askForToken()).json()) as { access_token: string }
 
 interface Answer {
   status: number
   usual: number
+  code: string | undefined
   ms: number
   endedAt: number
   proper: boolean
@@ -49,16 +56,19 @@ async function ask(baseUrl: string, [address, usual]: (typeof requests)[number])
   const began = performance.now()
   const response = await fetch(baseUrl + address, {
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(ANSWER_MS),
   })
   const body = await response.text()
   const endedAt = performance.now()
+  const code = response.status === 503 ? (JSON.parse(body) as { code: string }).code : undefined
   const refusal =
     response.status === 503 &&
     response.headers.get('content-type') === 'application/problem+json' &&
     response.headers.get('retry-after') !== null &&
-    (JSON.parse(body) as { code: string }).code === 'unavailable'
-  return { status: response.status, usual, ms: endedAt - began, endedAt, proper: response.status === usual || refusal }
+    // A busy machine may make the node late enough to shed load.
+    (code === 'unavailable' || code === 'overloaded')
+  const proper = response.status === usual || refusal
+  return { status: response.status, usual, code, ms: endedAt - began, endedAt, proper }
 }
 
 /** Steady parallel requests until it is stopped. A request that gets no answer at all fails the test. */
@@ -81,7 +91,7 @@ function startLoad() {
 }
 
 const statusOf = async (address: string, baseUrl = service.baseUrl) => {
-  const response = await fetch(baseUrl + address, { signal: AbortSignal.timeout(LONGEST_MS) })
+  const response = await fetch(baseUrl + address, { signal: AbortSignal.timeout(ANSWER_MS) })
   await response.arrayBuffer()
   return response.status
 }
@@ -89,7 +99,7 @@ const statusOf = async (address: string, baseUrl = service.baseUrl) => {
 async function untilReady(status: number, within: number): Promise<number> {
   const began = performance.now()
   while ((await statusOf('/ready')) !== status) {
-    assert.ok(performance.now() - began < within, `readiness is not ${status} within ${within} ms`)
+    assert.ok(performance.now() - began < witness.allow(within), `readiness is not ${status} within ${within} ms`)
     await wait(20)
   }
   return Math.round(performance.now() - began)
@@ -131,6 +141,7 @@ const lose: [title: string, away: () => Promise<void>, back: () => Promise<void>
 
 for (const [title, away, back] of lose) {
   test(`the database ${title} for ${DOWN_MS / 1000} s under load`, async (t) => {
+    witness.forget()
     const load = startLoad()
     t.after(load.stop)
     await wait(700)
@@ -144,13 +155,16 @@ for (const [title, away, back] of lose) {
     const ready = await untilReady(200, LONGEST_MS)
     await wait(LONGEST_MS - (performance.now() - backAt))
     await load.stop()
+    const mended = await Promise.all(requests.map((request) => ask(service.baseUrl, request)))
+    const bound = witness.allow(LONGEST_MS)
 
     const { answers } = load
     const count = (good: boolean) => answers.filter((answer) => (answer.status === answer.usual) === good).length
     const longest = Math.round(Math.max(...answers.map((answer) => answer.ms)))
     const served = answers.find((answer) => answer.status === 200 && answer.endedAt > backAt)?.endedAt ?? Number.NaN
-    const lastRefused = answers.findLast((answer) => answer.status === 503)?.endedAt ?? Number.NaN
+    const lastRefused = answers.findLast((answer) => answer.code === 'unavailable')?.endedAt ?? Number.NaN
     t.diagnostic(`${answers.length} answers: ${count(true)} as usual, ${count(false)} times 503; longest ${longest} ms`)
+    t.diagnostic(`the machine added at most ${Math.round(bound - LONGEST_MS)} ms`)
     t.diagnostic(`unready after ${seen.unready} ms; ready ${ready} ms after the return`)
     t.diagnostic(
       `first data ${Math.round(served - backAt)} ms after the return, last refusal ${Math.round(lastRefused - backAt)} ms`,
@@ -159,9 +173,13 @@ for (const [title, away, back] of lose) {
     assert.deepEqual(answers.filter((answer) => !answer.proper).slice(0, 5), [])
     assert.deepEqual([seen.live, seen.token], [200, 200])
     assert.ok(count(false) > 0, 'the loss was felt')
-    assert.ok(longest < LONGEST_MS, `a request took ${longest} ms`)
-    assert.ok(served - backAt < LONGEST_MS)
-    assert.ok(Number.isNaN(lastRefused) || lastRefused - backAt < LONGEST_MS - 500, 'refusals stop')
+    assert.ok(longest < bound, `a request took ${longest} ms`)
+    assert.ok(served - backAt < bound)
+    assert.ok(Number.isNaN(lastRefused) || lastRefused - backAt < bound - 500, 'refusals stop')
+    assert.deepEqual(
+      mended.map(({ status }) => status),
+      requests.map(([, usual]) => usual),
+    )
     assert.deepEqual([service.process.exitCode, service.process.pid], [null, pid])
   })
 }
@@ -174,7 +192,7 @@ test('a node that starts while the database is away refuses, and becomes ready b
   const starting = startService(settings, { OUTBREAKS_PORT: String(port), OUTBREAKS_BASE_URL: service.baseUrl })
   starting.catch(() => {})
   while ((await statusOf('/live', baseUrl).catch(() => 0)) !== 200) {
-    assert.ok(performance.now() - lostAt < 10_000, 'it does not even live')
+    assert.ok(performance.now() - lostAt < ANSWER_MS, 'it does not even live')
     await wait(50)
   }
   assert.equal(await statusOf('/ready', baseUrl), 503)
@@ -186,19 +204,21 @@ test('a node that starts while the database is away refuses, and becomes ready b
   await wait(DOWN_MS - (performance.now() - lostAt))
   await cluster.start()
   const back = performance.now()
+  witness.forget()
   const node = await starting
   t.after(() => node.process.kill('SIGKILL'))
   t.diagnostic(`ready ${Math.round(performance.now() - back)} ms after the database`)
-  assert.ok(performance.now() - back < LONGEST_MS)
+  assert.ok(performance.now() - back < witness.allow(LONGEST_MS))
   for (const request of requests) assert.equal((await ask(baseUrl, request)).status, request[1])
   assert.equal(await node.stop(), 0)
 })
 
 test('a node leaves in order although its database is frozen', async (t) => {
   signalCluster('SIGSTOP')
+  witness.forget()
   const began = performance.now()
   const code = await service.stop().finally(() => signalCluster('SIGCONT'))
   t.diagnostic(`left after ${Math.round(performance.now() - began)} ms with code ${code}`)
   assert.equal(code, 0)
-  assert.ok(performance.now() - began < 8000)
+  assert.ok(performance.now() - began < witness.allow(8000))
 })

@@ -8,12 +8,18 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, type Service, startService } from '../../dev/service.ts'
 import { createTestDatabase } from '../database.ts'
+import { startWitness } from '../witness.ts'
 
 const PATHS = [
   '/v1/hed-outbreaks/outbreaks?num=50',
   '/v2/hed-outbreaks/outbreaks?num=50',
   '/v2/hed-outbreaks/event-names',
 ]
+/** Long enough that a busy machine ends its load within it. */
+const DRAIN_SECONDS = 4
+const FEWEST_ANSWERS = 20
+const witness = await startWitness()
+after(witness.stop)
 const settings = newSettings(await createTestDatabase())
 const { client_id, client_secret } = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../sample'))
 const started: Service[] = []
@@ -40,7 +46,7 @@ async function obtainToken(service: Service): Promise<string> {
 function get(service: Service, address: string, token: string, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }
-    request(service.baseUrl + address, { agent, headers, timeout: 5000 }, (incoming) => {
+    request(service.baseUrl + address, { agent, headers, timeout: 30_000 }, (incoming) => {
       incoming.resume().on('end', () => resolve(incoming.statusCode ?? 0))
     })
       .on('error', reject)
@@ -65,6 +71,7 @@ function startLoad(service: Service, token: string, keepAlive: boolean) {
     agent.destroy()
   })
   return {
+    count: () => answers,
     async stop() {
       stopped.abort()
       await Promise.all(loops)
@@ -95,22 +102,39 @@ async function startSlowRequest(service: Service) {
   }
 }
 
+/** Until it accepts no connection any more. */
+async function untilClosed({ baseUrl }: Service): Promise<void> {
+  const { port } = new URL(baseUrl)
+  const deadline = Date.now() + 60_000
+  const isOpen = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+      socket.on('connect', () => socket.destroy())
+    })
+  while (await isOpen()) {
+    assert.ok(Date.now() < deadline, 'the listener is not closed')
+    await wait(20)
+  }
+}
+
 const exitOf = (service: Service) => once(service.process, 'exit') as Promise<[number | null, string | null]>
 
 test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0', async (t) => {
-  const service = await start({ OUTBREAKS_DRAIN_SECONDS: '1' })
+  const service = await start({ OUTBREAKS_DRAIN_SECONDS: String(DRAIN_SECONDS) })
   const token = await obtainToken(service)
   const kept = startLoad(service, token, true)
   const fresh = startLoad(service, token, false)
-  await wait(200)
+  while (kept.count() <= FEWEST_ANSWERS || fresh.count() <= FEWEST_ANSWERS) await wait(20)
   assert.equal((await fetch(`${service.baseUrl}/live`)).headers.get('connection'), 'keep-alive')
   const slow = await startSlowRequest(service)
   await wait(50)
 
   const exit = exitOf(service)
+  witness.forget()
   const began = performance.now()
   service.process.kill('SIGTERM')
-  while ((await fetch(`${service.baseUrl}/ready`)).status !== 503) assert.ok(performance.now() - began < 300)
+  while ((await fetch(`${service.baseUrl}/ready`)).status !== 503)
+    assert.ok(performance.now() - began < witness.allow(300))
   const unready = Math.round(performance.now() - began)
   // Whoever keeps a connection is told to open another, so that hardly a request crosses with the end.
   const { headers } = await fetch(`${service.baseUrl}/live`)
@@ -123,20 +147,20 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   const loads = await Promise.all([kept.stop(), fresh.stop()])
   const stopped = performance.now() - began
   // The listener is closed by now; what was under way is still answered, on a connection that is then closed.
-  await wait(1400 - stopped)
+  await untilClosed(service)
   const slowAnswer = await slow.finish()
   const [code] = await exit
   const total = Math.round(performance.now() - began)
   t.diagnostic(`unready after ${unready} ms, ${loads.map((load) => load.answers)} answers, left after ${total} ms`)
 
-  assert.ok(stopped < 1000, `the load was stopped only after ${stopped} ms`)
+  assert.ok(stopped < DRAIN_SECONDS * 1000, `the load was stopped only after ${stopped} ms`)
   for (const { answers, odd } of loads) {
     assert.deepEqual(odd, [])
-    assert.ok(answers > 20)
+    assert.ok(answers > FEWEST_ANSWERS)
   }
   assert.equal(slowAnswer, 'HTTP/1.1 200 OK')
   assert.equal(code, 0)
-  assert.ok(total < 4000)
+  assert.ok(total < witness.allow(DRAIN_SECONDS * 1000 + 3000))
   assert.match(service.output(), /"msg":"left"/)
 })
 
@@ -154,7 +178,7 @@ test('SIGTERM: connections that are kept open and idle do not hold it back', asy
   silent.destroy()
   t.diagnostic(`left after ${ms} ms`)
   assert.equal(code, 0)
-  assert.ok(ms < 8000)
+  assert.ok(ms < witness.allow(8000))
 })
 
 test('SIGTERM: a request that never ends is not waited for beyond its time', async (t) => {
@@ -166,7 +190,7 @@ test('SIGTERM: a request that never ends is not waited for beyond its time', asy
   const ms = Math.round(performance.now() - began)
   t.diagnostic(`left after ${ms} ms with code ${code}`)
   assert.equal(code, 0)
-  assert.ok(ms < 8000)
+  assert.ok(ms < witness.allow(8000))
 })
 
 test('kill -9 under load: the next start on the same port is ready and serves', async (t) => {

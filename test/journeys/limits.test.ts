@@ -14,12 +14,16 @@ import {
 } from '../../dev/service.ts'
 import { createTestDatabase } from '../database.ts'
 import { startRedis, withoutRedis } from '../platform/redis-server.ts'
+import { startWitness } from '../witness.ts'
 import { askForToken, obtainToken } from './consumer.ts'
 
 const PUBLIC_URL = 'http://outbreaks.test'
 const LIST = '/v2/hed-outbreaks/outbreaks'
 const LIMIT = 30
-const WINDOW_SECONDS = 4
+/** Long enough that the requests of a test fall into one window, also on a busy machine. */
+const WINDOW_SECONDS = 10
+const witness = await startWitness()
+after(witness.stop)
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../sample'))
 const started: Service[] = []
@@ -48,7 +52,7 @@ async function whoami(node: Service, token: string) {
 const read = (node: Service, token: string, address: string, headers: Record<string, string> = {}) =>
   fetch(node.baseUrl + address, {
     headers: { authorization: `Bearer ${token}`, ...headers },
-    signal: AbortSignal.timeout(5000),
+    signal: AbortSignal.timeout(30_000),
   })
 
 /** As many requests at once as are given, over the nodes and tokens in turn: how many the quota let through, and how many not. */
@@ -84,7 +88,7 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
     assert.equal(granted, LIMIT)
     const left = answers
       .filter((answer) => !refused.includes(answer))
-      .map(({ headers }) => Number(/^"default";r=(\d+);t=[1-4]$/.exec(headers.get('ratelimit') ?? '')?.[1]))
+      .map(({ headers }) => Number(/^"default";r=(\d+);t=(?:10|[1-9])$/.exec(headers.get('ratelimit') ?? '')?.[1]))
     assert.deepEqual(
       left.toSorted((a, b) => a - b),
       Array.from({ length: LIMIT }, (_, i) => i),
@@ -106,12 +110,14 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
   await t.test('with Redis killed both answer, each by its own count, and say so once', async () => {
     const tokens = await tokensOf(clients[2])
     await redis.kill()
+    witness.forget()
     const { granted, longest } = await burst(nodes, tokens, 4 * LIMIT)
     t.diagnostic(`without Redis: ${granted} of ${4 * LIMIT} let through, the longest took ${Math.round(longest)} ms`)
     assert.equal(granted, 2 * LIMIT)
-    assert.ok(longest < 1000)
+    assert.ok(longest < witness.allow(1000))
     // The log is written a moment later.
-    await wait(500)
+    const written = Date.now() + 30_000
+    while (nodes.some((node) => said(node, 'Redis does not answer') === 0) && Date.now() < written) await wait(20)
     for (const node of nodes) {
       assert.equal(said(node, 'Redis does not answer'), 1)
       assert.equal((await whoami(node, tokens[0] ?? '')).quota?.remaining, 0)
@@ -121,7 +127,7 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
   await t.test('with Redis back they share again', async () => {
     await redis.start()
     const tokens = await tokensOf(clients[3])
-    const deadline = Date.now() + 2000
+    const deadline = Date.now() + 30_000
     while (nodes.some((node) => said(node, 'Redis answers again') === 0)) {
       assert.ok(Date.now() < deadline, 'Redis is not found again')
       await Promise.all(nodes.map((node) => whoami(node, tokens[0] ?? '')))
@@ -182,6 +188,7 @@ test('an overloaded node refuses at once what it cannot do, does the rest, and r
   await burst([node], [token], 20)
   const known = (await read(node, token, LIST)).headers.get('etag') ?? ''
   const letGo = await lockRecords()
+  witness.forget()
   const flood = burst([node], [token], 400, 200)
   await wait(300)
   const began = performance.now()
@@ -206,14 +213,15 @@ test('an overloaded node refuses at once what it cannot do, does the rest, and r
     others.map(({ status }) => status),
     [200, 200, 200, 200, 200, 200, 304],
   )
-  assert.ok(ms < 2000)
+  assert.ok(ms < witness.allow(2000))
   assert.ok(shed.length >= 100)
   for (const { status, headers } of answers) assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
-  assert.ok(longest < 3000)
-  await wait(1000)
-  const later = await burst([node], [token], 100, 600)
-  assert.ok(
-    later.answers.every(({ status }) => status === 200),
-    'the node recovers',
-  )
+  assert.ok(longest < witness.allow(3000))
+  const recovered = Date.now() + 30_000
+  for (;;) {
+    await wait(1000)
+    const later = await burst([node], [token], 100, 600)
+    if (later.answers.every(({ status }) => status === 200)) break
+    assert.ok(Date.now() < recovered, 'the node does not recover')
+  }
 })
