@@ -20,6 +20,9 @@ const busy: ChildProcess[] = Array.from({ length: Number(values.load) }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
 const failures: string[] = []
+// Whoever ends it early finds nothing left of it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void leave().then(() => process.exit(1)))
 await globalSetup()
 try {
   for (let i = 0; i < Number(values.times); i++) {
@@ -33,12 +36,16 @@ try {
     console.log(`${i + 1} of ${values.times}: TEST_SEED=${seed}, ${seconds} s, ${failed.length} failed`)
   }
 } finally {
-  for (const child of busy) child.kill('SIGKILL')
-  await globalTeardown()
+  await leave()
 }
 for (const failure of failures) console.log(failure)
 console.log(`${values.times} times: ${failures.length} failures`)
 process.exitCode = failures.length === 0 ? 0 : 1
+
+async function leave(): Promise<void> {
+  for (const child of busy) child.kill('SIGKILL')
+  await globalTeardown()
+}
 
 async function runOnce(): Promise<string[]> {
   const failed: string[] = []
