@@ -157,6 +157,25 @@ grant insert on release_file to outbreaks_operator;
 create trigger note_change after insert or update or delete on release_file
   for each statement execute function note_change('release');
 
+-- Rows of the input that have faults, which the operator confirmed by their number: the release leaves them out.
+create table release_rejection (
+  dataset text not null,
+  release integer not null,
+  -- In the order in which they were rejected, from 1.
+  number integer not null check (number >= 1),
+  file text not null,
+  line integer not null,
+  "column" text,
+  rule text not null,
+  message text not null,
+  -- The cells of the row as JSON, long ones cut.
+  row_json text not null check (length(row_json) <= 100000),
+  primary key (dataset, release, number),
+  foreign key (dataset, release) references release
+);
+grant select on release_rejection to outbreaks_api, outbreaks_operator;
+grant insert on release_rejection to outbreaks_operator;
+
 -- One transaction marks releases as pruned and deletes what no kept release holds: a snapshot sees both or neither, on
 -- the primary and on a replica. Nothing else in this schema deletes anything that was published.
 create function prune_releases(of_dataset text, oldest_kept integer) returns void

@@ -34,6 +34,9 @@ const releaseSchema = Type.Object({
   added: count('Records the release before it did not hold.'),
   corrected: count('Records that say something else than in the release before it.'),
   withdrawn: count('Records of the release before it that it does not hold.'),
+  rejected: count(
+    'Rows of its input that were left out for their faults. A published record that such a row names stays as it was.',
+  ),
   reasons: Type.Object(
     { ...whyByKind, events: Type.Optional(Type.Record(Type.String(), Type.Object(whyByKind))) },
     { description: 'Why records were added, corrected and withdrawn, unless their event says otherwise.' },

@@ -51,7 +51,7 @@ export interface Change {
 /** `home` is the address of the releases. */
 export const shapeRelease = (release: PublishedRelease, home: string): string => {
   const { publishedAt, number, title, licence, note, restores, prunedAt, ...more } = release
-  const { records, added, corrected, withdrawn, reasons, warnings, digest } = more
+  const { records, added, corrected, withdrawn, rejected, reasons, warnings, digest } = more
   const published_at = publishedAt.toISOString()
   const pruned_at = prunedAt?.toISOString() ?? null
   const files = release.files.map(({ name, mediaType, ...proof }) => ({
@@ -60,7 +60,7 @@ export const shapeRelease = (release: PublishedRelease, home: string): string =>
   }))
   return JSON.stringify({
     ...{ number, title, licence, note, published_at, restores, pruned_at },
-    ...{ records, added, corrected, withdrawn, reasons, warnings, digest, files },
+    ...{ records, added, corrected, withdrawn, rejected, reasons, warnings, digest, files },
   })
 }
 

@@ -23,6 +23,8 @@ export interface PublishedRelease {
   readonly added: number
   readonly corrected: number
   readonly withdrawn: number
+  /** Rows of its input that were left out for their faults. */
+  readonly rejected: number
   readonly reasons: Reasons
   /** How often each rule warned while the release was read. */
   readonly warnings: Readonly<Record<string, number>>
@@ -50,6 +52,7 @@ interface ReleaseRow {
   added: string
   corrected: string
   withdrawn: string
+  rejected: string
   reasons: Reasons
   warnings: Record<string, number>
   digest: Buffer
@@ -63,10 +66,14 @@ const files = sql`array(
     'sha256', encode(sha256, 'hex'))
   from release_file as file where file.dataset = release.dataset and file.release = release.number order by name)`
 
+const rejected = sql`(
+  select count(*) from release_rejection as left_out
+  where left_out.dataset = release.dataset and left_out.release = release.number)`
+
 export async function loadPublished(database: Reader): Promise<Published> {
   const rows = await database.query<ReleaseRow>(
     sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn,
-        reasons, warnings, digest, restores, pruned_at, ${files} as files
+        reasons, warnings, digest, restores, pruned_at, ${rejected} as rejected, ${files} as files
       from release order by dataset, number`,
   )
   // After the releases: a release and its contract appear together, so none is missing.
@@ -93,6 +100,7 @@ const toPublished = (row: ReleaseRow, contracts: readonly StoredContract[]): Pub
   added: Number(row.added),
   corrected: Number(row.corrected),
   withdrawn: Number(row.withdrawn),
+  rejected: Number(row.rejected),
   reasons: row.reasons,
   warnings: row.warnings,
   contract: findContract(contracts, row.number),

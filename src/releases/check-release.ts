@@ -2,10 +2,11 @@
 import { hash } from 'node:crypto'
 import type { Dataset } from '../datasets/define.ts'
 import type { Progress } from '../platform/progress.ts'
-import { type CheckedRow, createRowCheck, inputColumns, requiredFields } from './check-row.ts'
-import { collectFindings, errorAt, type Finding, type Findings, InputFault } from './finding.ts'
+import { type CheckedRow, createRowCheck, inputColumns, readIdentity, requiredFields } from './check-row.ts'
+import { collectFindings, errorAt, type Finding, type Findings, InputFault, type RowFault } from './finding.ts'
 import { openRelease } from './input/read-release.ts'
 import type { RecordFile } from './input/record-file.ts'
+import { describeRow } from './rejection.ts'
 import { createSeriesWatch } from './series-watch.ts'
 
 export interface PlacedRow extends CheckedRow {
@@ -18,9 +19,11 @@ export async function* checkRows(
   dataset: Dataset,
   files: readonly RecordFile[],
   findings: Findings,
+  suspects: ReadonlySet<number> = new Set(),
 ): AsyncGenerator<PlacedRow[]> {
   const columns = inputColumns(dataset)
   const today = latestDay(new Date())
+  const findEarlier = createDuplicateWatch(suspects)
   refuseUnmapped(dataset, files)
   for (const { name: file, format, batches } of files) {
     const checkRow = createRowCheck(dataset, format, today)
@@ -28,11 +31,21 @@ export async function* checkRows(
       const rows: PlacedRow[] = []
       for (const input of batch) {
         const { line } = input
-        const row = checkRow(input, (column, objection, severity) =>
-          findings.add({ file, line, column, severity, ...objection }),
-        )
-        if (row === null) findings.reject()
-        else rows.push({ file, line, ...row })
+        const faults: RowFault[] = []
+        const row = checkRow(input, (column, objection, severity) => {
+          findings.add({ file, line, column, severity, ...objection })
+          if (severity === 'error') faults.push({ column, ...objection })
+        })
+        const again = row === null ? null : findEarlier({ file, line, ...row })
+        if (again !== null) {
+          findings.add({ file, line, severity: 'error', ...again })
+          faults.push(again)
+        }
+        if (row !== null && again === null) rows.push({ file, line, ...row })
+        else {
+          const identity = readIdentity(input.cells[0], input.cells[1], format, () => {})
+          findings.reject({ file, line, identity, faults, row: describeRow(columns, input.cells) })
+        }
       }
       yield rows
     }
@@ -109,14 +122,22 @@ export const countSkipped = (files: readonly RecordFile[]): number =>
 
 const nameOf = ({ identity }: CheckedRow) => ('id' in identity ? `#${identity.id}` : identity.key)
 
-/** Throws the rows that name a record another row names already; reads the input from its beginning. */
+/** Throws all that is wrong with the rows, those included that name a record again; reads the input from its beginning. */
 export async function findDuplicates(dataset: Dataset, files: readonly RecordFile[]): Promise<void> {
-  const suspects = createSuspects()
-  for await (const batch of checkRows(dataset, files, collectFindings()))
-    for (const row of batch) suspects.note(nameOf(row))
-  const findings = collectFindings()
-  await addDuplicates(dataset, files, findings, suspects.list())
+  const findings = collectFindings(undefined, true)
+  await addDuplicates(dataset, files, findings, await findSuspects(dataset, files, findings))
   findings.settle()
+}
+
+/** The fingerprints of names that may stand twice; reads the input from its beginning. */
+export async function findSuspects(
+  dataset: Dataset,
+  files: readonly RecordFile[],
+  findings = collectFindings(0, true),
+): Promise<Set<number>> {
+  const suspects = createSuspects()
+  for await (const batch of checkRows(dataset, files, findings)) for (const row of batch) suspects.note(nameOf(row))
+  return suspects.list()
 }
 
 /** How many there are. Reads the input once more, only where names are suspected of standing twice. */
@@ -126,25 +147,39 @@ async function addDuplicates(
   findings: Findings,
   suspects: ReadonlySet<number>,
 ): Promise<number> {
-  const first = new Map<string, string>()
+  const findEarlier = createDuplicateWatch(suspects)
   let duplicates = 0
   if (suspects.size === 0) return duplicates
   for await (const batch of checkRows(dataset, files, collectFindings(0, true))) {
     for (const row of batch) {
-      const name = nameOf(row)
-      if (!suspects.has(fingerprint(name))) continue
-      const earlier = first.get(name)
-      if (earlier === undefined) first.set(name, `${row.file}:${row.line}`)
-      else {
-        const message = `names the same record as ${earlier}`
-        const column = 'id' in row.identity ? 'id' : 'key'
-        findings.add({ file: row.file, line: row.line, column, rule: 'duplicate', severity: 'error', message })
-        findings.reject()
-        duplicates += 1
-      }
+      const again = findEarlier(row)
+      if (again === null) continue
+      const { file, line, identity } = row
+      findings.add({ file, line, severity: 'error', ...again })
+      findings.reject({ file, line, identity, faults: [again], row: '{}' })
+      duplicates += 1
     }
   }
   return duplicates
+}
+
+/** What is wrong with a row that names a record again: the first row stands, the later ones are rejected. */
+function createDuplicateWatch(suspects: ReadonlySet<number>) {
+  const first = new Map<string, string>()
+  return (row: PlacedRow): RowFault | null => {
+    if (suspects.size === 0) return null
+    const name = nameOf(row)
+    if (!suspects.has(fingerprint(name))) return null
+    const earlier = first.get(name)
+    if (earlier !== undefined)
+      return {
+        column: 'id' in row.identity ? 'id' : 'key',
+        rule: 'duplicate',
+        message: `names the same record as ${earlier}`,
+      }
+    first.set(name, `${row.file}:${row.line}`)
+    return null
+  }
 }
 
 /** 48 bits of a digest: a number, so that ten million of them are 80 MB. Two names may share one, hence suspects. */

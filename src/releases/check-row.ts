@@ -2,12 +2,9 @@
 import { type Dataset, type Derivation, type FieldValue, givenFields } from '../datasets/define.ts'
 import { type Cell, spell } from '../records/render.ts'
 import { asNumber, createCellReader, isRequired, type Objection } from './check-cell.ts'
-import type { Finding } from './finding.ts'
+import type { Finding, Identity } from './finding.ts'
 import type { Format, InputRow } from './input/record-file.ts'
 import { isStorable } from './normalise-text.ts'
-
-/** What the operator names a record by: an id of ours, or a key of theirs. */
-export type Identity = { id: number } | { key: string }
 
 export interface CheckedRow {
   identity: Identity

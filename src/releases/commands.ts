@@ -62,17 +62,22 @@ export function registerReleaseCommands(
     })
   command('preview', 'say what publishing a directory would change, and change nothing')
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
-    .action((directory: string, options: { dataset: string }) =>
-      answer(async (database) => ({ ...(await previewRelease(database, find(options), directory, { progress })) })),
+    .option(...confirmRejected)
+    .action((directory: string, { confirmRejected: rejected = 0, ...options }: PublishOptions) =>
+      answer(async (database) => ({
+        ...(await previewRelease(database, find(options), directory, { rejected, progress })),
+      })),
     )
   command('publish', 'publish a directory as the next release: the whole of it, or nothing')
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
     .addOption(confirmation())
-    .action((directory: string, options: { dataset: string; confirmWithdrawn?: number }) =>
+    .option(...confirmRejected)
+    .action((directory: string, options: PublishOptions) =>
       answer((database) =>
         publishWithFiles(database, find(options), () =>
           publishRelease(database, find(options), directory, {
             confirmed: options.confirmWithdrawn ?? 0,
+            rejected: options.confirmRejected ?? 0,
             progress,
           }),
         ),
@@ -114,6 +119,25 @@ const confirmation = () =>
   new Option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %').argParser(
     parseNumber,
   )
+
+interface PublishOptions {
+  dataset: string
+  confirmWithdrawn?: number
+  confirmRejected?: number
+}
+
+/** All of them are kept in memory, and with the release. */
+const MOST_REJECTED = 10_000
+
+const confirmRejected = [
+  '--confirm-rejected <number>',
+  'how many rows are rejected; the others are published',
+  (text: string): number => {
+    const number = parseNumber(text)
+    if (number > MOST_REJECTED) throw new InvalidArgumentError(`a whole number from 1 to ${MOST_REJECTED}`)
+    return number
+  },
+] as const
 
 function parseNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 999999999')

@@ -7,8 +7,8 @@ import { OperatorFault } from '../platform/operator-fault.ts'
 import { type Cell, createRenderer } from '../records/render.ts'
 import { OPEN, tablesOf } from '../records/tables.ts'
 import type { PlacedRow } from './check-release.ts'
-import type { CheckedRow, Identity } from './check-row.ts'
-import { errorAt, type Findings } from './finding.ts'
+import type { CheckedRow } from './check-row.ts'
+import { errorAt, type Findings, type Identity } from './finding.ts'
 import { createIdSet } from './id-set.ts'
 import type { LastRelease } from './last-release.ts'
 
@@ -26,6 +26,13 @@ export interface NewVersion {
   newKey: string | null
 }
 
+/** A row that says only which record it is about. */
+export interface NamedRow {
+  file: string
+  line: number
+  identity: Identity
+}
+
 /** What is known of a record that was ever published; of one whose versions were pruned, only its id. */
 interface KnownRecord {
   id: number
@@ -39,6 +46,7 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
   const render = createRenderer(dataset)
   const digest = createContentDigest(dataset)
   const seen = createIdSet()
+  const held = new Set<number>()
   let lastId = last.lastId
   let met = 0
   let namedBy: 'id' | 'key' | null = null
@@ -57,11 +65,16 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
     return { id, newKey: 'key' in identity ? identity.key : null }
   }
 
+  function rejectRow({ file, line, identity }: NamedRow, rule: string, message: string): void {
+    findings.add(errorAt(file, line)(null, rule, message))
+    const row = JSON.stringify(identity)
+    findings.reject({ file, line, identity, faults: [{ column: null, rule, message }], row })
+  }
+
   function compareRow(row: PlacedRow, known: KnownRecord | undefined): NewVersion | null {
     const { id, newKey } = known === undefined ? admit(row.identity) : { id: known.id, newKey: null }
     if (!seen.add(id)) {
-      const object = errorAt(row.file, row.line)
-      findings.add(object(null, 'duplicate', `names record ${id}, which stands in this release already`))
+      rejectRow(row, 'duplicate', `names record ${id}, which stands in this release already`)
       return null
     }
     if (known?.open) met += 1
@@ -86,15 +99,23 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
     },
 
     /** The ids of records to withdraw; one that the last release does not hold, or the input brings, is a finding. */
-    async findWithdrawn(rows: readonly { file: string; line: number; identity: Identity }[]): Promise<number[]> {
+    async findWithdrawn(rows: readonly NamedRow[]): Promise<number[]> {
       const known = await lookUp(rows.map((row) => row.identity))
-      return rows.flatMap(({ file, line }, place) => {
+      return rows.flatMap(({ file, line, identity }, place) => {
         const record = known.get(place)
         if (record?.open && seen.add(record.id)) return [record.id]
         const message = record?.open ? 'is also brought, or withdrawn twice' : `is not in release ${last.number}`
-        findings.add(errorAt(file, line)(null, 'withdrawn', message))
+        rejectRow({ file, line, identity }, 'withdrawn', message)
         return []
       })
+    },
+
+    /** These records stay as they are: the rows that name them are rejected. */
+    async hold(identities: readonly Identity[]): Promise<void> {
+      for (let from = 0; from < identities.length; from += HELD_ROWS) {
+        const known = await lookUp(identities.slice(from, from + HELD_ROWS))
+        for (const { id } of known.values()) held.add(id)
+      }
     },
 
     /** The records of the last release that the input did not bring, in batches. */
@@ -105,7 +126,7 @@ export function createComparison(database: Database, dataset: Dataset, last: Las
         const ids = await database.query<{ id: string }>(
           sql`select id from ${version} where to_release = ${OPEN} and id > ${from} order by id limit ${SCAN_ROWS}`,
         )
-        const missing = ids.map((row) => Number(row.id)).filter((id) => !seen.has(id))
+        const missing = ids.map((row) => Number(row.id)).filter((id) => !seen.has(id) && !held.has(id))
         if (missing.length > 0) yield missing
         if (ids.length < SCAN_ROWS) return
         from = Number(ids.at(-1)?.id)
@@ -139,6 +160,7 @@ export function createContentDigest({ content, series }: Dataset): (cells: reado
 }
 
 const SCAN_ROWS = 20_000
+const HELD_ROWS = 1000
 
 /** By place in the list: what was published last of each record that ever was. */
 async function findKnown(database: Database, dataset: Dataset, identities: readonly Identity[]) {

@@ -14,6 +14,20 @@ export interface Finding {
 /** A finding, as far as a row can tell. */
 export type RowFault = Pick<Finding, 'column' | 'rule' | 'message'>
 
+/** What the operator names a record by: an id of ours, or a key of theirs. */
+export type Identity = { id: number } | { key: string }
+
+/** A row that cannot be published. */
+export interface Rejection {
+  file: string
+  line: number
+  /** What the row names, where that can be read. */
+  identity: Identity | null
+  faults: readonly RowFault[]
+  /** The row as JSON, long cells cut. */
+  row: string
+}
+
 const SHOWN = 20
 /** Past this many errors the input is not read further: it is another file than the operator thinks. */
 const ENOUGH = 1000
@@ -21,10 +35,11 @@ const ENOUGH = 1000
 export class InputFault extends OperatorFault {
   readonly findings: readonly Finding[]
 
-  constructor(findings: readonly Finding[]) {
+  /** `advice` says what the operator can do, where the rows without faults could be published. */
+  constructor(findings: readonly Finding[], advice = '') {
     const lines = findings.slice(0, SHOWN).map(describeFinding)
     const more = findings.length > SHOWN ? [`… and ${findings.length - SHOWN} more`] : []
-    super(['the input has faults and is not published', ...lines, ...more].join('\n  '))
+    super([`the input has faults and is not published${advice}`, ...lines, ...more].join('\n  '))
     this.findings = findings
   }
 }
@@ -57,18 +72,24 @@ export interface Findings {
   readonly warnings: readonly Finding[]
   readonly warned: Readonly<Record<string, number>>
   add(finding: Finding): void
-  reject(): void
+  /** Kept only where the operator confirms rejections, and not more than were confirmed. */
+  readonly rejections: readonly Rejection[]
+  reject(rejection: Rejection): void
+  /** Throws, unless exactly the rows that the operator confirmed are rejected. */
   settle(): void
 }
 
-/** With `readOn` errors past those that are kept are only counted. */
-export function collectFindings(kept = ENOUGH, readOn = false): Findings {
+/** With `readOn` errors past those that are kept are only counted. `confirmed` rows may be rejected. */
+export function collectFindings(kept = ENOUGH, readOn = false, confirmed = 0): Findings {
   const errors: Finding[] = []
   const warnings: Finding[] = []
   const warned: Record<string, number> = {}
   const counts = { errors: 0, warnings: 0, rejected: 0 }
+  const rejections: Rejection[] = []
   const settle = () => {
-    if (errors.length > 0) throw new InputFault(errors)
+    if (counts.rejected === confirmed && (confirmed > 0 || counts.errors === 0)) return
+    if (errors.length >= kept && !readOn) throw new InputFault(errors)
+    throw new InputFault(errors, advise(counts.rejected, confirmed))
   }
   return {
     errors,
@@ -86,9 +107,17 @@ export function collectFindings(kept = ENOUGH, readOn = false): Findings {
       }
       if (errors.length >= kept && !readOn) settle()
     },
-    reject() {
+    rejections,
+    reject(rejection) {
       counts.rejected += 1
+      if (rejections.length < confirmed) rejections.push(rejection)
     },
     settle,
   }
+}
+
+function advise(rejected: number, confirmed: number): string {
+  const found = `: ${rejected} ${rejected === 1 ? 'row is' : 'rows are'} rejected`
+  if (rejected === 0) return `${found}, not ${confirmed}; leave --confirm-rejected out`
+  return `${found}${confirmed > 0 ? `, not ${confirmed}` : ''}; to publish the others, say --confirm-rejected ${rejected}`
 }

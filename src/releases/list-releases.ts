@@ -12,6 +12,7 @@ export type ReleaseSummary = {
   added: number
   corrected: number
   withdrawn: number
+  rejected: number
 }
 
 /** A release is withdrawn where a later one went back behind it. */
@@ -27,5 +28,7 @@ export const listReleases = (database: Database, dataset: Dataset): Promise<Rele
         else 'superseded'
       end as state,
       published_at, title, records::float8 as records, added::float8 as added,
-      corrected::float8 as corrected, withdrawn::float8 as withdrawn
+      corrected::float8 as corrected, withdrawn::float8 as withdrawn,
+      (select count(*) from release_rejection as left_out
+        where left_out.dataset = release.dataset and left_out.release = release.number)::float8 as rejected
     from release where dataset = ${dataset.name} order by number desc`)

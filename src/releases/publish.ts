@@ -8,16 +8,17 @@ import { OperatorFault } from '../platform/operator-fault.ts'
 import type { Progress } from '../platform/progress.ts'
 import { chunkOf } from '../records/chunk.ts'
 import type { Reasons } from '../records/reasons.ts'
-import { checkRows, countSkipped, findDuplicates, type PlacedRow } from './check-release.ts'
-import { type Identity, readIdentity } from './check-row.ts'
-import { createComparison } from './compare.ts'
+import { checkRows, countSkipped, findDuplicates, findSuspects, type PlacedRow } from './check-release.ts'
+import { readIdentity } from './check-row.ts'
+import { createComparison, type NamedRow } from './compare.ts'
 import { countFacets } from './count-facets.ts'
-import { collectFindings, errorAt, type Findings } from './finding.ts'
+import { collectFindings, errorAt, type Findings, type RowFault } from './finding.ts'
 import { openRelease, type ReleaseInput } from './input/read-release.ts'
 import type { RecordFile } from './input/record-file.ts'
 import { claimLastRelease, type LastRelease, nextContract } from './last-release.ts'
 import { markBreaks } from './mark-breaks.ts'
 import { createEventWatch } from './new-events.ts'
+import { describeRow, writeRejections } from './rejection.ts'
 import { describeChanges } from './report.ts'
 import { addCheckpoints, findChunks, rewriteChunks, signChunks } from './write-chunks.ts'
 import { closeVersions, createVersionWriter } from './write-versions.ts'
@@ -36,6 +37,8 @@ export interface PublishedSummary {
 interface PublishOptions {
   /** How many records the operator knows to be withdrawn. */
   confirmed?: number
+  /** How many rows the operator knows to be rejected; the others are published. */
+  rejected?: number
   progress?: Progress
 }
 
@@ -48,11 +51,11 @@ export async function publishRelease(
   database: Database,
   dataset: Dataset,
   directory: string,
-  { confirmed = 0, progress = () => {} }: PublishOptions = {},
+  { confirmed = 0, rejected = 0, progress = () => {} }: PublishOptions = {},
 ) {
   const input = await openRelease(directory)
   return database.transaction(async (client) => {
-    const { summary, last } = await publishInput(database, client, dataset, input, progress)
+    const { summary, last } = await publishInput(database, client, dataset, input, { rejected, progress })
     refuseMassWithdrawal(summary, last, confirmed)
     return summary
   })
@@ -71,16 +74,16 @@ export async function previewRelease(
   database: Database,
   dataset: Dataset,
   directory: string,
-  { progress = () => {} }: PublishOptions = {},
+  { rejected = 0, progress = () => {} }: PublishOptions = {},
 ) {
   const input = await openRelease(directory)
   return database.rehearse(async (client) => {
-    const { summary, last, findings } = await publishInput(database, client, dataset, input, progress)
+    const { summary, last, findings } = await publishInput(database, client, dataset, input, { rejected, progress })
     const changes = await describeChanges(client, dataset, last.number + 1)
     return {
       ...summary,
       ...changes,
-      findings: findings.warnings.slice(0, FINDINGS_SHOWN).map((finding) => ({ ...finding })),
+      findings: [...findings.errors, ...findings.warnings].slice(0, FINDINGS_SHOWN).map((finding) => ({ ...finding })),
     }
   })
 }
@@ -90,15 +93,17 @@ async function publishInput(
   client: PoolClient,
   dataset: Dataset,
   { manifest, files, withdrawals }: ReleaseInput,
-  progress: Progress,
+  { rejected, progress }: { rejected: number; progress: Progress },
 ) {
   const { base, reasons = {}, note = null, title, licence } = manifest
   const last = await claimLastRelease(client, dataset)
   if (base !== undefined && base !== last.number)
     throw new OperatorFault(`these are changes to release ${base}, but the newest is ${last.number}`)
-  const findings = collectFindings()
+  const findings = collectFindings(undefined, rejected > 0, rejected)
+  // A key that is new and stands twice is seen by the database only when it is too late to reject one row.
+  const suspects = rejected > 0 ? await findSuspects(dataset, files) : undefined
   const edition: Edition = {
-    rows: checkRows(dataset, files, findings),
+    rows: checkRows(dataset, files, findings, suspects),
     withdrawn: base === undefined ? 'the rest' : readWithdrawals(withdrawals, findings),
     about: { title, licence, note, reasons, restores: null },
   }
@@ -110,25 +115,26 @@ async function publishInput(
   )
   // An empty input would withdraw every record there is: far more often an accident than an intention.
   if (base === undefined && summary.records === 0) throw new OperatorFault('the input holds no records')
-  return { summary: { ...summary, warnings: findings.counts.warnings, skipped: countSkipped(files) }, findings, last }
+  if (!summary.unchanged) await writeRejections(client, dataset, summary.release, findings.rejections)
+  const { warnings, rejected: left } = findings.counts
+  return { summary: { ...summary, warnings, rejected: left, skipped: countSkipped(files) }, findings, last }
 }
 
 /** Two new rows with one key: the database sees it first, and the input then tells where. */
 const isKeyTwice = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'
 
-interface NamedRow {
-  file: string
-  line: number
-  identity: Identity
-}
-
 async function* readWithdrawals(file: RecordFile | null, findings: Findings): AsyncGenerator<NamedRow[]> {
   if (file === null) return
   for await (const batch of file.batches(['id', 'key'])) {
     yield batch.flatMap(({ line, cells: [id, key] }) => {
-      const object = errorAt(file.name, line)
-      const identity = readIdentity(id, key, file.format, (...fault) => findings.add(object(...fault)))
-      return identity === null ? [] : [{ file: file.name, line, identity }]
+      const faults: RowFault[] = []
+      const identity = readIdentity(id, key, file.format, (column, rule, message) => {
+        findings.add(errorAt(file.name, line)(column, rule, message))
+        faults.push({ column, rule, message })
+      })
+      if (identity !== null) return [{ file: file.name, line, identity }]
+      findings.reject({ file: file.name, line, identity, faults, row: describeRow(['id', 'key'], [id, key]) })
+      return []
     })
   }
 }
@@ -177,6 +183,7 @@ export async function publishEdition(
     await writer.stop()
   }
 
+  await comparison.hold(findings.rejections.flatMap(({ identity }) => identity ?? []))
   const goes = withdrawn === 'the rest' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
   for await (const ids of goes) {
     await closeVersions(client, dataset, release, ids)

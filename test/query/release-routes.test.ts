@@ -46,19 +46,19 @@ describe('four releases', async () => {
     assert.deepEqual(said, [
       {
         ...{ number: 4, ...plain, published_at: '2026-03-04T23:00:00.000Z' },
-        ...{ records: 1, added: 0, corrected: 1, withdrawn: 0 },
+        ...{ records: 1, added: 0, corrected: 1, withdrawn: 0, rejected: 0 },
       },
       {
         ...{ number: 3, ...plain, published_at: '2026-03-02T12:00:00.123Z' },
-        ...{ records: 1, added: 0, corrected: 1, withdrawn: 1 },
+        ...{ records: 1, added: 0, corrected: 1, withdrawn: 1, rejected: 0 },
       },
       {
         ...{ number: 2, ...plain, note: 'A "note" – with ümlauts', published_at: '2026-03-02T00:00:00.000Z' },
-        ...{ records: 2, added: 1, corrected: 1, withdrawn: 0 },
+        ...{ records: 2, added: 1, corrected: 1, withdrawn: 0, rejected: 0 },
       },
       {
         ...{ number: 1, ...plain, published_at: '2026-03-01T23:59:59.999Z' },
-        ...{ records: 1, added: 1, corrected: 0, withdrawn: 0 },
+        ...{ records: 1, added: 1, corrected: 0, withdrawn: 0, rejected: 0 },
       },
     ])
   })

@@ -69,10 +69,12 @@ async function readRecords(directory: string) {
 
 const ROWS: Row[] = Array.from({ length: 2345 }, (_, i) => ({
   key: `k${i}`,
+  location_granularity: 'admin1',
   admin_l1: i % 3 === 0 ? null : `Cañar ${i % 5}`,
   date_high: `2020-01-${String((i % 31) + 1).padStart(2, '0')}`,
   date_inferred: i % 2 === 0,
   latitude: i % 7 === 0 ? null : i / 100,
+  longitude: i % 7 === 0 ? null : -i / 100,
   cases: i === 0 ? null : i * 1000,
   extra: i % 4 === 0 ? {} : { n: i, deep: { list: [1, 'a'] } },
 }))
