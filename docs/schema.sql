@@ -27,6 +27,23 @@ begin
 end $$;
 
 --
+-- Name: mark_hed_outbreak_breaks(integer, bigint[], boolean[], text[]); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+begin
+  if of_release <= (select max(number) from release where dataset = 'hed-outbreaks') then
+    raise exception 'release % is published: its versions are never changed', of_release;
+  end if;
+  update hed_outbreak_version as marked set series_break = given.flag, body = given.body
+  from unnest(ids, flags, bodies) as given (id, flag, body)
+  where marked.id = given.id and marked.from_release = of_release;
+end $$;
+
+--
 -- Name: note_change(); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -120,8 +137,8 @@ begin
   insert into public.hed_outbreak_series
   select series_id, event, pathogen, country_code, source_name, location_granularity, case_status,
     count(*), max(last_release), min(coalesce(date_low, date_high)), max(coalesce(date_high, date_low)),
-    max(cases) filter (where cumulative), max(deaths) filter (where cumulative),
-    sum(cases) filter (where not cumulative), sum(deaths) filter (where not cumulative)
+    max(cases) filter (where count_kind = 'cumulative'), max(deaths) filter (where count_kind = 'cumulative'),
+    sum(cases) filter (where count_kind = 'new'), sum(deaths) filter (where count_kind = 'new')
   from public.hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
   group by series_id, event, pathogen, country_code, source_name, location_granularity, case_status;
 end $$;
@@ -367,14 +384,19 @@ CREATE TABLE public.hed_outbreak_version (
     disease text,
     disease_icd11 text,
     host text,
+    host_species text,
     country_code text NOT NULL,
     country text NOT NULL,
+    country_iso3 text,
+    who_region text,
+    un_region text,
     location_granularity text NOT NULL,
     al1_code text,
     admin_l1 text,
     admin_l2 text,
     admin_l3 text,
     locality text,
+    place_id text,
     location_as_reported text,
     location_type text,
     latitude double precision,
@@ -385,17 +407,27 @@ CREATE TABLE public.hed_outbreak_version (
     date_type text,
     date_inferred boolean NOT NULL,
     case_status text NOT NULL,
-    cumulative boolean NOT NULL,
+    case_definition text,
+    count_kind text NOT NULL,
+    age_group text,
+    sex text,
+    population text,
     cases integer,
     deaths integer,
+    hospitalised integer,
+    recovered integer,
+    tested integer,
+    count_qualifier text NOT NULL,
     cases_missing text,
     deaths_missing text,
     series_id text NOT NULL,
     series_break boolean NOT NULL,
     composite boolean NOT NULL,
     source_name text NOT NULL,
+    source_report text,
     source_type text,
     source_url text,
+    licence text,
     verification text NOT NULL,
     note text,
     extra jsonb NOT NULL,
@@ -446,7 +478,7 @@ CREATE TABLE public.release (
     title text NOT NULL,
     licence text NOT NULL,
     note text,
-    published_at timestamp with time zone DEFAULT now() NOT NULL,
+    published_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     records bigint NOT NULL,
     added bigint NOT NULL,
     corrected bigint NOT NULL,
@@ -477,6 +509,24 @@ CREATE TABLE public.release_file (
     CONSTRAINT release_file_bytes_check CHECK ((bytes >= 0)),
     CONSTRAINT release_file_records_check CHECK ((records >= 0)),
     CONSTRAINT release_file_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+
+--
+-- Name: release_rejection; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.release_rejection (
+    dataset text NOT NULL,
+    release integer NOT NULL,
+    number integer NOT NULL,
+    file text NOT NULL,
+    line integer NOT NULL,
+    "column" text,
+    rule text NOT NULL,
+    message text NOT NULL,
+    row_json text NOT NULL,
+    CONSTRAINT release_rejection_number_check CHECK ((number >= 1)),
+    CONSTRAINT release_rejection_row_json_check CHECK ((length(row_json) <= 100000))
 );
 
 --
@@ -623,6 +673,13 @@ ALTER TABLE ONLY public.release_file
 
 ALTER TABLE ONLY public.release
     ADD CONSTRAINT release_pkey PRIMARY KEY (dataset, number);
+
+--
+-- Name: release_rejection release_rejection_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release_rejection
+    ADD CONSTRAINT release_rejection_pkey PRIMARY KEY (dataset, release, number);
 
 --
 -- Name: signing_key signing_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
@@ -800,6 +857,13 @@ ALTER TABLE ONLY public.release_file
     ADD CONSTRAINT release_file_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
 
 --
+-- Name: release_rejection release_rejection_dataset_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.release_rejection
+    ADD CONSTRAINT release_rejection_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
+
+--
 -- Name: SCHEMA public; Type: ACL; Schema: -; Owner: -
 --
 
@@ -812,6 +876,13 @@ GRANT USAGE ON SCHEMA public TO outbreaks_operator;
 
 REVOKE ALL ON FUNCTION public.lock_dataset(of_dataset text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lock_dataset(of_dataset text) TO outbreaks_operator;
+
+--
+-- Name: FUNCTION mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) TO outbreaks_operator;
 
 --
 -- Name: FUNCTION note_change(); Type: ACL; Schema: public; Owner: -
@@ -973,6 +1044,13 @@ GRANT SELECT,INSERT ON TABLE public.release TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release_file TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release_file TO outbreaks_operator;
+
+--
+-- Name: TABLE release_rejection; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.release_rejection TO outbreaks_api;
+GRANT SELECT,INSERT ON TABLE public.release_rejection TO outbreaks_operator;
 
 --
 -- Name: TABLE signing_key; Type: ACL; Schema: public; Owner: -

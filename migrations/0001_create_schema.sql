@@ -103,7 +103,8 @@ create table release (
   title text not null,
   licence text not null,
   note text,
-  published_at timestamptz not null default now(),
+  -- Not now(), the beginning of the transaction: publishing takes minutes, and a reader must not be told of the past.
+  published_at timestamptz not null default clock_timestamp(),
   records bigint not null,
   added bigint not null,
   corrected bigint not null,

@@ -28,6 +28,13 @@ export async function createTestDatabase(): Promise<string> {
   return urlOf(name)
 }
 
+/** The same without a schema. */
+export async function createEmptyDatabase(): Promise<string> {
+  const name = `empty_${randomBytes(6).toString('hex')}`
+  await administer((admin) => admin.query(`create database ${name}`))
+  return urlOf(name)
+}
+
 async function administer<Result>(work: (admin: pg.Client) => Promise<Result>): Promise<Result> {
   const admin = new pg.Client({ connectionString: clusterUrl(), connectionTimeoutMillis: 5000 })
   await admin.connect()

@@ -71,7 +71,7 @@ export interface Dataset {
   readonly recordName: string
   readonly title: string
   readonly description: string
-  /** Its tables are {table}_version, _key, _checkpoint, _chunk, _facet and _event. */
+  /** Its tables are {table}_version, _key, _checkpoint, _chunk and _facet. */
   readonly table: string
   /** The scope a token must carry to read it. */
   readonly scope: string
@@ -84,6 +84,8 @@ export interface Dataset {
   readonly rules: readonly Rule[]
   readonly series?: Series
   readonly periods: readonly Period[]
+  /** True where a migration of the dataset fills {table}_event with a summary of each event. */
+  readonly summarisesEvents: boolean
 }
 
 /** Which fields make a series of counts over time. */

@@ -70,6 +70,7 @@ export const hedOutbreaks = defineDataset({
   description: 'One reported observation of an outbreak: who reported how many cases and deaths of what, where, when.',
   table: 'hed_outbreak',
   scope: 'hed-outbreaks:read',
+  summarisesEvents: true,
   series: {
     id: 'series_id',
     kind: 'count_kind',

@@ -14,43 +14,12 @@ import { type FacetAnswer, readEvents, readFacets } from './run-filters.ts'
 import { shapeEnvelope } from './shape.ts'
 
 export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void {
-  const { dataset, database, cursorKey, baseUrl } = routes
+  const { dataset, database, baseUrl } = routes
   const home = `/v2/${dataset.name}`
   const releases = createReleaseResolver(routes)
   const answer = createAnswerer(routes)
 
-  app.get<{ Querystring: { release?: string; page?: string; num?: number } }>(
-    `${home}/events`,
-    {
-      schema: {
-        tags: ['Data'],
-        summary: 'List events',
-        description:
-          'What there is to know of each event before its records are asked for, sorted by name. Counts are never added up over levels of place, statuses or sources, nor cumulative ones to new ones.',
-        querystring: eventsQuery,
-        response: { 200: envelopeOf(eventSchema, 'Events'), ...refusals },
-      },
-    },
-    async (request, reply) => {
-      const { page, num = DEFAULT_NUM } = request.query
-      const walk = `${home}/events`
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.walked('release', request.query.release, cursor?.release)
-      const { number } = release
-      // A release does not change, so that a place in the order of its names is one for ever.
-      const place = cursor?.fromId ?? 0
-      return answer(request, reply, {
-        release,
-        pinned: { release: number },
-        variant: `from=${place}&num=${num}`,
-        async make() {
-          const bodies = await readEvents(database, dataset, { release: number, skip: place, limit: num + 1 })
-          const behind = bodies.length <= num ? null : { release: number, fromId: place + num }
-          return shapeEnvelope(bodies.slice(0, num), behind && writeCursor(cursorKey, walk, behind))
-        },
-      })
-    },
-  )
+  if (dataset.summarisesEvents) registerEvents(app, routes)
 
   app.get<{ Querystring: { release?: string; num?: number; [filter: string]: unknown } }>(
     `${home}/facets`,
@@ -108,6 +77,45 @@ export function registerEventRoutes(app: HttpServer, routes: QueryRoutes): void 
       }
       const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields: release.contract.fields }), ...head })
       return answer(request, reply, { release, ...readyParts([schema]) })
+    },
+  )
+}
+
+function registerEvents(app: HttpServer, routes: QueryRoutes): void {
+  const { dataset, database, cursorKey } = routes
+  const home = `/v2/${dataset.name}`
+  const releases = createReleaseResolver(routes)
+  const answer = createAnswerer(routes)
+  app.get<{ Querystring: { release?: string; page?: string; num?: number } }>(
+    `${home}/events`,
+    {
+      schema: {
+        tags: ['Data'],
+        summary: 'List events',
+        description:
+          'What there is to know of each event before its records are asked for, sorted by name. Counts are never added up over levels of place, statuses or sources, nor cumulative ones to new ones.',
+        querystring: eventsQuery,
+        response: { 200: envelopeOf(eventSchema, 'Events'), ...refusals },
+      },
+    },
+    async (request, reply) => {
+      const { page, num = DEFAULT_NUM } = request.query
+      const walk = `${home}/events`
+      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
+      const release = await releases.walked('release', request.query.release, cursor?.release)
+      const { number } = release
+      // A release does not change, so that a place in the order of its names is one for ever.
+      const place = cursor?.fromId ?? 0
+      return answer(request, reply, {
+        release,
+        pinned: { release: number },
+        variant: `from=${place}&num=${num}`,
+        async make() {
+          const bodies = await readEvents(database, dataset, { release: number, skip: place, limit: num + 1 })
+          const behind = bodies.length <= num ? null : { release: number, fromId: place + num }
+          return shapeEnvelope(bodies.slice(0, num), behind && writeCursor(cursorKey, walk, behind))
+        },
+      })
     },
   )
 }

@@ -31,7 +31,12 @@ export const isRequired = (field: Field): boolean => judge(field, decodeCell(fie
 /** The cell, or what is wrong with it. */
 export function createCellReader(field: Field, format: Format): (raw: unknown) => GoodCell | Objection {
   const read = (raw: unknown): GoodCell | Objection => {
-    if (raw === undefined) return { rule: 'required', message: 'is missing' }
+    // A column that is not there is an empty one: a field that is added later must not break an input.
+    if (raw === undefined) {
+      const empty = decodeCell(field, '')
+      if (judge(field, empty) !== null) return { rule: 'required', message: 'is missing' }
+      return { cell: spell(empty as FieldValue), warning: null }
+    }
     const isText = format === 'csv' || holdsJson(field, format, raw)
     if (isText && field.kind === 'object' && typeof raw === 'string') {
       const lost = findLostInText(raw)

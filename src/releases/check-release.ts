@@ -24,10 +24,11 @@ export async function* checkRows(
   const columns = inputColumns(dataset)
   const today = latestDay(new Date())
   const findEarlier = createDuplicateWatch(suspects)
-  refuseUnmapped(dataset, files)
+  const required = requiredFields(dataset)
+  refuseUnmapped(required, files)
   for (const { name: file, format, batches } of files) {
     const checkRow = createRowCheck(dataset, format, today)
-    for await (const batch of batches(columns)) {
+    for await (const batch of batches(columns, required)) {
       const rows: PlacedRow[] = []
       for (const input of batch) {
         const { line } = input
@@ -57,8 +58,7 @@ export const latestDay = (now: Date): string =>
   new Date(now.getTime() + 14 * 3_600_000).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /** What no row of a file can have is said before any is read. */
-function refuseUnmapped(dataset: Dataset, files: readonly RecordFile[]): void {
-  const required = requiredFields(dataset)
+function refuseUnmapped(required: readonly string[], files: readonly RecordFile[]): void {
   const unmapped = files.flatMap(({ name, fills }) =>
     required
       .filter((field) => !fills(field))

@@ -5,7 +5,7 @@ import { after } from 'node:test'
 import type { FastifyRequest } from 'fastify'
 import pg from 'pg'
 import { pino } from 'pino'
-import type { Content } from '../../src/datasets/define.ts'
+import type { Content, Dataset } from '../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { createHttpServer } from '../../src/platform/http-server.ts'
@@ -23,14 +23,22 @@ export type Query = Record<string, string | number>
 export type Item = Record<string, unknown>
 
 interface RoutesOptions {
+  dataset?: Dataset
+  /** A database that is migrated; left out for a new one. */
+  url?: string
   /** Signs cursors and ETags; given where two databases are compared. */
   cursorKey?: KeyObject
   /** What the access token says; left out, requests have no caller. */
   caller?: () => FastifyRequest['caller']
 }
 
-export async function openRoutes({ cursorKey = generateKeySync('hmac', { length: 256 }), caller }: RoutesOptions = {}) {
-  const url = await createTestDatabase()
+export async function openRoutes({
+  dataset = hedOutbreaks,
+  url: given,
+  cursorKey = generateKeySync('hmac', { length: 256 }),
+  caller,
+}: RoutesOptions = {}) {
+  const url = given ?? (await createTestDatabase())
   const api = openDatabase({ url, role: 'outbreaks_api' })
   const operator = openDatabase({ url, role: 'outbreaks_operator' })
   const superuser = new pg.Client({ connectionString: url })
@@ -46,7 +54,7 @@ export async function openRoutes({ cursorKey = generateKeySync('hmac', { length:
     })
   }
   registerQueryRoutes(app, {
-    dataset: hedOutbreaks,
+    dataset,
     database: api,
     baseUrl: 'https://api.test',
     cursorKey,
@@ -83,7 +91,7 @@ export async function openRoutes({ cursorKey = generateKeySync('hmac', { length:
     url,
     api,
     superuser,
-    releases: () => published.value.get(hedOutbreaks.name) ?? [],
+    releases: () => published.value.get(dataset.name) ?? [],
     operator,
     inject,
     /** The address of the routes over real HTTP. */

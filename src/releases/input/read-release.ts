@@ -50,31 +50,33 @@ function openRecordFile(directory: string, name: string): RecordFile {
     format,
     skipped: () => 0,
     fills: () => true,
-    batches: (columns) => ROW_READERS[format](file, name, columns),
+    batches: (columns, required = []) => ROW_READERS[format](file, name, { columns, required }),
   }
 }
 
-const ROW_READERS: Record<
-  Format,
-  (file: string, name: string, columns: readonly string[]) => AsyncGenerator<InputRow[]>
-> = {
-  csv: (file, name, columns) => readTable(readCsvRecords(readText(file, name), name), name, columns),
+interface Wanted {
+  columns: readonly string[]
+  required: readonly string[]
+}
+
+const ROW_READERS: Record<Format, (file: string, name: string, wanted: Wanted) => AsyncGenerator<InputRow[]>> = {
+  csv: (file, name, wanted) => readTable(readCsvRecords(readText(file, name), name), name, wanted),
   ndjson: readNdjson,
-  parquet: (file, name, columns) => readTable(readParquet(file, name), name, columns),
+  parquet: (file, name, wanted) => readTable(readParquet(file, name), name, wanted),
 }
 
 /** The first record holds the names of the columns. */
 async function* readTable(
   table: AsyncIterable<TableRecord<unknown>[]>,
   name: string,
-  columns: readonly string[],
+  wanted: Wanted,
 ): AsyncGenerator<InputRow[]> {
   let header: { width: number; places: number[] } | undefined
   for await (const records of table) {
     if (header === undefined) {
       const first = records.shift()
       if (first === undefined) continue
-      header = readHeader(first, name, columns)
+      header = readHeader(first, name, wanted)
     }
     const { width, places } = header
     yield records.map(({ line, cells }) => {
@@ -86,13 +88,11 @@ async function* readTable(
 }
 
 /** Where each column stands in the file. A header that is wrong is said once, not once a row. */
-function readHeader({ line, cells: names }: TableRecord<unknown>, file: string, columns: readonly string[]) {
+function readHeader({ line, cells: names }: TableRecord<unknown>, file: string, { columns, required }: Wanted) {
   const fault = errorAt(file, line)
   const cells = names.map(String)
   const faults = [
-    ...columns
-      .filter((column) => !NAMES.has(column) && !cells.includes(column))
-      .map((column) => fault(column, 'required', 'is missing')),
+    ...required.filter((column) => !cells.includes(column)).map((column) => fault(column, 'required', 'is missing')),
     ...cells
       .filter((cell) => !columns.includes(cell))
       .map((cell) => fault(cell, 'unknown', 'is not a field of this dataset')),
@@ -104,10 +104,7 @@ function readHeader({ line, cells: names }: TableRecord<unknown>, file: string, 
   return { width: cells.length, places: columns.map((column) => cells.indexOf(column)) }
 }
 
-/** A file names its records by one of these; which one a row uses is its own business. */
-const NAMES = new Set(['id', 'key'])
-
-async function* readNdjson(file: string, name: string, columns: readonly string[]): AsyncGenerator<InputRow[]> {
+async function* readNdjson(file: string, name: string, { columns }: Wanted): AsyncGenerator<InputRow[]> {
   const known = new Set(columns)
   for await (const objects of readJsonLines(file, name)) {
     yield objects.map(({ line, values, faults: lineFaults }) => {

@@ -28,8 +28,8 @@ export interface InputRow {
 export interface RecordFile {
   name: string
   format: Format
-  /** Batches, so that a row costs no promise of its own. */
-  batches(columns: readonly string[]): AsyncGenerator<InputRow[]>
+  /** Batches, so that a row costs no promise of its own. A table without one of the `required` columns is refused. */
+  batches(columns: readonly string[], required?: readonly string[]): AsyncGenerator<InputRow[]>
   /** How many records were left out on purpose, in what was read of the file. */
   skipped(): number
   /** Whether a row can have something in this column; where it cannot, that is said once, not once a row. */
