@@ -10,6 +10,27 @@ const areas: Record<string, readonly string[]> = {
     'test/query/{change,release,record,file}-routes.test.ts',
     'test/journeys/{real-revisions,zika,files,publish-killed}.test.ts',
   ],
+  history: [
+    // Releases that survive changes of the schema, a second dataset, and operator commands in pairs.
+    'test/{contract,datasets}/*.test.ts',
+    'test/records/contract.test.ts',
+    'test/releases/command-*.test.ts',
+    // Publishing, rolling back and pruning.
+    'test/releases/{publish-failed,withdraw-pruned,prune,id-set,series-breaks,series-changes}.test.ts',
+    // Validation.
+    'test/releases/{validation,text,nasty-text,rejection}.test.ts',
+    'test/journeys/real-validation.test.ts',
+    // Paging.
+    'test/query/{walk-release,many-versions,etag,facet-subsets,kept-releases,token-release}.test.ts',
+    'test/journeys/{v1-token,cache-control,request-target}.test.ts',
+    // Replicas, restores and roles.
+    'test/platform/{watch,watch-replicas,freshness,roles,privilege-escalation,schema-dump}.test.ts',
+    'test/journeys/{replica-prune,replica-stale,restored-database}.test.ts',
+    // What one client may hold, and how a program starts.
+    'test/platform/{database,cancellation,concurrency-limit,connections,database-failure}.test.ts',
+    'test/journeys/{unread-responses,fairness,start}.test.ts',
+    'test/dev/*.test.ts',
+  ],
   asking: [
     'test/query/{filters,filter-refusals,filtered-page,calendar,series,event-routes,answer,cursor}.test.ts',
     'test/journeys/{asking,limits,schemathesis}.test.ts',
