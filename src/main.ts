@@ -31,19 +31,22 @@ const log = openLog(config.logLevel)
 process.on('SIGHUP', () => log.info('SIGHUP is ignored: to read a new configuration, restart the node'))
 let draining = false
 
-const database = openDatabase({
+const connection = {
   url: config.databaseUrl,
-  role: 'outbreaks_api',
-  onLostConnection: (error) => log.warn({ err: error }, 'a database connection was lost'),
-})
+  role: 'outbreaks_api' as const,
+  onLostConnection: (error: Error) => log.warn({ err: error }, 'a database connection was lost'),
+}
+const database = openDatabase(connection)
+// A connection of its own: what readiness and revocation depend on does not wait behind the queries of clients.
+const watched = openDatabase({ ...connection, connections: 1 })
 const watcher = createWatcher(
-  database,
+  watched,
   (error) => {
     if (error instanceof SchemaMismatch) refuse(error)
     log.warn({ err: error }, 'the database did not answer the watcher')
   },
   // Once, when the database first answers: a node that runs is not ended by a migration.
-  () => checkSchema(database),
+  () => checkSchema(watched),
 )
 const files = config.filesDirectory === null ? undefined : openFileStore(config.filesDirectory)
 const app = await buildApp({ ...config, database, files, watcher, log, isDraining: () => draining })
@@ -69,6 +72,6 @@ closeWithGrace(leaving, async ({ signal, err }) => {
   if (signal !== undefined) await wait(config.drainSeconds * 1000)
   await app.close()
   await watcher.stop()
-  await database.close()
+  await Promise.all([database.close(), watched.close()])
   log.info('left')
 })
