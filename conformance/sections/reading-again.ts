@@ -20,9 +20,9 @@ import { readCompleteWalk, readWalk } from '../walk.ts'
 
 const KEYS = [
   ...['number', 'title', 'licence', 'note', 'published_at', 'restores', 'pruned_at'],
-  ...['records', 'added', 'corrected', 'withdrawn', 'reasons', 'warnings', 'digest', 'files'],
+  ...['records', 'added', 'corrected', 'withdrawn', 'rejected', 'reasons', 'warnings', 'digest', 'files'],
 ]
-const COUNTS = ['records', 'added', 'corrected', 'withdrawn']
+const COUNTS = ['records', 'added', 'corrected', 'withdrawn', 'rejected']
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const NEVER_GIVEN = Number.MAX_SAFE_INTEGER
 
