@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
+import { newSettings, outbreakctl } from '../../dev/service.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import { loadPublished } from '../../src/records/published.ts'
@@ -193,4 +194,19 @@ test('rows that hold what PostgreSQL does not keep are kept all the same', async
     (await kept(1)).map(({ row_json }) => (JSON.parse(String(row_json)) as Record<string, string>)['note']),
     ['x\ufffdy', '\ufffd'],
   )
+})
+
+test('outbreakctl takes the number for preview and publish, and lists it', async () => {
+  const settings = newSettings(await createTestDatabase())
+  const directory = await writeNdjson([{ key: 'a' }, { key: 'b', ...bad }])
+  const run = (...words: string[]) => outbreakctl<{ records: number; rejected: number }>(settings, 'release', ...words)
+  await assert.rejects(run('publish', directory), /1 row is rejected; to publish the others, say --confirm-rejected 1/)
+  for (const wrong of ['0', '10001', 'all'])
+    await assert.rejects(run('publish', directory, '--confirm-rejected', wrong), /a whole number from 1 to/)
+  for (const command of ['preview', 'publish']) {
+    const { records, rejected } = await run(command, directory, '--confirm-rejected', '1')
+    assert.deepEqual([records, rejected], [1, 1], command)
+  }
+  const [newest] = await outbreakctl<{ rejected: number }[]>(settings, 'release', 'list')
+  assert.equal(newest?.rejected, 1)
 })
