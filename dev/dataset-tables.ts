@@ -92,16 +92,15 @@ const describeMarking = (name: string, table: string, broken: string) => `
 -- A version is written before it is known whether its series breaks there. Until a release is published its versions may be
 -- given that flag, with the body that says so; nothing else changes a version.
 create function mark_${table}_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if of_release <= (select max(number) from release where dataset = '${name}') then
+  if of_release <= (select max(number) from public.release where dataset = '${name}') then
     raise exception 'release % is published: its versions are never changed', of_release;
   end if;
-  update ${table}_version as marked set ${broken} = given.flag, body = given.body
+  update public.${table}_version as marked set ${broken} = given.flag, body = given.body
   from unnest(ids, flags, bodies) as given (id, flag, body)
   where marked.id = given.id and marked.from_release = of_release;
 end $$;
-revoke execute on function mark_${table}_breaks from public;
 grant execute on function mark_${table}_breaks to outbreaks_operator;
 `
 

@@ -32,13 +32,13 @@ end $$;
 
 CREATE FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'public', 'pg_temp'
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
-  if of_release <= (select max(number) from release where dataset = 'hed-outbreaks') then
+  if of_release <= (select max(number) from public.release where dataset = 'hed-outbreaks') then
     raise exception 'release % is published: its versions are never changed', of_release;
   end if;
-  update hed_outbreak_version as marked set series_break = given.flag, body = given.body
+  update public.hed_outbreak_version as marked set series_break = given.flag, body = given.body
   from unnest(ids, flags, bodies) as given (id, flag, body)
   where marked.id = given.id and marked.from_release = of_release;
 end $$;

@@ -139,16 +139,15 @@ grant update (to_release) on hed_outbreak_version, hed_outbreak_chunk, hed_outbr
 -- A version is written before it is known whether its series breaks there. Until a release is published its versions may be
 -- given that flag, with the body that says so; nothing else changes a version.
 create function mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) returns void
-language plpgsql security definer set search_path = public, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if of_release <= (select max(number) from release where dataset = 'hed-outbreaks') then
+  if of_release <= (select max(number) from public.release where dataset = 'hed-outbreaks') then
     raise exception 'release % is published: its versions are never changed', of_release;
   end if;
-  update hed_outbreak_version as marked set series_break = given.flag, body = given.body
+  update public.hed_outbreak_version as marked set series_break = given.flag, body = given.body
   from unnest(ids, flags, bodies) as given (id, flag, body)
   where marked.id = given.id and marked.from_release = of_release;
 end $$;
-revoke execute on function mark_hed_outbreak_breaks from public;
 grant execute on function mark_hed_outbreak_breaks to outbreaks_operator;
 
 -- What there is to know of an event before its records are requested. Versioned like records.

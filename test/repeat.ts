@@ -20,9 +20,12 @@ const busy: ChildProcess[] = Array.from({ length: Number(values.load) }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
 const failures: string[] = []
-// Whoever ends it early finds nothing left of it.
+// Whoever ends it early finds nothing left of it. A signal may come twice, from a terminal and from timeout(1).
+let leaving: Promise<void> | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void leave().then(() => process.exit(1)))
+  process.on(signal, () => {
+    leaving ??= leave().then(() => process.exit(1))
+  })
 await globalSetup()
 try {
   for (let i = 0; i < Number(values.times); i++) {

@@ -6,7 +6,6 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import fc from 'fast-check'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import {
@@ -19,6 +18,7 @@ import {
 import { openDatabase } from '../../src/platform/database.ts'
 import { Problem, type ProblemCode } from '../../src/platform/problem.ts'
 import { createTestDatabase } from '../database.ts'
+import { fc } from '../seed.ts'
 import { createObservedServer } from './observed-server.ts'
 
 const CANCELLED_MS = 1000

@@ -51,7 +51,7 @@ const allowed: Record<Role, Record<string, string[]>> = {
 const executable: Record<Role | 'public', string[]> = {
   public: [],
   outbreaks_api: ['require_kept'],
-  outbreaks_operator: ['lock_dataset', 'prune_releases', 'require_kept', 'suspend_indexes'],
+  outbreaks_operator: ['lock_dataset', 'mark_hed_outbreak_breaks', 'prune_releases', 'require_kept', 'suspend_indexes'],
 }
 const roles = Object.keys(allowed) as Role[]
 

@@ -1,8 +1,8 @@
 // Where a series breaks, record by record; and that neither the order of the records nor their number at a time matters.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { findBreaks, type SeriesRecord } from '../../src/releases/series-breaks.ts'
+import { fc } from '../seed.ts'
 
 const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
 const record = (
