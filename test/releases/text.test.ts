@@ -48,7 +48,10 @@ test('a required text of nothing but white space is refused', () => {
 })
 
 test('the warning names file, line and column', async () => {
-  const directory = await writeCsv([{ key: 'a' }, { key: 'b', locality: 'Kano\u00a0' }])
+  const directory = await writeCsv([
+    { key: 'a' },
+    { key: 'b', location_granularity: 'locality', locality: 'Kano\u00a0' },
+  ])
   const { findings, records } = await checkRelease(hedOutbreaks, directory)
   const said = findings.filter(({ rule }) => rule === 'text_normalised')
   assert.deepEqual(
