@@ -32,8 +32,8 @@ interface TokenReleases {
 }
 
 /**
- * A token that names no release reads one that was published so long before it was issued. `published_at` is when the
- * publication began: its commit and replication take time, and clocks differ. A release that became visible after
+ * A token that names no release reads one that was published so long before it was issued. `published_at` is set before
+ * the publication is committed: commit and replication take time, and clocks differ. A release that became visible after
  * the token was first used would move the offsets of its walk.
  */
 const SETTLED_MS = 60_000
