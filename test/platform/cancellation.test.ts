@@ -44,7 +44,8 @@ const isProblem = (code: ProblemCode) => (error: unknown) => error instanceof Pr
 
 async function countActive(): Promise<number> {
   const { rows } = await admin.query<{ active: number }>(
-    `select count(*)::int as active from pg_stat_activity where application_name = 'outbreaks_api' and state = 'active'`,
+    `select count(*)::int as active from pg_stat_activity 
+      where datname = current_database() and application_name = 'outbreaks_api' and state = 'active'`,
   )
   return rows[0]?.active ?? 0
 }

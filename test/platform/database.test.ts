@@ -43,9 +43,10 @@ const terminate = (pid: number | undefined) => admin.query('select pg_terminate_
 test('a statement that takes too long is cancelled by the server and does not go on unattended', async () => {
   const database = open({ connections: 1 })
   const ms = await unavailableAfter(database.query(sql`select pg_sleep(5)`))
-  assert.ok(ms > 1400 && ms < 1900, `${ms} ms`)
+  assert.ok(ms > 1400 && ms < 2700, `${ms} ms`)
   const { rows } = await admin.query(
-    `select query from pg_stat_activity where application_name = 'outbreaks_api' and state = 'active'`,
+    `select query from pg_stat_activity 
+      where datname = current_database() and application_name = 'outbreaks_api' and state = 'active'`,
   )
   assert.deepEqual(rows, [])
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
@@ -55,7 +56,7 @@ test('bytes come by the same bounds: a COPY that takes too long is cancelled, an
   const database = open({ connections: 1 })
   const [before] = await database.query<{ pid: number }>(backend)
   const ms = await unavailableAfter(database.copyOut(sql`copy (select 1 from pg_sleep(5)) to stdout`))
-  assert.ok(ms > 1400 && ms < 1900, `${ms} ms`)
+  assert.ok(ms > 1400 && ms < 2700, `${ms} ms`)
   const [next] = await database.query<{ pid: number }>(backend)
   assert.notEqual(next?.pid, before?.pid)
 })
@@ -67,7 +68,7 @@ test('a COPY that breaks off in its midst, or loses its connection, gives no byt
   const slow = unavailableAfter(database.copyOut(sql`copy (select pg_sleep(0.4) from generate_series(1, 3)) to stdout`))
   await wait(600)
   await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where application_name = 'outbreaks_api' and query like 'copy%pg_sleep(0.4)%'`)
+    where datname = current_database() and application_name = 'outbreaks_api' and query like 'copy%pg_sleep(0.4)%'`)
   assert.ok((await slow) < 1400)
   assert.equal(String(Buffer.concat(await database.copyOut(sql`copy (values (1), (2)) to stdout`))), '1\n2\n')
 })
@@ -132,8 +133,8 @@ test('a connection that dies under a query fails that query alone', async () => 
   const slow = unavailableAfter(database.query(sql`select pg_sleep(1.2)`))
   await wait(100)
   await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where application_name = 'outbreaks_api' and query like '%pg_sleep(1.2)%' and pid <> pg_backend_pid()`)
-  assert.ok((await slow) < 1000)
+    where datname = current_database() and application_name = 'outbreaks_api' and query like '%pg_sleep(1.2)%' and pid <> pg_backend_pid()`)
+  assert.ok((await slow) < 1200)
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
