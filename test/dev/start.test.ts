@@ -151,26 +151,22 @@ test('it says what it does, shows its credentials and no request, and Ctrl-C lea
   await assertNothingLeft(dev)
 })
 
-for (const [signal, step, code] of [
-  ['SIGINT', STEPS[0], 130],
-  ['SIGTERM', STEPS[1], 143],
-  ['SIGHUP', STEPS[3], 129],
+for (const [signal, step, code, whom, sign] of [
+  ['SIGINT', STEPS[0], 130, 'it and its children', -1],
+  ['SIGTERM', STEPS[1], 143, 'it alone', 1],
+  ['SIGHUP', STEPS[3], 129, 'it and its children', -1],
 ] as const) {
-  for (const [whom, sign] of [
-    ['it alone', 1],
-    ['it and its children', -1],
-  ] as const)
-    test(`${signal} to ${whom} at the step "${step}" leaves nothing`, async () => {
-      const dev = startDev(await findFreePort())
-      await untilStep(dev, step)
-      // A moment into the step, so that its processes are there.
-      await wait(300)
-      process.kill(sign * (dev.process.pid ?? assert.fail()), signal)
-      assert.equal(await dev.exited, code)
-      assert.equal(dev.stdout(), '')
-      assert.doesNotMatch(dev.stderr(), /Error|\n {4}at /)
-      await assertNothingLeft(dev)
-    })
+  test(`${signal} to ${whom} at the step "${step}" leaves nothing`, async () => {
+    const dev = startDev(await findFreePort())
+    await untilStep(dev, step)
+    // A moment into the step, so that its processes are there.
+    await wait(300)
+    process.kill(sign * (dev.process.pid ?? assert.fail()), signal)
+    assert.equal(await dev.exited, code)
+    assert.equal(dev.stdout(), '')
+    assert.doesNotMatch(dev.stderr(), /Error|\n {4}at /)
+    await assertNothingLeft(dev)
+  })
 }
 
 test('a database that does not let it in is told in one sentence', async () => {

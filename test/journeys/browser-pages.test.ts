@@ -21,7 +21,7 @@ const V1 = '/v1/hed-outbreaks/outbreaks'
 const V2 = '/v2/hed-outbreaks/outbreaks'
 /** A body that has fewer bytes without gzip is sent so. */
 const GZIP_FROM_BYTES = 1024
-const PAGES = 200
+const PAGES = Number(process.env['BROWSER_PAGES'] ?? 200)
 const WAIT_MS = 10_000
 
 interface Question {
