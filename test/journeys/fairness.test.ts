@@ -221,7 +221,7 @@ test('60 requests that are closed at once leave no active query after 2 s', asyn
   const agent = new Agent({ maxSockets: 60 })
   // Each field that is filtered takes a query of its own, one after the other.
   const filters =
-    'host=human&composite=false&cumulative=true&cumulative=false&case_status=confirmed&case_status=suspected'
+    'host=human&composite=false&count_kind=cumulative&count_kind=new&case_status=confirmed&case_status=suspected'
   const pending = Array.from({ length: 60 }, (_, i) =>
     get(service, `${questionOf(2 * i, '')}&${filters}`, token, agent),
   )
