@@ -1,50 +1,84 @@
-// The house: imports go down, never sideways, never up, never in a circle. `import type` counts.
-const rooms = ['oauth', 'query', 'releases', 'synth']
-const floors = { platform: 0, datasets: 1, records: 2 }
+// The layers: an import goes to a layer further down or stays in its own. `import type` counts.
 
-const climbs = Object.entries(floors).map(([folder, floor]) => ({
-  name: `${folder}-does-not-climb`,
-  severity: 'error',
-  comment: `src/${folder} is a floor others stand on: it imports only from the floors below it.`,
-  from: { path: `^src/${folder}/` },
-  to: {
-    path: '^(src|dev|test|conformance|bench)/',
-    pathNot: [
-      `^src/${folder}/`,
-      ...Object.keys(floors)
-        .filter((other) => floors[other] < floor)
-        .map((other) => `^src/${other}/`),
-    ],
-  },
-}))
+/** From the bottom to the top. Folders on one line do not import each other. */
+const LAYERS = [['platform'], ['datasets'], ['methods'], ['storage'], ['auth', 'api', 'publish']]
 
-const crossings = rooms.map((room) => ({
-  name: `${room}-does-not-cross`,
-  severity: 'error',
-  comment: 'A room imports only from itself and the floors below; rooms meet in app.ts and cli.ts.',
-  from: { path: `^src/${room}/` },
-  to: {
-    path: '^(src|dev|test|conformance|bench)/',
-    pathNot: [`^src/${room}/`, ...Object.keys(floors).map((floor) => `^src/${floor}/`)],
-  },
-}))
+/** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
+const SUBFOLDERS = [
+  { folder: 'platform', layers: [['http', 'postgres', 'cli']], filesOnTop: false },
+  { folder: 'auth', layers: [['provisioning']], filesOnTop: false },
+  { folder: 'api', layers: [['response'], ['paging'], ['filters'], ['resources']], filesOnTop: true },
+  { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },
+]
+
+const REPOSITORY = '^(src|dev|test|conformance|bench)/'
+
+const betweenFolders = LAYERS.flatMap((layer, height) =>
+  layer.map((folder) => ({
+    name: `${folder}-imports-only-lower-layers`,
+    severity: 'error',
+    from: { path: `^src/${folder}/` },
+    to: {
+      path: REPOSITORY,
+      pathNot: [folder, ...LAYERS.slice(0, height).flat()].map((allowed) => `^src/${allowed}/`),
+    },
+  })),
+)
+
+const betweenSubfolders = SUBFOLDERS.flatMap(({ folder, layers, filesOnTop }) => [
+  ...layers.flatMap((layer, height) =>
+    layer.map((subfolder) => ({
+      name: `${folder}-${subfolder}-imports-only-lower-layers`,
+      severity: 'error',
+      from: { path: `^src/${folder}/${subfolder}/` },
+      to: {
+        path: `^src/${folder}/`,
+        pathNot: [
+          ...[subfolder, ...layers.slice(0, height).flat()].map((allowed) => `^src/${folder}/${allowed}/`),
+          ...(filesOnTop ? [] : [`^src/${folder}/[^/]+$`]),
+        ],
+      },
+    })),
+  ),
+  ...(filesOnTop
+    ? []
+    : [
+        {
+          name: `${folder}-files-are-the-bottom-layer`,
+          severity: 'error',
+          from: { path: `^src/${folder}/[^/]+$` },
+          to: { path: `^src/${folder}/[^/]+/` },
+        },
+      ]),
+])
+
+const isLayer = [
+  ...LAYERS.flat().map((folder) => `^src/${folder}/[^/]+$`),
+  ...SUBFOLDERS.flatMap(({ folder, layers }) => layers.flat().map((subfolder) => `^src/${folder}/${subfolder}/[^/]+$`)),
+]
 
 export default {
   forbidden: [
-    ...climbs,
-    ...crossings,
-    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    ...betweenFolders,
+    ...betweenSubfolders,
+    { name: 'no-import-cycle', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'only-doors-read-the-configuration',
+      name: 'only-entry-points-read-the-configuration',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main|cli)\\.ts$' },
       to: { path: '^src/config\\.ts$' },
     },
     {
-      name: 'nothing-imports-a-door',
+      name: 'nothing-imports-an-entry-point',
       severity: 'error',
       from: { path: '^src/' },
       to: { path: '^src/(main|cli)\\.ts$' },
+    },
+    {
+      name: 'the-service-does-not-import-tools',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(dev|test|conformance|bench)/' },
     },
     {
       name: 'conformance-is-a-black-box',
@@ -54,11 +88,11 @@ export default {
       to: { path: '^(src|dev|test|bench)/' },
     },
     {
-      name: 'every-folder-of-the-source-has-its-floor',
+      name: 'every-folder-is-a-layer',
       severity: 'error',
-      comment: 'A new folder is added to the floors or rooms above before anything may use it.',
+      comment: 'Add a new folder to LAYERS or SUBFOLDERS before anything imports from it.',
       from: {},
-      to: { path: '^src/[^/]+/', pathNot: [...Object.keys(floors), ...rooms].map((folder) => `^src/${folder}/`) },
+      to: { path: '^src/[^/]+/', pathNot: isLayer },
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {

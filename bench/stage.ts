@@ -4,7 +4,8 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import os from 'node:os'
 import path from 'node:path'
 import type { Cluster } from '../dev/postgres.ts'
-import { newSettings, outbreakctl, prepareDatabase } from '../dev/service.ts'
+import { newSettings, prepareDatabase } from '../dev/service.ts'
+import { writeSynthRelease } from '../dev/synth/synthesise.ts'
 import { openKeptCluster } from './cluster.ts'
 import { runPsql } from './engine.ts'
 import { findPages } from './pages.ts'
@@ -115,7 +116,7 @@ async function synthesise(home: string, name: string, records: number, say: Say)
   const directory = path.join(home, `release-${name}`)
   if (existsSync(path.join(directory, 'release.json'))) return directory
   say(`making ${records} records`)
-  await outbreakctl(newSettings(''), 'synth', '--records', String(records), '--out', directory)
+  await writeSynthRelease({ records, seed: 1, release: 1 }, directory)
   return directory
 }
 

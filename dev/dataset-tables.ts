@@ -105,8 +105,8 @@ grant execute on function mark_${table}_breaks to outbreaks_operator;
 `
 
 /** Fields with few values have no index: each of their values is met soon enough in the order of id. */
-function describeIndex(table: string, { name, filter, nullable }: Field): string[] {
-  if (filter === undefined || filter === 'few') return []
+function describeIndex(table: string, { name, filterCardinality, nullable }: Field): string[] {
+  if (filterCardinality === undefined || filterCardinality === 'low') return []
   return [
     `create index ${table}_version_${name} on ${table}_version (${name}, id)${nullable ? ` where ${name} is not null` : ''};`,
   ]

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { migrate } from '../src/platform/migrate.ts'
+import { migrate } from '../src/platform/postgres/migrate.ts'
 import { createCluster } from './postgres.ts'
 
 export const SCHEMA_FILE = path.resolve(import.meta.dirname, '../docs/schema.sql')

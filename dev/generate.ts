@@ -6,8 +6,8 @@ import { pino } from 'pino'
 import { buildApp } from '../src/app.ts'
 import { catalogue } from '../src/datasets/catalogue.ts'
 import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
-import { openDatabase } from '../src/platform/database.ts'
-import { createWatcher } from '../src/platform/watch.ts'
+import { openDatabase } from '../src/platform/postgres/database.ts'
+import { createWatcher } from '../src/platform/postgres/watcher.ts'
 
 const docs = path.resolve(import.meta.dirname, '../docs')
 
@@ -18,7 +18,7 @@ async function describeApi(): Promise<string> {
     baseUrl: 'https://api.example.org',
     authUrl: 'https://auth.example.org',
     secret: Buffer.alloc(32),
-    outsideIssuer: null,
+    externalIssuer: null,
     maxConnections: 1,
     cacheMegabytes: 0,
     maxStalenessSeconds: 60,

@@ -1,36 +1,36 @@
 // The hall: the only place where the rooms meet, and the table of contents of the service.
 import { createSecretKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import { createResponseCache } from './api/response/response-cache.ts'
+import { registerDataRoutes } from './api/routes.ts'
+import { createVerifier } from './auth/access-tokens.ts'
+import { createCredentialCache } from './auth/credential-cache.ts'
+import { createExternalVerifier } from './auth/external-issuer.ts'
+import { requireScope } from './auth/guard.ts'
+import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
+import { registerTokenEndpoint } from './auth/token-endpoint.ts'
+import { registerWhoami } from './auth/whoami.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeService } from './description.ts'
-import { createVerifier } from './oauth/access-tokens.ts'
-import { guardScope } from './oauth/guard.ts'
-import { createKnowledge } from './oauth/knowledge.ts'
-import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './oauth/metadata.ts'
-import { createOutsideVerifier } from './oauth/outside-issuer.ts'
-import { registerTokenEndpoint } from './oauth/token-endpoint.ts'
-import { registerWhoami } from './oauth/whoami.ts'
-import { cancelWithWork } from './platform/cancellation.ts'
-import { limitConcurrency } from './platform/concurrency-limit.ts'
-import type { Database } from './platform/database.ts'
 import { deriveKey } from './platform/derive-key.ts'
-import { registerHealth } from './platform/health.ts'
-import { createHttpServer, type HttpServer } from './platform/http-server.ts'
-import { shedLoad } from './platform/load.ts'
-import { registerOpenApi } from './platform/openapi.ts'
-import { createQuota } from './platform/quota.ts'
-import { limitRate } from './platform/rate-limit.ts'
-import type { Watcher } from './platform/watch.ts'
-import { createPageCache } from './query/page-cache.ts'
-import { registerQueryRoutes } from './query/routes.ts'
-import type { FileStore } from './records/file-store.ts'
-import { loadPublished } from './records/published.ts'
+import { limitConcurrency } from './platform/http/concurrency-limit.ts'
+import { registerHealth } from './platform/http/health.ts'
+import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
+import { registerOpenApi } from './platform/http/openapi.ts'
+import { createQuota } from './platform/http/quota.ts'
+import { limitRate } from './platform/http/rate-limit.ts'
+import type { Database } from './platform/postgres/database.ts'
+import { shedLoad } from './platform/postgres/load-shedding.ts'
+import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
+import type { Watcher } from './platform/postgres/watcher.ts'
+import type { FileStore } from './storage/file-store.ts'
+import { loadPublishedReleases } from './storage/published-releases.ts'
 
 interface AppDependencies {
   baseUrl: string
   authUrl: string
   secret: Buffer
-  outsideIssuer: { jwksUrl: string; tokenType: string } | null
+  externalIssuer: { jwksUrl: string; tokenType: string } | null
   maxConnections: number
   cacheMegabytes: number
   /** How old what is known of clients and keys may be before nobody is let in. */
@@ -51,12 +51,12 @@ interface AppDependencies {
 const LOST_MS = 2500
 
 export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
-  const { baseUrl, authUrl, secret, outsideIssuer, maxConnections, database, files, watcher, log, isDraining } =
+  const { baseUrl, authUrl, secret, externalIssuer, maxConnections, database, files, watcher, log, isDraining } =
     dependencies
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
 
-  const published = watcher.watch('release', loadPublished, new Map())
+  const published = watcher.watch('release', loadPublishedReleases, new Map())
   const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isLeaving: isDraining })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
@@ -69,21 +69,21 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
   const verifyToken =
-    outsideIssuer === null ? registerIssuer() : createOutsideVerifier({ ...parties, ...outsideIssuer })
+    externalIssuer === null ? registerIssuer() : createExternalVerifier({ ...parties, ...externalIssuer })
   const guard = { verifyToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
   const quota = openQuota()
   void app.register(async (guarded: HttpServer) => {
-    guardScope(guarded, { ...guard, scope: null })
+    requireScope(guarded, { ...guard, scope: null })
     registerWhoami(guarded, quota)
   })
-  const asked = shedLoad(cancelWithWork(database))
-  const cache = createPageCache(dependencies.cacheMegabytes)
+  const asked = shedLoad(cancelWithRequest(database))
+  const cache = createResponseCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {
-      guardScope(guarded, { ...guard, scope: dataset.scope })
+      requireScope(guarded, { ...guard, scope: dataset.scope })
       if (quota !== null) limitRate(guarded, quota)
       if (dependencies.clientConcurrency > 0) limitConcurrency(guarded, dependencies.clientConcurrency)
-      registerQueryRoutes(guarded, {
+      registerDataRoutes(guarded, {
         dataset,
         database: asked,
         baseUrl,
@@ -98,7 +98,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   return app
 
   function registerIssuer() {
-    const knowledge = createKnowledge(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
+    const knowledge = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
     registerTokenEndpoint(app, { ...parties, knowledge, claimsFor: nameReleases })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, knowledge })
     return createVerifier(parties, knowledge)

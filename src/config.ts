@@ -34,12 +34,12 @@ export interface ServiceConfig extends OperatorConfig {
   /** Where the nodes count requests together; null where each counts alone. */
   redisUrl: string | null
   /** Set where another issuer's tokens are trusted instead of our own. */
-  outsideIssuer: { jwksUrl: string; tokenType: string } | null
+  externalIssuer: { jwksUrl: string; tokenType: string } | null
   /** Where the files of releases are; null where there are none. */
   filesDirectory: string | null
 }
 
-export class ConfigFault extends Error {
+export class ConfigError extends Error {
   constructor(faults: string[]) {
     super(
       `The configuration has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.map((f) => `  ${f}`).join('\n')}`,
@@ -81,7 +81,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       rateSeconds: read('OUTBREAKS_RATE_SECONDS', wholeNumber(1, 86_400), 60),
       clientConcurrency: read('OUTBREAKS_CLIENT_CONCURRENCY', wholeNumber(0, 10_000), 8),
       redisUrl: read('OUTBREAKS_REDIS_URL', redisUrl, '') || null,
-      outsideIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
+      externalIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
       filesDirectory: read('OUTBREAKS_FILES', readableDirectory, '') || null,
     }
   })
@@ -124,7 +124,7 @@ function readAll<Config>(environment: Environment, build: (read: Reader) => Conf
     return fallback as never
   }
   const config = build(read)
-  if (faults.length > 0) throw new ConfigFault(faults)
+  if (faults.length > 0) throw new ConfigError(faults)
   return config
 }
 

@@ -1,5 +1,5 @@
 // What the API says of itself beside its routes: the head of the OpenAPI document.
-import type { ApiDescription } from './platform/openapi.ts'
+import type { ApiDescription } from './platform/http/openapi.ts'
 
 export const describeService = (baseUrl: string, authUrl: string): ApiDescription => ({
   openapi: '3.1.1',

@@ -3,18 +3,18 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
-import { ConfigFault, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
-import { openDatabase } from './platform/database.ts'
+import { ConfigError, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { openLog } from './platform/log.ts'
-import { checkSchema, SchemaMismatch } from './platform/schema-version.ts'
-import { createWatcher } from './platform/watch.ts'
-import { openFileStore } from './records/file-store.ts'
+import { openDatabase } from './platform/postgres/database.ts'
+import { checkSchema, SchemaMismatch } from './platform/postgres/schema-version.ts'
+import { createWatcher } from './platform/postgres/watcher.ts'
+import { openFileStore } from './storage/file-store.ts'
 
 function readConfigOrLeave(): ServiceConfig {
   try {
     return readServiceConfig(process.env)
   } catch (error) {
-    if (!(error instanceof ConfigFault)) throw error
+    if (!(error instanceof ConfigError)) throw error
     refuse(error)
   }
 }

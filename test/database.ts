@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { type Cluster, createCluster } from '../dev/postgres.ts'
-import { migrate } from '../src/platform/migrate.ts'
+import { migrate } from '../src/platform/postgres/migrate.ts'
 
 const TEMPLATE = 'template_outbreaks'
 let cluster: Cluster | undefined

@@ -1,45 +1,58 @@
-// Proofs by area: runs the tests that show what an area promises, and ends with one line a person or a program can read.
+// Runs the tests of one area and ends with one line: how many passed and how many failed.
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { globalSetup, globalTeardown } from './database.ts'
 
-/** What is shown in minutes; the longer proofs have commands of their own. */
 const areas: Record<string, readonly string[]> = {
   releases: [
-    'test/releases/**/*.test.ts',
-    'test/query/{change,release,record,file}-routes.test.ts',
-    'test/journeys/{real-revisions,zika,files,publish-killed}.test.ts',
+    'test/unit/{methods/series-breaks,publish/**/*}.test.ts',
+    'test/integration/publish/*.test.ts',
+    'test/integration/api/resources/{changes,releases,record,files}.test.ts',
+    'test/journeys/data/{real-revisions,zika,files,publish-killed}.test.ts',
   ],
   history: [
     // Releases that survive changes of the schema, a second dataset, and operator commands in pairs.
-    'test/{contract,datasets}/*.test.ts',
-    'test/records/contract.test.ts',
-    'test/releases/command-*.test.ts',
+    'test/{unit,integration}/datasets/*.test.ts',
+    'test/integration/contract/*.test.ts',
+    'test/unit/storage/contract.test.ts',
+    'test/integration/publish/command-*.test.ts',
     // Publishing, rolling back and pruning.
-    'test/releases/{publish-failed,withdraw-pruned,prune,id-set,series-breaks,series-changes}.test.ts',
+    'test/unit/publish/id-set.test.ts',
+    'test/unit/methods/series-breaks.test.ts',
+    'test/integration/publish/{publish-failed,rollback-pruned,prune,series-changes}.test.ts',
     // Validation.
-    'test/releases/{validation,text,nasty-text,rejection}.test.ts',
-    'test/journeys/real-validation.test.ts',
+    'test/unit/publish/{validation,text}.test.ts',
+    'test/integration/publish/{nasty-text,rejected-rows}.test.ts',
+    'test/journeys/data/real-validation.test.ts',
     // Paging.
-    'test/query/{walk-release,many-versions,etag,facet-subsets,kept-releases,token-release}.test.ts',
-    'test/journeys/{v1-token,cache-control,request-target}.test.ts',
+    'test/integration/api/{etag,kept-releases}.test.ts',
+    'test/integration/api/paging/{walk-release,many-versions,token-release}.test.ts',
+    'test/integration/api/filters/facet-subsets.test.ts',
+    'test/journeys/{auth/v1-token,http/cache-control,http/request-target}.test.ts',
     // Replicas, restores and roles.
-    'test/platform/{watch,watch-replicas,freshness,roles,privilege-escalation,schema-dump}.test.ts',
-    'test/journeys/{replica-prune,replica-stale,restored-database}.test.ts',
-    // What one client may hold, and how a program starts.
-    'test/platform/{database,cancellation,concurrency-limit,connections,database-failure}.test.ts',
-    'test/journeys/{unread-responses,fairness,start}.test.ts',
-    'test/dev/*.test.ts',
+    'test/unit/platform/replica-freshness.test.ts',
+    'test/integration/platform/{watcher,watcher-replicas,roles,privilege-escalation,schema-dump}.test.ts',
+    'test/journeys/postgres/{replica-prune,replica-stale,restored-database}.test.ts',
+    // Limits of one client, and how the programs start.
+    'test/{unit/platform/concurrency-limit,integration/platform/bounded-server}.test.ts',
+    'test/integration/platform/{database,cancellation,database-error}.test.ts',
+    'test/journeys/timed/{unread-responses,fairness}.test.ts',
+    'test/journeys/http/start.test.ts',
+    'test/integration/dev/*.test.ts',
   ],
-  asking: [
-    'test/query/{filters,filter-refusals,filtered-page,calendar,series,event-routes,answer,cursor}.test.ts',
-    'test/journeys/{asking,limits,schemathesis}.test.ts',
+  filtering: [
+    'test/unit/methods/{calendar,series}.test.ts',
+    'test/unit/api/cursor.test.ts',
+    'test/integration/api/filters/{filters,filter-refusals,filter-sql}.test.ts',
+    'test/integration/api/resources/events.test.ts',
+    'test/integration/api/responder.test.ts',
+    'test/journeys/{data/filtering,timed/limits,http/schemathesis}.test.ts',
   ],
 }
 
 const [area = ''] = process.argv.slice(2)
 const globPatterns = areas[area]
-if (globPatterns === undefined) throw new Error(`verify what? One of ${Object.keys(areas).join(', ')}`)
+if (globPatterns === undefined) throw new Error(`name an area to verify: ${Object.keys(areas).join(', ')}`)
 
 await globalSetup()
 let [passed, failed] = [0, 0]

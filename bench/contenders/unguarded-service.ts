@@ -1,28 +1,28 @@
 // The service's data endpoints as app.ts puts them together, except that nobody asks for a token. Exists to know what
 // asking costs; it takes the configuration of the service.
 import { createSecretKey } from 'node:crypto'
+import { createResponseCache } from '../../src/api/response/response-cache.ts'
+import { registerDataRoutes } from '../../src/api/routes.ts'
 import { readServiceConfig } from '../../src/config.ts'
 import { catalogue } from '../../src/datasets/catalogue.ts'
-import { openDatabase } from '../../src/platform/database.ts'
 import { deriveKey } from '../../src/platform/derive-key.ts'
-import { createHttpServer, type HttpServer } from '../../src/platform/http-server.ts'
-import { shedLoad } from '../../src/platform/load.ts'
+import { createHttpServer, type HttpServer } from '../../src/platform/http/http-server.ts'
+import { createQuota } from '../../src/platform/http/quota.ts'
+import { limitRate } from '../../src/platform/http/rate-limit.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { createQuota } from '../../src/platform/quota.ts'
-import { limitRate } from '../../src/platform/rate-limit.ts'
-import { createWatcher } from '../../src/platform/watch.ts'
-import { createPageCache } from '../../src/query/page-cache.ts'
-import { registerQueryRoutes } from '../../src/query/routes.ts'
-import { loadPublished } from '../../src/records/published.ts'
+import { openDatabase } from '../../src/platform/postgres/database.ts'
+import { shedLoad } from '../../src/platform/postgres/load-shedding.ts'
+import { createWatcher } from '../../src/platform/postgres/watcher.ts'
+import { loadPublishedReleases } from '../../src/storage/published-releases.ts'
 
 const config = readServiceConfig(process.env)
 const log = openLog(config.logLevel)
 const database = openDatabase({ url: config.databaseUrl, role: 'outbreaks_api' })
 const watcher = createWatcher(database, (error) => log.warn({ err: error }))
-const published = watcher.watch('release', loadPublished, new Map())
+const published = watcher.watch('release', loadPublishedReleases, new Map())
 const app = createHttpServer({ baseUrl: config.baseUrl, log })
 const asked = shedLoad(database)
-const cache = createPageCache(config.cacheMegabytes)
+const cache = createResponseCache(config.cacheMegabytes)
 const quota = createQuota({ limit: config.rateLimit, seconds: config.rateSeconds, redisUrl: null, log })
 for (const dataset of catalogue) {
   void app.register(async (scope: HttpServer) => {
@@ -30,7 +30,7 @@ for (const dataset of catalogue) {
       request.clientId = 'anybody'
     })
     limitRate(scope, quota)
-    registerQueryRoutes(scope, {
+    registerDataRoutes(scope, {
       dataset,
       database: asked,
       baseUrl: config.baseUrl,

@@ -20,7 +20,7 @@ export interface Rule {
   /** The field to look at. */
   readonly column: string
   /** What is wrong, or null. `today` is the day of the check, YYYY-MM-DD. */
-  readonly object: (valueOf: (name: string) => FieldValue, today: string) => string | null
+  readonly check: (valueOf: (name: string) => FieldValue, today: string) => string | null
 }
 
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'
@@ -29,7 +29,7 @@ type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 
  * How a field can be asked for by value, which follows from how many values it has: `few` are counted, and each is common
  * enough to be met soon by reading in order; `many` are counted and indexed; `countless` are indexed only.
  */
-type Filter = 'few' | 'many' | 'countless'
+type Cardinality = 'low' | 'high' | 'unbounded'
 
 export interface Field {
   readonly name: string
@@ -37,7 +37,7 @@ export interface Field {
   readonly description: string
   readonly nullable: boolean
   /** Left out where records cannot be asked for by it. */
-  readonly filter?: Filter
+  readonly filterCardinality?: Cardinality
   /** Computes the value from the other fields of the record; an input file does not carry it. */
   readonly derive?: Derivation
   readonly choices?: readonly string[]
@@ -104,7 +104,7 @@ export interface Series {
   /** Computed by the service from the records of a release: set where a count falls nevertheless or the definition changes. */
   readonly broken: string
   /** Counts that differ in one of these are not added up. */
-  readonly apart: readonly string[]
+  readonly strata: readonly string[]
 }
 
 type Undecided = Omit<Field, 'name'>
@@ -134,7 +134,10 @@ export const code = (description: string, vocabulary: Vocabulary) => declare('co
 
 export const qualified = (undecided: Undecided, qualifiedBy: string): Undecided => ({ ...undecided, qualifiedBy })
 export const optional = (undecided: Undecided): Undecided => ({ ...undecided, nullable: true })
-export const filterable = (undecided: Undecided, filter: Filter): Undecided => ({ ...undecided, filter })
+export const filterable = (undecided: Undecided, filterCardinality: Cardinality): Undecided => ({
+  ...undecided,
+  filterCardinality,
+})
 export const derived = (undecided: Undecided, derive: Derivation): Undecided => ({ ...undecided, derive })
 
 /** What the service itself assigns to every record of every dataset. */
@@ -153,7 +156,7 @@ export function defineDataset(
   const { id, ...bookkeeping } = assigned
   const content = named(declaration.content)
   const fields = [...named({ id }), ...content, ...named(bookkeeping)]
-  const counted = fields.filter(({ filter }) => filter === 'few' || filter === 'many')
+  const counted = fields.filter(({ filterCardinality }) => filterCardinality === 'low' || filterCardinality === 'high')
   return { ...declaration, content, fields, facets: counted.map((field) => field.name) }
 }
 

@@ -80,7 +80,7 @@ export const hedOutbreaks = defineDataset({
     reported: 'date_report',
     counts: ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'],
     broken: 'series_break',
-    apart: [
+    strata: [
       'location_granularity',
       'case_status',
       'count_kind',
@@ -97,19 +97,19 @@ export const hedOutbreaks = defineDataset({
     { name: 'reported', description: 'the day the report was published', first: 'date_report', last: 'date_report' },
   ],
   content: {
-    event: filterable(text('Name of the outbreak event, `Label_Place_Year` by convention.', 200), 'many'),
-    pathogen: filterable(text('Name of the pathogen, plain text.'), 'many'),
+    event: filterable(text('Name of the outbreak event, `Label_Place_Year` by convention.', 200), 'high'),
+    pathogen: filterable(text('Name of the pathogen, plain text.'), 'high'),
     pathogen_taxon_id: optional(integer('NCBI Taxonomy id of the pathogen.', { minimum: 1 })),
-    disease: filterable(optional(text('The condition as named.')), 'many'),
+    disease: filterable(optional(text('The condition as named.')), 'high'),
     disease_icd11: optional(code('ICD-11 code of the condition: a stem code, or a cluster with / and &.', icd11Codes)),
     host: filterable(
       optional(choice('Who fell ill; `environment` for findings in water, food, air or soil.', HOSTS)),
-      'few',
+      'low',
     ),
     host_species: optional(text('Species of the host, where it is not human.')),
     country_code: filterable(
       code('ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries.', countryCodes),
-      'many',
+      'high',
     ),
     country: text('English name of the country. It agrees with `country_code`.'),
     country_iso3: derived(
@@ -118,7 +118,7 @@ export const hedOutbreaks = defineDataset({
     ),
     who_region: filterable(
       derived(optional(choice('Region of the World Health Organization.', WHO_REGIONS)), fromCountry(whoRegionOf)),
-      'few',
+      'low',
     ),
     un_region: filterable(
       derived(
@@ -127,12 +127,12 @@ export const hedOutbreaks = defineDataset({
         ),
         fromCountry(unRegionOf),
       ),
-      'few',
+      'low',
     ),
-    location_granularity: filterable(choice('The level of place the counts are for.', GRANULARITIES), 'few'),
+    location_granularity: filterable(choice('The level of place the counts are for.', GRANULARITIES), 'low'),
     al1_code: filterable(
       optional(code('ISO 3166-2 code of the first administrative level; a retired one is kept.', subdivisionCodes)),
-      'many',
+      'high',
     ),
     admin_l1: optional(text('First administrative level, curated name.')),
     admin_l2: optional(text('Second administrative level, curated name.')),
@@ -156,12 +156,12 @@ export const hedOutbreaks = defineDataset({
     date_report: optional(date('Day the report was published.')),
     date_type: filterable(
       optional(choice('What the dates are dates of.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report'])),
-      'few',
+      'low',
     ),
     date_inferred: boolean('True where the source printed no exact day: a year, a month, "since the last report".'),
     case_status: filterable(
       choice('Certainty of the counted cases.', ['confirmed', 'probable', 'suspected', 'total', 'discarded']),
-      'few',
+      'low',
     ),
     case_definition: optional(text('Name or version of the case definition that the source used.')),
     count_kind: filterable(
@@ -169,12 +169,12 @@ export const hedOutbreaks = defineDataset({
         'What the counts count: `new` within the period; `cumulative` since the event began; `period_to_date` since the period began (a year, a season); `point` at a moment.',
         ['new', 'cumulative', 'period_to_date', 'point'],
       ),
-      'few',
+      'low',
     ),
-    age_group: filterable(optional(text('Age group of the counted persons; null is everyone.')), 'few'),
+    age_group: filterable(optional(text('Age group of the counted persons; null is everyone.')), 'low'),
     sex: filterable(
       optional(choice('Sex of the counted persons; null is everyone.', ['female', 'male', 'other'])),
-      'few',
+      'low',
     ),
     population: optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
     cases: optional(count('Number of cases; deaths are included where both have one basis.')),
@@ -184,7 +184,7 @@ export const hedOutbreaks = defineDataset({
     tested: optional(count('Number of persons or specimens tested.')),
     count_qualifier: filterable(
       choice('How exact the counts are.', ['exact', 'at_least', 'at_most', 'approximate']),
-      'few',
+      'low',
     ),
     cases_missing: optional(choice('Why `cases` is null.', whyMissing)),
     deaths_missing: optional(choice('Why `deaths` is null.', whyMissing)),
@@ -195,23 +195,23 @@ export const hedOutbreaks = defineDataset({
         ),
         { from: SERIES_FIELDS, compute: (values) => hash('sha256', JSON.stringify(values)).slice(0, 16) },
       ),
-      'countless',
+      'unbounded',
     ),
     series_break: boolean(
       'True where a cumulative count is below the last known one of its series, or the case definition changed. Computed by the service.',
     ),
-    composite: filterable(boolean("True for a curator's best series, false for one raw source."), 'few'),
-    source_name: filterable(text('Who reports: the same name in every report of the source.'), 'many'),
+    composite: filterable(boolean("True for a curator's best series, false for one raw source."), 'low'),
+    source_name: filterable(text('Who reports: the same name in every report of the source.'), 'high'),
     source_report: optional(text('Which report of the source: title, number or day.')),
     source_type: filterable(
       optional(choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite'])),
-      'few',
+      'low',
     ),
     source_url: optional(uri('Address of the report.')),
-    licence: filterable(optional(text("Licence of this record, where it differs from the release's.")), 'few'),
+    licence: filterable(optional(text("Licence of this record, where it differs from the release's.")), 'low'),
     verification: filterable(
       choice('Whether a curator compared the record with its source.', ['verified', 'unverified']),
-      'few',
+      'low',
     ),
     note: optional(text("Curator's remark.", LONG_TEXT)),
     extra: object('Operator-defined fields.'),

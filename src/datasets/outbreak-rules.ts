@@ -6,17 +6,17 @@ import { isCurrentSubdivision, isUserAssigned } from './vocabulary.ts'
 
 type ValueOf = (name: string) => FieldValue
 
-const error = (name: string, column: string, object: Rule['object']): Rule => ({
+const error = (name: string, column: string, check: Rule['check']): Rule => ({
   name,
   severity: 'error',
   column,
-  object,
+  check,
 })
-const warning = (name: string, column: string, object: Rule['object']): Rule => ({
+const warning = (name: string, column: string, check: Rule['check']): Rule => ({
   name,
   severity: 'warning',
   column,
-  object,
+  check,
 })
 
 const DAYS = ['date_low', 'date_high', 'date_report']

@@ -1,9 +1,7 @@
 // Whether anybody still waits for the work that is running: an AbortSignal that goes along with it, from the request to the
 // database. Work that several requests share has a signal of its own.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Sql } from 'sql-template-tag'
-import type { Database } from './database.ts'
-import { within } from './within.ts'
+import { withTimeout } from './timeout.ts'
 
 /** A request of fastify has one; it creates the signal when it is first read. */
 interface SignalHolder {
@@ -21,20 +19,13 @@ export const runWithSignal = <Result>(holder: SignalHolder, work: () => Result):
 export const runUncancelled = <Result>(work: () => Result): Result => holders.run(undefined, work)
 
 /** Work that is cancelled when it takes too long: whoever waits for it gets a Problem. */
-export async function runWithin<Result>(ms: number, work: () => Promise<Result>, detail: string): Promise<Result> {
+export async function runWithTimeout<Result>(ms: number, work: () => Promise<Result>, detail: string): Promise<Result> {
   const expiry = new AbortController()
   const outer = currentSignal()
   const signal = outer === undefined ? expiry.signal : AbortSignal.any([outer, expiry.signal])
   try {
-    return await within(ms, runWithSignal({ signal }, work), detail)
+    return await withTimeout(ms, runWithSignal({ signal }, work), detail)
   } finally {
     expiry.abort()
   }
 }
-
-/** The same database, whose queries are cancelled with the work that they are for. */
-export const cancelWithWork = (database: Database): Database => ({
-  ...database,
-  query: <Row extends object>(sql: Sql) => database.query<Row>(sql, currentSignal()),
-  copyOut: (sql) => database.copyOut(sql, currentSignal()),
-})

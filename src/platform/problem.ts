@@ -69,7 +69,7 @@ export class Problem extends Error {
 }
 
 /** For whoever finds that nobody waits for the response any more. */
-export const abandoned = () => new Problem('client_closed_request', problems.client_closed_request[1])
+export const clientClosedRequest = () => new Problem('client_closed_request', problems.client_closed_request[1])
 
 export const problemType = (baseUrl: string, code: ProblemCode) => `${baseUrl}/problems/${code}`
 
@@ -87,7 +87,7 @@ export const problemSchema = Type.Object(
 )
 
 /** A problem as an answer in the description of a route. */
-export const refused = (description: string) => ({
+export const problemResponse = (description: string) => ({
   description,
   content: { 'application/problem+json': { schema: Type.Ref('Problem') } },
 })

@@ -1,0 +1,40 @@
+// The endpoints of one dataset: a table of contents.
+import { recordSchema } from '../datasets/define.ts'
+import type { HttpServer } from '../platform/http/http-server.ts'
+import { registerChangeRoutes } from './resources/changes.ts'
+import { registerCitationRoutes } from './resources/citation.ts'
+import { registerEventRoutes } from './resources/events.ts'
+import { registerFacetRoutes } from './resources/facets.ts'
+import { registerFileRoutes } from './resources/files.ts'
+import { registerRecordRoutes } from './resources/record.ts'
+import { registerRecordsRoutes } from './resources/records.ts'
+import { registerReleaseRoutes } from './resources/releases.ts'
+import type { ResourceOptions } from './resources/resource-options.ts'
+import { registerSchemaRoutes } from './resources/schema.ts'
+import { registerSeriesRoutes } from './resources/series.ts'
+
+export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): void {
+  app.addSchema(recordSchema(routes.dataset))
+  nameNewestRelease(app, routes)
+  registerRecordsRoutes(app, routes)
+  registerRecordRoutes(app, routes)
+  registerReleaseRoutes(app, routes)
+  registerFileRoutes(app, routes)
+  registerChangeRoutes(app, routes)
+  registerEventRoutes(app, routes)
+  registerFacetRoutes(app, routes)
+  registerSchemaRoutes(app, routes)
+  registerSeriesRoutes(app, routes)
+  registerCitationRoutes(app, routes)
+}
+
+/** On every answer that names its release: whoever reads another one than the newest learns that there is a newer one. */
+function nameNewestRelease(app: HttpServer, { dataset, published }: ResourceOptions): void {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    const read = reply.getHeader('outbreaks-release')
+    const newest = published().get(dataset.name)?.at(-1)?.number
+    if (read !== undefined && newest !== undefined && Number(read) !== newest)
+      reply.header('outbreaks-newest-release', String(newest))
+    done()
+  })
+}

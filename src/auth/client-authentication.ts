@@ -1,0 +1,96 @@
+// How a client names itself at the token endpoint: in the body, or by HTTP Basic, and never both (RFC 6749 section 2.3).
+import type { FastifyRequest } from 'fastify'
+import { headerValues } from '../platform/http/raw-headers.ts'
+import { TokenError } from './token-error.ts'
+
+export type Parameters = ReadonlyMap<string, string>
+
+export interface Credentials {
+  clientId: string
+  clientSecret: string
+  /** What to send with a 401: RFC 6749 section 5.2 asks for a challenge where the client used the header. */
+  challenge: Record<string, string>
+}
+
+/** The JSON body of the specification, or the form of RFC 6749. */
+export function readParameters(request: FastifyRequest): Parameters {
+  // RFC 6749 section 2.3.1: secrets never travel in an address, where they would end up in logs.
+  if (request.url.includes('?'))
+    throw new TokenError('invalid_request', 'Parameters go into the body, not the address.')
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  const body = typeof request.body === 'string' ? request.body : ''
+  if (type === 'application/json') return readJson(body)
+  if (type === 'application/x-www-form-urlencoded') return readForm(body)
+  throw new TokenError('invalid_request', 'Send application/json or application/x-www-form-urlencoded.')
+}
+
+function readJson(body: string): Parameters {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    throw new TokenError('invalid_request', 'The body is not valid JSON.')
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new TokenError('invalid_request', 'The body must be a JSON object.')
+  }
+  const parameters = new Map<string, string>()
+  for (const [name, value] of Object.entries(parsed)) {
+    if (typeof value !== 'string') throw new TokenError('invalid_request', 'Every value must be a string.')
+    parameters.set(name, value)
+  }
+  return parameters
+}
+
+function readForm(body: string): Parameters {
+  const parameters = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(body)) {
+    if (parameters.has(name)) throw new TokenError('invalid_request', 'A parameter was given more than once.')
+    parameters.set(name, value)
+  }
+  return parameters
+}
+
+export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {
+  const [authorization, ...further] = headerValues(request.raw, 'authorization')
+  if (further.length > 0) throw new TokenError('invalid_request', 'Send one Authorization header.')
+  if (authorization === undefined) {
+    return {
+      clientId: requireParameter(parameters, 'client_id'),
+      clientSecret: requireParameter(parameters, 'client_secret'),
+      challenge: {},
+    }
+  }
+  const challenge = { 'www-authenticate': 'Basic realm="token", charset="UTF-8"' }
+  const basic = readBasic(authorization)
+  if (basic === null)
+    throw new TokenError('invalid_client', 'The Authorization header is not valid HTTP Basic.', challenge)
+  const named = parameters.get('client_id')
+  if (parameters.has('client_secret') || (named !== undefined && named !== basic.clientId)) {
+    throw new TokenError('invalid_request', 'Name the client once: in the Authorization header or in the body.')
+  }
+  return { ...basic, challenge }
+}
+
+/** Strict base64, split at the first colon, each half form-encoded (RFC 6749 section 2.3.1). */
+function readBasic(authorization: string): { clientId: string; clientSecret: string } | null {
+  const encoded = /^basic +([a-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return null
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.toString('base64') !== encoded) return null
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(bytes.toString('utf8')) ?? []
+  if (id === undefined || secret === undefined) return null
+  try {
+    return { clientId: decodeForm(id), clientSecret: decodeForm(secret) }
+  } catch {
+    return null
+  }
+}
+
+const decodeForm = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))
+
+export function requireParameter(parameters: Parameters, name: string): string {
+  const value = parameters.get(name)
+  if (value === undefined || value === '') throw new TokenError('invalid_request', `${name} is missing.`)
+  return value
+}

@@ -1,0 +1,69 @@
+// The clients as the database knows them, in memory: who they are, what they may, which secrets open for them.
+// Reads only; provisioning is in client-provisioning.ts.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { Reader } from '../platform/postgres/database.ts'
+
+export interface Client {
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  readonly generation: number
+  readonly disabled: boolean
+  readonly secrets: readonly { digest: Buffer; expiresAt: number }[]
+}
+
+export type ClientRegistry = ReadonlyMap<string, Client>
+
+export const digestSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+
+export async function loadClients(database: Reader): Promise<ClientRegistry> {
+  const rows = await database.query<{
+    client_id: string
+    scopes: string[]
+    generation: number
+    disabled: boolean
+    digests: Buffer[]
+    expiries: (Date | null)[]
+  }>(sql`
+    select client.client_id, scopes, generation, disabled_at is not null as disabled,
+      coalesce(array_agg(secret_sha256 order by secret_sha256) filter (where secret_sha256 is not null), '{}') as digests,
+      array_agg(expires_at order by secret_sha256) as expiries
+    from client left join client_secret as secret
+      on secret.client_id = client.client_id and (expires_at is null or expires_at > now())
+    group by client.client_id`)
+  return new Map(
+    rows.map((row) => [
+      row.client_id,
+      {
+        clientId: row.client_id,
+        scopes: row.scopes,
+        generation: row.generation,
+        disabled: row.disabled,
+        secrets: row.digests.map((digest, i) => ({
+          digest,
+          expiresAt: row.expiries[i]?.getTime() ?? Number.POSITIVE_INFINITY,
+        })),
+      },
+    ]),
+  )
+}
+
+/** Stands in for a client that does not exist, so that it costs the same time as a wrong secret. */
+const NOBODY: Client = {
+  clientId: '',
+  scopes: [],
+  generation: 0,
+  disabled: true,
+  secrets: [{ digest: Buffer.alloc(32), expiresAt: 0 }],
+}
+
+export function authenticate(registry: ClientRegistry, clientId: string, secret: string, now: number): Client | null {
+  const client = registry.get(clientId) ?? NOBODY
+  const digest = digestSecret(secret)
+  let opened = false
+  for (const known of client.secrets) {
+    const equal = timingSafeEqual(known.digest, digest)
+    if (equal && known.expiresAt > now) opened = true
+  }
+  return opened && !client.disabled ? client : null
+}

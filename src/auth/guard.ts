@@ -1,0 +1,61 @@
+// Nobody passes without a token (RFC 6750). A route inside a guarded scope cannot forget to ask.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { headerValues } from '../platform/http/raw-headers.ts'
+import { Problem } from '../platform/problem.ts'
+import type { Caller, VerifyToken } from './access-tokens.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Null outside a guarded scope. */
+    caller: Caller | null
+  }
+}
+
+interface GuardOptions {
+  verifyToken: VerifyToken
+  /** What the token must allow; null where any valid token will do. */
+  scope: string | null
+  /** RFC 9728: where a client that was refused learns whom to ask for a token. */
+  resourceMetadataUrl: string
+}
+
+export function requireScope(scope: FastifyInstance, options: GuardOptions): void {
+  const challenge = (error?: string, more = '') =>
+    `Bearer resource_metadata="${options.resourceMetadataUrl}"${error === undefined ? '' : `, error="${error}"`}${more}`
+
+  scope.decorateRequest('caller', null)
+  scope.addHook('onRequest', async (request) => {
+    const token = readBearer(request, challenge)
+    const caller = await options.verifyToken(token).catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.code !== 'invalid_token') throw error
+      throw new Problem('invalid_token', error.message, {
+        headers: { 'www-authenticate': challenge('invalid_token') },
+        cause: error.cause,
+      })
+    })
+    request.clientId = caller.clientId
+    request.caller = caller
+    if (options.scope !== null && !caller.scopes.has(options.scope)) {
+      throw new Problem('insufficient_scope', `The scope ${options.scope} is needed.`, {
+        headers: { 'www-authenticate': challenge('insufficient_scope', `, scope="${options.scope}"`) },
+      })
+    }
+  })
+}
+
+function readBearer(request: FastifyRequest, challenge: (error?: string) => string): string {
+  const [header, ...further] = headerValues(request.raw, 'authorization')
+  if (header === undefined || !/^bearer\b/i.test(header)) {
+    // RFC 6750 3.1: no error code where no token was tried.
+    throw new Problem('not_authenticated', 'Send the header Authorization: Bearer <access token>.', {
+      headers: { 'www-authenticate': challenge() },
+    })
+  }
+  const token = /^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1]
+  if (token === undefined || further.length > 0) {
+    throw new Problem('invalid_request', 'The Authorization header must hold one Bearer token.', {
+      headers: { 'www-authenticate': challenge('invalid_request') },
+    })
+  }
+  return token
+}

@@ -1,4 +1,0 @@
-// What an operator's command cannot do, in a sentence for the operator. Anything else that is thrown is our fault.
-export class OperatorFault extends Error {
-  override readonly name = 'OperatorFault'
-}

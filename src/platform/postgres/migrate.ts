@@ -1,0 +1,28 @@
+// Brings a database to the current schema: plain SQL files, in order, forward only.
+import { setTimeout as wait } from 'node:timers/promises'
+import { runner } from 'node-pg-migrate'
+import { toTransientProblem } from './database.ts'
+import { migrationsDirectory } from './schema-version.ts'
+
+const PATIENCE_MS = 60_000
+
+/** Safe when many start at once: the runner only tries its lock, so the others come again until it is free. */
+export async function migrate(url: string): Promise<string[]> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      const applied = await runner({
+        databaseUrl: { connectionString: url, connectionTimeoutMillis: 5000, application_name: 'outbreaks_migration' },
+        dir: migrationsDirectory,
+        migrationsTable: 'migration',
+        direction: 'up',
+        logger: { debug() {}, info() {}, warn() {}, error() {} },
+      })
+      return applied.map((migration) => migration.name)
+    } catch (error) {
+      const locked = error instanceof Error && error.message.includes('Another migration is already running')
+      if (!locked || Date.now() > deadline) throw toTransientProblem(error)
+      await wait(200)
+    }
+  }
+}

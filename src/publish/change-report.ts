@@ -1,0 +1,69 @@
+// What a release changes, for the operator who is about to sign it: by event, by example, and beside earlier releases.
+// Reads what publish.ts has just written, inside its transaction.
+import type { PoolClient } from 'pg'
+import sql from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { tablesOf } from '../storage/tables.ts'
+
+type EventChanges = { event: string; added: number; corrected: number; withdrawn: number }
+type FieldChange = { id: number; event: string; field: string; before: string; after: string }
+
+const EVENTS_SHOWN = 20
+const RECORDS_SHOWN = 10
+/** What changes with every correction says nothing about it. */
+const BOOKKEEPING = new Set(['revision', 'last_release'])
+
+export const describeChanges = async (client: PoolClient, dataset: Dataset, release: number) => ({
+  usual_changes: await readUsualSize(client, dataset, release),
+  by_event: await countByEvent(client, dataset, release),
+  corrections: await sampleCorrections(client, dataset, release),
+})
+
+/** The events with the most changes. */
+async function countByEvent(client: PoolClient, dataset: Dataset, release: number): Promise<EventChanges[]> {
+  const { version } = tablesOf(dataset)
+  const { rows } = await client.query<EventChanges>(sql`
+    select event,
+      (count(*) filter (where kind = 'added'))::integer as added,
+      (count(*) filter (where kind = 'corrected'))::integer as corrected,
+      (count(*) filter (where kind = 'withdrawn'))::integer as withdrawn
+    from (
+      select coalesce(began.event, ended.event) as event,
+        case when ended.id is null then 'added' when began.id is null then 'withdrawn' else 'corrected' end as kind
+      from (select id, event from ${version} where from_release = ${release}) as began
+      full join (select id, event from ${version} where to_release = ${release}) as ended using (id)
+    ) as changed
+    group by event order by count(*) desc, event limit ${EVENTS_SHOWN}`)
+  return rows
+}
+
+/** The first corrected records, field by field. */
+async function sampleCorrections(client: PoolClient, dataset: Dataset, release: number): Promise<FieldChange[]> {
+  const { version } = tablesOf(dataset)
+  const { rows } = await client.query<{ before: Record<string, unknown>; after: Record<string, unknown> }>(sql`
+    select before.body::jsonb as before, after.body::jsonb as after
+    from ${version} as before
+    join ${version} as after on after.id = before.id and after.from_release = ${release}
+    where before.to_release = ${release} order by before.id limit ${RECORDS_SHOWN}`)
+  const names = dataset.fields.map((field) => field.name).filter((name) => !BOOKKEEPING.has(name))
+  return rows.flatMap(({ before, after }) =>
+    names
+      .map((field) => ({
+        id: Number(after['id']),
+        event: String(after['event']),
+        field,
+        // A field that is younger than the version is null in it.
+        before: JSON.stringify(before[field] ?? null),
+        after: JSON.stringify(after[field] ?? null),
+      }))
+      .filter((change) => change.before !== change.after),
+  )
+}
+
+/** How many records a release of this dataset usually touches: the median of the earlier ones, without the first. */
+async function readUsualSize(client: PoolClient, dataset: Dataset, release: number): Promise<number | null> {
+  const { rows } = await client.query<{ usual: number | null }>(sql`
+    select percentile_cont(0.5) within group (order by added + corrected + withdrawn) as usual
+    from release where dataset = ${dataset.name} and number > 1 and number < ${release}`)
+  return rows[0]?.usual ?? null
+}

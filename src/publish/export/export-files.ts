@@ -1,0 +1,107 @@
+// Gives a release its files and records them, each with what proves that it is whole. Run again it finishes the work.
+// A file is recorded only after it stands in the store; a recorded digest is a promise and never changes.
+import type { PoolClient } from 'pg'
+import sql, { type Sql } from 'sql-template-tag'
+import type { Dataset } from '../../datasets/define.ts'
+import { OperatorError } from '../../platform/operator-error.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import { contractsOf, findContract, type StoredContract } from '../../storage/contract.ts'
+import { type FileStore, type Fingerprint, readFingerprint } from '../../storage/file-store.ts'
+import { createCsvEncoder, createLineEncoder } from './file-encoder.ts'
+import { createParquetEncoder } from './parquet-encoder.ts'
+import { type FilePlan, type ReleaseContents, writeFiles } from './write-files.ts'
+
+export type ExportedFile = {
+  name: string
+  records: number
+  bytes: number
+  sha256: string
+  /** False where the file stood there already, whole. */
+  written: boolean
+}
+
+const formats = [
+  { extension: 'csv', mediaType: 'text/csv; charset=utf-8', createEncoder: createCsvEncoder },
+  { extension: 'ndjson', mediaType: 'application/x-ndjson', createEncoder: createLineEncoder },
+  { extension: 'parquet', mediaType: 'application/vnd.apache.parquet', createEncoder: createParquetEncoder },
+]
+const STATEMENT_MS = 60_000
+
+export function exportRelease(
+  database: Database,
+  store: FileStore,
+  dataset: Dataset,
+  release: number,
+): Promise<ExportedFile[]> {
+  return database.transaction(async (client) => {
+    await client.query(`set local statement_timeout = ${STATEMENT_MS}`)
+    await claimTurn(client, dataset, release)
+    const records = await countRecords(client, dataset, release)
+    const contracts = await rows<StoredContract>(client, contractsOf(dataset.name))
+    const contents = { dataset, release, records, contract: findContract(contracts, release) }
+    const plans = await planFiles(client, contents)
+    const missing: FilePlan[] = []
+    for (const plan of plans) if (!(await isWhole(store, plan))) missing.push(plan)
+    const written = await writeFiles(client, store, contents, missing)
+    for (const [plan, print] of written) await recordFile(client, contents, plan, print)
+    return plans.map((plan) => ({
+      name: plan.name,
+      records: contents.records,
+      ...((written.get(plan) ?? plan.promised) as Fingerprint),
+      written: written.has(plan),
+    }))
+  })
+}
+
+/** Two writers of one file would take it from each other. */
+async function claimTurn(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
+  const [row] = await rows<{ mine: boolean }>(
+    client,
+    sql`select pg_try_advisory_xact_lock(hashtextextended(${`export ${dataset.name} ${release}`}, 0)) as mine`,
+  )
+  if (row?.mine !== true) throw new OperatorError(`release ${release} is being exported at this moment`)
+}
+
+async function countRecords(client: PoolClient, dataset: Dataset, release: number): Promise<number> {
+  const [row] = await rows<{ records: string; pruned: boolean }>(
+    client,
+    sql`select records, pruned_at is not null as pruned from release
+      where dataset = ${dataset.name} and number = ${release}`,
+  )
+  if (row === undefined) throw new OperatorError(`there is no release ${release}`)
+  if (row.pruned) throw new OperatorError(`the records of release ${release} are kept no longer`)
+  return Number(row.records)
+}
+
+async function planFiles(client: PoolClient, { dataset, release }: ReleaseContents): Promise<FilePlan[]> {
+  const recorded = await rows<{ name: string; bytes: string; sha256: string }>(
+    client,
+    sql`select name, bytes, encode(sha256, 'hex') as sha256 from release_file
+      where dataset = ${dataset.name} and release = ${release}`,
+  )
+  const byName = new Map(recorded.map(({ name, bytes, sha256 }) => [name, { bytes: Number(bytes), sha256 }]))
+  return formats.map(({ extension, ...format }) => {
+    const name = `${dataset.name}-${release}.${extension}`
+    return { name, ...format, promised: byName.get(name) }
+  })
+}
+
+async function isWhole(store: FileStore, { name, promised }: FilePlan): Promise<boolean> {
+  if (promised === undefined) return false
+  const file = await store.open(name)
+  return file !== undefined && (await readFingerprint(file)).sha256 === promised.sha256
+}
+
+async function recordFile(
+  client: PoolClient,
+  { dataset, release, records }: ReleaseContents,
+  { name, mediaType }: FilePlan,
+  { bytes, sha256 }: Fingerprint,
+): Promise<void> {
+  await client.query(sql`insert into release_file (dataset, release, name, media_type, records, bytes, sha256)
+    values (${dataset.name}, ${release}, ${name}, ${mediaType}, ${records}, ${bytes}, decode(${sha256}, 'hex'))
+    on conflict do nothing`)
+}
+
+const rows = async <Row extends object>(client: PoolClient, statement: Sql): Promise<Row[]> =>
+  (await client.query<Row>(statement)).rows

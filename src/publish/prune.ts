@@ -1,0 +1,21 @@
+// Retention: releases before a given one go for good. What a kept release holds stays, byte for byte.
+import sql from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { lockLatestRelease } from './write/latest-release.ts'
+
+/** One transaction: whoever reads sees the releases whole, or that they are pruned. */
+export function pruneReleases(database: Database, dataset: Dataset, oldestKept: number) {
+  return database.transaction(async (client) => {
+    await lockLatestRelease(client, dataset)
+    const { rows } = await client.query<{ number: number; pruned: boolean }>(
+      sql`select number, pruned_at is not null as pruned from release where dataset = ${dataset.name} order by number`,
+    )
+    if (!rows.some(({ number, pruned }) => number === oldestKept && !pruned))
+      throw new OperatorError(`there is no release ${oldestKept} to keep`)
+    await client.query(sql`select prune_releases(${dataset.name}, ${oldestKept})`)
+    const pruned = rows.filter((release) => release.number < oldestKept && !release.pruned)
+    return { dataset: dataset.name, oldest_kept: oldestKept, pruned: pruned.map(({ number }) => String(number)) }
+  })
+}

@@ -1,0 +1,178 @@
+// What cannot be asked: every misspelt, repeated, empty, mistyped or contradictory parameter is a 400 that names it.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
+import { HOME, openRoutes } from '../../../fixtures/routes.ts'
+
+const LISTS = ['/v1/hed-outbreaks/outbreaks', `${HOME}/outbreaks`]
+const OTHERS = [`${HOME}/facets`, `${HOME}/citation`, `${HOME}/series`]
+const { publish, refresh, assertRefused } = await openRoutes()
+before(async () => {
+  await publish([{ key: 'a' }])
+  await refresh()
+})
+
+/** A value that each list would take. */
+const good: Record<string, string> = {
+  event: 'Cholera_Testland_2020',
+  pathogen: 'Vibrio cholerae',
+  disease: 'Cholera',
+  host: 'human',
+  country_code: 'XA',
+  location_granularity: 'country',
+  al1_code: 'DE-BY',
+  case_status: 'confirmed',
+  count_kind: 'new',
+  composite: 'false',
+  series_id: '0123456789abcdef',
+  source_name: 'Test ministry',
+  who_region: 'AFR',
+  un_region: 'Western Africa',
+  date_type: 'onset',
+  age_group: '0-4',
+  sex: 'female',
+  count_qualifier: 'exact',
+  source_type: 'official',
+  licence: 'CC0-1.0',
+  verification: 'verified',
+}
+const days = ['date_from', 'date_to', 'reported_from', 'reported_to']
+const single: Record<string, string> = {
+  ...Object.fromEntries(days.map((name) => [name, '2020-01-01'])),
+  updated_since_release: '1',
+}
+type Refusal = [query: string, code: string, parameter: string]
+const query = (...pairs: [name: string, value: string][]) => new URLSearchParams(pairs).toString()
+const each = (names: readonly string[], values: readonly string[]): Refusal[] =>
+  names.flatMap((name) => values.map((value): Refusal => [query([name, value]), 'invalid_parameter', name]))
+
+const names = [...Object.keys(good), ...Object.keys(single)]
+const misspelt = names.flatMap((name) =>
+  [
+    name.toUpperCase(),
+    `${name}s`,
+    `${name}[]`,
+    ` ${name}`,
+    `${name}.`,
+    name.slice(1),
+    name.replace('_', '-').concat('x'),
+  ].map((wrong): Refusal => [query([wrong, good[name] ?? single[name] ?? '']), 'unknown_parameter', wrong]),
+)
+const repeated: Refusal[] = [
+  ...Object.entries(good).map(
+    ([name, value]): Refusal => [query([name, value], [name, value]), 'repeated_parameter', name],
+  ),
+  ...Object.entries(single).map(
+    ([name, value]): Refusal => [query([name, value], [name, value]), 'repeated_parameter', name],
+  ),
+  ['event=a&event=b&host=human&event=a', 'repeated_parameter', 'event'],
+]
+const tooMany = ['event', 'pathogen', 'disease', 'source_name', 'series_id'].map(
+  (name): Refusal => [
+    query(...Array.from({ length: 51 }, (_, i): [string, string] => [name, `value ${i}`])),
+    'invalid_parameter',
+    name,
+  ],
+)
+const mistyped: Refusal[] = [
+  ...each(names, ['']),
+  ...each(['event', 'pathogen', 'disease', 'source_name', 'series_id', 'age_group', 'licence'], ['\0', 'a\0b']),
+  ...each(['host'], ['Human', 'humans', 'human ', 'null', 'human,animal', '*', 'true']),
+  ...each(['location_granularity'], ['Country', 'admin', 'admin4', '0', 'country,admin1']),
+  ...each(['case_status'], ['CONFIRMED', 'confirm', 'any', '1', ' confirmed']),
+  ...each(['count_kind'], ['true', 'New', 'cumulative,new', 'incident']),
+  ...each(['who_region', 'un_region'], ['AFRO', 'Africa', 'afr', 'null']),
+  ...each(['sex'], ['F', 'Female', 'null', 'all']),
+  ...each(['count_qualifier'], ['<', 'Exact', 'at least']),
+  ...each(['composite'], ['1', '0', 'TRUE', 'yes', 'null', 'true,false', 't']),
+  ...each(['country_code'], ['cd', 'COD', 'ZZ', 'C', 'CD ', 'CD,UG', 'Congo', '180', 'XX%']),
+  ...each(['al1_code'], ['CD', 'ZZ-NK', 'CD-ZZZ9', 'cd-nk', 'CDNK', 'CD_NK', 'DE-', '-BY']),
+  ...each(days, [
+    '2020',
+    '2020-01',
+    '2020-1-1',
+    '20200101',
+    '2021-02-29',
+    '2020-02-30',
+    '2020-13-01',
+    '2020-00-10',
+    '0000-01-01',
+    '2020-01-01T00:00:00Z',
+    '01/02/2020',
+    'today',
+    '-2020-01-01',
+    ' 2020-01-01',
+  ]),
+  ...each(['updated_since_release'], ['0', '-1', '1.0', '01', '1e0', 'latest', '2147483648', '2020-01-01', '2', '99']),
+]
+const contradictory: Refusal[] = [
+  ['date_from=2020-01-02&date_to=2020-01-01', 'invalid_parameter', 'date_from'],
+  ['date_to=1999-12-31&date_from=2000-01-01', 'invalid_parameter', 'date_from'],
+  ['reported_from=2020-01-02&reported_to=2020-01-01', 'invalid_parameter', 'reported_from'],
+]
+const everywhere = [...misspelt, ...repeated, ...tooMany, ...mistyped, ...contradictory]
+const onLists: Refusal[] = [
+  ...each(
+    ['fields'],
+    ['', ',', 'id,', ',id', 'id,id', 'ID', 'id, event', 'id;event', 'nothing', '*', '__proto__', 'body'],
+  ),
+  ...each(['count'], ['', 'true', 'EXACT', 'estimated', '1']),
+  ...each(['strict'], ['', '1', 'yes', 'True']),
+  ['strict=true', 'invalid_parameter', 'strict'],
+  ['strict=true&count_kind=cumulative', 'invalid_parameter', 'strict'],
+  ['fields=id&fields=event', 'repeated_parameter', 'fields'],
+  ['count=exact&count=exact', 'repeated_parameter', 'count'],
+  ['mixed=warn', 'unknown_parameter', 'mixed'],
+  ['interval=day', 'unknown_parameter', 'interval'],
+]
+const onOthers: [address: string, ...Refusal][] = [
+  [`${HOME}/facets`, 'num=0', 'invalid_parameter', 'num'],
+  [`${HOME}/facets`, 'num=1001', 'invalid_parameter', 'num'],
+  [`${HOME}/facets`, 'fields=id', 'unknown_parameter', 'fields'],
+  [`${HOME}/series`, '', 'invalid_parameter', 'interval'],
+  [`${HOME}/series`, 'interval=week', 'invalid_parameter', 'interval'],
+  [`${HOME}/series`, 'interval=', 'invalid_parameter', 'interval'],
+  [`${HOME}/series`, 'interval=day&interval=month', 'repeated_parameter', 'interval'],
+  [`${HOME}/series`, 'interval=day&mixed=ignore', 'invalid_parameter', 'mixed'],
+  [`${HOME}/citation`, 'format=xml', 'invalid_parameter', 'format'],
+  [`${HOME}/citation`, 'format=BibTeX', 'invalid_parameter', 'format'],
+  [`${HOME}/citation`, 'release=9', 'invalid_parameter', 'release'],
+  [`${HOME}/events`, 'event=x', 'unknown_parameter', 'event'],
+  [`${HOME}/events`, 'page=x', 'invalid_parameter', 'page'],
+  [`${HOME}/schema`, 'release=0', 'invalid_parameter', 'release'],
+]
+
+test('every list and every period of the declaration is among them', () => {
+  const declared = hedOutbreaks.fields
+    .filter((field) => field.filterCardinality !== undefined)
+    .map((field) => field.name)
+  assert.deepEqual(Object.keys(good).toSorted(), declared.toSorted())
+  assert.deepEqual(
+    days,
+    hedOutbreaks.periods.flatMap(({ name }) => [`${name}_from`, `${name}_to`]),
+  )
+  assert.ok(everywhere.length + onLists.length + onOthers.length > 300)
+})
+
+describe('400', () => {
+  for (const address of LISTS) {
+    test(`${everywhere.length + onLists.length} refusals of ${address}`, async () => {
+      for (const [asked, code, parameter] of [...everywhere, ...onLists]) {
+        await assertRefused(`${address}?${asked}`, {}, 400, code, parameter)
+      }
+    })
+  }
+  for (const address of OTHERS) {
+    test(`${everywhere.length} refusals of ${address}`, async () => {
+      const needed = address.endsWith('series') ? '&interval=day' : ''
+      for (const [asked, code, parameter] of everywhere) {
+        await assertRefused(`${address}?${asked}${needed}`, {}, 400, code, parameter)
+      }
+    })
+  }
+  for (const [address, asked, code, parameter] of onOthers) {
+    test(`${code} ${parameter}: ${address}?${asked}`, async () => {
+      await assertRefused(`${address}?${asked}`, {}, 400, code, parameter)
+    })
+  }
+})

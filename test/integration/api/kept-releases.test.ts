@@ -1,0 +1,121 @@
+// Every statement that reads a release asks, in its own snapshot and once, whether the release is still kept.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import sql, { type Sql } from 'sql-template-tag'
+import {
+  countMatches,
+  countMatchingValues,
+  eventSummaries,
+  facetCounts,
+  facetValues,
+  selectMatches,
+  selectMatchingColumns,
+} from '../../../src/api/filters/filter-sql.ts'
+import { readFilters } from '../../../src/api/filters/filters.ts'
+import { checkpointsOf, chunksFrom } from '../../../src/api/paging/read-chunks.ts'
+import { changesBetween } from '../../../src/api/resources/change-queries.ts'
+import { eventNames, recordBody, versionsOfRecord } from '../../../src/api/resources/record-queries.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { pruneReleases } from '../../../src/publish/prune.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { createTestDatabase } from '../../database.ts'
+import { writeNdjson } from '../../fixtures/releases.ts'
+
+const PRUNED = 1
+const KEPT = 2
+const MISSING = 9
+const NOWHERE = 1_000_000
+
+const filters = readFilters(hedOutbreaks, { event: ['Cholera_Testland_2020'] })
+const scanOf = (release: number, values: string[]) => ({
+  release,
+  filters,
+  driver: values.length === 0 ? null : { column: 'event', values },
+  budget: 100,
+})
+
+/** Each with rows and without, because the check must not depend on them. */
+const statements: Record<string, (release: number) => Sql> = {
+  checkpoints: (release) => checkpointsOf(hedOutbreaks, release),
+  'event names': (release) => eventNames(hedOutbreaks, release),
+  'a record': (release) => recordBody(hedOutbreaks, release, 1),
+  'no record': (release) => recordBody(hedOutbreaks, release, NOWHERE),
+  history: (release) => versionsOfRecord(hedOutbreaks, { id: 1, release, fromRelease: 0, limit: 9 }),
+  'changes from it': (release) => changesBetween(hedOutbreaks, { from: release, to: KEPT, fromId: 0, limit: 9 }, 9),
+  'changes to it': (release) => changesBetween(hedOutbreaks, { from: KEPT, to: release, fromId: 0, limit: 9 }, 9),
+  'no changes': (release) => changesBetween(hedOutbreaks, { from: release, to: KEPT, fromId: NOWHERE, limit: 9 }, 9),
+  'facet counts': (release) => facetCounts(hedOutbreaks, filters, release),
+  'facet values': (release) => facetValues(hedOutbreaks, release, ['event']),
+  'no facet values': (release) => facetValues(hedOutbreaks, release, []),
+  events: (release) => eventSummaries(hedOutbreaks, { release, skip: 0, limit: 9 }),
+  'no events': (release) => eventSummaries(hedOutbreaks, { release, skip: NOWHERE, limit: 9 }),
+  ...Object.fromEntries(
+    [[], ['Cholera_Testland_2020'], ['Nothing'], ['Cholera_Testland_2020', 'Nothing']].flatMap((values) => {
+      const by = `by ${values.join(' or ') || 'id'}`
+      return [
+        [
+          `page ${by}`,
+          (release: number) =>
+            selectMatches(hedOutbreaks, { ...scanOf(release, values), fromId: 0, skip: 0, limit: 9 }),
+        ],
+        [`count ${by}`, (release: number) => countMatches(hedOutbreaks, scanOf(release, values))],
+        [`facets ${by}`, (release: number) => countMatchingValues(hedOutbreaks, scanOf(release, values), ['event'])],
+        [`columns ${by}`, (release: number) => selectMatchingColumns(hedOutbreaks, scanOf(release, values), ['id'], 9)],
+      ]
+    }),
+  ),
+}
+
+const url = await createTestDatabase()
+const operator = openDatabase({ url, role: 'outbreaks_operator' })
+const api = openDatabase({ url, role: 'outbreaks_api' })
+const superuser = new pg.Client(url)
+after(() => Promise.all([operator.close(), api.close(), superuser.end()]))
+
+before(async () => {
+  await superuser.connect()
+  for (const cases of [1, 2, 3])
+    await publishRelease(operator, hedOutbreaks, await writeNdjson([{ key: 'a', cases }, { key: 'b' }]))
+  await pruneReleases(operator, hedOutbreaks, KEPT)
+})
+
+async function explain(statement: Sql): Promise<string> {
+  const rows = await api.query<{ 'QUERY PLAN': string }>(sql`explain ${statement}`)
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+const refusals: [release: number, code: string, detail: RegExp][] = [
+  [PRUNED, 'release_pruned', /The records of release 1 are kept no longer\. The oldest that can be read is 2/],
+  [MISSING, 'unavailable', /Release 9 has not reached this database yet/],
+]
+
+for (const [name, write] of Object.entries(statements)) {
+  test(`${name}: answers of a kept release, refuses one that is pruned or missing`, async () => {
+    await api.query(write(KEPT))
+    for (const [release, code, message] of refusals) await assert.rejects(api.query(write(release)), { code, message })
+  })
+
+  test(`${name}: the check is a one-time filter`, async () => {
+    const plan = await explain(write(KEPT))
+    assert.match(plan, /One-Time Filter:.*require_kept\('hed-outbreaks'::text, 2\)/)
+    assert.equal(plan.match(/(?<!One-Time )Filter:.*require_kept/), null, plan)
+  })
+}
+
+test('chunks: a COPY is refused too, where a chunk matches and where none does', async () => {
+  for (const number of [0, NOWHERE]) {
+    await api.copyOut(chunksFrom(hedOutbreaks, KEPT, number, 9))
+    for (const [release, code, message] of refusals)
+      await assert.rejects(api.copyOut(chunksFrom(hedOutbreaks, release, number, 9)), { code, message })
+  }
+})
+
+test('the condition on from_release and to_release is written in one file', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const written = sources.filter((name) => /\bto_release > /.test(readFileSync(path.join('src', name), 'utf8')))
+  assert.deepEqual(written, [path.join('records', 'versions.ts')])
+})

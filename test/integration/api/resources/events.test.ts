@@ -1,0 +1,231 @@
+// Looking before asking: events, facets, the schema, counts over time and citations, over small releases.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { Compile } from 'typebox/compile'
+import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
+import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
+
+const { ask, askPage, inject, publish, refresh, walk, assertRefused } = await openRoutes()
+
+const row = (key: string, more: Partial<Row>): Row => ({ key, source_name: 'Ministry', count_kind: 'new', ...more })
+const first: Row[] = [
+  row('a1', { event: 'A', date_low: '2020-03-02', date_high: '2020-03-08', cases: 5, deaths: 1 }),
+  row('a2', { event: 'A', date_low: '2020-03-09', date_high: '2020-03-15', cases: 7 }),
+  row('a3', { event: 'A', date_high: '2020-03-15', count_kind: 'cumulative', cases: 40, source_name: 'WHO & co' }),
+  row('a4', {
+    event: 'A',
+    date_high: '2020-03-15',
+    cases: 3,
+    source_name: 'WHO & co',
+    country_code: 'FR',
+    country: 'France',
+  }),
+  row('a5', {
+    event: 'A',
+    location_granularity: 'admin1',
+    al1_code: 'FR-BRE',
+    country_code: 'FR',
+    country: 'France',
+    cases: 100,
+  }),
+  row('b1', { event: 'B', pathogen: 'Other', host: 'animal', case_status: 'suspected' }),
+]
+const second: Row[] = [...first.filter(({ key }) => key !== 'b1'), row('c1', { event: 'C' })].map((one) =>
+  one.key === 'a2' ? { ...one, cases: 8 } : one,
+)
+before(async () => {
+  await publish(first)
+  await publish(second)
+  await refresh()
+})
+
+/** Counts that no record of these has. */
+const unknown = { hospitalised: null, recovered: null, tested: null }
+
+const read = async (address: string) => JSON.parse((await ask(address)).text) as Item
+
+describe('events', () => {
+  test('tell what there is, and never add up what differs', async () => {
+    const { data, next } = await askPage(`${HOME}/events`, { release: 1 })
+    assert.equal(next, null)
+    assert.deepEqual(
+      data.map((event) => event['event']),
+      ['A', 'B'],
+    )
+    assert.deepEqual(data[0], {
+      event: 'A',
+      records: 5,
+      pathogens: ['Vibrio cholerae'],
+      country_codes: ['FR', 'XA'],
+      sources: ['Ministry', 'WHO & co'],
+      first_day: '2020-03-02',
+      last_day: '2020-03-15',
+      last_release: 1,
+      counts: [
+        {
+          location_granularity: 'admin1',
+          case_status: 'confirmed',
+          largest_cumulative_cases: null,
+          largest_cumulative_deaths: null,
+          new_cases: 100,
+          new_deaths: null,
+        },
+        {
+          location_granularity: 'country',
+          case_status: 'confirmed',
+          largest_cumulative_cases: 40,
+          largest_cumulative_deaths: null,
+          new_cases: 12,
+          new_deaths: 1,
+        },
+      ],
+    })
+  })
+
+  test('are those of the release, and say which changed it last', async () => {
+    const { data } = await askPage(`${HOME}/events`)
+    assert.deepEqual(
+      data.map((event) => [event['event'], event['last_release']]),
+      [
+        ['A', 2],
+        ['C', 2],
+      ],
+    )
+    const [event] = data as [{ counts: Item[] }]
+    assert.equal(event.counts[1]?.['new_cases'], 13)
+  })
+
+  test('are walked page by page', async () => {
+    assert.deepEqual(
+      (await walk(`${HOME}/events`, { num: 1, release: 1 })).map((event) => event['event']),
+      ['A', 'B'],
+    )
+  })
+})
+
+describe('facets', () => {
+  test('count every value of the release', async () => {
+    const facets = await read(`${HOME}/facets?release=1`)
+    assert.deepEqual(Object.keys(facets), hedOutbreaks.facets)
+    assert.deepEqual(facets['event'], {
+      values: [
+        { value: 'A', records: 5 },
+        { value: 'B', records: 1 },
+      ],
+      distinct: 2,
+      exact: true,
+    })
+    assert.deepEqual(facets['count_kind'], {
+      values: [
+        { value: 'new', records: 5 },
+        { value: 'cumulative', records: 1 },
+      ],
+      distinct: 2,
+      exact: true,
+    })
+    assert.deepEqual(facets['host'], { values: [{ value: 'animal', records: 1 }], distinct: 1, exact: true })
+  })
+
+  test('count under the filters, each field without its own', async () => {
+    const facets = await read(`${HOME}/facets?release=1&source_name=WHO+%26+co&country_code=FR`)
+    const values = (name: string) =>
+      (facets[name] as { values: Item[] }).values.map(({ value, records }) => [value, records])
+    assert.deepEqual(values('event'), [['A', 1]])
+    assert.deepEqual(values('source_name'), [
+      ['Ministry', 1],
+      ['WHO & co', 1],
+    ])
+    assert.deepEqual(values('country_code'), [
+      ['FR', 1],
+      ['XA', 1],
+    ])
+  })
+
+  test('list as many values as are asked for, and say how many there are', async () => {
+    const { event } = (await read(`${HOME}/facets?release=1&num=1`)) as { event: unknown }
+    assert.deepEqual(event, { values: [{ value: 'A', records: 5 }], distinct: 2, exact: true })
+  })
+})
+
+test('the schema is that of every record', async () => {
+  const schema = await read(`${HOME}/schema`)
+  assert.equal(schema['$id'], `https://api.test${HOME}/schema?release=2`)
+  const { data } = await askPage(`${HOME}/outbreaks`)
+  const check = Compile(schema as never)
+  for (const record of data) assert.ok(check.Check(record))
+  assert.ok(!check.Check({ ...data[0], cases: 1.5 }))
+})
+
+describe('series', () => {
+  test('give the counts of one series', async () => {
+    const { data } = await askPage(`${HOME}/outbreaks`, { event: 'A', source_name: 'Ministry', country_code: 'XA' })
+    const answer = await read(`${HOME}/series?interval=isoweek&series_id=${String(data[0]?.['series_id'])}`)
+    assert.deepEqual(
+      [answer['mixed'], answer['records'], answer['series'], answer['undated'], answer['superseded']],
+      [[], 2, 1, 0, 0],
+    )
+    assert.deepEqual(
+      (answer['points'] as Item[]).map((point) => [point['period'], point['new'], point['derived'], point['break']]),
+      [
+        ['2020-W10', { cases: 5, deaths: 1, ...unknown }, false, false],
+        ['2020-W11', { cases: 8, deaths: null, ...unknown }, false, false],
+      ],
+    )
+  })
+
+  test('400 where levels, statuses or kinds of count are mixed, unless a warning is enough', async () => {
+    const query = 'event=A&interval=month'
+    const { detail } = await assertRefused(`${HOME}/series?${query}`, {}, 400, 'invalid_parameter', 'mixed')
+    assert.match(detail, /location_granularity, count_kind/)
+    const response = await inject(`${HOME}/series?${query}&mixed=warn`)
+    assert.equal(response.headers['outbreaks-mixed'], 'location_granularity, count_kind')
+    assert.deepEqual(response.json<Item>()['mixed'], ['location_granularity', 'count_kind'])
+  })
+
+  test('of nothing are empty', async () => {
+    assert.deepEqual((await read(`${HOME}/series?interval=day&event=Z`))['points'], [])
+  })
+})
+
+describe('a citation', () => {
+  test('names the question in its one spelling, the release and the sources', async () => {
+    const cited = await read(`${HOME}/citation?source_name=WHO+%26+co&event=A&release=1`)
+    assert.equal(cited['url'], `https://api.test${HOME}/outbreaks?event=A&source_name=WHO+%26+co&release=1`)
+    assert.deepEqual(
+      [cited['sources'], cited['more_sources'], cited['exact']],
+      [[{ source_name: 'WHO & co', records: 2 }], 0, true],
+    )
+    assert.match(String(cited['digest']), /^[0-9a-f]{64}$/)
+    assert.match(
+      String(cited['text']),
+      /A test\. .*, release 1, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
+    )
+    const { pathname, search } = new URL(cited['url'])
+    assert.equal((await askPage(pathname + search)).data.length, 2)
+  })
+
+  test('is the same for the newest release and for its number', async () => {
+    assert.equal((await ask(`${HOME}/citation`)).text, (await ask(`${HOME}/citation?release=2`)).text)
+  })
+
+  for (const [format, type, start] of [
+    ['text', 'text/plain; charset=utf-8', 'A test. '],
+    ['bibtex', 'application/x-bibtex; charset=utf-8', '@misc{outbreaks_2_'],
+    ['csl-json', 'application/vnd.citationstyles.csl+json; charset=utf-8', '[{"id":"outbreaks-2-'],
+  ] as const) {
+    test(`is a file as ${format}`, async () => {
+      const response = await inject(`${HOME}/citation`, { format })
+      assert.deepEqual(
+        [response.statusCode, response.headers['content-type'], response.headers['outbreaks-release']],
+        [200, type, '2'],
+      )
+      assert.match(String(response.headers['content-disposition']), /^attachment; filename="citation\./)
+      assert.ok(response.body.startsWith(start), response.body)
+    })
+  }
+
+  test('escapes what TeX would take for more than a character', async () => {
+    const { body } = await inject(`${HOME}/citation`, { format: 'bibtex', source_name: 'WHO & co' })
+    assert.match(body, /WHO \\& co/)
+  })
+})

@@ -1,0 +1,132 @@
+// One record: as each release holds it, and through all of them.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { HOME, openRoutes } from '../../../fixtures/routes.ts'
+
+const recordOf = (id: number | string) => `${HOME}/outbreaks/${id}`
+const historyOf = (id: number | string) => `${recordOf(id)}/history`
+
+describe('a record that is corrected, withdrawn and returns', async () => {
+  const routes = await openRoutes()
+  const rest = [{ key: 'other' }]
+  const odd = { latitude: 1.5, longitude: 0, note: 'a "quoted" ü note', extra: { big: 1e21 } }
+  before(async () => {
+    await routes.publish([{ key: 'a', cases: 1, ...odd }, ...rest])
+    await routes.publish([{ key: 'a', cases: 2 }, ...rest, { key: 'late' }])
+    await routes.publish([{ key: 'a', cases: 2 }, ...rest])
+    await routes.publish([...rest, { key: 'later' }])
+    await routes.publish([{ key: 'a', cases: 2 }, ...rest])
+    await routes.publish([...rest])
+  })
+
+  const readBody = async (id: number, release: number) =>
+    (
+      await routes.superuser.query<{ body: string }>(
+        'select body from hed_outbreak_version where id = $1 and from_release <= $2 and to_release > $2',
+        [id, release],
+      )
+    ).rows[0]?.body
+
+  test('it is read as the release holds it, byte for byte', async () => {
+    for (const release of [1, 2, 3, 5]) {
+      const { text, release: answered } = await routes.ask(recordOf(1), { release })
+      assert.deepEqual([text, answered], [await readBody(1, release), release])
+    }
+    assert.equal((await routes.ask(recordOf(2))).release, 6)
+  })
+
+  const missing: [id: number, release: number, held: string][] = [
+    [1, 4, 'It was held in: 1 to 3; 5.'],
+    [1, 6, 'It was held in: 1 to 3; 5.'],
+    [3, 1, 'It was held in: 2.'],
+    [99, 6, 'No release has ever held it.'],
+    [Number.MAX_SAFE_INTEGER, 6, 'No release has ever held it.'],
+  ]
+  for (const [id, release, held] of missing) {
+    test(`404 for record ${id} in release ${release}: ${held}`, async () => {
+      const { detail, headers } = await routes.assertRefused(recordOf(id), { release }, 404, 'not_found')
+      assert.equal(detail, `Release ${release} does not hold record ${id}. ${held}`)
+      assert.equal(headers['outbreaks-release'], String(release))
+    })
+  }
+
+  test('the history has every version, the oldest first, and says which releases held it', async () => {
+    const { text, release } = await routes.ask(historyOf(1))
+    const version = async (from: number, to: number) =>
+      `{"from_release":${from},"to_release":${to},"record":${await readBody(1, from)}}`
+    const versions = [await version(1, 2), await version(2, 4), await version(5, 6)]
+    assert.equal(text, `{"data":[${versions.join(',\n')}],"has_more":false,"next_page":null}`)
+    assert.equal(release, 6)
+  })
+
+  test('a version that no release has ended ends in null', async () => {
+    const [only, ...others] = await routes.walk(historyOf(2))
+    assert.deepEqual([only?.['from_release'], only?.['to_release'], others], [1, null, []])
+  })
+
+  test('the history is the same whatever num', async () => {
+    const whole = await routes.walk(historyOf(1))
+    for (const num of [1, 2, 3]) assert.deepEqual(await routes.walk(historyOf(1), { num }), whole)
+  })
+
+  test('a cursor of one record opens the history of no other', async () => {
+    const page = (await routes.askPage(historyOf(1), { num: 1 })).next ?? ''
+    await routes.assertRefused(historyOf(2), { page }, 400, 'invalid_parameter', 'page')
+  })
+
+  test('404 for the history of a record that was never published', async () => {
+    await routes.assertRefused(historyOf(99), {}, 404, 'not_found')
+  })
+
+  for (const id of [
+    '0',
+    '01',
+    '-1',
+    '1.0',
+    '1e0',
+    '0x1',
+    '%201',
+    '1%20',
+    '１',
+    'abc',
+    '9007199254740992',
+    '9'.repeat(30),
+  ]) {
+    test(`404 for the id ${id}`, async () => {
+      await routes.assertRefused(recordOf(id), {}, 404, 'not_found')
+      await routes.assertRefused(historyOf(id), {}, 404, 'not_found')
+    })
+  }
+
+  test('400 for parameters that are not taken', async () => {
+    await routes.assertRefused(recordOf(1), { num: 1 }, 400, 'unknown_parameter', 'num')
+    await routes.assertRefused(historyOf(1), { release: 1 }, 400, 'unknown_parameter', 'release')
+    await routes.assertRefused(recordOf(1), { release: 7 }, 400, 'invalid_parameter', 'release')
+  })
+
+  // Last: it publishes.
+  test('a walk through the history shows what there was when it began', async () => {
+    const first = await routes.askPage(historyOf(2), {})
+    const begun = (await routes.askPage(historyOf(1), { num: 2 })).next ?? ''
+    await routes.publish([{ key: 'a', cases: 2 }])
+    assert.deepEqual((await routes.askPage(historyOf(2), {})).data, first.data)
+    await routes.refresh()
+    assert.equal((await routes.walk(historyOf(1), { page: begun })).length, 1)
+    assert.deepEqual(
+      (await routes.walk(historyOf(1))).map((version) => [version['from_release'], version['to_release']]),
+      [
+        [1, 2],
+        [2, 4],
+        [5, 6],
+        [7, null],
+      ],
+    )
+    assert.equal((await routes.walk(historyOf(2)))[0]?.['to_release'], 7)
+  })
+})
+
+test('503 before anything is published', async () => {
+  const { assertRefused } = await openRoutes()
+  await assertRefused(recordOf(1), {}, 503, 'nothing_published')
+  await assertRefused(historyOf(1), {}, 503, 'nothing_published')
+})

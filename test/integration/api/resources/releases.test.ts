@@ -1,0 +1,224 @@
+// The list of releases, and releases named by a day.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
+import { pruneReleases } from '../../../../src/publish/prune.ts'
+import { HOME, openRoutes } from '../../../fixtures/routes.ts'
+
+const RELEASES = `${HOME}/releases`
+const RECORDS = `${HOME}/outbreaks`
+const PINNED = ['/v1/hed-outbreaks/outbreaks', RECORDS, `${HOME}/event-names`, `${RECORDS}/1`]
+
+test('503 before anything is published; there is no release to name either', async () => {
+  const { assertRefused } = await openRoutes()
+  await assertRefused(RELEASES, {}, 503, 'nothing_published')
+  await assertRefused(`${RELEASES}/1`, {}, 404, 'not_found')
+  for (const address of PINNED) {
+    await assertRefused(address, { release: '2026-03-01' }, 503, 'nothing_published')
+  }
+})
+
+describe('four releases', async () => {
+  const routes = await openRoutes()
+  const published = [
+    '2026-03-01T23:59:59.999999Z',
+    '2026-03-02T00:00:00Z',
+    '2026-03-02T12:00:00.1234Z',
+    '2026-03-05T01:00:00+02:00',
+  ]
+  before(async () => {
+    for (const [index, moment] of published.entries()) {
+      await routes.publish([{ key: 'a', cases: index }, ...(index === 1 ? [{ key: 'b' }] : [])])
+      await routes.superuser.query('update release set published_at = $1 where number = $2', [moment, index + 1])
+    }
+    await routes.superuser.query(`update release set note = 'A "note" – with ümlauts' where number = 2`)
+    await routes.refresh()
+  })
+
+  test('each says what it is, the newest first', async () => {
+    const plain = { title: 'A test', licence: 'CC0-1.0', note: null, restores: null, pruned_at: null, files: [] }
+    const { text, release } = await routes.ask(RELEASES)
+    assert.equal(release, 4)
+    const { data } = JSON.parse(text) as { data: Record<string, unknown>[] }
+    for (const { digest } of data) assert.match(String(digest), /^[0-9a-f]{64}$/)
+    assert.equal(new Set(data.map(({ digest }) => digest)).size, 4)
+    const said = data.map(({ digest: _digest, reasons: _reasons, warnings: _warnings, ...rest }) => rest)
+    assert.deepEqual(said, [
+      {
+        ...{ number: 4, ...plain, published_at: '2026-03-04T23:00:00.000Z' },
+        ...{ records: 1, added: 0, corrected: 1, withdrawn: 0, rejected: 0 },
+      },
+      {
+        ...{ number: 3, ...plain, published_at: '2026-03-02T12:00:00.123Z' },
+        ...{ records: 1, added: 0, corrected: 1, withdrawn: 1, rejected: 0 },
+      },
+      {
+        ...{ number: 2, ...plain, note: 'A "note" – with ümlauts', published_at: '2026-03-02T00:00:00.000Z' },
+        ...{ records: 2, added: 1, corrected: 1, withdrawn: 0, rejected: 0 },
+      },
+      {
+        ...{ number: 1, ...plain, published_at: '2026-03-01T23:59:59.999Z' },
+        ...{ records: 1, added: 1, corrected: 0, withdrawn: 0, rejected: 0 },
+      },
+    ])
+  })
+
+  test('one by one, they are the same, whatever num', async () => {
+    const all = await routes.walk(RELEASES)
+    for (const num of [1, 2, 3, 4, 5]) assert.deepEqual(await routes.walk(RELEASES, { num }), all)
+    for (const release of all) {
+      const one = await routes.ask(`${RELEASES}/${release['number']}`)
+      assert.deepEqual([JSON.parse(one.text), one.release], [release, release['number']])
+    }
+  })
+
+  const absent = ['5', '0', '01', '-1', '1.0', '1e0', '%201', '2147483648', '99999999999', 'latest', '2026-03-02', '+1']
+  for (const number of absent) {
+    test(`404 for the release ${number}`, async () => {
+      await routes.assertRefused(`${RELEASES}/${number}`, {}, 404, 'not_found')
+    })
+  }
+  for (const [address, parameter] of [
+    [RELEASES, 'release'],
+    [`${RELEASES}/1`, 'release'],
+    [`${RELEASES}/1`, 'num'],
+  ] as const) {
+    test(`400 for ${parameter} at ${address}`, async () => {
+      await routes.assertRefused(address, { [parameter]: 1 }, 400, 'unknown_parameter', parameter)
+    })
+  }
+
+  const days: [day: string, release: number][] = [
+    ['2026-03-01', 1],
+    ['2026-03-02', 3],
+    ['2026-03-03', 3],
+    ['2026-03-04', 4],
+    ['2026-03-05', 4],
+    ['2028-02-29', 4],
+    ['9999-12-31', 4],
+  ]
+  for (const [day, release] of days) {
+    test(`the end of ${day} means release ${release}, whoever is asked`, async () => {
+      for (const address of PINNED) {
+        const named = await routes.ask(address, { release: day })
+        assert.deepEqual(named, await routes.ask(address, { release }))
+        assert.equal(named.release, release)
+      }
+    })
+  }
+
+  test('changes take days as well', async () => {
+    const byDay = await routes.ask(`${HOME}/changes`, { from: '2026-03-01', to: '2026-03-03' })
+    assert.deepEqual(byDay, await routes.ask(`${HOME}/changes`, { from: 1, to: 3 }))
+    assert.equal(byDay.release, 3)
+  })
+
+  test('400 for a day before the first release, with the moment of the first', async () => {
+    for (const address of PINNED) {
+      for (const release of ['2026-02-28', '0001-01-01', '0000-01-01']) {
+        const { detail } = await routes.assertRefused(address, { release }, 400, 'invalid_parameter', 'release')
+        assert.match(detail, /2026-03-01T23:59:59\.999Z/)
+      }
+    }
+  })
+
+  test('a day beside a cursor must be one by whose end the release of the cursor had been published', async () => {
+    const page = (await routes.askPage(RECORDS, { release: 2, num: 1 })).next ?? ''
+    // Release 3 was published on the same day: when the walk began is not known.
+    assert.equal((await routes.askPage(RECORDS, { page, release: '2026-03-02' })).release, 2)
+    await routes.assertRefused(RECORDS, { page, release: '2026-03-01' }, 400, 'invalid_parameter', 'release')
+    await routes.assertRefused(RECORDS, { page, release: '2026-02-30' }, 400, 'invalid_parameter', 'release')
+    await routes.superuser.query(`update release set published_at = '2026-02-01T08:00:00Z' where number = 1`)
+    await routes.superuser.query(`update release set published_at = '2026-03-01T00:00:00Z' where number = 2`)
+    await routes.refresh()
+    assert.equal((await routes.askPage(RECORDS, { page, release: '2026-03-01' })).release, 2)
+  })
+
+  const malformed = [
+    ...['', '0', '00', '01', '-1', '+1', '1.0', '1e3', '0x1', ' 1', '1 ', '1\n', '１', '2147483648', '9999999999'],
+    ...[
+      '99999999999',
+      'Latest',
+      'newest',
+      '2026-3-2',
+      '26-03-02',
+      '2026-03-2',
+      '2026-00-10',
+      '2026-13-01',
+      '2026-03-00',
+    ],
+    ...['2026-03-32', '2026-02-29', '2026-02-30', '2026-04-31', '1900-02-29', '2026-03-02T00:00:00Z', '2026-03-02Z'],
+    ...[
+      '2026/03/02',
+      '20260302-',
+      '-2026-03-02',
+      '+002026-03-02',
+      '2026-03-02 ',
+      ' 2026-03-02',
+      '2026-W10-1',
+      '１２３４-01-01',
+    ],
+  ]
+  for (const release of malformed) {
+    test(`400 for the release ${JSON.stringify(release)}`, async () => {
+      for (const address of PINNED)
+        await routes.assertRefused(address, { release }, 400, 'invalid_parameter', 'release')
+    })
+  }
+
+  test('400 says what a release can be named by, where the form alone is right', async () => {
+    for (const release of ['2147483648', '2026-02-30']) {
+      const { detail } = await routes.assertRefused(RECORDS, { release }, 400, 'invalid_parameter', 'release')
+      assert.match(detail, /from 1 to 2147483647 in plain digits, a calendar date as YYYY-MM-DD, or latest/)
+    }
+  })
+
+  // Last: it publishes.
+  test('a walk over the releases lists those there were when it began', async () => {
+    const first = await routes.askPage(RELEASES, { num: 1 })
+    await routes.publish([{ key: 'c' }])
+    await routes.refresh()
+    const rest = await routes.walk(RELEASES, { num: 2, page: first.next ?? '' })
+    assert.deepEqual(
+      [...first.data, ...rest].map(({ number }) => number),
+      [4, 3, 2, 1],
+    )
+    assert.equal((await routes.ask(RELEASES)).release, 5)
+  })
+
+  test('a release that another node has just published is found', async () => {
+    await routes.publish([{ key: 'd' }])
+    assert.equal((await routes.ask(`${RELEASES}/6`)).release, 6)
+  })
+})
+
+test('410 for whatever is asked of a pruned release, with what to do', async () => {
+  const routes = await openRoutes()
+  const rows = [{ key: 'a' }, { key: 'b' }, { key: 'c' }]
+  for (const cases of [1, 2, 3, 4]) await routes.publish(rows.map((row) => ({ ...row, cases })))
+  await routes.refresh()
+  const walked = await routes.askPage(RECORDS, { release: 2, num: 2 })
+  const changes = await routes.askPage(`${HOME}/changes`, { from: 1, to: 2, num: 1 })
+  const kept = await routes.ask(RECORDS, { release: 3 })
+
+  await pruneReleases(routes.operator, hedOutbreaks, 3)
+  await routes.refresh()
+  for (const address of PINNED) {
+    const { detail } = await routes.assertRefused(address, { release: 2 }, 410, 'release_pruned')
+    assert.match(detail, /The oldest that can be read is 3/)
+  }
+  await routes.assertRefused(RECORDS, { page: walked.next ?? '', num: 2 }, 410, 'release_pruned')
+  await routes.assertRefused(`${HOME}/changes`, { from: 1 }, 410, 'release_pruned')
+  await routes.assertRefused(`${HOME}/changes`, { from: 1, page: changes.next ?? '' }, 410, 'release_pruned')
+  assert.equal((await routes.ask(RECORDS, { release: 3 })).text, kept.text)
+  const listed = await routes.walk(RELEASES)
+  assert.deepEqual(
+    listed.map(({ number, pruned_at: since }) => [number, since !== null]),
+    [
+      [4, false],
+      [3, false],
+      [2, true],
+      [1, true],
+    ],
+  )
+})

@@ -1,0 +1,223 @@
+// How answers leave: packed for whoever takes it, with the same text; named, so that nothing is sent or made twice.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createSecretKey } from 'node:crypto'
+import { before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import { createResponder } from '../../../src/api/response/responder.ts'
+import { createResponseCache } from '../../../src/api/response/response-cache.ts'
+import type { PublishedRelease } from '../../../src/storage/published-releases.ts'
+import { createObservedServer } from '../../fixtures/observed-server.ts'
+import { HOME, openRoutes, type Query } from '../../fixtures/routes.ts'
+import { fc } from '../../seed.ts'
+
+const run = promisify(execFile)
+const V1 = '/v1/hed-outbreaks/outbreaks'
+const V2 = `${HOME}/outbreaks`
+const RECORDS = 450
+const routes = await openRoutes()
+let origin: string
+
+before(async () => {
+  const rows = Array.from({ length: RECORDS }, (_, i) => ({
+    key: `k${i}`,
+    event: `Event_${i % 40}_Testland_2020`,
+    cases: i,
+  }))
+  await routes.publish(rows)
+  await routes.publish(rows.filter((_, i) => i % 7 !== 3))
+  await routes.refresh()
+  origin = await routes.listen()
+})
+
+const plain = async (address: string, query: Query = {}) => {
+  const response = await routes.inject(address, query, { 'accept-encoding': 'identity' })
+  assert.equal(response.headers['content-encoding'], undefined)
+  return response
+}
+const packed = async (address: string, query: Query = {}) => {
+  const response = await routes.inject(address, query, { 'accept-encoding': 'gzip' })
+  assert.equal(response.headers['content-encoding'], 'gzip')
+  assert.equal(response.headers['content-length'], String(response.rawPayload.length))
+  return response
+}
+
+const everywhere: [address: string, query: Query][] = [
+  [V1, { num: 1000 }],
+  [V1, { offset: 77, num: 250, release: 1 }],
+  [V2, { num: 1000 }],
+  [V2, { num: 90, release: 1 }],
+  [`${HOME}/event-names`, {}],
+  [`${HOME}/releases`, {}],
+  [`${HOME}/changes`, { from: 1 }],
+  [`${V2}/1`, {}],
+  [`${V2}/1/history`, {}],
+]
+for (const [address, query] of everywhere) {
+  test(`with gzip and without the text is the same, and the ETag another: ${address} ${JSON.stringify(query)}`, async () => {
+    const bare = await plain(address, query)
+    const gzip = await routes.inject(address, query, { 'accept-encoding': 'gzip' })
+    const text = gzip.headers['content-encoding'] === 'gzip' ? gunzipSync(gzip.rawPayload).toString() : gzip.body
+    assert.equal(text, bare.body)
+    assert.equal(gzip.headers['content-encoding'], bare.rawPayload.length < 1024 ? undefined : 'gzip')
+    for (const { statusCode, headers } of [bare, gzip]) {
+      assert.deepEqual(
+        [statusCode, headers['vary'], headers['cache-control']],
+        [200, 'accept-encoding', 'private, no-cache'],
+      )
+      assert.match(String(headers['etag']), /^"[\w-]{43}"$/)
+    }
+    assert.notEqual(bare.headers['etag'], gzip.headers['etag'])
+  })
+
+  test(`304 for whoever has it already: ${address} ${JSON.stringify(query)}`, async () => {
+    const tag = String((await plain(address, query)).headers['etag'])
+    for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const response = await routes.inject(address, query, { 'if-none-match': held })
+      assert.deepEqual([response.statusCode, response.body, response.headers['etag']], [304, '', tag], held)
+      assert.deepEqual([response.headers['vary'], response.headers['content-type']], ['accept-encoding', undefined])
+      assert.ok(Number(response.headers['outbreaks-release']) > 0)
+    }
+    for (const held of ['"other"', tag.slice(1, -1), `${tag}x`, '']) {
+      const response = await routes.inject(address, query, { 'if-none-match': held })
+      assert.deepEqual([response.statusCode, response.headers['etag']], [200, tag], held)
+    }
+  })
+}
+
+test('any page is the same text packed and bare, and packed from 1,024 bytes on', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.nat(RECORDS + 10),
+      // A page of one record is about as long as that.
+      fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1000 })),
+      fc.integer({ min: 1, max: 2 }),
+      async (offset, num, release) => {
+        const query = { offset, num, release }
+        const gzip = await routes.inject(V1, query, { 'accept-encoding': 'gzip' })
+        const text = gzip.headers['content-encoding'] === 'gzip' ? gunzipSync(gzip.rawPayload).toString() : gzip.body
+        const bare = await plain(V1, query)
+        assert.equal(text, bare.body)
+        assert.equal(gzip.headers['content-encoding'], bare.rawPayload.length < 1024 ? undefined : 'gzip')
+      },
+    ),
+    { numRuns: 150 },
+  ))
+
+test('curl and fetch read packed pages, over HTTP, and HEAD says of them what GET does', async () => {
+  for (const query of ['num=1000', 'num=130', 'num=400&release=1']) {
+    const address = `${origin}${V2}?${query}`
+    const { body } = await plain(V2, Object.fromEntries(new URLSearchParams(query)))
+    const fetched = await fetch(address)
+    assert.equal(fetched.headers.get('content-encoding'), 'gzip')
+    assert.equal(await fetched.text(), body)
+    const { stdout } = await run('curl', ['-sS', '--compressed', '--max-time', '10', address], { maxBuffer: 1 << 24 })
+    assert.equal(stdout, body)
+    const head = await fetch(address, { method: 'HEAD' })
+    for (const name of ['content-encoding', 'content-length', 'etag', 'vary'])
+      assert.equal(head.headers.get(name), fetched.headers.get(name), name)
+  }
+})
+
+test('an answer has one ETag, and another question, release or coding another', async () => {
+  const tagOf = async (address: string, query: Query, encoding = 'identity') =>
+    String((await routes.inject(address, query, { 'accept-encoding': encoding })).headers['etag'])
+  assert.equal(await tagOf(V2, {}), await tagOf(V2, { num: 100, release: 2 }))
+  const tags = await Promise.all([
+    tagOf(V2, {}),
+    tagOf(V2, {}, 'gzip'),
+    tagOf(V2, { num: 99 }),
+    tagOf(V2, { release: 1 }),
+    tagOf(V1, {}),
+    tagOf(V1, { offset: 1 }),
+    tagOf(`${V2}/1`, {}),
+    tagOf(`${V2}/2`, {}),
+    tagOf(`${HOME}/changes`, { from: 1 }),
+    tagOf(`${HOME}/changes`, { from: 2 }),
+  ])
+  assert.equal(new Set(tags).size, tags.length)
+})
+
+test('a refusal has no ETag and is never 304', async () => {
+  for (const held of ['*', '"x"']) {
+    const missing = await routes.inject(`${V2}/99999`, {}, { 'if-none-match': held })
+    assert.deepEqual([missing.statusCode, missing.headers['etag']], [404, undefined])
+    const wrong = await routes.inject(V2, { num: 0 }, { 'if-none-match': held })
+    assert.deepEqual([wrong.statusCode, wrong.headers['etag']], [400, undefined])
+  }
+})
+
+test('what is held or kept is answered without the database', async () => {
+  const kept = await packed(V2, { num: 321 })
+  const unseen = String((await plain(V2, { num: 322 })).headers['etag'])
+  await routes.superuser.query('alter table hed_outbreak_chunk rename to away')
+  try {
+    assert.equal((await packed(V2, { num: 321 })).body, kept.body)
+    assert.equal((await routes.inject(V2, { num: 322 }, { 'if-none-match': unseen })).statusCode, 304)
+    assert.equal((await routes.inject(V2, { num: 323 })).statusCode, 500)
+  } finally {
+    await routes.superuser.query('alter table away rename to hed_outbreak_chunk')
+  }
+  assert.equal((await routes.inject(V2, { num: 323 })).statusCode, 200)
+})
+
+test('an offset behind the last record is answered without the database', async () => {
+  assert.deepEqual((await plain(V1, { offset: RECORDS, release: 1 })).json(), [])
+})
+
+test('a page names the address of the next one, with the same question; the last names none', async () => {
+  let address: string | undefined = `https://api.test${V2}?num=5&release=1&event=Event_7_Testland_2020`
+  const seen: unknown[] = []
+  for (let pages = 0; address !== undefined; pages++) {
+    assert.ok(pages < 20)
+    const response = await routes.inject(address.replace('https://api.test', ''), {}, { 'accept-encoding': 'identity' })
+    const { data, next_page: next } = response.json<{ data: { id: number }[]; next_page: string | null }>()
+    seen.push(...data.map(({ id }) => id))
+    address = /^<([^>]+)>; rel="next"$/.exec(String(response.headers['link'] ?? ''))?.[1]
+    assert.equal(address === undefined, next === null)
+  }
+  assert.deepEqual(seen, [...new Set(seen)])
+  assert.equal(seen.length, Math.ceil((RECORDS - 7) / 40))
+})
+
+const bodies: [what: string, parts: string[], encoding: string | undefined][] = [
+  ['1,023 bytes', ['a'.repeat(1023)], undefined],
+  ['1,024 bytes', ['a'.repeat(1024)], 'gzip'],
+  ['1,024 bytes in 512 characters', ['é'.repeat(512)], 'gzip'],
+  ['1,023 bytes in many parts', ['[', ...Array.from({ length: 1021 }, () => 'a'), ']'], undefined],
+  ['1,024 bytes in many parts', ['[', ...Array.from({ length: 1022 }, () => 'a'), ']'], 'gzip'],
+]
+for (const [what, parts, encoding] of bodies) {
+  test(`a body of ${what} is sent ${encoding === undefined ? 'without' : 'with'} gzip`, async () => {
+    const { app } = createObservedServer()
+    const cursorKey = createSecretKey(Buffer.alloc(32))
+    const answer = createResponder({ cache: createResponseCache(1), cursorKey, baseUrl: 'https://api.test' })
+    const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
+    app.get('/', async (request, reply) => answer(request, reply, { release, variant: '', render: () => parts }))
+    const response = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } })
+    assert.deepEqual([response.statusCode, response.headers['content-encoding']], [200, encoding])
+    await app.close()
+  })
+}
+
+test('an answer that takes too long to make is 503 in under 3 s, and is made anew for the next who asks', async () => {
+  const { app } = createObservedServer()
+  const answer = createResponder({
+    cache: createResponseCache(1),
+    cursorKey: createSecretKey(Buffer.alloc(32)),
+    baseUrl: 'https://api.test',
+  })
+  const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
+  let hangs = true
+  app.get('/slow', async (request, reply) =>
+    answer(request, reply, { release, variant: '', render: () => (hangs ? new Promise(() => {}) : ['[]']) }),
+  )
+  const began = performance.now()
+  const refused = await app.inject('/slow')
+  assert.deepEqual([refused.statusCode, refused.json().code], [503, 'unavailable'])
+  assert.ok(performance.now() - began < 3000)
+  hangs = false
+  assert.equal((await app.inject('/slow')).body, '[]')
+  await app.close()
+})

@@ -1,0 +1,224 @@
+// A release survives changes of the schema. A database with releases and files, written by an earlier program, gets two
+// optional fields, one after the other, as a migration and a declaration add them: every earlier release reads as before.
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import {
+  choice,
+  type Dataset,
+  defineDataset,
+  type Field,
+  filterable,
+  optional,
+  text,
+} from '../../../src/datasets/define.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { migrate } from '../../../src/platform/postgres/migrate.ts'
+import { exportRelease } from '../../../src/publish/export/export-files.ts'
+import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
+import { rollbackTo } from '../../../src/publish/rollback.ts'
+import { openFileStore } from '../../../src/storage/file-store.ts'
+import { createEmptyDatabase } from '../../database.ts'
+import { type Row, writeChanges, writeNdjson } from '../../fixtures/releases.ts'
+import { HOME, openRoutes } from '../../fixtures/routes.ts'
+import { type Answers, KEPT_RELEASES, readAnswers } from './answers.ts'
+import { secondRows, thirdRows } from './rows.ts'
+
+const fixture = path.resolve(import.meta.dirname, '0.2')
+const answers = JSON.parse(readFileSync(path.join(fixture, 'answers.json'), 'utf8')) as Answers
+const OUTBREAKS = `${HOME}/outbreaks`
+
+const url = await createEmptyDatabase()
+await runSql(readFileSync(path.join(fixture, 'database.sql'), 'utf8'))
+await migrate(url)
+const operator = openDatabase({ url, role: 'outbreaks_operator' })
+const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
+await cp(path.join(fixture, 'files'), files, { recursive: true })
+after(() => Promise.all([operator.close(), rm(files, { recursive: true, force: true })]))
+
+async function runSql(statements: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(statements)
+  await client.end()
+}
+
+/** The dataset with one more field behind another one. */
+function addField({ content, ...rest }: Dataset, behind: string, name: string, field: Omit<Field, 'name'>): Dataset {
+  const fields = content.flatMap(({ name: own, ...known }): [string, Omit<Field, 'name'>][] =>
+    own === behind
+      ? [
+          [own, known],
+          [name, field],
+        ]
+      : [[own, known]],
+  )
+  return defineDataset({ ...rest, content: Object.fromEntries(fields) })
+}
+
+/** Every release of the fixture: digest, answers, and files made again from the database alone. */
+async function assertFixture(dataset: Dataset): Promise<void> {
+  assert.deepEqual(await readAnswers(url, dataset), answers)
+  const again = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-again-'))
+  try {
+    for (const release of KEPT_RELEASES) {
+      // The store is empty, so that each file is written, and held against its recorded digest.
+      const written = await exportRelease(operator, openFileStore(again), dataset, release)
+      assert.ok(written.every((file) => file.written))
+    }
+    for (const name of await readdir(path.join(fixture, 'files')))
+      assert.ok(
+        (await readFile(path.join(again, name))).equals(await readFile(path.join(fixture, 'files', name))),
+        name,
+      )
+  } finally {
+    await rm(again, { recursive: true })
+  }
+}
+
+/** The digest of a release from its records, as docs/verify.md says. */
+function digestOf(records: readonly Record<string, unknown>[]): string {
+  const chunks = [...Map.groupBy(records, ({ id }) => Math.floor((Number(id) - 1) / 100)).entries()].sort(
+    ([one], [other]) => one - other,
+  )
+  const digests = chunks.map(([, own]) =>
+    hash('sha256', own.map((record) => `${JSON.stringify(record)}\n`).join(''), 'buffer'),
+  )
+  return hash('sha256', Buffer.concat(digests))
+}
+
+const onset = addField(
+  hedOutbreaks,
+  'event',
+  'outbreak_phase',
+  filterable(optional(choice('Phase of the outbreak.', ['early', 'late'])), 'low'),
+)
+const cluster = addField(onset, 'extra', 'cluster_name', filterable(optional(text('Name of the cluster.')), 'high'))
+const steps: { name: string; type: string; value: string; dataset: Dataset; before: Dataset; index: boolean }[] = [
+  { name: 'outbreak_phase', type: 'text', value: 'late', dataset: onset, before: hedOutbreaks, index: false },
+  { name: 'cluster_name', type: 'text', value: 'Market', dataset: cluster, before: onset, index: true },
+]
+
+test('the fixture reads as the program that wrote it answered', () => assertFixture(hedOutbreaks))
+
+for (const [i, { name, type, value, dataset, before, index }] of steps.entries()) {
+  /** The newest release before the field was added, and its rows. */
+  const last = 4 + i * 2
+  const rows = i === 0 ? secondRows : thirdRows
+
+  test(`${name}: a migration adds the column, and every earlier release reads as before`, async () => {
+    await runSql(`alter table hed_outbreak_version add column ${name} ${type}`)
+    if (index) await runSql(`create index on hed_outbreak_version (${name}, id) where ${name} is not null`)
+    await assertFixture(dataset)
+  })
+
+  test(`${name}: the same records are no new release`, async () => {
+    const summary = await publishRelease(
+      operator,
+      dataset,
+      await writeNdjson(rows.map((row) => ({ ...row, [name]: null }))),
+      { confirmed: 200 },
+    )
+    assert.deepEqual([summary.release, summary.unchanged], [last, true])
+  })
+
+  test(`${name}: one value is one corrected record, and all others are null`, async () => {
+    const changed = await writeChanges(last, [{ ...(rows[0] as Row), [name]: value }], [])
+    const preview = await previewRelease(operator, dataset, changed)
+    assert.deepEqual([preview.added, preview.corrected, preview.withdrawn], [0, 1, 0])
+    assert.deepEqual(preview.corrections, [
+      { id: 1, event: 'Cholera_Testland_2020', field: name, before: 'null', after: `"${value}"` },
+    ])
+    const { release, corrected } = await publishRelease(operator, dataset, changed)
+    assert.deepEqual([release, corrected], [last + 1, 1])
+    const routes = await openRoutes({ dataset, url })
+    const records = await routes.walk(OUTBREAKS, { num: 50 })
+    const names = dataset.fields.map((field) => field.name)
+    for (const record of records) assert.deepEqual(Object.keys(record), names)
+    assert.deepEqual(
+      records.map((record) => record[name]),
+      [value, ...records.slice(1).map(() => null)],
+    )
+    assert.equal(digestOf(records), routes.releases().at(-1)?.digest)
+    // Chunks, single versions and files say the same.
+    const { text: whole } = await routes.ask('/v1/hed-outbreaks/outbreaks', { num: 1000 })
+    const { text: filtered } = await routes.ask('/v1/hed-outbreaks/outbreaks', {
+      num: 1000,
+      date_to: '9999-01-01',
+      release,
+    })
+    assert.deepEqual(JSON.parse(whole), records)
+    assert.deepEqual(
+      JSON.parse(filtered),
+      records.filter((record) => record['date_high'] !== null || record['date_low'] !== null),
+    )
+    assert.deepEqual(JSON.parse((await routes.ask(`${OUTBREAKS}/4`)).text), records[3])
+    await exportRelease(operator, openFileStore(files), dataset, release)
+    const lines = (await readFile(path.join(files, `hed-outbreaks-${release}.ndjson`), 'utf8')).trimEnd().split('\n')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line) as unknown),
+      records,
+    )
+    const [head = ''] = (await readFile(path.join(files, `hed-outbreaks-${release}.csv`), 'utf8')).split('\r\n')
+    assert.deepEqual(head.split(','), names)
+    // The difference is the one record, with and without the field.
+    const [change, ...more] = await routes.walk(`${HOME}/changes`, { from: last })
+    assert.deepEqual([change?.['id'], more.length], [1, 0])
+    assert.equal(Object.hasOwn(change?.['before'] as object, name), false)
+    assert.equal(Reflect.get(change?.['after'] as object, name), value)
+  })
+
+  test(`${name}: a release that does not have the field says since when it exists`, async () => {
+    const routes = await openRoutes({ dataset, url })
+    const since = `Release 3 does not have the field ${name}; it exists since release ${last + 1}.`
+    for (const [address, query, parameter] of [
+      [OUTBREAKS, { fields: `id,${name}` }, 'fields'],
+      ['/v1/hed-outbreaks/outbreaks', { fields: name }, 'fields'],
+      [OUTBREAKS, { [name]: value }, name],
+      [`${HOME}/facets`, { [name]: value }, name],
+      [`${HOME}/citation`, { [name]: value }, name],
+    ] as const) {
+      const { detail } = await routes.assertRefused(
+        address,
+        { ...query, release: 3 },
+        400,
+        'invalid_parameter',
+        parameter,
+      )
+      assert.equal(detail, since)
+      assert.equal((await routes.inject(address, { ...query })).statusCode, 200)
+    }
+    const schemaOf = async (release: number) =>
+      (JSON.parse((await routes.ask(`${HOME}/schema`, { release })).text) as { required: string[] }).required
+    assert.deepEqual([(await schemaOf(3)).includes(name), (await schemaOf(last + 1)).includes(name)], [false, true])
+    const facetsOf = async (release: number) =>
+      Object.keys(JSON.parse((await routes.ask(`${HOME}/facets`, { release })).text) as object)
+    assert.deepEqual([(await facetsOf(3)).includes(name), (await facetsOf(last + 1)).includes(name)], [false, true])
+  })
+
+  test(`${name}: the earlier program is refused, and a rollback goes through the contract of its target`, async () => {
+    const older = publishRelease(operator, before, await writeNdjson(rows))
+    await assert.rejects(older, new RegExp(`breaks the contract of release ${last + 1}: ${name} was \\w+ and is gone`))
+    const target = i === 0 ? 3 : 2
+    const { release } = await rollbackTo(operator, dataset, target, 'Back to before the field.', { confirmed: 2 })
+    assert.equal(release, last + 2)
+    const routes = await openRoutes({ dataset, url })
+    const contents = async (of: number) =>
+      (await routes.walk(OUTBREAKS, { release: of })).map(({ revision: _r, last_release: _l, ...content }) => content)
+    const restored = (await contents(release)).map((content) => {
+      assert.equal(content[name], null)
+      return Object.fromEntries(
+        Object.entries(content).filter(([key]) => hedOutbreaks.fields.some((field) => field.name === key)),
+      )
+    })
+    assert.deepEqual(restored, await contents(target))
+  })
+
+  test(`${name}: every release of the fixture still reads as before`, () => assertFixture(dataset))
+}

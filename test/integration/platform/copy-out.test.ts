@@ -1,0 +1,48 @@
+// The binary format of COPY, as a real server writes it; and what is not one is refused.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { readBinaryRows } from '../../../src/platform/postgres/copy-out.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { createTestDatabase } from '../../database.ts'
+
+const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_api' })
+after(() => database.close())
+
+test('rows come as their columns, whatever bytes they hold and however many there are', async () => {
+  const messages = await database.copyOut(sql`
+    copy (select n::bigint, -n, decode(repeat('00ff0d0a', n), 'hex'), '' from generate_series(1, 2000) n order by n)
+    to stdout (format binary)`)
+  const rows = readBinaryRows(messages)
+  assert.equal(rows.length, 2000)
+  for (const [i, [big, small, raw, empty]] of rows.entries()) {
+    assert.deepEqual([big?.readBigInt64BE(), small?.readInt32BE(), empty?.length], [BigInt(i + 1), -i - 1, 0])
+    assert.ok(raw?.equals(Buffer.alloc(4 * (i + 1), Buffer.from('00ff0d0a', 'hex'))))
+  }
+})
+
+test('no rows are no rows', async () => {
+  assert.deepEqual(
+    readBinaryRows(await database.copyOut(sql`copy (select 1 where false) to stdout (format binary)`)),
+    [],
+  )
+})
+
+test('text, a null and anything cut off are refused', async () => {
+  const copy = (query: ReturnType<typeof sql>) => database.copyOut(sql`copy (${query}) to stdout (format binary)`)
+  const messages = await copy(sql`select 1, 'abc'`)
+  const whole = Buffer.concat(messages)
+  assert.deepEqual(readBinaryRows([whole]), readBinaryRows(messages))
+  for (let length = 0; length < whole.length; length++)
+    assert.throws(() => readBinaryRows([whole.subarray(0, length)]), Error, `${length} of ${whole.length} bytes`)
+  assert.throws(() => readBinaryRows(messages.slice(0, -1)), /cut off/)
+  assert.throws(() => readBinaryRows([...messages, ...messages]), /follows the end/)
+  assert.throws(() => readBinaryRows([]), /cut off/)
+  assert.throws(() => readBinaryRows([Buffer.from('1\tabc\n')]), /not a binary COPY/)
+  assert.throws(
+    () => readBinaryRows([Buffer.from('a long line of text that is no copy of anything\n')]),
+    /not a binary/,
+  )
+  const withNull = await copy(sql`select 1, null::text`)
+  assert.throws(() => readBinaryRows(withNull), /is null/)
+})

@@ -1,0 +1,74 @@
+// Load that is shed: refused at once and in the right words, while everything else goes on, and over when it is over.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { shedLoad } from '../../../src/platform/postgres/load-shedding.ts'
+import { Problem } from '../../../src/platform/problem.ts'
+import { createTestDatabase } from '../../database.ts'
+import { createObservedServer } from '../../fixtures/observed-server.ts'
+
+const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_api', connections: 2 })
+const shed = shedLoad(database, { inFlight: 5, lateMs: 200 })
+const { app, lines } = createObservedServer()
+app.get('/asks', async () => shed.query(sql`select 1 as one`))
+app.get('/remembers', async () => [{ one: 1 }])
+after(() => Promise.all([app.close(), database.close()]))
+
+const isOverloaded = (error: unknown) => error instanceof Problem && error.code === 'overloaded'
+const block = (ms: number) => {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
+test('the questions that are under way are answered; one more is refused at once; afterwards all are welcome', async () => {
+  const slow = () => shed.query<{ one: number }>(sql`select 1 as one from pg_sleep(0.2)`)
+  const underWay = Array.from({ length: 5 }, slow)
+  const began = performance.now()
+  await Promise.all(Array.from({ length: 20 }, () => assert.rejects(slow(), isOverloaded)))
+  assert.ok(performance.now() - began < 100, 'a refusal waits for nothing')
+  assert.deepEqual((await Promise.all(underWay)).flat(), Array(5).fill({ one: 1 }))
+  assert.deepEqual(await shed.query(sql`select 1 as one`), [{ one: 1 }])
+})
+
+test('bytes count as questions do', async () => {
+  const underWay = Array.from({ length: 5 }, () => shed.copyOut(sql`copy (select pg_sleep(0.2)) to stdout`))
+  await assert.rejects(shed.copyOut(sql`copy (select 1) to stdout`), isOverloaded)
+  await assert.rejects(shed.query(sql`select 1`), isOverloaded)
+  await Promise.all(underWay)
+  assert.equal(String(Buffer.concat(await shed.copyOut(sql`copy (select 1) to stdout`))), '1\n')
+})
+
+test('a question that fails makes room like any other', async () => {
+  for (let i = 0; i < 20; i++) await assert.rejects(shed.query(sql`select * from nowhere`))
+  assert.deepEqual(await shed.query(sql`select 1 as one`), [{ one: 1 }])
+})
+
+test('while the node is late, what asks the database is 503 with Retry-After and one log line; what is in memory goes on', async () => {
+  assert.equal((await app.inject('/asks')).statusCode, 200)
+  block(400)
+  await wait(0)
+  lines.length = 0
+  const [asked, remembered] = await Promise.all([app.inject('/asks'), app.inject('/remembers')])
+  assert.deepEqual([asked.statusCode, asked.json().code], [503, 'overloaded'])
+  assert.deepEqual([asked.headers['retry-after'], asked.headers['cache-control']], ['1', 'no-store'])
+  assert.equal(remembered.statusCode, 200)
+  assert.equal(lines.length, 2)
+  assert.equal(lines.filter((line) => JSON.parse(line).problem === 'overloaded').length, 1)
+  await wait(200)
+  assert.equal((await app.inject('/asks')).statusCode, 200)
+})
+
+test('a node that is a little late refuses nobody', async () => {
+  block(120)
+  await wait(0)
+  assert.equal((await app.inject('/asks')).statusCode, 200)
+})
+
+test('what a node did before anybody asked makes it late for nobody', async () => {
+  const fresh = shedLoad(database, { lateMs: 200 })
+  block(400)
+  await wait(0)
+  assert.deepEqual(await fresh.query(sql`select 1 as one`), [{ one: 1 }])
+})

@@ -1,0 +1,128 @@
+// Attacks of a session in one of the two roles on the owner of the schema. Where a defence has several layers, the outer
+// one is taken away to see that the inner one holds.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { openDatabase, type Role } from '../../../src/platform/postgres/database.ts'
+import { migrate } from '../../../src/platform/postgres/migrate.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { createTestDatabase } from '../../database.ts'
+import { writeNdjson } from '../../fixtures/releases.ts'
+
+// Privileges on a database are not copied from its template: everybody has TEMP in this one, as after a restore.
+const lax = await createTestDatabase()
+const migrated = `migrated_${randomBytes(6).toString('hex')}`
+const owner = `owner_${randomBytes(6).toString('hex')}`
+const strict = new URL(lax)
+strict.pathname = `/${migrated}`
+strict.username = owner
+
+after(() => asSuperuser(`drop database if exists ${migrated} with (force)`, `drop role if exists ${owner}`))
+
+test('a migration needs no right to create roles where they are there', async () => {
+  await asSuperuser(`create role ${owner} login`, `create database ${migrated} owner ${owner}`)
+  await migrate(strict.href)
+})
+
+async function asSuperuser(...statements: string[]): Promise<void> {
+  const client = new pg.Client(lax)
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A session in the role that has shaken off its read-only default. */
+async function attack<Result>(url: string, role: Role, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const superuser = new URL(url)
+  superuser.username = 'postgres'
+  const client = new pg.Client(superuser.href)
+  await client.connect()
+  try {
+    await client.query(`set role ${role}; set default_transaction_read_only = off; begin`)
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whoever runs the attacker's function says who they are. */
+const STEAL = `raise exception 'ran as %', current_user;`
+
+const TRIGGERS = ['summarise_hed_outbreak_events', 'restore_index', 'note_change']
+
+for (const role of ['outbreaks_api', 'outbreaks_operator'] as const) {
+  test(`${role} cannot make a trigger function of the owner call a cast of its own`, async () => {
+    await attack(lax, role, async (client) => {
+      await client.query(`
+        create type pg_temp.bait as (x integer);
+        create function pg_temp.steal(pg_temp.bait) returns integer language plpgsql as $$ begin ${STEAL} end $$;
+        create cast (pg_temp.bait as integer) with function pg_temp.steal(pg_temp.bait) as implicit;
+        create temp table trap (dataset text, number pg_temp.bait)`)
+      const spring = client.query(`
+        create trigger trap after insert on trap for each row execute function summarise_hed_outbreak_events();
+        insert into trap values ('hed-outbreaks', row(1)::pg_temp.bait)`)
+      await assert.rejects(spring, { code: '42501' })
+    })
+  })
+
+  for (const name of TRIGGERS) {
+    test(`${role} cannot attach ${name} to a table of its own`, async () => {
+      await attack(lax, role, async (client) => {
+        await client.query('create temp table trap (definition text)')
+        const attach = `create trigger trap after insert on trap for each row execute function ${name}()`
+        await assert.rejects(client.query(attach), { code: '42501' })
+      })
+    })
+  }
+
+  test(`${role} can create nothing, not even for the time of a session`, async () => {
+    for (const statement of [
+      'create temp table x (y int)',
+      `create function pg_temp.x() returns int language sql as 'select 1'`,
+      'create schema x',
+      'create table x (y int)',
+    ])
+      await attack(strict.href, role, (client) => assert.rejects(client.query(statement), { code: '42501' }))
+  })
+}
+
+test('a trigger function of the owner does nothing on another table, whoever attached it', async () => {
+  for (const name of ['summarise_hed_outbreak_events', 'restore_index']) {
+    const client = new pg.Client(lax)
+    await client.connect()
+    await client.query(`begin; create temp table trap (definition text, number integer);
+      create trigger trap after insert on trap for each row execute function ${name}()`)
+    await assert.rejects(client.query(`insert into trap values ('select 1', 1)`), /belongs to another table/)
+    await client.end()
+  }
+})
+
+test('outbreaks_operator cannot make suspend_indexes read a view of its own', async () => {
+  await attack(lax, 'outbreaks_operator', async (client) => {
+    await client.query(`
+      create function pg_temp.steal() returns boolean language plpgsql as $$ begin ${STEAL} end $$;
+      create temp view x_version as select 1 as y where pg_temp.steal();
+      create temp view hed_outbreak_version as select 1 as y where pg_temp.steal();
+      savepoint before`)
+    for (const target of ['pg_temp.x_version', 'x_version', 'hed_outbreak_version']) {
+      await assert.rejects(client.query('select suspend_indexes($1)', [target]), /there is no dataset/)
+      await client.query('rollback to before')
+    }
+    await client.query(`select suspend_indexes('hed-outbreaks')`)
+  })
+})
+
+test('outbreaks_api cannot keep the operator from publishing', async () => {
+  const operator = openDatabase({ url: lax, role: 'outbreaks_operator' })
+  await attack(lax, 'outbreaks_api', async (client) => {
+    await client.query(`select pg_advisory_lock(hashtextextended('publish hed-outbreaks', 0)); savepoint before`)
+    for (const statement of [`select lock_dataset('hed-outbreaks')`, 'select from dataset for share'])
+      await assert.rejects(client.query(statement), { code: '42501' }).finally(() => client.query('rollback to before'))
+    await publishRelease(operator, hedOutbreaks, await writeNdjson([{ key: 'a' }]))
+  }).finally(operator.close)
+})

@@ -1,0 +1,184 @@
+// Counting: exact, per client, shared through Redis; alone, quickly and openly where that does not answer.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { createQuota } from '../../../src/platform/http/quota.ts'
+import { startRedis, withoutRedis } from '../../fixtures/redis-server.ts'
+
+async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | null }) {
+  const lines: string[] = []
+  const log = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(line) })
+  const quota = createQuota({ limit, seconds, redisUrl, log })
+  await quota.open()
+  after(quota.close)
+  const grants = async (clientId: string) => (await quota.take(clientId)).granted
+  /** The longest of ten requests, in milliseconds. */
+  async function longestTake(): Promise<number> {
+    let longest = 0
+    for (let i = 0; i < 10; i++) {
+      const began = performance.now()
+      await quota.take('patient')
+      longest = Math.max(longest, performance.now() - began)
+    }
+    return longest
+  }
+  return { ...quota, grants, longestTake, lines, told: () => lines.map((line) => JSON.parse(line) as { msg: string }) }
+}
+
+/** Fails where it does not happen within two seconds. */
+async function until(happened: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 2000
+  while (!(await happened())) {
+    assert.ok(Date.now() < deadline, 'it does not happen')
+    await wait(20)
+  }
+}
+
+test('a client gets its requests and not one more; another client is not touched by it', async () => {
+  const quota = await openQuota({})
+  const standings = await Promise.all([1, 2, 3, 4, 5].map(() => quota.take('one')))
+  assert.deepEqual(
+    standings.map(({ granted, remaining }) => [granted, remaining]),
+    [
+      [true, 2],
+      [true, 1],
+      [true, 0],
+      [false, 0],
+      [false, 0],
+    ],
+  )
+  assert.deepEqual(await quota.take('two'), { granted: true, remaining: 2, resetsIn: 60 })
+  assert.deepEqual(quota.lines, [])
+})
+
+test('looking counts nothing', async () => {
+  const quota = await openQuota({})
+  for (let i = 0; i < 5; i++) assert.deepEqual(await quota.look('one'), { remaining: 3, resetsIn: 60 })
+  await quota.take('one')
+  for (let i = 0; i < 5; i++) assert.equal((await quota.look('one')).remaining, 2)
+})
+
+for (const way of ['in process', 'in Redis']) {
+  test(`the window ends when it said, and refusals do not prolong it, ${way}`, {
+    skip: way === 'in Redis' && withoutRedis,
+  }, async () => {
+    const redisUrl = way === 'in Redis' ? (await startRedis()).url : null
+    const quota = await openQuota({ limit: 1, seconds: 2, redisUrl })
+    const began = performance.now()
+    assert.ok(await quota.grants('one'))
+    assert.ok(!(await quota.grants('one')))
+    await wait(1200)
+    assert.deepEqual(await quota.take('one'), { granted: false, remaining: 0, resetsIn: 1 })
+    await until(() => quota.grants('one'))
+    const ms = performance.now() - began
+    assert.ok(ms > 1900 && ms < 2500, `it opened after ${Math.round(ms)} ms`)
+  })
+}
+
+test('two nodes share one quota through Redis, exactly, however mixed the requests are', {
+  skip: withoutRedis,
+}, async () => {
+  const { url: redisUrl } = await startRedis()
+  const nodes = [await openQuota({ limit: 100, redisUrl }), await openQuota({ limit: 100, redisUrl })]
+  const granted = await Promise.all(Array.from({ length: 150 }, () => nodes.map((node) => node.grants('one'))).flat())
+  assert.equal(granted.filter(Boolean).length, 100)
+  for (const node of nodes) {
+    assert.equal((await node.look('one')).remaining, 0)
+    assert.equal((await node.look('two')).remaining, 100)
+    assert.deepEqual(node.lines, [])
+  }
+})
+
+test('with Redis killed a node counts alone, says so once, and shares again when it is back', {
+  skip: withoutRedis,
+}, async (t) => {
+  const redis = await startRedis()
+  const nodes = [await openQuota({ redisUrl: redis.url }), await openQuota({ redisUrl: redis.url })]
+  const [first, second] = nodes as [(typeof nodes)[0], (typeof nodes)[0]]
+  await redis.kill()
+  t.diagnostic(`longest request while it is away: ${Math.round(await first.longestTake())} ms`)
+  assert.ok((await first.longestTake()) < 500)
+  assert.deepEqual([await first.grants('a'), await first.grants('a'), await first.grants('a')], [true, true, true])
+  assert.equal(await first.grants('a'), false, 'never unlimited')
+  assert.equal(await second.grants('a'), true, 'each node counts alone')
+  assert.equal((await first.look('a')).remaining, 0)
+
+  await redis.start()
+  await until(async () => {
+    await Promise.all(nodes.map((node) => node.look('b')))
+    return nodes.every((node) => node.lines.length === 2)
+  })
+  assert.deepEqual([await first.grants('b'), await second.grants('b'), await first.grants('b')], [true, true, true])
+  assert.equal(await second.grants('b'), false)
+  for (const node of nodes) {
+    assert.deepEqual(
+      node.told().map(({ msg }) => msg.split(':')[0]),
+      ['Redis does not answer', 'Redis answers again'],
+    )
+  }
+})
+
+test('a frozen Redis costs a moment once, then nothing', { skip: withoutRedis }, async (t) => {
+  const redis = await startRedis()
+  const quota = await openQuota({ limit: 1000, redisUrl: redis.url })
+  redis.signal('SIGSTOP')
+  const longest = await quota.longestTake()
+  await wait(600)
+  const later = await quota.longestTake()
+  redis.signal('SIGCONT')
+  t.diagnostic(`longest request at first ${Math.round(longest)} ms, later ${Math.round(later)} ms`)
+  assert.ok(longest < 500)
+  assert.ok(later < 50)
+  await until(async () => {
+    await quota.take('one')
+    return quota.lines.length === 2
+  })
+})
+
+test('a node that starts without Redis starts within a second, and finds it when it comes', {
+  skip: withoutRedis,
+}, async () => {
+  const redis = await startRedis()
+  await redis.kill()
+  const began = performance.now()
+  const quota = await openQuota({ redisUrl: redis.url })
+  assert.ok(performance.now() - began < 1000)
+  assert.equal(quota.lines.length, 1)
+  await redis.start()
+  await until(async () => {
+    await quota.take('one')
+    return quota.lines.length === 2
+  })
+})
+
+test('a node that starts beside a frozen Redis starts within two seconds', { skip: withoutRedis }, async (t) => {
+  const redis = await startRedis()
+  redis.signal('SIGSTOP')
+  const began = performance.now()
+  const quota = await openQuota({ redisUrl: redis.url })
+  t.diagnostic(`started after ${Math.round(performance.now() - began)} ms`)
+  assert.ok(performance.now() - began < 2000)
+  assert.ok(await quota.grants('one'))
+  redis.signal('SIGCONT')
+})
+
+test('a Redis that refuses the password is as good as none, and the password is not logged', {
+  skip: withoutRedis,
+}, async () => {
+  const redis = await startRedis('--requirepass', 'the0real0one')
+  const wrong = await openQuota({ redisUrl: redis.url.replace('//', '//:canary0password@') })
+  assert.deepEqual([await wrong.grants('a'), (await wrong.look('a')).remaining], [true, 2])
+  assert.equal(wrong.lines.length, 1)
+  assert.ok(!wrong.lines.join('').includes('canary0password'))
+  const right = await openQuota({ redisUrl: redis.url.replace('//', '//:the0real0one@') })
+  assert.ok(await right.grants('a'))
+  assert.deepEqual(right.lines, [])
+})
+
+test('a Redis that takes no writes is as good as none', { skip: withoutRedis }, async () => {
+  const redis = await startRedis('--replicaof', '127.0.0.1', '1')
+  const quota = await openQuota({ redisUrl: redis.url })
+  assert.deepEqual(await Promise.all([1, 2, 3, 4].map(() => quota.grants('a'))), [true, true, true, false])
+  assert.equal(quota.lines.length, 1)
+})

@@ -1,0 +1,195 @@
+// Who may do what in the database, written out: a privilege that is not on this list is a fault.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import { openDatabase, type Role } from '../../../src/platform/postgres/database.ts'
+import { createTestDatabase } from '../../database.ts'
+
+const allowed: Record<Role, Record<string, string[]>> = {
+  outbreaks_api: {
+    migration: ['select'],
+    suspended_index: [],
+    watched_topic: ['select'],
+    dataset: ['select'],
+    client: ['select'],
+    client_secret: ['select'],
+    signing_key: ['select'],
+    release: ['select'],
+    contract: ['select'],
+    release_file: ['select'],
+    release_rejection: ['select'],
+    hed_outbreak_version: ['select'],
+    hed_outbreak_key: ['select'],
+    hed_outbreak_checkpoint: ['select'],
+    hed_outbreak_chunk: ['select'],
+    hed_outbreak_facet: ['select'],
+    hed_outbreak_event: ['select'],
+    hed_outbreak_series: [],
+  },
+  outbreaks_operator: {
+    migration: ['select'],
+    suspended_index: [],
+    watched_topic: ['select', 'update(version)', 'update(change_id)'],
+    dataset: ['select'],
+    client: ['select', 'insert', 'update'],
+    client_secret: ['select', 'insert', 'update'],
+    signing_key: ['select', 'insert', 'update'],
+    release: ['select', 'insert'],
+    contract: ['select', 'insert'],
+    release_file: ['select', 'insert'],
+    release_rejection: ['select', 'insert'],
+    hed_outbreak_version: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_key: ['select', 'insert'],
+    hed_outbreak_checkpoint: ['select', 'insert'],
+    hed_outbreak_chunk: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_facet: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_event: ['select', 'insert', 'update(to_release)'],
+    hed_outbreak_series: [],
+  },
+}
+const executable: Record<Role | 'public', string[]> = {
+  public: [],
+  outbreaks_api: ['require_kept'],
+  outbreaks_operator: ['lock_dataset', 'mark_hed_outbreak_breaks', 'prune_releases', 'require_kept', 'suspend_indexes'],
+}
+const roles = Object.keys(allowed) as Role[]
+
+after(() => Promise.all([admin.end(), api.close(), operator.close()]))
+const url = await createTestDatabase()
+const admin = new pg.Client(url)
+await admin.connect()
+const api = openDatabase({ url, role: 'outbreaks_api' })
+const operator = openDatabase({ url, role: 'outbreaks_operator' })
+
+const { rows: server } = await admin.query<{ version: number }>(
+  `select current_setting('server_version_num')::integer as version`,
+)
+const TABLE_PRIVILEGES = [
+  ...['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger'],
+  ...((server[0]?.version ?? 0) >= 170_000 ? ['maintain'] : []),
+]
+
+/** What the database says the role may do: whole tables first, then what it may only do to single columns. */
+async function readPrivileges(role: Role, table: string): Promise<string[]> {
+  const { rows: whole } = await admin.query<{ verb: string }>(
+    'select verb from unnest($3::text[]) with ordinality as v (verb, place) where has_table_privilege($1, $2, verb) order by place',
+    [role, `public.${table}`, TABLE_PRIVILEGES],
+  )
+  const verbs = whole.map(({ verb }) => verb)
+  const { rows: single } = await admin.query<{ verb: string; name: string }>(
+    `select verb, attname as name from pg_attribute, unnest(array['select', 'insert', 'update', 'references']) as verb
+     where attrelid = $2::regclass and attnum > 0 and not attisdropped and verb <> all ($3)
+       and has_column_privilege($1, attrelid, attnum, verb) order by attnum`,
+    [role, `public.${table}`, verbs],
+  )
+  return [...verbs, ...single.map(({ verb, name }) => `${verb}(${name})`)]
+}
+
+test('the list names every table there is', async () => {
+  const { rows } = await admin.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')`,
+  )
+  for (const role of roles) assert.deepEqual(Object.keys(allowed[role]).sort(), rows.map(({ name }) => name).sort())
+})
+
+for (const role of roles) {
+  for (const [table, verbs] of Object.entries(allowed[role])) {
+    test(`${role} on ${table}: ${verbs.join(', ') || 'nothing'}`, async () => {
+      assert.deepEqual(await readPrivileges(role, table), verbs)
+    })
+  }
+
+  test(`${role} owns nothing, creates nothing and is nobody special`, async () => {
+    const { rows } = await admin.query(
+      `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls, rolcanlogin,
+         has_schema_privilege(rolname, 'public', 'create') as creates_tables,
+         has_database_privilege(rolname, current_database(), 'create') as creates_schemas,
+         exists (select from pg_class where relowner = pg_roles.oid) as owns,
+         exists (select from pg_auth_members where member = pg_roles.oid) as inherits
+       from pg_roles where rolname = $1`,
+      [role],
+    )
+    assert.deepEqual([...new Set(Object.values(rows[0] as object))], [false])
+  })
+}
+
+for (const [role, names] of Object.entries(executable)) {
+  test(`${role} may execute ${names.join(', ') || 'no function'}`, async () => {
+    const { rows } = await admin.query<{ name: string }>(
+      `select proname as name from pg_proc where pronamespace = 'public'::regnamespace
+         and has_function_privilege($1, oid, 'execute') order by 1`,
+      [role],
+    )
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      names,
+    )
+  })
+}
+
+test('a function that a later migration creates is for nobody until it is granted', async () => {
+  await admin.query('begin')
+  await admin.query('create function later() returns integer language sql as $$ select 1 $$')
+  const { rows } = await admin.query(`select has_function_privilege('public', 'later()', 'execute') as open`)
+  await admin.query('rollback')
+  assert.deepEqual(rows, [{ open: false }])
+})
+
+test('a function that runs as its owner finds system objects first and temporary ones last', async () => {
+  const { rows } = await admin.query<{ name: string; config: string[] | null }>(
+    `select proname as name, proconfig as config from pg_proc
+     where pronamespace = 'public'::regnamespace and prosecdef`,
+  )
+  assert.ok(rows.length >= 5)
+  for (const { name, config } of rows)
+    assert.ok(config?.includes('search_path=pg_catalog, public, pg_temp'), `${name}: ${config}`)
+})
+
+test('a privilege that was granted by mistake is noticed', async () => {
+  await admin.query('begin')
+  await admin.query('grant delete, update (body) on hed_outbreak_version to outbreaks_api')
+  assert.deepEqual(await readPrivileges('outbreaks_api', 'hed_outbreak_version'), ['select', 'delete', 'update(body)'])
+  await admin.query('rollback')
+})
+
+test('a session is in its role, and the one of the API is read-only', async () => {
+  const state = sql`select current_user as role, current_setting('transaction_read_only') as read_only`
+  assert.deepEqual(await api.query(state), [{ role: 'outbreaks_api', read_only: 'on' }])
+  assert.deepEqual(await operator.query(state), [{ role: 'outbreaks_operator', read_only: 'off' }])
+})
+
+test('settings in the address do not take a session out of its role or its bounds', async () => {
+  const lax = new URL(url)
+  lax.searchParams.set('options', '-c search_path=public')
+  lax.searchParams.set('statement_timeout', '0')
+  const database = openDatabase({ url: lax.href, role: 'outbreaks_api' })
+  const [row] = await database.query(sql`select current_user as role,
+    current_setting('transaction_read_only') as read_only, current_setting('statement_timeout') as timeout`)
+  await database.close()
+  assert.deepEqual(row, { role: 'outbreaks_api', read_only: 'on', timeout: '1500ms' })
+})
+
+const denied: [role: Role, statement: string][] = [
+  ['outbreaks_api', `insert into watched_topic (topic) values ('x')`],
+  ['outbreaks_api', 'update client set generation = 1'],
+  ['outbreaks_api', 'delete from release'],
+  ['outbreaks_api', 'create table x (y int)'],
+  ['outbreaks_operator', 'delete from release'],
+  ['outbreaks_operator', 'update release set records = 0'],
+  ['outbreaks_operator', `update hed_outbreak_version set body = ''`],
+  ['outbreaks_operator', 'truncate hed_outbreak_version'],
+  ['outbreaks_operator', 'delete from client'],
+  ['outbreaks_operator', 'create table x (y int)'],
+  ['outbreaks_operator', 'alter role outbreaks_operator superuser'],
+]
+for (const [role, statement] of denied) {
+  test(`${role} is refused: ${statement}`, async () => {
+    const client = new pg.Client(url)
+    await client.connect()
+    // As a session that has shaken off its read-only default would try it.
+    await client.query(`set role ${role}; set default_transaction_read_only = off`)
+    await assert.rejects(client.query(statement), { code: '42501' })
+    await client.end()
+  })
+}

@@ -1,0 +1,260 @@
+// The watcher on a real primary and a real replica: what it has seen it does not forget, and its age is that of what was
+// replayed.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import { createCluster } from '../../../dev/postgres.ts'
+import { createReplica } from '../../../dev/replica.ts'
+import { type Database, openDatabase, type Reader } from '../../../src/platform/postgres/database.ts'
+import { migrate } from '../../../src/platform/postgres/migrate.ts'
+import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
+
+const primary = await createCluster({ durable: true })
+after(() => primary.stop())
+const admin = new pg.Client(primary.url)
+await admin.connect()
+const databases = ['main', 'other', 'older']
+for (const name of databases) {
+  await admin.query(`create database ${name}`)
+  await migrate(primary.urlOf(name))
+}
+await admin.end()
+const replica = await createReplica(primary)
+after(() => replica.stop())
+
+const opened: Database[] = []
+after(() => Promise.all(opened.map((database) => database.close())))
+function open(url: string): Database {
+  const database = openDatabase({ url, role: 'outbreaks_api', connections: 2 })
+  opened.push(database)
+  return database
+}
+
+async function change(name: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(primary.urlOf(name))
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+const addClient = (name: string, id: string) =>
+  change(name, `insert into client (client_id, name, scopes) values ('${id}', '${id}', '{}')`)
+const loadClients = async (reader: Reader) =>
+  (await reader.query<{ client_id: string }>(sql`select client_id from client order by 1`)).map((row) => row.client_id)
+const loadEnabled = async (reader: Reader) =>
+  (await reader.query<{ client_id: string }>(sql`select client_id from client where disabled_at is null`)).map(
+    (row) => row.client_id,
+  )
+
+/** Each query, and each snapshot, goes to the next server, as behind a balancer. */
+function rotate(...servers: Database[]): Database {
+  let turn = 0
+  const next = () => servers[turn++ % servers.length] as Database
+  return {
+    ...next(),
+    query: (statement) => next().query(statement),
+    snapshot: (work) => next().snapshot(work),
+  }
+}
+
+/** A database whose server can be changed under a running watcher. */
+function redirect(first: Database) {
+  let target = first
+  const database: Database = {
+    ...first,
+    query: (statement) => target.query(statement),
+    snapshot: (work) => target.snapshot(work),
+  }
+  return {
+    database,
+    to(other: Database) {
+      target = other
+    },
+  }
+}
+
+/** The highest age within a time, looked at often. */
+async function highestAge(watcher: { age(): number }, ms: number): Promise<number> {
+  let highest = 0
+  for (const end = performance.now() + ms; performance.now() < end; await wait(20))
+    highest = Math.max(highest, watcher.age())
+  return Math.round(highest)
+}
+
+test('behind a primary and a paused replica in rotation a revocation that was seen is never forgotten', async (t) => {
+  t.after(replica.resume)
+  await addClient('main', 'revoked')
+  await replica.catchUp()
+  const watcher = createWatcher(rotate(open(primary.urlOf('main')), open(replica.urlOf('main'))), assert.ifError)
+  const enabled = watcher.watch('client', loadEnabled, [])
+  await watcher.refresh()
+  assert.ok(enabled.value.includes('revoked'))
+  await replica.pause()
+  await change('main', `update client set disabled_at = now() where client_id = 'revoked'`)
+  await watcher.refresh()
+  await watcher.refresh()
+  const seen: boolean[] = []
+  for (let i = 0; i < 40; i++) {
+    seen.push(enabled.value.includes('revoked'))
+    await watcher.refresh()
+  }
+  assert.deepEqual(new Set(seen), new Set([false]))
+  assert.ok(watcher.age() < 1000, 'the primary keeps it fresh')
+})
+
+test('the values of another history are loaded although the counter is the same, on a primary and on a replica', async () => {
+  for (const name of ['main', 'other'])
+    await change(name, `update watched_topic set version = 1000 where topic = 'client'`)
+  await addClient('main', 'here')
+  await addClient('other', 'there')
+  await replica.catchUp()
+  for (const server of [primary, replica]) {
+    const redirected = redirect(open(server.urlOf('main')))
+    const watcher = createWatcher(redirected.database, assert.ifError)
+    const clients = watcher.watch('client', loadClients, [])
+    await watcher.refresh()
+    assert.ok(clients.value.includes('here'))
+    redirected.to(open(server.urlOf('other')))
+    await watcher.refresh()
+    assert.deepEqual(clients.value, ['there'])
+    redirected.to(open(server.urlOf('main')))
+    await watcher.refresh()
+    assert.ok(clients.value.includes('here'))
+  }
+})
+
+test('a primary that says less than is known is believed at once, a replica that is up to date after five seconds', async (t) => {
+  await change('main', `update watched_topic set version = 2000, change_id = gen_random_uuid()`)
+  await addClient('older', 'restored')
+  await replica.catchUp()
+  const fromPrimary = redirect(open(primary.urlOf('main')))
+  const watcher = createWatcher(fromPrimary.database, assert.ifError)
+  const clients = watcher.watch('client', loadClients, [])
+  await watcher.refresh()
+  fromPrimary.to(open(primary.urlOf('older')))
+  await watcher.refresh()
+  assert.deepEqual(clients.value, ['restored'])
+
+  const fromReplica = redirect(open(replica.urlOf('main')))
+  const second = createWatcher(fromReplica.database, assert.ifError)
+  t.after(second.stop)
+  const known = second.watch('client', loadClients, [])
+  await second.start()
+  const before = known.value
+  const changedAt = performance.now()
+  fromReplica.to(open(replica.urlOf('older')))
+  while (known.value === before) {
+    assert.ok(performance.now() - changedAt < 8000, 'not believed at all')
+    assert.ok(second.age() < performance.now() - changedAt + 1500)
+    await wait(20)
+  }
+  const ms = Math.round(performance.now() - changedAt)
+  t.diagnostic(`believed after ${ms} ms`)
+  assert.ok(ms > 4000)
+  assert.deepEqual(known.value, ['restored'])
+  await second.refresh()
+  assert.ok(second.age() < 1500)
+})
+
+test('an idle primary with a healthy replica: never old', async (t) => {
+  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  t.after(watcher.stop)
+  await watcher.start()
+  const highest = await highestAge(watcher, 3000)
+  t.diagnostic(`highest age ${highest} ms`)
+  assert.ok(highest < 2000)
+})
+
+test('a long transaction and continuous WAL: a healthy replica is never old', async (t) => {
+  await change('main', 'create table scratch (filler text)')
+  const long = new pg.Client(primary.urlOf('main'))
+  await long.connect()
+  await long.query(`begin; insert into scratch values ('held open')`)
+  const stopped = new AbortController()
+  const writing = (async () => {
+    const writer = new pg.Client(primary.urlOf('main'))
+    await writer.connect()
+    while (!stopped.signal.aborted)
+      await writer.query(`insert into scratch select repeat('x', 500) from generate_series(1, 500)`)
+    await writer.end()
+  })()
+  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  t.after(watcher.stop)
+  await watcher.start()
+  await wait(1000)
+  const highest = await highestAge(watcher, 5000)
+  stopped.abort()
+  await writing
+  await long.end()
+  t.diagnostic(`highest age ${highest} ms`)
+  assert.ok(highest < 4000)
+})
+
+test('what a paused replica says grows old while it answers, and is fresh again when it has replayed', async (t) => {
+  t.after(replica.resume)
+  await replica.catchUp()
+  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  t.after(watcher.stop)
+  const clients = watcher.watch('client', loadClients, [])
+  await watcher.start()
+  await replica.pause()
+  const pausedAt = performance.now()
+  await addClient('main', 'unseen')
+  await wait(3000)
+  assert.ok(!clients.value.includes('unseen'))
+  assert.ok(watcher.age() > performance.now() - pausedAt - 700, `its age is ${watcher.age()} ms`)
+  assert.ok(watcher.silence() < 1500)
+  await replica.resume()
+  await replica.catchUp()
+  await watcher.refresh()
+  assert.ok(clients.value.includes('unseen'))
+  await watcher.refresh()
+  assert.ok(watcher.age() < 1500, `its age is ${watcher.age()} ms`)
+})
+
+test('a replica that was cut off is not fresh while it receives what it has missed', async (t) => {
+  await replica.catchUp()
+  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  t.after(watcher.stop)
+  const clients = watcher.watch('client', loadClients, [])
+  await watcher.start()
+  const conninfo = await replica.disconnect()
+  const changedAt = performance.now()
+  await change('main', ...Array(8).fill(`insert into scratch select repeat('x', 2000) from generate_series(1, 5000)`))
+  await addClient('main', 'late')
+  await wait(1000)
+  await replica.connect(conninfo)
+  let looked = 0
+  while (!clients.value.includes('late')) {
+    const elapsed = performance.now() - changedAt
+    assert.ok(elapsed < 15_000, 'it never catches up')
+    assert.ok(
+      watcher.age() > elapsed - 700,
+      `it says it is ${watcher.age()} ms old, ${elapsed} ms after a change it lacks`,
+    )
+    await watcher.refresh().catch(() => {})
+    looked += 1
+  }
+  t.diagnostic(`looked ${looked} times`)
+})
+
+test('without a primary a replica grows old, and is fresh at once where it is promoted', async (t) => {
+  const watcher = createWatcher(open(replica.urlOf('main')), () => {})
+  t.after(watcher.stop)
+  const clients = watcher.watch('client', loadClients, [])
+  await watcher.start()
+  await primary.kill()
+  await wait(3000)
+  assert.ok(watcher.age() > 2000, `its age is ${watcher.age()} ms`)
+  assert.ok(watcher.silence() < 1500)
+  await replica.promote()
+  await watcher.refresh()
+  assert.ok(watcher.age() < 1000)
+  const promoted = new pg.Client(replica.urlOf('main'))
+  await promoted.connect()
+  await promoted.query(`insert into client (client_id, name, scopes) values ('after', 'after', '{}')`)
+  await promoted.end()
+  await watcher.refresh()
+  assert.ok(clients.value.includes('after'))
+})

@@ -1,0 +1,185 @@
+// Every pair of operator commands, one after the other in both orders and both at once, while clients walk by cursor, by
+// date, by offset and with a filter. A walk reads one release whole or is told that it was pruned.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { HOME } from '../../fixtures/routes.ts'
+import {
+  apply,
+  type Command,
+  type Contents,
+  isEqual,
+  type Model,
+  newestOf,
+  ofSource,
+  openWorld,
+  type World,
+  walkPages,
+} from './command-world.ts'
+
+const KINDS = ['publish', 'change', 'rollback', 'prune', 'export', 'migrate'] as const
+type Kind = (typeof KINDS)[number]
+const NUM = 25
+
+const keyOf = (number: number) => `k${String(number).padStart(3, '0')}`
+const first: Contents = new Map(Array.from({ length: 80 }, (_, i) => [keyOf(i), i]))
+
+/** What an operator would do next, seen from the model. Withdraws less than what must be confirmed. */
+function plan(kind: Kind, model: Model, round: number): Command {
+  const keys = [...newestOf(model).keys()].sort()
+  const pick = (place: number) => keys[(place + round * 7) % keys.length] as string
+  switch (kind) {
+    case 'publish': {
+      const contents = new Map(newestOf(model))
+      contents.delete(pick(0))
+      contents.set(pick(5), 1000 + round)
+      contents.set(keyOf(100 + round * 2), round)
+      return { kind, contents }
+    }
+    case 'change':
+      return {
+        ...{ kind, base: model.releases.length, gone: [pick(2)] },
+        changed: new Map([
+          [pick(9), 2000 + round],
+          [keyOf(101 + round * 2), round],
+        ]),
+      }
+    case 'rollback':
+      return { kind, to: model.oldestKept }
+    case 'prune':
+      return { kind, before: model.releases.length }
+    case 'export':
+      return { kind, release: model.releases.length }
+    case 'migrate':
+      return { kind }
+  }
+}
+
+/** A store with three releases. */
+async function openStore(): Promise<{ world: World; model: Model }> {
+  const world = await openWorld()
+  let model: Model = { releases: [], oldestKept: 1 }
+  for (const command of [{ kind: 'publish', contents: first } as const, null, null]) {
+    const given: Command = command ?? plan('change', model, 40 + model.releases.length)
+    assert.ok(await world.run(given))
+    model = apply(model, given) as Model
+  }
+  await world.refresh()
+  return { world, model }
+}
+
+const today = () => new Date().toISOString().slice(0, 10)
+const byCursor = ({ cursor }: { cursor: string | null }) => (cursor === null ? null : { page: cursor })
+
+/** Walks over the newest release that read their first page now and a further one only after each `advance`, then the rest. */
+function startWalks(world: World, { releases }: Model, stages: number) {
+  const release = releases.length
+  const whole = newestOf({ releases, oldestKept: 1 })
+  const v2 = `${HOME}/outbreaks`
+  const gates = Array.from({ length: stages }, () => Promise.withResolvers<void>())
+  const pace = async (pagesRead: number) => {
+    if (pagesRead > 0) await gates[Math.min(pagesRead, stages) - 1]?.promise
+  }
+  const byOffset = ({ data, read }: { data: readonly unknown[]; read: number }) =>
+    data.length < NUM ? null : { offset: read }
+  const walks: [string, Promise<Contents | 'pruned'>, Contents][] = [
+    ['by cursor', walkPages(world, v2, { num: NUM, release }, byCursor, pace), whole],
+    ['by date', walkPages(world, v2, { num: NUM, release: today() }, byCursor, pace), whole],
+    ['by offset', walkPages(world, '/v1/hed-outbreaks/outbreaks', { num: NUM, release }, byOffset, pace), whole],
+    [
+      'with a filter',
+      walkPages(world, v2, { num: NUM, release, source_name: 'Ministry' }, byCursor, pace),
+      ofSource(whole, 'Ministry'),
+    ],
+  ]
+  // What fails before it is awaited is reported when it is.
+  for (const [, walk] of walks) walk.catch(() => {})
+  let stage = 0
+  return {
+    advance: () => gates[stage++]?.resolve(),
+    async finish(mayBePruned: boolean) {
+      for (const [name, walk, expected] of walks) {
+        const read = await walk
+        if (read === 'pruned') assert.ok(mayBePruned, `the walk ${name} was told that its release is pruned`)
+        else assert.ok(isEqual(read, expected), `the walk ${name} read something else than its release`)
+      }
+    },
+  }
+}
+
+describe('one after the other', () => {
+  for (const one of KINDS) {
+    test(`${one}, then each command`, async (t) => {
+      let { world, model } = await openStore()
+      for (const [round, other] of KINDS.entries())
+        await t.test(`${one}, then ${other}`, async () => {
+          const walked = model
+          const walks = startWalks(world, walked, 2)
+          for (const kind of [one, other]) {
+            const command = plan(kind, model, round)
+            const expected = apply(model, command)
+            assert.equal(await world.run(command), expected !== null, `${kind} of ${one} and ${other}`)
+            model = expected ?? model
+            await world.assertModel(model)
+            walks.advance()
+          }
+          await walks.finish(model.oldestKept > walked.releases.length)
+        })
+    })
+  }
+})
+
+/** Every model that the two commands may lead to: in either order, and with either refused because the other was at work. */
+function outcomes(model: Model, commands: readonly [Command, Command]): { ran: readonly boolean[]; model: Model }[] {
+  const run = (order: readonly number[]) => {
+    let now = model
+    const ran = [false, false]
+    for (const place of order) {
+      const next = apply(now, commands[place] as Command)
+      if (next !== null) {
+        now = next
+        ran[place] = true
+      }
+    }
+    return { ran, model: now }
+  }
+  return [run([0, 1]), run([1, 0]), run([0]), run([1])]
+}
+
+/** The model that describes the store; throws where none does. */
+async function findModel(world: World, models: readonly Model[]): Promise<Model> {
+  const faults: unknown[] = []
+  for (const model of models) {
+    try {
+      await world.assertModel(model)
+      return model
+    } catch (error) {
+      faults.push(error)
+    }
+  }
+  throw faults[0]
+}
+
+describe('both at once', () => {
+  for (const [i, one] of KINDS.entries()) {
+    test(`${one} beside each command`, async (t) => {
+      let { world, model } = await openStore()
+      for (const [round, other] of KINDS.slice(i).entries())
+        await t.test(`${one} beside ${other}`, async () => {
+          const commands: [Command, Command] = [plan(one, model, round), plan(other, model, round + 3)]
+          const walks = startWalks(world, model, 2)
+          walks.advance()
+          const ran = await Promise.all(commands.map((command) => world.run(command)))
+          const possible = outcomes(model, commands).filter((outcome) => outcome.ran.join() === ran.join())
+          assert.ok(possible.length > 0, `${one} beside ${other}: ${ran.join()}`)
+          const before = model
+          model = await findModel(
+            world,
+            possible.map((outcome) => outcome.model),
+          )
+          walks.advance()
+          await walks.finish(model.oldestKept > before.releases.length)
+          t.diagnostic(`${one} ${ran[0] ? 'done' : 'refused'}, ${other} ${ran[1] ? 'done' : 'refused'}`)
+        })
+    })
+  }
+})

@@ -1,0 +1,317 @@
+// The files of a release: every record of it in every format, the same bytes always, written again where they are damaged.
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import pg from 'pg'
+import sql from 'sql-template-tag'
+import type { FieldValue } from '../../../src/datasets/define.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { OperatorError } from '../../../src/platform/operator-error.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { exportRelease } from '../../../src/publish/export/export-files.ts'
+import { createCsvEncoder } from '../../../src/publish/export/file-encoder.ts'
+import { createParquetEncoder } from '../../../src/publish/export/parquet-encoder.ts'
+import { pruneReleases } from '../../../src/publish/prune.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { declaredFields } from '../../../src/storage/contract.ts'
+import { openFileStore } from '../../../src/storage/file-store.ts'
+import { createTestDatabase } from '../../database.ts'
+import { readCsvFile, readNdjsonFile, readParquetFile, toAsyncBuffer } from '../../fixtures/read-files.ts'
+import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+
+const NAMES = ['hed-outbreaks-1.csv', 'hed-outbreaks-1.ndjson', 'hed-outbreaks-1.parquet']
+const rows: Row[] = [
+  { key: 'plain' },
+  {
+    key: 'full',
+    ...{ pathogen_taxon_id: 666, disease: 'Cholera', host: 'human', latitude: -12.5, longitude: 179.999999 },
+    ...{ date_low: '1854-08-31', date_high: '1970-01-01', date_report: '2024-02-29', cases: 2_147_483_647, deaths: 0 },
+    extra: { list: [1, 'two', null], text: 'a "b", c\r\nd', deep: { e: 1.5 } },
+  },
+  { key: 'quoted', note: 'She said "stop", twice.\r\nThen\nleft.' },
+  { key: 'formula', note: '=1+1', location_granularity: 'locality', locality: '+x', admin_l1: '-y', admin_l2: '@z' },
+  { key: 'foreign', note: 'Ünïcödé 北京 🦠 \u00a0', location_as_reported: ' with spaces ' },
+  {
+    key: 'number-like',
+    note: '007',
+    location_granularity: 'locality',
+    locality: 'NA',
+    admin_l1: 'null',
+    admin_l2: 'true',
+  },
+]
+
+async function openEverything() {
+  const url = await createTestDatabase()
+  const operator = openDatabase({ url, role: 'outbreaks_operator', connections: 2 })
+  const superuser = new pg.Client(url)
+  await superuser.connect()
+  const directory = await newDirectory()
+  after(() => Promise.all([operator.close(), superuser.end()]))
+  const exportTo = (target: string, release = 1) =>
+    exportRelease(operator, openFileStore(target), hedOutbreaks, release)
+  return {
+    operator,
+    superuser,
+    directory,
+    exportTo,
+    export: (release = 1) => exportTo(directory, release),
+    publish: async (input: readonly Row[]) =>
+      publishRelease(operator, hedOutbreaks, await writeNdjson(input), { confirmed: 1 }),
+    read: (name: string) => readFile(path.join(directory, name)),
+    recorded: () =>
+      operator.query<{ name: string; release: number }>(
+        sql`select name, release, media_type, records::integer, bytes::integer, encode(sha256, 'hex') as sha256
+          from release_file order by release, name`,
+      ),
+  }
+}
+
+async function newDirectory(): Promise<string> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
+  after(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+describe('a release of strange records', async () => {
+  const here = await openEverything()
+  let bodies: string[]
+  before(async () => {
+    await here.publish(rows)
+    await here.export()
+    bodies = (await here.operator.query<{ body: string }>(sql`select body from hed_outbreak_version order by id`)).map(
+      ({ body }) => body,
+    )
+  })
+  const records = () => bodies.map((body) => JSON.parse(body) as Record<string, unknown>)
+
+  test('is the same in every format as it is in the API: every value, type and null', async () => {
+    const [csv, ndjson, parquet] = await Promise.all(NAMES.map(here.read))
+    assert.equal(String(ndjson), bodies.map((body) => `${body}\n`).join(''))
+    assert.deepEqual(readNdjsonFile(ndjson as Buffer), records())
+    assert.deepEqual(readCsvFile(hedOutbreaks, csv as Buffer), records())
+    assert.deepEqual(await readParquetFile(hedOutbreaks, parquet as Buffer), records())
+  })
+
+  test('is recorded with what proves that its files are whole', async () => {
+    const recorded = await here.recorded()
+    const expected = await Promise.all(
+      NAMES.map(async (name, i) => {
+        const bytes = await here.read(name)
+        const media_type = ['text/csv; charset=utf-8', 'application/x-ndjson', 'application/vnd.apache.parquet'][i]
+        const proof = { bytes: bytes.length, sha256: hash('sha256', bytes) }
+        return { name, release: 1, media_type, records: rows.length, ...proof }
+      }),
+    )
+    assert.deepEqual(recorded, expected)
+    assert.deepEqual((await readdir(here.directory)).sort(), NAMES)
+  })
+
+  test('CSV: a header of all fields in order, CRLF, quotes only where needed, a formula as it is', async () => {
+    const lines = String(await here.read(NAMES[0] as string)).split('\r\n')
+    assert.equal(lines[0], hedOutbreaks.fields.map(({ name }) => name).join(','))
+    assert.equal(lines.at(-1), '')
+    assert.match(lines.find((line) => line.includes('=1+1')) ?? '', /,-y,@z,,\+x,.*,=1\+1,\{\},/)
+    assert.ok(String(await here.read(NAMES[0] as string)).includes(',"She said ""stop"", twice. Then left.",'))
+  })
+
+  test('Parquet: columns of the declared types, null only where the declaration allows it', async () => {
+    const { schema } = await parquetMetadataAsync(toAsyncBuffer(await here.read(NAMES[2] as string)))
+    const described = Object.fromEntries(
+      schema
+        .slice(1)
+        .map(({ name, type, converted_type, repetition_type }) => [
+          name,
+          [type, converted_type, repetition_type].filter(Boolean).join(' '),
+        ]),
+    )
+    assert.deepEqual(
+      Object.keys(described),
+      hedOutbreaks.fields.map(({ name }) => name),
+    )
+    const expected = {
+      ...{ id: 'INT64 REQUIRED', event: 'BYTE_ARRAY UTF8 REQUIRED', pathogen_taxon_id: 'INT32 OPTIONAL' },
+      ...{ latitude: 'DOUBLE OPTIONAL', date_low: 'INT32 DATE OPTIONAL', composite: 'BOOLEAN REQUIRED' },
+      ...{ cases: 'INT32 OPTIONAL', note: 'BYTE_ARRAY UTF8 OPTIONAL', extra: 'BYTE_ARRAY UTF8 REQUIRED' },
+    }
+    assert.deepEqual({ ...described, ...expected }, described)
+  })
+
+  test('gives the same bytes in any other place', async () => {
+    const elsewhere = await newDirectory()
+    for (const { written } of await here.exportTo(elsewhere)) assert.ok(written)
+    for (const name of NAMES) assert.deepEqual(await readFile(path.join(elsewhere, name)), await here.read(name))
+    assert.equal((await here.recorded()).length, 3)
+  })
+
+  test('is left alone by a second export', async () => {
+    const stored = await here.recorded()
+    for (const { written } of await here.export()) assert.equal(written, false)
+    assert.deepEqual(await here.recorded(), stored)
+  })
+
+  const damages: [what: string, plant: (file: string) => Promise<void>][] = [
+    ['a changed byte', async (file) => writeFile(file, (await readFile(file)).fill(0x20, 100, 101))],
+    ['a truncated file', (file) => truncate(file, 100)],
+    ['a file that is gone', unlink],
+    ['an empty file', (file) => truncate(file, 0)],
+  ]
+  for (const [what, plant] of damages) {
+    for (const name of NAMES) {
+      test(`${what} is written again, byte for byte: ${name}`, async () => {
+        const good = await here.read(name)
+        await plant(path.join(here.directory, name))
+        const exported = await here.export()
+        assert.deepEqual(
+          exported.filter(({ written }) => written).map((file) => file.name),
+          [name],
+        )
+        assert.deepEqual(await here.read(name), good)
+      })
+    }
+  }
+
+  test('a file that cannot be written as it was promised is refused, and what stands there is not touched', async () => {
+    const name = NAMES[0] as string
+    const good = await here.read(name)
+    await here.superuser.query(`update release_file set sha256 = sha256('x') where name = $1`, [name])
+    await assert.rejects(
+      here.export(),
+      /hed-outbreaks-1\.csv was recorded with the SHA-256 2d71.*restore it from a copy/,
+    )
+    assert.deepEqual(await here.read(name), good)
+    assert.deepEqual((await readdir(here.directory)).sort(), NAMES)
+    await here.superuser.query('update release_file set sha256 = $2 where name = $1', [
+      name,
+      Buffer.from(hash('sha256', good), 'hex'),
+    ])
+  })
+
+  test('two exports at once: the second is refused', async () => {
+    await here.superuser.query('begin')
+    await here.superuser.query(`select pg_advisory_xact_lock(hashtextextended('export hed-outbreaks 1', 0))`)
+    await assert.rejects(here.export(), new OperatorError('release 1 is being exported at this moment'))
+    await here.superuser.query('rollback')
+  })
+
+  test('a release that is not there and a place that is not there are refused in a sentence', async () => {
+    await assert.rejects(here.export(9), new OperatorError('there is no release 9'))
+    const nowhere = here.exportTo(path.join(here.directory, 'nowhere'))
+    await assert.rejects(
+      nowhere,
+      (error) => error instanceof OperatorError && /could not be written: ENOENT/.test(error.message),
+    )
+  })
+})
+
+test('a release whose records are not all there is not exported, and nothing is left behind', async () => {
+  const here = await openEverything()
+  await here.publish(rows)
+  await here.superuser.query('update release set records = records + 1')
+  await assert.rejects(here.export(), /release 1 says 7 records, but 6 were read/)
+  assert.deepEqual(await readdir(here.directory), [])
+  assert.deepEqual(await here.recorded(), [])
+})
+
+test('a pruned release is not exported', async () => {
+  const here = await openEverything()
+  await here.publish(rows)
+  await here.superuser.query('update release set pruned_at = now()')
+  await assert.rejects(here.export(), new OperatorError('the records of release 1 are kept no longer'))
+})
+
+test('a release that is pruned while it is exported leaves no file, and a sentence', async () => {
+  const here = await openEverything()
+  await here.publish(rows)
+  await here.publish(rows.slice(1))
+  const store = openFileStore(here.directory)
+  let pruned: Promise<unknown> | undefined
+  const exported = exportRelease(
+    here.operator,
+    {
+      ...store,
+      async create(name) {
+        const draft = await store.create(name)
+        const write: typeof draft.write = async (bytes) => {
+          pruned ??= pruneReleases(here.operator, hedOutbreaks, 2)
+          await pruned
+          return draft.write(bytes)
+        }
+        return { ...draft, write }
+      },
+    },
+    hedOutbreaks,
+    1,
+  )
+  await assert.rejects(exported, /The records of release 1 are kept no longer\. The oldest that can be read is 2/)
+  assert.deepEqual(await readdir(here.directory), [])
+  assert.deepEqual(await here.recorded(), [])
+})
+
+test('a past release is exported as it was; nodes are told', async () => {
+  const here = await openEverything()
+  await here.publish([{ key: 'a', cases: 1 }, { key: 'b' }])
+  await here.publish([{ key: 'a', cases: 2 }, { key: 'b' }, { key: 'c' }])
+  const version = async () =>
+    (await here.operator.query<{ version: string }>(sql`select version from watched_topic where topic = 'release'`))[0]
+  const known = await version()
+  await here.export(2)
+  await here.export(1)
+  assert.notDeepEqual(await version(), known)
+  assert.deepEqual((await here.recorded()).map(({ release, name }) => [release, name]).slice(0, 2), [
+    [1, 'hed-outbreaks-1.csv'],
+    [1, 'hed-outbreaks-1.ndjson'],
+  ])
+  const cases = readNdjsonFile(await here.read('hed-outbreaks-1.ndjson')).map((record) => record['cases'])
+  assert.deepEqual(cases, [1, null])
+  assert.equal(readNdjsonFile(await here.read('hed-outbreaks-2.ndjson')).length, 3)
+})
+
+const fields = declaredFields(hedOutbreaks)
+
+test('without records there are still a header and a schema', async () => {
+  const csv = createCsvEncoder(fields)
+  assert.equal(String(csv.add([])) + String(csv.end()), `${hedOutbreaks.fields.map(({ name }) => name).join(',')}\r\n`)
+  const parquet = createParquetEncoder(fields, hedOutbreaks.name)
+  const bytes = Buffer.concat([parquet.add([]), parquet.end()])
+  assert.deepEqual(await parquetReadObjects({ file: toAsyncBuffer(bytes) }), [])
+  assert.equal((await parquetMetadataAsync(toAsyncBuffer(bytes))).schema.length, hedOutbreaks.fields.length + 1)
+})
+
+test('Parquet comes in row groups, whatever the batches, and leaves the encoder group by group', async () => {
+  const records = Array.from({ length: 21_000 }, (_, i) => ({
+    body: '',
+    values: hedOutbreaks.fields.map(({ kind, nullable }): FieldValue => {
+      if (nullable && i % 3 === 0) return null
+      const values: Partial<Record<typeof kind, FieldValue>> = { identifier: i + 1, integer: i, number: i / 8 }
+      return (
+        values[kind] ?? { boolean: i % 2 === 0, date: '2001-02-03', object: {} }[kind as 'date'] ?? `text ${i % 50}`
+      )
+    }),
+  }))
+  const encode = (batch: number) => {
+    const encoder = createParquetEncoder(fields, hedOutbreaks.name)
+    const parts: Uint8Array[] = []
+    for (let i = 0; i < records.length; i += batch) parts.push(encoder.add(records.slice(i, i + batch)))
+    return { parts, bytes: Buffer.concat([...parts, encoder.end()]) }
+  }
+  const { parts, bytes } = encode(2000)
+  const metadata = await parquetMetadataAsync(toAsyncBuffer(bytes))
+  assert.deepEqual(
+    metadata.row_groups.map((group) => group.num_rows),
+    [10_000n, 10_000n, 1000n],
+  )
+  assert.equal(parts.filter((part) => part.length > 1000).length, 2)
+  assert.ok(encode(21_000).bytes.equals(bytes))
+  const read = await parquetReadObjects({ file: toAsyncBuffer(bytes), columns: ['id', 'cases', 'date_low'] })
+  assert.equal(read.length, 21_000)
+  for (const [i, { id, cases, date_low }] of read.entries()) {
+    assert.equal(id, BigInt(i + 1))
+    assert.equal(cases ?? null, i % 3 === 0 ? null : i)
+    assert.deepEqual(date_low ?? null, i % 3 === 0 ? null : new Date('2001-02-03'))
+  }
+})

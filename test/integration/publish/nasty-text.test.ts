@@ -1,0 +1,117 @@
+// Whatever `check` accepts, `publish` accepts: random text of the kinds that broke programs before, and the worst by hand.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { OperatorError } from '../../../src/platform/operator-error.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { checkRelease } from '../../../src/publish/validate/check-release.ts'
+import { createTestDatabase } from '../../database.ts'
+import { fullRow, writeText } from '../../fixtures/releases.ts'
+import { fc } from '../../seed.ts'
+
+const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+after(() => database.close())
+
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.constantFrom(
+    '\0',
+    '\ud800',
+    '\udc00x',
+    '\\u0000',
+    '\\N',
+    '\\.',
+    '\u202eabc',
+    'a\u0301',
+    '__proto__',
+    'constructor',
+    '\t',
+    '\r\n',
+    "'",
+    '"',
+    '\u001b[2J',
+  ),
+  fc
+    .tuple(
+      fc.constantFrom('x', 'é', '\u{1f9a0}', '\u{10ffff}'),
+      fc.constantFrom(199, 200, 201, 499, 500, 501, 2000, 2001, 9000),
+    )
+    .map(([unit, times]) => unit.repeat(times)),
+)
+const nest = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
+/** As JSON: programs that print an object of 6,000 levels run out of stack. */
+const extra = fc.oneof(
+  fc
+    .dictionary(fc.oneof(nasty, fc.constant('__proto__')), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })
+    .map((value) => JSON.stringify(value)),
+  fc.dictionary(nasty, nasty, { maxKeys: 3 }).map((value) => JSON.stringify(value)),
+  fc.constantFrom(1, 9, 10, 11, 100, 6000).map(nest),
+)
+const lineOf = ({ extra: json = '{}', ...change }: Record<string, unknown>) => {
+  const { extra: _, ...whole } = fullRow({ key: 'k' })
+  return `${JSON.stringify({ ...whole, ...change }).slice(0, -1)},"extra":${String(json)}}\n`
+}
+const columns: Record<string, fc.Arbitrary<string>> = {
+  ...Object.fromEntries(
+    hedOutbreaks.content
+      .filter(({ kind, derive }) => kind === 'text' && derive === undefined)
+      .map(({ name }) => [name, nasty]),
+  ),
+  country: fc.constant('A ship'),
+  source_url: nasty.map((text) => `https://example.org/${text}`),
+  extra,
+}
+/** One or two columns at a time: a row of nothing but nasty ones is hardly ever accepted. */
+const row = fc
+  .subarray(Object.keys(columns), { minLength: 1, maxLength: 2 })
+  .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, columns[name] as fc.Arbitrary<string>]))))
+
+async function assertAgree(line: string): Promise<boolean> {
+  const { errors } = await checkRelease(hedOutbreaks, await writeText('a.ndjson', line))
+  const published = await publishRelease(database, hedOutbreaks, await writeText('a.ndjson', line)).catch(
+    (error: unknown) => {
+      // A message for the operator, and never a code of the database.
+      assert.ok(error instanceof OperatorError, String(error))
+      return null
+    },
+  )
+  assert.equal(published !== null, errors === 0, line.slice(0, 300))
+  return published !== null
+}
+
+test('whatever check accepts, publish accepts, and whatever it refuses, publish refuses with its sentence', async () => {
+  let accepted = 0
+  await fc.assert(
+    fc.asyncProperty(row, async (change) => {
+      if (await assertAgree(lineOf({ location_granularity: 'locality', ...change }))) accepted += 1
+    }),
+    { numRuns: 150 },
+  )
+  assert.ok(accepted > 20 && accepted < 140, `${accepted} were accepted`)
+})
+
+for (const [title, change, good] of [
+  ['a source_name of 3,300 characters', { source_name: 'x'.repeat(3300) }, false],
+  ['an event of 9,000 characters', { event: 'x'.repeat(9000) }, false],
+  ['an event of 200 characters of four bytes', { event: '\u{1f9a0}'.repeat(200) }, true],
+  ['a source_name of 500 characters of four bytes', { source_name: '\u{10ffff}'.repeat(500) }, true],
+  ['NUL', { note: 'a\0b' }, false],
+  ['half of a surrogate pair', { event: '\ud800' }, false],
+  ['half of a surrogate pair in extra', { extra: '{"a":"\\ud800"}' }, false],
+  ['6,000 levels', { extra: nest(6000) }, false],
+  ['__proto__ in extra', { extra: '{"__proto__":{"polluted":true}}' }, true],
+] as const)
+  test(`${title} is ${good ? 'published' : 'refused'}`, async () => {
+    assert.equal(await assertAgree(lineOf(change)), good)
+  })
+
+test('__proto__ in extra is published as it came, and pollutes nothing', async () => {
+  const [newest] = await database.query<{ body: string }>(
+    sql`select body from hed_outbreak_version order by from_release desc limit 1`,
+  )
+  assert.match(newest?.body ?? '', /"extra":\{"__proto__":\{"polluted":true\}\}/)
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
+})

@@ -1,0 +1,90 @@
+// Retention: what a kept release holds stays, and everything else goes.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { pruneReleases } from '../../../src/publish/prune.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { rollbackTo } from '../../../src/publish/rollback.ts'
+import { isInKeptRelease } from '../../../src/storage/versions.ts'
+import { createTestDatabase } from '../../database.ts'
+import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+
+const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+after(() => database.close())
+const publish = async (rows: readonly Row[], confirmed = 0) =>
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed })
+const read = async (release: number) =>
+  database.query(
+    sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
+  )
+const countRows = async () =>
+  (
+    await database.query(sql`select (select count(*)::integer from hed_outbreak_version) as versions,
+      (select count(*)::integer from hed_outbreak_chunk) as chunks,
+      (select count(*)::integer from hed_outbreak_checkpoint) as checkpoints,
+      (select count(*)::integer from hed_outbreak_event) as events,
+      (select count(*)::integer from release where pruned_at is not null) as pruned`)
+  )[0]
+
+await publish([{ key: 'stays' }, { key: 'changes', cases: 1 }, { key: 'goes' }])
+await publish([{ key: 'stays' }, { key: 'changes', cases: 2 }], 1)
+await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }])
+
+test('pruning keeps every kept release as it was and lets go of what none of them holds', async () => {
+  const kept = [await read(2), await read(3)]
+  const before = await countRows()
+  assert.deepEqual(before, { versions: 6, chunks: 3, checkpoints: 3, events: 3, pruned: 0 })
+  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, ['1'])
+  assert.deepEqual([await read(2), await read(3)], kept)
+  assert.deepEqual(await countRows(), { versions: 4, chunks: 2, checkpoints: 2, events: 2, pruned: 1 })
+  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, [])
+})
+
+test('a record whose versions are all gone comes back under its id', async () => {
+  await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }, { key: 'goes' }])
+  const ids = await database.query<{ id: string }>(
+    sql`select v.id from hed_outbreak_version v join hed_outbreak_key k on k.id = v.id where k.key = 'goes'`,
+  )
+  assert.deepEqual(ids, [{ id: '3' }])
+})
+
+test('a snapshot from before the pruning holds the release whole, one from after it refuses it', async () => {
+  const held = await read(2)
+  const seen = await database.transaction(async (client) => {
+    await client.query('set transaction isolation level repeatable read')
+    const kept = sql`select body from hed_outbreak_version where ${isInKeptRelease(hedOutbreaks, 2)} order by id`
+    const first = await client.query(kept)
+    await pruneReleases(database, hedOutbreaks, 3)
+    const second = await client.query(kept)
+    await assert.rejects(database.query(kept), { code: 'release_pruned' })
+    return [first.rows, second.rows]
+  })
+  assert.deepEqual(seen, [held, held])
+})
+
+test('going back to a pruned release is refused', async () => {
+  const before = await countRows()
+  await assert.rejects(
+    rollbackTo(database, hedOutbreaks, 2, 'x'),
+    /release 2 is pruned; the oldest release that can be restored is/,
+  )
+  assert.deepEqual(await countRows(), before)
+})
+
+test('a release that is not there, or is pruned already, cannot be the oldest kept', async () => {
+  for (const oldest of [1, 99]) {
+    await assert.rejects(pruneReleases(database, hedOutbreaks, oldest), /there is no release \d+ to keep/)
+    // The same, said by the database itself to whoever calls it directly.
+    await assert.rejects(
+      database.query(sql`select prune_releases('hed-outbreaks', ${oldest})`),
+      /is not there to be kept/,
+    )
+  }
+})
+
+test('nobody deletes by hand', async () => {
+  for (const table of ['release', 'hed_outbreak_version', 'hed_outbreak_chunk', 'hed_outbreak_key'])
+    await assert.rejects(database.query(sql([`delete from ${table}`])), /permission denied/)
+})

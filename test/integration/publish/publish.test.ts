@@ -1,0 +1,296 @@
+// What a release does to the record store, on real PostgreSQL in the operator's role.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { givenFields } from '../../../src/datasets/define.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { OperatorError } from '../../../src/platform/operator-error.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { createTestDatabase } from '../../database.ts'
+import { type Row, writeCsv, writeDangling, writeNdjson, writeText } from '../../fixtures/releases.ts'
+
+async function openStore() {
+  const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+  after(() => database.close())
+  return {
+    database,
+    /** Small releases withdraw large shares: what they withdraw is confirmed unless a test says otherwise. */
+    publish: async (rows: readonly Row[], write = writeNdjson, confirmed?: number) => {
+      const directory = await write(rows)
+      const attempt = publishRelease(database, hedOutbreaks, directory, confirmed === undefined ? {} : { confirmed })
+      if (confirmed !== undefined) return attempt
+      return attempt.catch((error: unknown) => {
+        const count = /--confirm-withdrawn (\d+)/.exec(String(error))?.[1]
+        if (count === undefined) throw error
+        return publishRelease(database, hedOutbreaks, directory, { confirmed: Number(count) })
+      })
+    },
+    read: async (release: number) =>
+      (
+        await database.query<{ body: string }>(
+          sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
+        )
+      ).map((row) => row.body),
+    count: async (table: 'release' | 'hed_outbreak_version' | 'hed_outbreak_key') =>
+      Number((await database.query<{ n: string }>(sql`select count(*) as n from ${sql([`"${table}"`])}`))[0]?.n),
+  }
+}
+const parse = (bodies: string[]) => bodies.map((body) => JSON.parse(body) as Record<string, unknown>)
+const counts = ({
+  release,
+  records,
+  added,
+  corrected,
+  withdrawn,
+  unchanged,
+}: Awaited<ReturnType<typeof publishRelease>>) => ({ release, records, added, corrected, withdrawn, unchanged })
+
+test('added, corrected, withdrawn and unchanged records are told apart, and every past release stays as it was', async () => {
+  const { publish, read } = await openStore()
+  const first = await publish([
+    { key: 'a', cases: 1 },
+    { key: 'b', cases: 2 },
+    { key: 'c', cases: 3 },
+  ])
+  assert.deepEqual(counts(first), { release: 1, records: 3, added: 3, corrected: 0, withdrawn: 0, unchanged: false })
+  const before = await read(1)
+
+  const second = await publish([
+    { key: 'a', cases: 1 },
+    { key: 'b', cases: 20 },
+    { key: 'd', cases: 4 },
+  ])
+  assert.deepEqual(counts(second), { release: 2, records: 3, added: 1, corrected: 1, withdrawn: 1, unchanged: false })
+  assert.deepEqual(await read(1), before)
+  assert.deepEqual(
+    parse(await read(2)).map(({ id, cases, revision, first_release, last_release }) => ({
+      id,
+      cases,
+      revision,
+      first_release,
+      last_release,
+    })),
+    [
+      { id: 1, cases: 1, revision: 0, first_release: 1, last_release: 1 },
+      { id: 2, cases: 20, revision: 1, first_release: 1, last_release: 2 },
+      { id: 4, cases: 4, revision: 0, first_release: 2, last_release: 2 },
+    ],
+  )
+})
+
+test('a record that comes back keeps its id and its first release; an id is never given to another key', async () => {
+  const { publish, read } = await openStore()
+  await publish([{ key: 'a' }, { key: 'b' }])
+  await publish([{ key: 'a' }])
+  await publish([{ key: 'a' }, { key: 'c' }])
+  const back = await publish([{ key: 'c' }, { key: 'b' }, { key: 'a' }])
+  assert.deepEqual(counts(back), { release: 4, records: 3, added: 1, corrected: 0, withdrawn: 0, unchanged: false })
+  assert.deepEqual(
+    parse(await read(4)).map(({ id, revision, first_release, last_release }) => [
+      id,
+      revision,
+      first_release,
+      last_release,
+    ]),
+    [
+      [1, 0, 1, 1],
+      [2, 1, 1, 4],
+      [3, 0, 3, 3],
+    ],
+  )
+})
+
+test('publishing the same records again publishes nothing', async () => {
+  const { publish, count } = await openStore()
+  await publish([{ key: 'a' }, { key: 'b' }])
+  const again = await publish([{ key: 'b' }, { key: 'a' }])
+  assert.deepEqual(counts(again), { release: 1, records: 2, added: 0, corrected: 0, withdrawn: 0, unchanged: true })
+  assert.equal(await count('release'), 1)
+  assert.equal(await count('hed_outbreak_version'), 2)
+})
+
+test('CSV and NDJSON of the same records give the same bytes', async () => {
+  const rows: Row[] = [
+    {
+      key: 'a',
+      note: 'with "quotes", commas and \\ a backslash',
+      cases: 0,
+      latitude: -12.5,
+      longitude: 0,
+      extra: { x: [1, 'é'] },
+    },
+    {
+      key: 'b',
+      location_granularity: 'locality',
+      locality: '武汉',
+      date_low: '2020-02-29',
+      source_url: 'https://example.org/a?b=c',
+      host: 'human',
+    },
+  ]
+  const [csv, ndjson] = [await openStore(), await openStore()]
+  await csv.publish(rows, writeCsv)
+  await ndjson.publish(rows)
+  assert.deepEqual(await csv.read(1), await ndjson.read(1))
+  const [a] = parse(await csv.read(1))
+  assert.equal(a?.['note'], rows[0]?.['note'])
+  assert.deepEqual(a?.['extra'], rows[0]?.['extra'])
+})
+
+test('rows may carry ids of ours instead of keys, and new keys go on behind the highest id', async () => {
+  const { publish, read } = await openStore()
+  await publish([{ id: 7, cases: 1 }, { id: 8 }])
+  await publish([{ key: 'b' }, { id: 7, cases: 2 }, { id: 8 }])
+  assert.deepEqual(
+    parse(await read(2)).map(({ id, revision }) => [id, revision]),
+    [
+      [7, 1],
+      [8, 0],
+      [9, 0],
+    ],
+  )
+})
+
+test('columns and body of a version say the same', async () => {
+  const { database, publish } = await openStore()
+  await publish([{ key: 'a', cases: 5, date_low: '2020-01-01', latitude: 1.5, longitude: 2, extra: { a: 1 } }])
+  const [row] = await database.query<Record<string, unknown>>(
+    sql`select to_jsonb(v) - array['from_release', 'to_release', 'content_sha256', 'body'] as columns, body::jsonb as body from hed_outbreak_version v`,
+  )
+  assert.deepEqual(row?.['columns'], row?.['body'])
+})
+
+test('an input with a fault publishes nothing and names file, line and column of each', async () => {
+  const { publish, count } = await openStore()
+  await publish([{ key: 'a' }])
+  await assert.rejects(
+    publish(
+      [{ key: 'b' }, { key: 'c', cases: -1 }, { key: 'd', date_low: '2021-02-29', country_code: 'QQ' }],
+      writeCsv,
+    ),
+    (error) => {
+      assert(error instanceof OperatorError)
+      assert.match(error.message, /records\.csv:3 cases: is below 0/)
+      assert.match(error.message, /records\.csv:4 date_low: must be a day of the calendar/)
+      assert.match(error.message, /records\.csv:4 country_code: must be a code of ISO 3166-1/)
+      return true
+    },
+  )
+  assert.equal(await count('release'), 1)
+  assert.equal(await count('hed_outbreak_key'), 1)
+})
+
+const header = ['key', ...givenFields(hedOutbreaks).map((field) => field.name)].join(',')
+const refused: [title: string, make: () => Promise<string>, message: RegExp][] = [
+  [
+    'a key that stands twice',
+    () => writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'a', cases: 2 }]),
+    /records\.ndjson:3 key: names the same record as records\.ndjson:1$/,
+  ],
+  [
+    'an id that stands twice',
+    () => writeNdjson([{ id: 5 }, { id: 6 }, { id: 5, cases: 2 }]),
+    /records\.ndjson:3: names record 5, which stands in this release already$/,
+  ],
+  [
+    'new records named by id and by key',
+    () => writeNdjson([{ id: 5 }, { key: 'a' }]),
+    /by id in some rows and by key in others/,
+  ],
+  ['a file that cannot be opened', () => writeDangling('records.csv'), /records\.csv:0: cannot be read \(ENOENT\)/],
+  [
+    'a fault in a file called timeout',
+    () => writeText('timeout.ndjson', '{'),
+    /timeout\.ndjson:1: is not a JSON object/,
+  ],
+  ['an empty input', () => writeCsv([]), /no records/],
+  ['a line that is not JSON', () => writeText('records.ndjson', '{"key":'), /records\.ndjson:1: is not a JSON object/],
+  ['a ragged CSV', () => writeText('records.csv', `${header}\n${'x,'.repeat(3)}\n`), /records\.csv:2: has 4 cells/],
+  ['a column that is missing', () => writeText('records.csv', 'key,event\n'), /records\.csv:1 pathogen: is missing/],
+  [
+    'a column nobody knows',
+    () => writeText('records.csv', `${header},colour\n`),
+    /records\.csv:1 colour: is not a field/,
+  ],
+  ['a column that stands twice', () => writeText('records.csv', `${header},event\n`), /records\.csv:1 event: .* twice/],
+  [
+    'bytes that are no UTF-8',
+    () => writeText('records.csv', Buffer.from([0x6b, 0xff, 0x0a])),
+    /records\.csv:0: is not UTF-8/,
+  ],
+  ['an unclosed quote', () => writeText('records.csv', `${header}\na,"b\n`), /records\.csv:/],
+  ['a directory without records', () => writeText('notes.txt', ''), /holds no \.csv/],
+  ['a directory that is not there', async () => '/nowhere/at/all', /cannot|not a directory/],
+]
+for (const [title, make, message] of refused) {
+  test(`${title} is refused with a sentence`, async () => {
+    const { database } = await openStore()
+    await assert.rejects(publishRelease(database, hedOutbreaks, await make()), (error) => {
+      assert(error instanceof OperatorError, String(error))
+      assert.match(error.message, message)
+      return true
+    })
+  })
+}
+
+test('of two publishers at once one publishes and the other is told so', async () => {
+  const { database, count } = await openStore()
+  const [one, other] = await Promise.all([writeNdjson([{ key: 'a' }]), writeNdjson([{ key: 'b' }])])
+  await database.transaction(async (client) => {
+    // The first statement of a publisher.
+    await client.query(sql`select lock_dataset(${hedOutbreaks.name})`)
+    await assert.rejects(publishRelease(database, hedOutbreaks, one), /being published at this moment/)
+  })
+  assert.equal((await publishRelease(database, hedOutbreaks, other)).release, 1)
+  assert.equal(await count('release'), 1)
+})
+
+test('event names are distinct and sorted by code point', async () => {
+  const { database, publish } = await openStore()
+  await publish(['b', 'B', 'a', 'é', 'z', 'b'].map((event, i) => ({ key: String(i), event })))
+  const names = await database.query<{ value: string; records: string }>(
+    sql`select value, records from hed_outbreak_facet where field = 'event' order by value`,
+  )
+  assert.deepEqual(
+    names.map(({ value, records }) => [value, Number(records)]),
+    [
+      ['B', 1],
+      ['a', 1],
+      ['b', 2],
+      ['z', 1],
+      ['é', 1],
+    ],
+  )
+})
+
+test('a release that would withdraw many records is refused until their number is confirmed', async () => {
+  const { publish, count } = await openStore()
+  const rows = Array.from({ length: 100 }, (_, i) => ({ key: `k${i}` }))
+  await publish(rows)
+  assert.equal((await publish(rows.slice(5), writeNdjson, 0)).withdrawn, 5)
+  for (const confirmed of [0, 5, 7]) {
+    await assert.rejects(publish(rows.slice(11), writeNdjson, confirmed), /withdraw 6 of 95 .* --confirm-withdrawn 6$/)
+  }
+  assert.equal(await count('release'), 2)
+  assert.equal((await publish(rows.slice(11), writeNdjson, 6)).withdrawn, 6)
+})
+
+test('a first release leaves every index in its place, and one that is refused does too', async () => {
+  const { database, publish } = await openStore()
+  const indexes = () =>
+    database.query(sql`select indexname, indexdef from pg_indexes where tablename = 'hed_outbreak_version' order by 1`)
+  const before = await indexes()
+  assert.ok(before.length > 5)
+  await assert.rejects(publish([{ key: 'a', cases: -1 }]))
+  assert.deepEqual(await indexes(), before)
+  await publish([{ key: 'a' }])
+  assert.deepEqual(await indexes(), before)
+})
+
+test('the indexes of a table that holds records, or is none of ours, cannot be suspended', async () => {
+  const { database, publish } = await openStore()
+  await assert.rejects(database.query(sql`select suspend_indexes('release_file')`), /there is no dataset/)
+  await publish([{ key: 'a' }])
+  await assert.rejects(database.query(sql`select suspend_indexes('hed-outbreaks')`), /are in use/)
+})

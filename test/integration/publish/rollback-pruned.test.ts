@@ -1,0 +1,90 @@
+// Rolling back across pruned releases, withdrawals and earlier rollbacks: the whole earlier release, or a refusal.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { pruneReleases } from '../../../src/publish/prune.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { rollbackTo } from '../../../src/publish/rollback.ts'
+import { createTestDatabase } from '../../database.ts'
+import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+
+async function openStore() {
+  const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+  after(() => database.close())
+  return {
+    database,
+    publish: async (rows: readonly Row[], confirmed = 0) =>
+      publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed }),
+    rollBack: (to: number, confirmed = 0) => rollbackTo(database, hedOutbreaks, to, 'Back.', { confirmed }),
+    /** What the records of a release say, without what the service assigned, by id. */
+    read: async (release: number) => {
+      const rows = await database.query<{ body: string }>(
+        sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
+      )
+      return rows.map(({ body }) => {
+        const { revision: _revision, first_release: _first, last_release: _last, ...content } = JSON.parse(body)
+        return content as Record<string, unknown>
+      })
+    },
+    countReleases: async () => (await database.query(sql`select from release`)).length,
+  }
+}
+
+test('a pruned release cannot be restored: the refusal names the oldest that can, and that one is restored whole', async () => {
+  const { database, publish, rollBack, read, countReleases } = await openStore()
+  await publish([{ key: 'a', cases: 1 }, { key: 'b', cases: 1 }, { key: 'c' }])
+  await publish([{ key: 'a', cases: 2 }, { key: 'b', cases: 2 }, { key: 'd' }], 1)
+  await publish([{ key: 'a', cases: 3 }, { key: 'e' }], 2)
+  await publish([{ key: 'f' }], 2)
+  await pruneReleases(database, hedOutbreaks, 3)
+  for (const pruned of [1, 2])
+    await assert.rejects(
+      rollBack(pruned, 1),
+      new RegExp(`release ${pruned} is pruned; the oldest release that can be restored is 3$`),
+    )
+  assert.equal(await countReleases(), 4)
+  const before = await read(3)
+  const { release, records } = await rollBack(3, 1)
+  assert.deepEqual([release, records], [5, 2])
+  assert.deepEqual(await read(5), before)
+})
+
+test('a rollback that withdraws more than 5 % of the records is refused until their number is confirmed', async () => {
+  const { publish, rollBack, read, countReleases } = await openStore()
+  await publish([{ key: 'a' }])
+  await publish([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
+  for (const confirmed of [0, 1, 3])
+    await assert.rejects(rollBack(1, confirmed), /would withdraw 2 of 3 records; .* --confirm-withdrawn 2$/)
+  assert.equal(await countReleases(), 2)
+  await rollBack(1, 2)
+  assert.deepEqual(await read(3), await read(1))
+})
+
+test('a rollback can be rolled back', async () => {
+  const { publish, rollBack, read } = await openStore()
+  await publish([{ key: 'a', cases: 1 }, { key: 'b' }])
+  await publish([{ key: 'a', cases: 2 }, { key: 'c' }], 1)
+  await rollBack(1, 1)
+  await rollBack(2, 1)
+  assert.deepEqual(await read(4), await read(2))
+  await rollBack(3, 1)
+  assert.deepEqual(await read(5), await read(1))
+})
+
+test('a record that was withdrawn and came back is restored as it was in each release', async () => {
+  const { publish, rollBack, read } = await openStore()
+  await publish([{ key: 'a', cases: 1 }, { key: 'b' }])
+  await publish([{ key: 'b' }], 1)
+  await publish([{ key: 'b' }, { key: 'a', cases: 1 }])
+  await publish([{ key: 'b' }, { key: 'a', cases: 4 }])
+  const [, ...states] = await Promise.all([0, 1, 2, 3, 4].map(read))
+  const unchanged = await rollBack(3)
+  assert.deepEqual([unchanged.release, unchanged.corrected], [5, 1])
+  assert.equal((await rollBack(1)).unchanged, true)
+  await rollBack(2, 1)
+  await rollBack(4)
+  await rollBack(1)
+  assert.deepEqual(await Promise.all([5, 6, 7, 8].map(read)), [states[2], states[1], states[3], states[0]])
+})

@@ -1,0 +1,176 @@
+// The breaks of series in a release: the same whether it was given whole or as changes, and never set by hand.
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { givenFields } from '../../../src/datasets/define.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { type Database, openDatabase } from '../../../src/platform/postgres/database.ts'
+import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
+import { rollbackTo } from '../../../src/publish/rollback.ts'
+import { createTestDatabase } from '../../database.ts'
+import { readMapped, writeForeign } from '../../fixtures/mappings.ts'
+import { absent, filesOf, wideMapping } from '../../fixtures/real-mappings.ts'
+import { type Row, writeChanges, writeNdjson, writeText } from '../../fixtures/releases.ts'
+import { drawBytes } from '../../seed.ts'
+
+async function openStore() {
+  const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+  after(() => database.close())
+  return {
+    database,
+    publish: (directory: string) => publishAll(database, directory),
+    bodies: async (release: number) =>
+      (
+        await database.query<{ body: string }>(
+          sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
+        )
+      ).map((row) => JSON.parse(row.body) as Record<string, unknown>),
+    digests: () =>
+      database.query(sql`select number, records, added, corrected, withdrawn, warnings, encode(digest, 'hex') as digest
+        from release order by number`),
+  }
+}
+
+/** Small releases withdraw large shares, which is meant here. */
+const publishAll = (database: Database, directory: string) =>
+  publishRelease(database, hedOutbreaks, directory).catch((error: unknown) => {
+    const count = /--confirm-withdrawn (\d+)/.exec(String(error))?.[1]
+    if (count === undefined) throw error
+    return publishRelease(database, hedOutbreaks, directory, { confirmed: Number(count) })
+  })
+
+const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
+const point = (n: number, cases: number | null, more: Partial<Row> = {}): Row => ({
+  key: `d${n}`,
+  date_high: day(n),
+  cases,
+  ...more,
+})
+
+test('a change judges its neighbours again: a record that only gains or loses a break is corrected', async () => {
+  const { database, publish, bodies } = await openStore()
+  const states = async (release: number) =>
+    (await bodies(release)).map(({ series_break, revision, last_release }) => [series_break, revision, last_release])
+  await publish(await writeNdjson([point(1, 5), point(2, 9), point(4, 12)]))
+  const preview = await previewRelease(database, hedOutbreaks, await writeChanges(1, [point(2, 20)], []))
+  assert.deepEqual(
+    preview.findings.map(({ file, line, column, rule, message }) => [file, line, column, rule, message]),
+    [['record', 3, 'cases', 'series_falls', 'falls from 20 to 12 within its series; series_break is set']],
+  )
+  const raised = await publish(await writeChanges(1, [point(2, 20)], []))
+  assert.deepEqual([raised.corrected, raised.warnings], [2, 1])
+  assert.deepEqual(await states(2), [
+    [false, 0, 1],
+    [false, 1, 2],
+    [true, 1, 2],
+  ])
+  const gone = await publish(await writeChanges(2, [], ['d2']))
+  assert.deepEqual([gone.corrected, gone.withdrawn, gone.warnings], [1, 1, 0])
+  assert.deepEqual(await states(3), [
+    [false, 0, 1],
+    [false, 2, 3],
+  ])
+  const back = await rollbackTo(database, hedOutbreaks, 2, 'Back.')
+  assert.deepEqual([back.added, back.corrected], [1, 1])
+  assert.deepEqual(
+    (await states(4)).map(([broken]) => broken),
+    [false, false, true],
+  )
+})
+
+test('a version of a published release is not marked, not even by the operator', async () => {
+  const { database, publish, bodies } = await openStore()
+  await publish(await writeNdjson([point(1, 5)]))
+  const before = await bodies(1)
+  await assert.rejects(
+    database.query(sql`select mark_hed_outbreak_breaks(1, '{1}', '{true}', '{"{}"}')`),
+    /release 1 is published: its versions are never changed/,
+  )
+  assert.deepEqual(await bodies(1), before)
+  const reader = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_api' })
+  after(() => reader.close())
+  await assert.rejects(reader.query(sql`select mark_hed_outbreak_breaks(2, '{1}', '{true}', '{"{}"}')`), {
+    code: '42501',
+  })
+})
+
+test('an input cannot say where a series breaks', async () => {
+  const { publish } = await openStore()
+  await assert.rejects(
+    publish(await writeNdjson([point(1, 5, { series_break: true })])),
+    /records\.ndjson:1 series_break: is not a field/,
+  )
+})
+
+const STEPS = 12
+
+/** A number below another one. */
+const dice = (below: number): number => drawBytes(4).readUInt32BE() % below
+
+test('random revisions, whole and as changes, give the same releases', async () => {
+  const [whole, parts] = [await openStore(), await openStore()]
+  const maybe = <Value>(value: Value) => (dice(5) === 0 ? null : value)
+  const drawRow = (key: string): Row => ({
+    key,
+    source_name: `Source ${dice(3)}`,
+    count_kind: dice(6) > 0 ? 'cumulative' : 'new',
+    date_high: maybe(day(1 + dice(7))),
+    date_report: maybe(day(8 + dice(3))),
+    cases: maybe(10 + dice(6)),
+    deaths: maybe(dice(6)),
+  })
+  let rows = new Map(Array.from({ length: 30 }, (_, i) => [`k${i}`, drawRow(`k${i}`)]))
+  for (const { publish } of [whole, parts]) await publish(await writeNdjson([...rows.values()]))
+  let published = 1
+  for (let step = 0; step < STEPS; step++) {
+    const next = new Map(rows)
+    for (let i = 0; i < 4; i++) {
+      const key = `k${dice(36)}`
+      if (dice(3) === 0) next.delete(key)
+      else next.set(key, drawRow(key))
+    }
+    const changed = [...next].flatMap(([key, row]) =>
+      JSON.stringify(row) === JSON.stringify(rows.get(key)) ? [] : [row],
+    )
+    const gone = [...rows.keys()].filter((key) => !next.has(key))
+    rows = next
+    // New keys are given ids in the order they are read in, which is the same in both.
+    await whole.publish(await writeNdjson([...next.values()]))
+    const { release } = await parts.publish(await writeChanges(published, changed, gone))
+    published = release
+  }
+  const digests = await whole.digests()
+  assert.ok(digests.length > STEPS / 2)
+  assert.deepEqual(await parts.digests(), digests)
+})
+
+test('two revisions of the COVID-19 matrix give the same release, the second whole or as changes', {
+  skip: absent('jhu-covid19'),
+}, async () => {
+  const columns = ['key', ...givenFields(hedOutbreaks).map(({ name }) => name)]
+  const revisions = filesOf('jhu-covid19/*confirmed_global.*.csv').slice(0, 2)
+  const directories = await Promise.all(
+    revisions.map((file) => writeForeign(wideMapping(), { linked: { 'table.csv': file } })),
+  )
+  const [before, next] = await Promise.all(
+    directories.map(async (directory) => {
+      const { rows } = await readMapped(directory, columns)
+      return new Map(rows.map(({ cells }) => [cells['key'] as string, writeLine(columns.map((name) => cells[name]))]))
+    }),
+  )
+  assert.ok(before !== undefined && next !== undefined && next.size > before.size)
+  const changed = [...next].filter(([key, line]) => before.get(key) !== line).map(([, line]) => line)
+  const [whole, parts] = [await openStore(), await openStore()]
+  for (const { publish } of [whole, parts]) await publish(directories[0] as string)
+  await whole.publish(directories[1] as string)
+  const gone = [...before.keys()].filter((key) => !next.has(key)).map((key) => writeLine([key]))
+  const changes = await writeText('records.csv', `${columns.join(',')}\n${changed.join('')}`, { base: 1 })
+  await writeFile(path.join(changes, 'withdrawn.csv'), `key\n${gone.join('')}`)
+  await parts.publish(changes)
+  assert.deepEqual(await parts.digests(), await whole.digests())
+})
+
+const writeLine = (cells: readonly (string | undefined)[]) =>
+  `${cells.map((cell) => `"${(cell === 'null' ? '' : (cell ?? '')).replaceAll('"', '""')}"`).join(',')}\n`

@@ -1,0 +1,236 @@
+// The store of files: whole or not there, whatever happens to the writer, the disk or the file that is being read.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readlink, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { OperatorError } from '../../../src/platform/operator-error.ts'
+import { type FileStore, openFileStore, readFingerprint } from '../../../src/storage/file-store.ts'
+import { drawBytes } from '../../seed.ts'
+
+const NAME = 'hed-outbreaks-1.csv'
+const MODULE = new URL('../../../src/storage/file-store.ts', import.meta.url).href
+
+async function openEmpty(): Promise<{ directory: string; store: FileStore }> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-store-'))
+  after(() => rm(directory, { recursive: true, force: true }))
+  return { directory, store: openFileStore(directory) }
+}
+
+async function write(store: FileStore, bytes: Uint8Array, name = NAME) {
+  const draft = await store.create(name)
+  await draft.write(bytes)
+  const print = await draft.seal()
+  await draft.keep()
+  return print
+}
+
+async function read(store: FileStore, start: number, end: number): Promise<Buffer> {
+  const file = await store.open(NAME)
+  assert.ok(file)
+  return Buffer.concat(await file.read(start, end).toArray())
+}
+
+const find = async (store: FileStore) => (await store.open(NAME)) ?? assert.fail('there is no file')
+
+test('a file has its name only once it is kept, and then all of its bytes and their digest', async () => {
+  const { directory, store } = await openEmpty()
+  const bytes = drawBytes(1_000_000)
+  const draft = await store.create(NAME)
+  await draft.write(bytes.subarray(0, 400_000))
+  await draft.write(bytes.subarray(400_000))
+  assert.equal(await store.open(NAME), undefined)
+  const print = await draft.seal()
+  assert.equal(await store.open(NAME), undefined)
+  await draft.keep()
+  assert.deepEqual(print, { bytes: bytes.length, sha256: hash('sha256', bytes) })
+  assert.deepEqual(await readFingerprint(await find(store)), print)
+  assert.deepEqual(await readdir(directory), [NAME])
+})
+
+test('any range is read exactly', async () => {
+  const { store } = await openEmpty()
+  const bytes = drawBytes(600_000)
+  await write(store, bytes)
+  for (const [start, end] of [
+    [0, 600_000],
+    [0, 0],
+    [0, 1],
+    [262_143, 262_145],
+    [599_999, 600_000],
+  ] as const)
+    assert.deepEqual(await read(store, start, end), bytes.subarray(start, end))
+})
+
+test('an empty file is a file', async () => {
+  const { store } = await openEmpty()
+  assert.equal((await write(store, Buffer.alloc(0))).bytes, 0)
+  assert.deepEqual(await read(store, 0, 0), Buffer.alloc(0))
+})
+
+const strange = [
+  ...['', '.', '..', 'a', '.csv', 'a.', '-a.csv', 'a-.csv', 'a--b.csv', 'a.b.csv', 'a..csv', 'A.csv', 'a b.csv'],
+  ...['../a.csv', '/a.csv', 'a/b.csv', 'a\\b.csv', 'a.csv/', 'a.csv\n', 'a.csv\0', '%2e%2e/a.csv', 'ä.csv', '~.csv'],
+]
+for (const name of strange) {
+  test(`${JSON.stringify(name)} is not the name of a file`, async () => {
+    const { store } = await openEmpty()
+    await assert.rejects(store.create(name), /is not the name of a file/)
+    await assert.rejects(store.open(name), /is not the name of a file/)
+  })
+}
+
+test('a discarded draft leaves nothing, and the file before it stays', async () => {
+  const { directory, store } = await openEmpty()
+  await write(store, Buffer.from('old'))
+  for (const seal of [false, true]) {
+    const draft = await store.create(NAME)
+    await draft.write(Buffer.from('new'))
+    if (seal) await draft.seal()
+    await draft.discard()
+  }
+  assert.deepEqual(await readdir(directory), [NAME])
+  assert.equal(String(await read(store, 0, 3)), 'old')
+})
+
+test('of two writers of one name at once the first fails, and the file is the whole one of the second', async () => {
+  const { directory, store } = await openEmpty()
+  const first = await store.create(NAME)
+  await first.write(Buffer.from('first'))
+  const second = await store.create(NAME)
+  await second.write(Buffer.from('sec'))
+  await first.seal()
+  await assert.rejects(first.keep(), OperatorError)
+  await second.write(Buffer.from('ond'))
+  await second.seal()
+  await second.keep()
+  assert.equal(String(await read(store, 0, 6)), 'second')
+  assert.deepEqual(await readdir(directory), [NAME])
+})
+
+test('what a writer killed with -9 left is not the file, and the next writer removes it', async () => {
+  const { directory, store } = await openEmpty()
+  await write(store, Buffer.from('old'))
+  await write(store, Buffer.from('other'), 'hed-outbreaks-11.csv')
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program(directory, 'for (;;)')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  assert.equal((await readdir(directory)).length, 3)
+  assert.equal(String(await read(store, 0, 3)), 'old')
+  await write(store, Buffer.from('new'))
+  assert.deepEqual((await readdir(directory)).sort(), [NAME, 'hed-outbreaks-11.csv'])
+  assert.equal(String(await read(store, 0, 3)), 'new')
+})
+
+/** A process that writes 64 KiB at a time; it says `writing` after the first of them and at the end what went wrong. */
+const program = (directory: string, loop: string) => `
+  import { readdirSync } from 'node:fs'
+  const { openFileStore } = await import(${JSON.stringify(MODULE)})
+  const draft = await openFileStore(${JSON.stringify(directory)}).create('${NAME}')
+  try {
+    ${loop} { await draft.write(Buffer.alloc(65536)); process.stdout.write('writing\\n') }
+    await draft.seal()
+    await draft.keep()
+  } catch (error) {
+    await draft.discard()
+    console.log(error.name, error.message)
+  }
+  console.log(JSON.stringify(readdirSync(${JSON.stringify(directory)})))`
+
+function runIn(shell: string, wrapper: string[], directory: string) {
+  const [command, ...args] = [...wrapper, 'bash', '-c', shell, directory, process.execPath]
+  const { stdout, stderr } = spawnSync(
+    command,
+    [...args, '--input-type=module', '-e', program(directory, 'for (let i = 0; i < 100; i++)')],
+    { encoding: 'utf8', timeout: 20_000 },
+  )
+  return { stdout, lines: stdout.trim().split('\n').slice(-2), stderr }
+}
+
+test('a file larger than the system allows is refused in the middle and leaves nothing', async () => {
+  const { directory } = await openEmpty()
+  const { lines, stderr } = runIn(`trap '' XFSZ; ulimit -f 1024; exec "$@"`, [], directory)
+  assert.match(lines[0] ?? stderr, /^OperatorFault hed-outbreaks-1\.csv could not be written: EFBIG/)
+  assert.equal(lines[1], '[]')
+})
+
+test('a full disk is refused in the middle and leaves nothing', async (t) => {
+  const { directory } = await openEmpty()
+  const shell = 'mount -t tmpfs -o size=1m tmpfs "$0" || { echo no mount; exit; }; exec "$@"'
+  const { stdout, lines, stderr } = runIn(shell, ['unshare', '--map-root-user', '--mount'], directory)
+  if (!stdout.includes('writing')) return t.skip(`this system lets nobody mount a small disk: ${stdout}${stderr}`)
+  assert.match(lines[0] ?? stderr, /^OperatorFault hed-outbreaks-1\.csv could not be written: ENOSPC/)
+  assert.equal(lines[1], '[]')
+})
+
+test('a directory that is not there is told to the operator; a reader finds no file in it', async () => {
+  const { directory } = await openEmpty()
+  const store = openFileStore(path.join(directory, 'nowhere'))
+  await assert.rejects(store.create(NAME), OperatorError)
+  assert.equal(await store.open(NAME), undefined)
+})
+
+test('a file that became shorter is an error, never a short answer that looks whole', async () => {
+  const { directory, store } = await openEmpty()
+  await write(store, drawBytes(2_000_000))
+  const stream = (await find(store)).read(0, 2_000_000)
+  stream.read(1)
+  await truncate(path.join(directory, NAME), 700_000)
+  await assert.rejects(stream.toArray(), /hed-outbreaks-1\.csv ends at byte \d+, before 2000000/)
+})
+
+test('a file that is removed or replaced while it is read is read to its end as it was', async () => {
+  const { directory, store } = await openEmpty()
+  const bytes = drawBytes(2_000_000)
+  await write(store, bytes)
+  const before = (await find(store)).read(0, bytes.length)
+  before.read(1)
+  await write(store, drawBytes(2_000_000))
+  const between = (await find(store)).read(0, 10)
+  await unlink(path.join(directory, NAME))
+  assert.deepEqual(Buffer.concat(await before.toArray()), bytes)
+  assert.notDeepEqual(Buffer.concat(await between.toArray()), bytes.subarray(0, 10))
+  assert.equal(await store.open(NAME), undefined)
+})
+
+test('the stamp changes with the size and with the time, and not otherwise', async () => {
+  const { directory, store } = await openEmpty()
+  await write(store, Buffer.from('abc'))
+  const stamp = async () => {
+    const file = await find(store)
+    await file.close()
+    return file.stamp
+  }
+  const first = await stamp()
+  assert.equal(await stamp(), first)
+  await utimes(path.join(directory, NAME), new Date(), new Date(1000))
+  const second = await stamp()
+  assert.notEqual(second, first)
+  await writeFile(path.join(directory, NAME), 'abcd')
+  await utimes(path.join(directory, NAME), new Date(), new Date(1000))
+  assert.notEqual(await stamp(), second)
+})
+
+test('no reader keeps a file open: whoever reads to the end, gives up, or only looks', async () => {
+  const { directory, store } = await openEmpty()
+  const isOpen = async () => {
+    const links = await Promise.all(
+      (await readdir('/proc/self/fd')).map((number) => readlink(`/proc/self/fd/${number}`).catch(() => '')),
+    )
+    return links.some((link) => link.startsWith(directory))
+  }
+  await write(store, drawBytes(2_000_000))
+  const givenUp = (await find(store)).read(0, 2_000_000)
+  assert.ok(await isOpen())
+  givenUp.destroy()
+  await once(givenUp, 'close')
+  await readFingerprint(await find(store))
+  await (await find(store)).close()
+  assert.ok(!(await isOpen()))
+})

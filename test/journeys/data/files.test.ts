@@ -1,0 +1,231 @@
+// From publishing to the analyst's table: the files of a real and of a synthetic release, downloaded, verified and read
+// back by foreign readers, equal what the API sends. And an export killed with -9, or out of space, leaves no half file.
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { newSettings, outbreakctl, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
+import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
+import { columnType } from '../../../src/datasets/define.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { createTestDatabase } from '../../database.ts'
+import { obtainToken } from '../../fixtures/api-client.ts'
+import { type ReadRecord, readCsvFile, readNdjsonFile, readParquetFile } from '../../fixtures/read-files.ts'
+
+const run = promisify(execFile)
+const root = path.resolve(import.meta.dirname, '../../..')
+const CLI = path.join(root, 'src/cli.ts')
+const RECORDS = 5000
+const KILLS = Math.min(6, Number(process.env['KILL_ROUNDS'] ?? 6))
+
+interface Listed {
+  name: string
+  records: number
+  bytes: number
+  sha256: string
+  href: string
+}
+type Exported = { name: string; written: boolean }[]
+
+const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-journey-'))
+after(() => rm(directory, { recursive: true, force: true }))
+const files = path.join(directory, 'files')
+await mkdir(files)
+const settings = newSettings(await createTestDatabase())
+const environment = { ...process.env, DATABASE_URL: settings.databaseUrl, OUTBREAKS_FILES: files }
+
+let service: Service
+let token: string
+before(async () => {
+  process.env['OUTBREAKS_FILES'] = files
+  const synthetic = path.join(directory, 'synthetic')
+  await writeSynthRelease({ records: RECORDS, seed: 1, release: 1 }, synthetic)
+  const credentials = await prepareDatabase(settings, path.join(root, 'sample'))
+  const published = await outbreakctl<{ release: number; files: Exported }>(
+    settings,
+    ...['release', 'publish', synthetic, '--confirm-withdrawn', '198'],
+  )
+  assert.equal(published.release, 2)
+  assert.deepEqual(
+    published.files.map(({ name, written }) => [name, written]),
+    ['csv', 'ndjson', 'parquet'].map((extension) => [`hed-outbreaks-2.${extension}`, true]),
+  )
+  service = await startService(settings)
+  token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
+})
+after(() => service.stop())
+
+const ask = (address: string) =>
+  fetch(address, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(20_000) })
+
+async function readApi(release: number): Promise<ReadRecord[]> {
+  const records: ReadRecord[] = []
+  let page = ''
+  for (;;) {
+    const response = await ask(`${service.baseUrl}/v2/hed-outbreaks/outbreaks?release=${release}&num=1000${page}`)
+    const body = (await response.json()) as { data: ReadRecord[]; next_page: string | null }
+    records.push(...body.data)
+    if (body.next_page === null) return records
+    page = `&page=${body.next_page}`
+  }
+}
+
+async function download(release: number): Promise<Map<string, Buffer>> {
+  const manifest = await ask(`${service.baseUrl}/v2/hed-outbreaks/releases/${release}`)
+  const listed = ((await manifest.json()) as { files: Listed[] }).files
+  const downloads = new Map<string, Buffer>()
+  for (const { name, bytes, sha256, href } of listed) {
+    const response = await ask(href)
+    const body = Buffer.from(await response.arrayBuffer())
+    assert.deepEqual([response.status, body.length, hash('sha256', body)], [200, bytes, sha256])
+    downloads.set(name.split('.')[1] ?? '', body)
+  }
+  assert.deepEqual([...downloads.keys()], ['csv', 'ndjson', 'parquet'])
+  return downloads
+}
+
+for (const release of [1, 2]) {
+  test(`release ${release}: every row, type and null of the files equals the API's records`, async (t) => {
+    const records = await readApi(release)
+    assert.equal(records.length, release === 1 ? 198 : RECORDS)
+    const downloads = await download(release)
+    const read = (extension: string) => downloads.get(extension) ?? assert.fail(`no ${extension}`)
+    assert.deepEqual(readNdjsonFile(read('ndjson')), records)
+    assert.deepEqual(readCsvFile(hedOutbreaks, read('csv')), records)
+    assert.deepEqual(await readParquetFile(hedOutbreaks, read('parquet')), records)
+    for (const [extension, bytes] of downloads)
+      t.diagnostic(`${extension}: ${records.length} records, ${bytes.length} bytes`)
+  })
+
+  test(`release ${release}: DuckDB reads the same`, async (t) => {
+    const python = process.env['DUCKDB_PYTHON']
+    if (python === undefined) return t.skip('DUCKDB_PYTHON names no interpreter that has duckdb')
+    const records = await readApi(release)
+    for (const [extension, bytes] of await download(release)) {
+      const file = path.join(directory, `read.${extension}`)
+      await writeFile(file, bytes)
+      const read = await readWithDuckdb(python, file)
+      assert.deepEqual(read.types, duckdbTypes)
+      assert.deepEqual(read.records, records)
+      t.diagnostic(
+        `${extension}: ${read.records.length} records of ${Object.keys(read.types).length} columns are equal`,
+      )
+    }
+  })
+}
+
+const duckdbTypes = Object.fromEntries(
+  hedOutbreaks.fields.map((field) => {
+    const types: Record<string, string> = { 'double precision': 'DOUBLE', text: 'VARCHAR', jsonb: 'VARCHAR' }
+    const type = columnType(field)
+    return [field.name, types[type] ?? type.toUpperCase()]
+  }),
+)
+
+async function readWithDuckdb(python: string, file: string) {
+  const script = path.join(root, 'test/fixtures/oracle/read_files.py')
+  const { stdout } = await run(python, [script, file, JSON.stringify(duckdbTypes)], {
+    maxBuffer: 1 << 28,
+    timeout: 60_000,
+  })
+  const [types = {}, ...records] = readNdjsonFile(Buffer.from(stdout))
+  return {
+    types,
+    records: records.map((record) => ({ ...record, extra: JSON.parse(String(record['extra'])) as unknown })),
+  }
+}
+
+test('401 without a token', async () => {
+  const response = await fetch(`${service.baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv`)
+  assert.equal(response.status, 401)
+  await response.body?.cancel()
+})
+
+/** What stands under a final name in the directory. */
+async function readStore(place: string): Promise<Map<string, string>> {
+  const names = (await readdir(place)).filter((name) => !name.startsWith('.')).sort()
+  return new Map(
+    await Promise.all(
+      names.map(async (name) => [name, hash('sha256', await readFile(path.join(place, name)))] as const),
+    ),
+  )
+}
+
+/** Kills an export as soon as the directory holds a file whose name begins so, and a moment later. */
+async function killExport(place: string, prefix: string, afterMs: number): Promise<void> {
+  const child = spawn(process.execPath, [CLI, 'release', 'export', '--release', '2'], {
+    env: { ...environment, OUTBREAKS_FILES: place },
+    stdio: 'ignore',
+  })
+  const exited = new Promise((resolve) => child.on('exit', resolve))
+  while (child.exitCode === null && !(await readdir(place)).some((name) => name.startsWith(prefix))) await wait(1)
+  await wait(afterMs)
+  child.kill('SIGKILL')
+  await exited
+  // The server notices a moment later that the one who held the lock is gone.
+  await wait(300)
+}
+
+test(`an export killed ${KILLS} times with -9 never leaves a half file, and run again it finishes`, async (t) => {
+  const good = [...(await readStore(files))].filter(([name]) => name.includes('-2.'))
+  let whole = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    const place = path.join(directory, `killed-${kill}`)
+    await mkdir(place)
+    // In the middle of writing, and in the middle of giving the files their names.
+    await (kill % 2 === 0 ? killExport(place, '.', kill * 30) : killExport(place, 'hed', 0))
+    const left = await readStore(place)
+    for (const [name, digest] of left) assert.equal(digest, new Map(good).get(name))
+    whole += left.size
+    await run(process.execPath, [CLI, 'release', 'export', '--release', '2'], {
+      env: { ...environment, OUTBREAKS_FILES: place },
+    })
+    assert.deepEqual([...(await readStore(place))], good)
+    assert.equal((await readdir(place)).length, 3)
+  }
+  t.diagnostic(`stood there after ${KILLS} kills: ${whole} of ${KILLS * 3} files, all whole`)
+})
+
+test('a full disk: the release is published, its files are not, and the sentence says how to go on', async (t) => {
+  const place = path.join(directory, 'full')
+  await mkdir(place)
+  const next = path.join(directory, 'next')
+  await writeSynthRelease({ records: RECORDS, seed: 1, release: 2 }, next)
+  const script = `mount -t tmpfs -o size=1m tmpfs "$OUTBREAKS_FILES" || { echo no mount; exit; }
+    "$0" "$@" >/dev/null; echo "code $?"; ls -A "$OUTBREAKS_FILES"`
+  const command = [process.execPath, CLI, 'release', 'publish', next]
+  const { stdout, stderr } = await run('unshare', ['--map-root-user', '--mount', 'bash', '-c', script, ...command], {
+    env: { ...environment, OUTBREAKS_FILES: place },
+  }).catch((error: { stdout: string; stderr: string }) => error)
+  if (!stdout.startsWith('code')) return t.skip(`this system lets nobody mount a small disk: ${stdout}${stderr}`)
+  assert.equal(stdout, 'code 1\n')
+  assert.match(
+    stderr,
+    /^outbreakctl: release 3 is published; its files are not: run outbreakctl release export --release 3 \(hed-outbreaks-3\.\w+ could not be written: ENOSPC/,
+  )
+  const exported = await outbreakctl<Exported>(settings, 'release', 'export', '--release', '3')
+  assert.ok(exported.every(({ written }) => written))
+  await wait(1500)
+  await download(3)
+})
+
+test('an export without a place, or of a release that is not there, is refused in a sentence', async () => {
+  const refuse = async (env: NodeJS.ProcessEnv, args: string[]) => {
+    const failure = await run(process.execPath, [CLI, 'release', 'export', ...args], { env }).catch(
+      (error: { stderr: string }) => error,
+    )
+    return failure.stderr.trim()
+  }
+  const bare = { ...environment, OUTBREAKS_FILES: '' }
+  assert.equal(await refuse(bare, []), 'outbreakctl: OUTBREAKS_FILES does not say where to write files')
+  assert.equal(await refuse(environment, ['--release', '99']), 'outbreakctl: there is no release 99')
+  assert.match(
+    await refuse({ ...environment, OUTBREAKS_FILES: 'here' }, []),
+    /OUTBREAKS_FILES must be the absolute path/,
+  )
+})

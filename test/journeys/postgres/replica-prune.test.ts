@@ -1,0 +1,109 @@
+// Releases are pruned on the primary while a node reads them from a replica: around the moment of replay every answer is
+// what the release held, byte for byte, or a refusal.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createCluster } from '../../../dev/postgres.ts'
+import { createReplica } from '../../../dev/replica.ts'
+import { newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
+import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
+import { obtainToken } from '../../fixtures/api-client.ts'
+
+const RECORDS = 3000
+const LOOPS = 4
+const BEFORE_MS = 300
+const AFTER_MS = 1500
+const HOME = '/v2/hed-outbreaks'
+
+const primary = await createCluster({ durable: true })
+after(() => primary.stop())
+const settings = newSettings(primary.url)
+const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-synth-'))
+after(() => rm(directory, { recursive: true, force: true }))
+const synthesise = async (release: number) => {
+  const out = path.join(directory, String(release))
+  await writeSynthRelease({ records: RECORDS, seed: 1, release }, out)
+  return out
+}
+const credentials = await prepareDatabase(settings, await synthesise(1))
+await outbreakctl(settings, 'release', 'publish', await synthesise(2))
+const replica = await createReplica(primary)
+after(() => replica.stop())
+await replica.catchUp()
+const node = await startService({ ...settings, databaseUrl: replica.url }, { OUTBREAKS_CACHE_MB: '0' })
+after(node.stop)
+const token = await obtainToken(credentials, `${node.baseUrl}/oauth/token`, node.baseUrl)
+
+async function ask(address: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(node.baseUrl + address, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(5000),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** Everything that reads release 1: pages by cursor and by offset, filters, counts, records, differences. */
+async function listAddresses(): Promise<string[]> {
+  const addresses: string[] = []
+  for (let next: string | null = `${HOME}/outbreaks?num=100&release=1`; next !== null; ) {
+    addresses.push(next)
+    const { text } = await ask(next)
+    const page = (JSON.parse(text) as { next_page: string | null }).next_page
+    next = page === null ? null : `${HOME}/outbreaks?num=100&page=${page}`
+  }
+  const { text } = await ask(`${HOME}/event-names?release=1`)
+  const [event = ''] = (JSON.parse(text) as string[]).map(encodeURIComponent)
+  for (let offset = 0; offset < RECORDS; offset += 300)
+    addresses.push(`/v1/hed-outbreaks/outbreaks?release=1&num=100&offset=${offset}`)
+  for (let id = 1; id < RECORDS; id += 211) addresses.push(`${HOME}/outbreaks/${id}?release=1`)
+  addresses.push(
+    `${HOME}/event-names?release=1`,
+    `${HOME}/events?release=1`,
+    `${HOME}/facets?release=1`,
+    `${HOME}/facets?release=1&event=${event}`,
+    `${HOME}/outbreaks?release=1&event=${event}`,
+    `${HOME}/outbreaks?release=1&event=${event}&count=exact`,
+    `${HOME}/outbreaks?release=1&case_status=confirmed`,
+    `/v1/hed-outbreaks/outbreaks?release=1&event=${event}&offset=10`,
+    `${HOME}/changes?from=1&to=2`,
+  )
+  return addresses
+}
+
+const addresses = await listAddresses()
+const right = new Map<string, string>()
+for (const address of addresses) {
+  const { status, text } = await ask(address)
+  if (status === 200) right.set(address, text)
+  else assert.fail(`${address} is ${status}: ${text}`)
+}
+
+test('around the moment of replay no answer is wrong', async (t) => {
+  await replica.pause()
+  await outbreakctl(settings, 'release', 'prune', '--before', '2')
+  const counts = { 200: 0, 410: 0, 503: 0 }
+  const wrong: string[] = []
+  const stopped = new AbortController()
+  const loops = Array.from({ length: LOOPS }, async (_, loop) => {
+    for (let i = loop * 17; !stopped.signal.aborted; i++) {
+      const address = addresses[i % addresses.length] ?? ''
+      const { status, text } = await ask(address)
+      if (status === 200 || status === 410 || status === 503) counts[status]++
+      if (status === 200 ? text !== right.get(address) : status !== 410 && status !== 503)
+        wrong.push(`${status} ${address}: ${text.length} instead of ${right.get(address)?.length} characters`)
+    }
+  })
+  await wait(BEFORE_MS)
+  await replica.resume()
+  await wait(AFTER_MS)
+  stopped.abort()
+  await Promise.all(loops)
+  t.diagnostic(JSON.stringify({ ...counts, wrong: wrong.length }))
+  assert.deepEqual(wrong.slice(0, 5), [])
+  assert.ok(counts[200] + counts[410] + counts[503] >= 100, 'too few answers to say anything')
+  assert.ok(counts[200] > 0 && counts[410] > 0, 'the moment of replay was missed')
+  for (const address of addresses) assert.equal((await ask(address)).status, 410, address)
+})

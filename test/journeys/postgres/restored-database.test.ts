@@ -1,0 +1,93 @@
+// A database is replaced by a backup that went its own way and has the same counters: the running node serves the records,
+// and trusts the clients, of the database that is there now.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { type Credentials, newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
+import { createTestDatabase } from '../../database.ts'
+import { obtainToken, readRecord } from '../../fixtures/api-client.ts'
+import { writeNdjson } from '../../fixtures/releases.ts'
+
+const url = await createTestDatabase()
+const live = new URL(url).pathname.slice(1)
+const backup = `backup_${randomBytes(6).toString('hex')}`
+const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
+
+async function administer(...statements: string[]): Promise<void> {
+  const client = new pg.Client(urlOf('postgres'))
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+const settings = newSettings(url)
+const publish = async (databaseUrl: string, cases: number) =>
+  outbreakctl({ ...settings, databaseUrl }, 'release', 'publish', await writeNdjson([{ key: 'a', cases }]))
+const credentials = await prepareDatabase(settings, await writeNdjson([{ key: 'a', cases: 1 }]))
+const revoked = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Revoked in the backup')
+await administer(`create database ${backup} template ${live}`)
+await publish(url, 2)
+await outbreakctl(settings, 'client', 'disable', credentials.client_id)
+await outbreakctl(settings, 'client', 'enable', credentials.client_id)
+const restored = { ...settings, databaseUrl: urlOf(backup) }
+await publish(restored.databaseUrl, 3)
+await outbreakctl(restored, 'client', 'disable', revoked.client_id)
+await outbreakctl(restored, 'client', 'enable', credentials.client_id)
+
+const node = await startService(settings)
+after(node.stop)
+const tokenOf = (given: Credentials) => obtainToken(given, `${node.baseUrl}/oauth/token`, node.baseUrl)
+
+const casesOf = async (token: string) => {
+  const response = await readRecord(node.baseUrl, token)
+  const { data } = (await response.json()) as { data?: { cases: number }[] }
+  return { status: response.status, cases: data?.[0]?.cases, etag: response.headers.get('etag') }
+}
+
+/** As a restore does it: nobody is connected while the one takes the place of the other. */
+const swapDatabases = () =>
+  administer(
+    ...[live, backup].flatMap((name) => [
+      `alter database ${name} allow_connections false`,
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+    ]),
+    `alter database ${live} rename to gone_${backup}`,
+    `alter database ${backup} rename to ${live}`,
+    `alter database ${live} allow_connections true`,
+  )
+
+test('both databases have the same counters', async () => {
+  const read = async (name: string) => {
+    const client = new pg.Client(urlOf(name))
+    await client.connect()
+    const { rows } = await client.query('select topic, version from watched_topic order by topic')
+    await client.end()
+    return rows
+  }
+  assert.deepEqual(await read(live), await read(backup))
+})
+
+test('after the restore the node serves its records, and refuses whom it does not know as enabled', async (t) => {
+  const token = await tokenOf(credentials)
+  const other = await tokenOf(revoked)
+  const before = await casesOf(token)
+  assert.deepEqual([before.status, before.cases], [200, 2])
+  assert.equal((await casesOf(other)).status, 200)
+  await swapDatabases()
+  const began = performance.now()
+  const isRestored = async () => {
+    const [first, second] = [await casesOf(token), await casesOf(other)]
+    return (first.status === 401 || (first.cases === 3 && first.etag !== before.etag)) && second.status === 401
+  }
+  while (!(await isRestored())) {
+    assert.ok(performance.now() - began < 4000, `the node still answers ${JSON.stringify(await casesOf(token))}`)
+    await wait(20)
+  }
+  t.diagnostic(`${Math.round(performance.now() - began)} ms after the restore`)
+  assert.equal((await casesOf(await tokenOf(credentials))).cases, 3)
+})

@@ -1,0 +1,217 @@
+// Leaving and falling over: SIGTERM loses no request, kill -9 leaves nothing in the way of a restart.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
+import { createTestDatabase } from '../../database.ts'
+import { startWitness } from '../../machine-delay.ts'
+
+const PATHS = [
+  '/v1/hed-outbreaks/outbreaks?num=50',
+  '/v2/hed-outbreaks/outbreaks?num=50',
+  '/v2/hed-outbreaks/event-names',
+]
+/** Long enough that a busy machine ends its load within it. */
+const DRAIN_SECONDS = 4
+const FEWEST_ANSWERS = 20
+const witness = await startWitness()
+after(witness.stop)
+const settings = newSettings(await createTestDatabase())
+const { client_id, client_secret } = await prepareDatabase(
+  settings,
+  path.resolve(import.meta.dirname, '../../../sample'),
+)
+const started: Service[] = []
+after(() => started.map((service) => service.process.kill('SIGKILL')))
+
+async function start(overrides: Record<string, string> = {}): Promise<Service> {
+  const service = await startService(settings, overrides)
+  started.push(service)
+  return service
+}
+
+const tokenRequest = ({ baseUrl }: Service) =>
+  JSON.stringify({ client_id, client_secret, audience: baseUrl, grant_type: 'client_credentials' })
+
+async function obtainToken(service: Service): Promise<string> {
+  const response = await fetch(`${service.baseUrl}/oauth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: tokenRequest(service),
+  })
+  return ((await response.json()) as { access_token: string }).access_token
+}
+
+function get(service: Service, address: string, token: string, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` }
+    request(service.baseUrl + address, { agent, headers, timeout: 30_000 }, (incoming) => {
+      incoming.resume().on('end', () => resolve(incoming.statusCode ?? 0))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+/** Loops of requests, each on a connection of its own that is kept; `stop` gives the statuses that were not 200. */
+function startLoad(service: Service, token: string, keepAlive: boolean) {
+  const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive, maxSockets: 1 }))
+  const odd: unknown[] = []
+  const stopped = new AbortController()
+  let answers = 0
+  const loops = agents.map(async (agent, loop) => {
+    for (let i = loop; !stopped.signal.aborted; i++) {
+      const status = await get(service, PATHS[i % PATHS.length] ?? '', token, agent).catch(
+        (error: Error) => error.message,
+      )
+      if (status !== 200) odd.push(status)
+      answers++
+    }
+    agent.destroy()
+  })
+  return {
+    count: () => answers,
+    async stop() {
+      stopped.abort()
+      await Promise.all(loops)
+      return { answers, odd }
+    },
+  }
+}
+
+/** A token request of which the second half is sent when the caller says so. */
+async function startSlowRequest(service: Service) {
+  const { hostname, port, host } = new URL(service.baseUrl)
+  const body = tokenRequest(service)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text
+  })
+  socket.on('error', () => {})
+  socket.write(`POST /oauth/token HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n`)
+  socket.write(`content-length: ${body.length}\r\n\r\n${body.slice(0, 20)}`)
+  return {
+    async finish() {
+      socket.write(body.slice(20))
+      await once(socket, 'close')
+      return answer.split('\r\n')[0]
+    },
+  }
+}
+
+/** Until it accepts no connection any more. */
+async function untilClosed({ baseUrl }: Service): Promise<void> {
+  const { port } = new URL(baseUrl)
+  const deadline = Date.now() + 60_000
+  const isOpen = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+      socket.on('connect', () => socket.destroy())
+    })
+  while (await isOpen()) {
+    assert.ok(Date.now() < deadline, 'the listener is not closed')
+    await wait(20)
+  }
+}
+
+const exitOf = (service: Service) => once(service.process, 'exit') as Promise<[number | null, string | null]>
+
+test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0', async (t) => {
+  const service = await start({ OUTBREAKS_DRAIN_SECONDS: String(DRAIN_SECONDS) })
+  const token = await obtainToken(service)
+  const kept = startLoad(service, token, true)
+  const fresh = startLoad(service, token, false)
+  while (kept.count() <= FEWEST_ANSWERS || fresh.count() <= FEWEST_ANSWERS) await wait(20)
+  assert.equal((await fetch(`${service.baseUrl}/live`)).headers.get('connection'), 'keep-alive')
+  const slow = await startSlowRequest(service)
+  await wait(50)
+
+  const exit = exitOf(service)
+  witness.forget()
+  const began = performance.now()
+  service.process.kill('SIGTERM')
+  while ((await fetch(`${service.baseUrl}/ready`)).status !== 503)
+    assert.ok(performance.now() - began < witness.allow(300))
+  const unready = Math.round(performance.now() - began)
+  // Whoever keeps a connection is told to open another, so that hardly a request crosses with the end.
+  const { headers } = await fetch(`${service.baseUrl}/live`)
+  assert.equal(headers.get('connection'), 'close')
+  assert.deepEqual(await (await fetch(`${service.baseUrl}/ready`)).json(), {
+    status: 'not ready',
+    obstacles: ['draining'],
+  })
+  await wait(800 - (performance.now() - began))
+  const loads = await Promise.all([kept.stop(), fresh.stop()])
+  const stopped = performance.now() - began
+  // The listener is closed by now; what was under way is still answered, on a connection that is then closed.
+  await untilClosed(service)
+  const slowAnswer = await slow.finish()
+  const [code] = await exit
+  const total = Math.round(performance.now() - began)
+  t.diagnostic(`unready after ${unready} ms, ${loads.map((load) => load.answers)} answers, left after ${total} ms`)
+
+  assert.ok(stopped < DRAIN_SECONDS * 1000, `the load was stopped only after ${stopped} ms`)
+  for (const { answers, odd } of loads) {
+    assert.deepEqual(odd, [])
+    assert.ok(answers > FEWEST_ANSWERS)
+  }
+  assert.equal(slowAnswer, 'HTTP/1.1 200 OK')
+  assert.equal(code, 0)
+  assert.ok(total < witness.allow(DRAIN_SECONDS * 1000 + 3000))
+  assert.match(service.output(), /"msg":"left"/)
+})
+
+test('SIGTERM: connections that are kept open and idle do not hold it back', async (t) => {
+  const service = await start()
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  const token = await obtainToken(service)
+  await Promise.all(Array.from({ length: 10 }, () => get(service, PATHS[0] ?? '', token, agent)))
+  const silent = connect(Number(new URL(service.baseUrl).port), '127.0.0.1').on('error', () => {})
+  await once(silent, 'connect')
+  const began = performance.now()
+  const code = await service.stop()
+  const ms = Math.round(performance.now() - began)
+  silent.destroy()
+  t.diagnostic(`left after ${ms} ms`)
+  assert.equal(code, 0)
+  assert.ok(ms < witness.allow(8000))
+})
+
+test('SIGTERM: a request that never ends is not waited for beyond its time', async (t) => {
+  const service = await start()
+  await startSlowRequest(service)
+  await wait(50)
+  const began = performance.now()
+  const code = await service.stop()
+  const ms = Math.round(performance.now() - began)
+  t.diagnostic(`left after ${ms} ms with code ${code}`)
+  assert.equal(code, 0)
+  assert.ok(ms < witness.allow(8000))
+})
+
+test('kill -9 under load: the next start on the same port is ready and serves', async (t) => {
+  const { port } = new URL((await start()).baseUrl)
+  const service = started.at(-1)
+  assert.ok(service !== undefined)
+  const token = await obtainToken(service)
+  const load = startLoad(service, token, true)
+  await wait(300)
+  const exit = exitOf(service)
+  service.process.kill('SIGKILL')
+  assert.deepEqual(await exit, [null, 'SIGKILL'])
+  await load.stop()
+
+  const began = performance.now()
+  const next = await start({ OUTBREAKS_PORT: port })
+  t.diagnostic(`ready ${Math.round(performance.now() - began)} ms after the start`)
+  const agent = new Agent()
+  for (const address of PATHS) assert.equal(await get(next, address, token, agent), 200, 'tokens live on')
+  assert.equal(await next.stop(), 0)
+})

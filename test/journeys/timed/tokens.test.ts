@@ -1,0 +1,197 @@
+// Getting a token in every way the service offers, and failing to get in with anything else.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import * as oidc from 'openid-client'
+import { type Credentials, newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
+import { authenticate, type ClientRegistry, digestSecret } from '../../../src/auth/client-registry.ts'
+import { loadKeyRing } from '../../../src/auth/key-ring.ts'
+import { deriveKey } from '../../../src/platform/derive-key.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { createTestDatabase } from '../../database.ts'
+import { assertOpens, obtainToken, openConnection, type TokenAnswer } from '../../fixtures/api-client.ts'
+import { forgeTokens } from './forgeries.ts'
+import { compareTimes } from './timing.ts'
+
+const settings = newSettings(await createTestDatabase())
+const credentials = await prepareDatabase(settings, 'sample')
+const other = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another client')
+const service = await startService(settings)
+after(service.stop)
+const { baseUrl } = service
+const tokenUrl = `${baseUrl}/oauth/token`
+const connection = openConnection(baseUrl)
+after(connection.close)
+
+const { client_id, client_secret } = credentials
+const grant = { grant_type: 'client_credentials', audience: baseUrl }
+const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+
+for (const [method, authentication] of Object.entries({
+  client_secret_post: oidc.ClientSecretPost(client_secret),
+  client_secret_basic: oidc.ClientSecretBasic(client_secret),
+}))
+  test(`openid-client discovers the issuer and obtains a token by ${method}`, async () => {
+    const issuer = await oidc.discovery(new URL(baseUrl), client_id, undefined, authentication, {
+      algorithm: 'oauth2',
+      execute: [oidc.allowInsecureRequests],
+    })
+    const answer = await oidc.clientCredentialsGrant(issuer, { audience: baseUrl })
+    assert.equal(answer.expires_in, 86_400)
+    await assertOpens(baseUrl, answer.access_token)
+  })
+
+const form = 'application/x-www-form-urlencoded'
+const requests: Record<string, RequestInit> = {
+  'a form and HTTP Basic': {
+    headers: { 'content-type': form, authorization: basic(client_id, client_secret) },
+    body: new URLSearchParams(grant).toString(),
+  },
+  'a form alone': {
+    headers: { 'content-type': form },
+    body: new URLSearchParams({ ...grant, client_id, client_secret }).toString(),
+  },
+  'the JSON of the specification': {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...grant, client_id, client_secret }),
+  },
+}
+for (const [kind, init] of Object.entries(requests))
+  test(`a token obtained by ${kind} opens the data`, async () => {
+    const response = await fetch(tokenUrl, { method: 'POST', ...init })
+    const { access_token, ...rest } = (await response.json()) as TokenAnswer
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('cache-control'), 'no-store')
+    assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 86_400, scope: rest.scope })
+    await assertOpens(baseUrl, access_token)
+  })
+
+async function readSigningKey() {
+  const database = openDatabase({ url: settings.databaseUrl, role: 'outbreaks_operator', connections: 1 })
+  const [key] = await loadKeyRing(deriveKey(Buffer.from(settings.secret, 'base64url'), 'signing keys'))(database)
+  await database.close()
+  assert.ok(key)
+  return key
+}
+
+test('every forged or broken token is refused', async (t) => {
+  const key = await readSigningKey()
+  const good = await obtainToken(credentials, tokenUrl, baseUrl)
+  const forgeries = await forgeTokens({
+    ...{ good, privateKey: key.privateKey, publicJwk: key.publicJwk },
+    second: await obtainToken(credentials, tokenUrl, baseUrl),
+    foreign: await obtainToken(other, tokenUrl, baseUrl),
+  })
+  const expected: Record<number, string> = { 400: 'invalid_request', 401: 'invalid_token', 431: 'headers_too_large' }
+  const wrong: string[] = []
+  const seen: Record<number, number> = {}
+  let believedByWeak = 0
+  for (const { title, token } of forgeries) {
+    const { status, headers, body } = await connection.readRecord(token)
+    const challenged = status === 431 || String(headers['www-authenticate']).includes(`error="${expected[status]}"`)
+    if (!(status in expected) || JSON.parse(body).code !== expected[status] || !challenged)
+      wrong.push(`${title}: ${status} ${body}`)
+    seen[status] = (seen[status] ?? 0) + 1
+    believedByWeak += await jwtVerify(token, key.publicKey).then(
+      () => 1,
+      () => 0,
+    )
+  }
+  t.diagnostic(
+    `${forgeries.length} tokens refused: ${JSON.stringify(seen)}; a verifier with only a key believes ${believedByWeak}`,
+  )
+  assert.deepEqual(wrong, [])
+  assert.ok(forgeries.length >= 250)
+  assert.equal(new Set(forgeries.map(({ token }) => token)).size, forgeries.length, 'no token is counted twice')
+  // The corpus can fail: a verifier that only knows the key lets many of them in.
+  assert.ok(believedByWeak >= 50)
+  await assertOpens(baseUrl, good)
+})
+
+// The last character of 64 bytes in base64url has four bits to spare.
+test('a token has one spelling: with other spare bits it is refused', async () => {
+  const good = await obtainToken(credentials, tokenUrl, baseUrl)
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const respelt = good.slice(0, -1) + alphabet[alphabet.indexOf(good.at(-1) ?? '') + 1]
+  assert.equal((await connection.readRecord(respelt)).status, 401)
+})
+
+const allowed: Record<string, { header?: object; payload?: JWTPayload }> = {
+  'the long form of the type': { header: { typ: 'application/at+jwt' } },
+  'the type in capitals, as media types may be': { header: { typ: 'AT+JWT' } },
+  'several audiences': { payload: { aud: ['https://other.example', baseUrl] } },
+  'a beginning in the past': { payload: { nbf: 1 } },
+  'a claim nobody knows': { payload: { unknown: true } },
+}
+for (const [kind, { header, payload }] of Object.entries(allowed))
+  test(`a token of ours with ${kind} is believed`, async () => {
+    const good = await obtainToken(credentials, tokenUrl, baseUrl)
+    const changed = new SignJWT({ ...decodeJwt(good), ...payload })
+    changed.setProtectedHeader({ ...(decodeProtectedHeader(good) as JWTHeaderParameters), ...header })
+    await assertOpens(baseUrl, await changed.sign((await readSigningKey()).privateKey))
+  })
+
+test('two Authorization headers are refused, though the first is good', async () => {
+  const headers = { 'content-type': form, Authorization: [basic(client_id, client_secret), basic('another', 'secret')] }
+  assert.equal((await connection.postToken(headers, new URLSearchParams(grant).toString())).status, 400)
+})
+
+// The stranger's id and all secrets are as long as the real ones, so that only the check itself can make a difference.
+const stranger = randomBytes(client_id.length / 2).toString('hex')
+const wrongSecret = () => `ods_${randomBytes(32).toString('base64url')}`
+const tries: Record<string, (id: string) => [headers: Record<string, string>, body: string]> = {
+  JSON: (id) => [
+    { 'content-type': 'application/json' },
+    JSON.stringify({ ...grant, client_id: id, client_secret: wrongSecret() }),
+  ],
+  'a form': (id) => [
+    { 'content-type': form },
+    new URLSearchParams({ ...grant, client_id: id, client_secret: wrongSecret() }).toString(),
+  ],
+  'HTTP Basic': (id) => [
+    { 'content-type': form, authorization: basic(id, wrongSecret()) },
+    new URLSearchParams(grant).toString(),
+  ],
+}
+for (const [kind, compose] of Object.entries(tries))
+  test(`by ${kind}, an unknown client and a wrong secret get the same answer`, async () => {
+    const ask = async (id: string) => {
+      const answer = await connection.postToken(...compose(id))
+      const { date, 'x-request-id': requestId, ...headers } = answer.headers
+      assert.ok(date && requestId)
+      return { ...answer, headers }
+    }
+    const [unknown, wrong] = [await ask(stranger), await ask(client_id)]
+    assert.deepEqual(unknown, wrong)
+    assert.equal(wrong.status, 401)
+    assert.equal(JSON.parse(wrong.body).error, 'invalid_client')
+    assert.equal('www-authenticate' in wrong.headers, kind === 'HTTP Basic')
+  })
+
+test('an unknown client and a wrong secret cannot be told apart by time', async (t) => {
+  const ask = (id: string) => () => connection.postToken(...(tries['JSON']?.(id) ?? assert.fail()))
+  await compareTimes(ask(stranger), ask(client_id), 1, 300)
+  const { gap, noise, toldApart } = await compareTimes(ask(stranger), ask(client_id), 11, 200)
+  t.diagnostic(`2200 each: gap ${gap.toFixed(1)} us, noise ${noise.toFixed(1)} us`)
+  assert.ok(!toldApart)
+})
+
+test('the same statistic tells an implementation apart that leaves early', async (t) => {
+  const client = { clientId: client_id, scopes: [], generation: 1, disabled: false }
+  const secrets = [{ digest: digestSecret(client_secret), expiresAt: Number.POSITIVE_INFINITY }]
+  const registry: ClientRegistry = new Map([[client_id, { ...client, secrets }]])
+  const secret = wrongSecret()
+  const ours = (id: string) => () => authenticate(registry, id, secret, Date.now())
+  const early = (id: string) => () => (registry.has(id) ? authenticate(registry, id, secret, Date.now()) : null)
+  const measure = async (kind: typeof ours) => {
+    await compareTimes(kind(stranger), kind(client_id), 1, 2000)
+    return compareTimes(kind(stranger), kind(client_id), 11, 500)
+  }
+  const [real, leaky] = [await measure(ours), await measure(early)]
+  t.diagnostic(
+    `ours: gap ${real.gap.toFixed(2)} us; early: gap ${leaky.gap.toFixed(2)} us, noise ${leaky.noise.toFixed(2)} us`,
+  )
+  assert.ok(leaky.toldApart)
+  assert.ok(Math.abs(real.gap) < leaky.gap / 4)
+})

@@ -1,0 +1,60 @@
+// The Range header: what it asks for, byte by byte, and what is no range at all.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readByteRange } from '../../../src/api/response/byte-range.ts'
+import { fc } from '../../seed.ts'
+
+const understood: [header: string, start: number, end: number][] = [
+  ['bytes=0-', 0, 100],
+  ['bytes=0-0', 0, 1],
+  ['bytes=10-19', 10, 20],
+  ['bytes=99-', 99, 100],
+  ['bytes=99-99', 99, 100],
+  ['bytes=50-100', 50, 100],
+  ['bytes=0-999999999999999', 0, 100],
+  ['bytes=-1', 99, 100],
+  ['bytes=-100', 0, 100],
+  ['bytes=-101', 0, 100],
+  ['BYTES=5-6', 5, 7],
+  ['bytes= 5-6 ', 5, 7],
+]
+for (const [header, start, end] of understood) {
+  test(`${header} of 100 bytes are those from ${start} until before ${end}`, () => {
+    assert.deepEqual(readByteRange(header, 100), { start, end })
+  })
+}
+
+for (const header of ['bytes=100-', 'bytes=100-100', 'bytes=101-200', 'bytes=999999999999999-', 'bytes=-0']) {
+  test(`${header} of 100 bytes cannot be satisfied`, () => {
+    assert.equal(readByteRange(header, 100), 'unsatisfiable')
+  })
+}
+
+for (const header of ['bytes=0-', 'bytes=0-0', 'bytes=-1', 'bytes=-0']) {
+  test(`${header} of nothing cannot be satisfied`, () => {
+    assert.equal(readByteRange(header, 0), 'unsatisfiable')
+  })
+}
+
+const ignored = [
+  ...[undefined, '', 'bytes', 'bytes=', 'bytes=-', 'bytes=a-b', 'bytes=5-4', 'bytes=1-2,4-5', 'bytes=1-2, 4-5'],
+  ...['items=0-5', 'bytes=0x1-2', 'bytes=1.5-2', 'bytes=+1-2', 'bytes=--5', 'bytes=1-2-3', 'bytes 0-5', '0-5'],
+  ...['bytes=9999999999999999-', 'bytes=1-2\n'],
+]
+for (const header of ignored) {
+  test(`${JSON.stringify(header)} is no range: the whole is sent`, () => {
+    assert.equal(readByteRange(header, 100), null)
+  })
+}
+
+test('whatever is asked for, what is sent lies within the file', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.option(fc.nat()), fc.option(fc.nat()), fc.nat(), (text, first, last, bytes) => {
+      for (const header of [text, `bytes=${text}`, `bytes=${first ?? ''}-${last ?? ''}`]) {
+        const range = readByteRange(header, bytes)
+        if (range === null || range === 'unsatisfiable') continue
+        assert.ok(0 <= range.start && range.start < range.end && range.end <= bytes)
+      }
+    }),
+  )
+})

@@ -1,0 +1,13 @@
+// A signing key as the key ring holds one, without a database.
+import { exportJWK, generateKeyPair } from 'jose'
+import type { SigningKey } from '../../../src/auth/key-ring.ts'
+
+export async function newSigningKey(kid: string): Promise<SigningKey> {
+  const pair = await generateKeyPair('ES256')
+  return {
+    ...{ kid, algorithm: 'ES256', ...pair },
+    publicJwk: await exportJWK(pair.publicKey),
+    signsFrom: 0,
+    verifiesUntil: Number.POSITIVE_INFINITY,
+  }
+}

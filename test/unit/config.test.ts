@@ -1,0 +1,214 @@
+// The configuration: every fault at once, no value in a message, no secret in the first log line.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { inspect } from 'node:util'
+import {
+  ConfigError,
+  readDatabaseConfig,
+  readOperatorConfig,
+  readServiceConfig,
+  redactConfig,
+} from '../../src/config.ts'
+
+const CANARY = 'canary0value'
+const good = {
+  DATABASE_URL: `postgres://user:${CANARY}@db.test:5432/outbreaks?password=${CANARY}`,
+  OUTBREAKS_SECRET: randomBytes(32).toString('base64url'),
+  OUTBREAKS_BASE_URL: 'https://api.test',
+}
+type Environment = Record<string, string | undefined>
+
+/** The variables that are complained about, in order. */
+function faultsOf(read: (environment: Environment) => unknown, environment: Environment): string[] {
+  try {
+    read(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    const [, ...lines] = error.message.split('\n')
+    return lines.map((line) => line.trim().split(' ')[0] ?? '')
+  }
+}
+
+test('three variables are enough; the others have their defaults', () => {
+  const { secret, ...config } = readServiceConfig(good)
+  assert.equal(secret.toString('base64url'), good.OUTBREAKS_SECRET)
+  assert.deepEqual(config, {
+    databaseUrl: good.DATABASE_URL,
+    baseUrl: 'https://api.test',
+    authUrl: 'https://api.test',
+    host: '127.0.0.1',
+    port: 8080,
+    sharePort: false,
+    maxConnections: 1024,
+    logLevel: 'info',
+    drainSeconds: 5,
+    cacheMegabytes: 64,
+    maxStalenessSeconds: 60,
+    rateLimit: 6000,
+    rateSeconds: 60,
+    clientConcurrency: 8,
+    redisUrl: null,
+    externalIssuer: null,
+    filesDirectory: null,
+  })
+})
+
+test('everything can be set', () => {
+  const config = readServiceConfig({
+    ...good,
+    OUTBREAKS_AUTH_URL: 'https://auth.test/tenant',
+    OUTBREAKS_JWKS_URL: 'https://auth.test/keys.json',
+    OUTBREAKS_TOKEN_TYPE: 'JWT',
+    OUTBREAKS_HOST: '0.0.0.0',
+    OUTBREAKS_PORT: '0',
+    OUTBREAKS_SHARE_PORT: 'true',
+    OUTBREAKS_MAX_CONNECTIONS: '2000',
+    OUTBREAKS_LOG_LEVEL: 'silent',
+    OUTBREAKS_DRAIN_SECONDS: '600',
+    OUTBREAKS_CACHE_MB: '0',
+    OUTBREAKS_MAX_STALENESS_SECONDS: '600',
+    OUTBREAKS_RATE_LIMIT: '0',
+    OUTBREAKS_RATE_SECONDS: '86400',
+    OUTBREAKS_CLIENT_CONCURRENCY: '0',
+    OUTBREAKS_FILES: os.tmpdir(),
+    OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
+  })
+  assert.deepEqual(config.externalIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
+  assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
+  assert.equal(config.sharePort, true)
+  assert.equal(config.maxConnections, 2000)
+  assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
+  assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
+  assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
+  assert.equal(config.clientConcurrency, 0)
+  assert.equal(config.filesDirectory, os.tmpdir())
+  assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
+})
+
+test('an empty variable counts as one that is not there', () => {
+  const empty = { OUTBREAKS_AUTH_URL: '', OUTBREAKS_PORT: '', OUTBREAKS_JWKS_URL: '', OUTBREAKS_TOKEN_TYPE: '' }
+  assert.deepEqual(readServiceConfig({ ...good, ...empty }), readServiceConfig(good))
+  assert.deepEqual(faultsOf(readDatabaseConfig, { DATABASE_URL: '' }), ['DATABASE_URL'])
+})
+
+test('each door asks for what it needs and no more', () => {
+  assert.deepEqual(faultsOf(readDatabaseConfig, {}), ['DATABASE_URL'])
+  assert.deepEqual(faultsOf(readOperatorConfig, {}), ['DATABASE_URL', 'OUTBREAKS_SECRET'])
+  assert.deepEqual(faultsOf(readServiceConfig, {}).sort(), ['DATABASE_URL', 'OUTBREAKS_BASE_URL', 'OUTBREAKS_SECRET'])
+})
+
+const bad: Record<string, string[]> = {
+  DATABASE_URL: [CANARY, 'http://db.test', 'postgres', 'mysql://db.test/x', `postgres:user:${CANARY}@db.test/x`],
+  OUTBREAKS_SECRET: [CANARY, randomBytes(31).toString('base64url'), `${good.OUTBREAKS_SECRET}=`, 'é'.repeat(60)],
+  OUTBREAKS_BASE_URL: [
+    CANARY,
+    'ftp://api.test',
+    'https://api.test/',
+    'https://api.test?a',
+    'https://api.test/#',
+    '//api.test',
+    `https://user:${CANARY}@api.test`,
+  ],
+  OUTBREAKS_AUTH_URL: [CANARY, 'https://auth.test/'],
+  OUTBREAKS_JWKS_URL: [CANARY, 'file:///keys.json'],
+  OUTBREAKS_TOKEN_TYPE: [CANARY, 'jwt', 'at+JWT'],
+  OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
+  OUTBREAKS_SHARE_PORT: [CANARY, '1', 'yes', 'True', 'true '],
+  OUTBREAKS_MAX_CONNECTIONS: [CANARY, '0', '-1', '1000001', '1k'],
+  OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
+  OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
+  OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],
+  OUTBREAKS_MAX_STALENESS_SECONDS: [CANARY, '0', '4', '601', '1m'],
+  OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
+  OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
+  OUTBREAKS_CLIENT_CONCURRENCY: [CANARY, '-1', '10001', '8x'],
+  OUTBREAKS_FILES: [CANARY, './files', '~/files', `/nowhere/${CANARY}`, import.meta.filename],
+  OUTBREAKS_REDIS_URL: [
+    CANARY,
+    'http://redis.test',
+    'redis:',
+    'redis://',
+    'redis:///0',
+    `redis:user:${CANARY}@redis.test`,
+    `redis://:${CANARY}@redis.test:port`,
+    `redis://:${CANARY}@redis.test/name`,
+    `redis://redis.test?password=${CANARY}`,
+    'redis://redis.test/0?connectTimeout=0',
+  ],
+}
+
+for (const [name, values] of Object.entries(bad)) {
+  test(`${name} is refused where it is malformed, by its name and without its value`, () => {
+    for (const value of values) {
+      assert.deepEqual(faultsOf(readServiceConfig, { ...good, [name]: value }), [name], value)
+      assert.throws(
+        () => readServiceConfig({ ...good, [name]: value }),
+        (error: Error) => !inspect(error).includes(CANARY),
+      )
+    }
+  })
+}
+
+/** What the configuration says of a directory to somebody who is not root, to whom everything is allowed. */
+function judgeDirectory(read: 'readServiceConfig' | 'readFilesDirectory', directory: string): string {
+  const source = path.resolve(import.meta.dirname, '../../src/config.ts')
+  const environment = JSON.stringify({ ...good, OUTBREAKS_FILES: directory })
+  const script = `import { ${read} } from ${JSON.stringify(source)}
+    try { ${read}(${environment}); console.log('good') } catch (error) { console.log(error.message) }`
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    ...nobody,
+    cwd: '/',
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: {},
+  })
+}
+
+test('a files directory has to be readable for a node, and writable for a command', (t) => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  chmodSync(directory, 0o777)
+  try {
+    for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
+      assert.equal(judgeDirectory(read, directory), 'good\n')
+  } catch (error) {
+    return t.skip(`nobody but root can read this checkout: ${(error as Error).message}`)
+  }
+  chmodSync(directory, 0o555)
+  assert.equal(judgeDirectory('readServiceConfig', directory), 'good\n')
+  assert.match(judgeDirectory('readFilesDirectory', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
+  for (const mode of [0o111, 0o444]) {
+    chmodSync(directory, mode)
+    for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
+      assert.match(judgeDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* may read/)
+  }
+})
+
+test('every fault is listed at once, each variable once', () => {
+  const environment = Object.fromEntries(Object.keys(bad).map((name) => [name, CANARY]))
+  assert.deepEqual(faultsOf(readServiceConfig, environment).sort(), Object.keys(bad).sort())
+  assert.throws(
+    () => readServiceConfig(environment),
+    (error: Error) => !inspect(error).includes(CANARY),
+  )
+})
+
+test('what is printed holds neither the secret nor the password, and still says which database it is', () => {
+  const redis = { OUTBREAKS_REDIS_URL: `redis://user:${CANARY}@redis.test:6379/2` }
+  const printed = redactConfig(readServiceConfig({ ...good, ...redis }))
+  const text = JSON.stringify(printed) + inspect(printed, { depth: null })
+  assert.ok(!text.includes(CANARY))
+  assert.ok(!text.includes(good.OUTBREAKS_SECRET))
+  assert.equal(printed['secret'], '[redacted]')
+  assert.equal(printed['databaseUrl'], 'postgres://db.test:5432/outbreaks')
+  assert.equal(printed['redisUrl'], 'redis://redis.test:6379/2')
+  assert.equal(redactConfig(readServiceConfig(good))['redisUrl'], null)
+  assert.equal(printed['baseUrl'], 'https://api.test')
+})

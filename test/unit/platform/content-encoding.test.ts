@@ -1,0 +1,49 @@
+// Accept-Encoding, as RFC 9110 (12.5.3) has it, for a server that can write gzip and the bare text.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ContentEncoding, chooseEncoding } from '../../../src/platform/http/content-encoding.ts'
+import { fc } from '../../seed.ts'
+
+const chosen: [accepted: string | undefined, encoding: ContentEncoding][] = [
+  [undefined, 'identity'],
+  ['', 'identity'],
+  ['gzip', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['gzip, deflate, br, zstd', 'gzip'],
+  ['br;q=1.0, gzip;q=0.8, *;q=0.1', 'gzip'],
+  ['deflate, br', 'identity'],
+  ['*', 'gzip'],
+  ['*;q=0.5', 'gzip'],
+  ['identity', 'identity'],
+  ['identity, gzip', 'gzip'],
+  ['gzip;q=0.5, identity', 'identity'],
+  ['gzip;q=0.5, identity;q=0.4', 'gzip'],
+  ['gzip;q=0', 'identity'],
+  ['gzip;q=0.000', 'identity'],
+  ['gzip; q=0', 'identity'],
+  ['gzip ;Q=0, *', 'identity'],
+  ['gzip;q=0.001', 'gzip'],
+  ['gzip;q=0, *;q=1', 'identity'],
+  ['identity;q=0', 'gzip'],
+  ['identity;q=0, gzip;q=0.1', 'gzip'],
+  ['gzip, *;q=0', 'gzip'],
+  // Nobody would take anything: then the bare text, which needs nothing to be read.
+  ['*;q=0', 'identity'],
+  ['identity;q=0, gzip;q=0', 'identity'],
+  ['gzip;level=9', 'gzip'],
+  ['gzip;q=nonsense', 'gzip'],
+  ['gzippy', 'identity'],
+  [', ,gzip,,', 'gzip'],
+]
+for (const [accepted, encoding] of chosen) {
+  test(`${accepted === undefined ? 'no header' : `"${accepted}"`} gets ${encoding}`, () =>
+    assert.equal(chooseEncoding(accepted), encoding))
+}
+
+test('any text is answered, and gzip only sent where the text speaks of it or of anything', () =>
+  fc.assert(
+    fc.property(fc.string(), (accepted) => {
+      if (chooseEncoding(accepted) === 'gzip') assert.match(accepted, /gzip|\*|identity/i)
+    }),
+  ))

@@ -1,0 +1,70 @@
+// Rules for source files: name, header, length, files of a folder, and a line in the code map.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+
+const root = path.resolve(import.meta.dirname, '../../..')
+const VAGUE_NAMES = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'types', 'index', 'lib']
+const MAX_LINES = 400
+const MAX_FILES_IN_FOLDER = 15
+
+function findFaults(file: string, text: string): string[] {
+  const name = path.basename(file).replace(/(\.test)?\.ts$/, '')
+  const [first = '', second = ''] = text.split('\n')
+  const header = first.startsWith('#!') ? second : first
+  return [
+    ...(VAGUE_NAMES.includes(name) ? ['has a vague name'] : []),
+    ...(/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ? [] : ['is not kebab-case']),
+    ...(header.startsWith('// ') ? [] : ['has no header comment']),
+    ...(text.split('\n').length > MAX_LINES ? ['has too many lines'] : []),
+  ]
+}
+
+test('every source file has a specific name, a header comment and at most 400 lines', () => {
+  const files = globSync('{src,dev,conformance,test,bench}/**/*.ts', { cwd: root })
+  assert.ok(files.length > 100)
+  const faults = files.flatMap((file) =>
+    findFaults(file, readFileSync(path.join(root, file), 'utf8')).map((fault) => `${file} ${fault}`),
+  )
+  assert.deepEqual(faults, [])
+})
+
+test('each fault fails the check', () => {
+  assert.deepEqual(findFaults('src/a/utils.ts', '// Owns nothing.\n'), ['has a vague name'])
+  assert.deepEqual(findFaults('src/a/clientAuth.ts', '// Owns a thing.\n'), ['is not kebab-case'])
+  assert.deepEqual(findFaults('src/a/client.ts', "import 'x'\n"), ['has no header comment'])
+  assert.deepEqual(findFaults('src/a/client.ts', `// Owns a thing.${'\n'.repeat(401)}`), ['has too many lines'])
+})
+
+const findLargeFolders = (files: readonly string[]): string[] =>
+  [...Map.groupBy(files, path.dirname)]
+    .filter(([, own]) => own.length > MAX_FILES_IN_FOLDER)
+    .map(([folder, own]) => `${folder} has ${own.length} files`)
+
+test('no folder has more than 15 source files', () => {
+  assert.deepEqual(findLargeFolders(globSync('{src,dev,conformance,test,bench}/**/*.ts', { cwd: root })), [])
+})
+
+test('a folder with 16 files fails the check', () => {
+  const files = Array.from({ length: 16 }, (_, i) => `src/a/${i}.ts`)
+  assert.deepEqual(findLargeFolders([...files, 'src/b/1.ts']), ['src/a has 16 files'])
+})
+
+/** Files of a folder that the code map names as a whole need no line of their own. */
+const findUnmapped = (files: readonly string[], map: string): string[] =>
+  files.filter(
+    (file) => !map.includes(path.basename(file)) && !map.includes(`\`${path.relative('src', path.dirname(file))}/\``),
+  )
+
+test('the code map lists every source file', () => {
+  const map = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8')
+  assert.deepEqual(findUnmapped(globSync('src/**/*.ts', { cwd: root }), map), [])
+})
+
+test('a file that is missing in the code map fails the check', () => {
+  const map = '| `auth/guard.ts` | … | `publish/input/` | … |'
+  assert.deepEqual(findUnmapped(['src/auth/guard.ts', 'src/publish/input/csv.ts', 'src/auth/new.ts'], map), [
+    'src/auth/new.ts',
+  ])
+})

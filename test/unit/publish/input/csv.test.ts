@@ -1,0 +1,92 @@
+// Our CSV reader against the reference parser: the same cells for whatever is valid, a refusal for what is not.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'csv-parse/sync'
+import { CsvError, createCsvSplitter } from '../../../../src/publish/input/csv.ts'
+import { fc } from '../../../seed.ts'
+
+function split(text: string, pieces: readonly number[] = []): { line: number; cells: string[] }[] {
+  const splitter = createCsvSplitter()
+  const cuts = [...new Set(pieces.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b)
+  const parts = [0, ...cuts].map((from, i) => text.slice(from, cuts[i] ?? text.length))
+  return [...parts.flatMap((part) => splitter.push(part)), ...splitter.end()]
+}
+
+const cell = fc.string({ unit: fc.constantFrom('a', 'é', '中', ',', '"', '\n', '\r\n', ' ', ';'), maxLength: 6 })
+const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+test('any table, quoted only where needed, cut into any pieces, reads as the reference parser reads it', () => {
+  fc.assert(
+    fc.property(
+      fc
+        .integer({ min: 2, max: 5 })
+        .chain((width) =>
+          fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 6 }),
+        ),
+      fc.constantFrom('\n', '\r\n'),
+      fc.boolean(),
+      fc.array(fc.nat(), { maxLength: 8 }),
+      (rows, newline, lastNewline, pieces) => {
+        const text = rows.map((row) => row.map(quote).join(',')).join(newline) + (lastNewline ? newline : '')
+        const read = split(text, pieces).map((record) => record.cells)
+        assert.deepEqual(read, rows)
+        assert.deepEqual(read, parse(text, { record_delimiter: newline }))
+      },
+    ),
+    { numRuns: 3000 },
+  )
+})
+
+test('whatever text comes, cut anywhere, gives the same records or the same fault as the whole', () => {
+  const outcome = (text: string, pieces?: readonly number[]) => {
+    try {
+      return split(text, pieces)
+    } catch (error) {
+      assert(error instanceof CsvError)
+      return error.message
+    }
+  }
+  const anything = fc.string({ unit: fc.constantFrom('a', ',', '"', '\n', '\r', 'b'), maxLength: 40 })
+  fc.assert(
+    fc.property(anything, fc.array(fc.nat(), { maxLength: 8 }), (text, pieces) => {
+      assert.deepEqual(outcome(text, pieces), outcome(text))
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('a record knows the line it begins on', () => {
+  assert.deepEqual(
+    split('h,i\n"a\nb",c\n\nd,e\r\n"f",g').map(({ line, cells }) => [line, cells[0]]),
+    [
+      [1, 'h'],
+      [2, 'a\nb'],
+      [5, 'd'],
+      [6, 'f'],
+    ],
+  )
+})
+
+const faults: [text: string, line: number, message: RegExp][] = [
+  ['a,b\nc,"d', 2, /left open/],
+  ['a,b\nc,d"e\n', 2, /inside a cell/],
+  ['a,b\n"c"d,e\n', 2, /behind a closing quote/],
+  ['a,b\n"c\n\n"d,e\n', 4, /behind a closing quote/],
+]
+for (const [text, line, message] of faults) {
+  test(`${JSON.stringify(text)} is refused at line ${line}`, () => {
+    assert.throws(
+      () => split(text),
+      (error) => error instanceof CsvError && error.line === line && message.test(error.message),
+    )
+  })
+}
+
+test('a quote that is never closed does not fill the memory', () => {
+  const splitter = createCsvSplitter()
+  const piece = 'x'.repeat(1 << 20)
+  splitter.push('a,"b')
+  assert.throws(() => {
+    for (let i = 0; i < 64; i++) splitter.push(piece)
+  }, CsvError)
+})

@@ -1,0 +1,107 @@
+// Chunks: what is put in comes out, and whatever is done to the bytes in between, other records never do.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { crc32, inflateRawSync } from 'node:zlib'
+import { CHUNK_IDS, chunkOf, decodeChunk, encodeChunk, firstIdOf } from '../../../src/storage/chunk.ts'
+import { combineCrc32 } from '../../../src/storage/crc-combine.ts'
+import { fc } from '../../seed.ts'
+
+const records = fc.array(
+  fc
+    .record({ id: fc.nat(), note: fc.string({ unit: 'binary', maxLength: 200 }) })
+    .map((record) => JSON.stringify(record)),
+  { minLength: 1, maxLength: CHUNK_IDS },
+)
+
+test('a chunk holds a hundred ids, the first of them 1', () => {
+  for (const [id, chunk] of [
+    [1, 0],
+    [100, 0],
+    [101, 1],
+    [200, 1],
+    [201, 2],
+    [9_007_199_254_740_991, 90_071_992_547_409],
+  ] as const) {
+    assert.equal(chunkOf(id), chunk)
+    assert.ok(firstIdOf(chunk) <= id && id < firstIdOf(chunk + 1))
+  }
+})
+
+test('a chunk gives back its text, and says its length, its CRC and the digest of its lines', () =>
+  fc.assert(
+    fc.asyncProperty(records, async (bodies) => {
+      const text = bodies.join(',\n')
+      const chunk = await encodeChunk(text)
+      assert.equal(decodeChunk(chunk).toString(), text)
+      assert.deepEqual([chunk.bytes, chunk.crc32], [Buffer.byteLength(text), crc32(text)])
+      const lines = bodies.map((body) => `${body}\n`).join('')
+      assert.equal(chunk.sha256.toString('hex'), createHash('sha256').update(lines).digest('hex'))
+      assert.equal(chunk.deflated.subarray(-4).toString('hex'), '0000ffff')
+    }),
+  ))
+
+test('a damaged chunk is refused, or still gives its own text', async () => {
+  const text = Array.from({ length: 40 }, (_, i) => JSON.stringify({ id: i + 1, event: `Event ${i % 7}` })).join(',\n')
+  const chunk = await encodeChunk(text)
+  let refused = 0
+  for (let at = 0; at < chunk.deflated.length * 8; at++) {
+    const deflated = Buffer.from(chunk.deflated)
+    deflated[at >> 3] = (deflated[at >> 3] ?? 0) ^ (1 << (at & 7))
+    try {
+      assert.equal(decodeChunk({ ...chunk, deflated }).toString(), text)
+    } catch (error) {
+      assert.equal((error as Error).message, 'a chunk is damaged')
+      refused += 1
+    }
+  }
+  assert.ok(refused > chunk.deflated.length * 7, `${refused} refused`)
+})
+
+test('a chunk that was cut, lengthened, exchanged or wrongly described is refused', async () => {
+  const chunk = await encodeChunk('{"id":1},\n{"id":2}')
+  const other = await encodeChunk('{"id":3},\n{"id":4}')
+  const bomb = await encodeChunk('x'.repeat(10_000_000))
+  for (const wrong of [
+    { ...chunk, deflated: chunk.deflated.subarray(0, 5) },
+    { ...chunk, deflated: Buffer.alloc(0) },
+    { ...chunk, deflated: Buffer.concat([chunk.deflated, other.deflated]) },
+    { ...chunk, deflated: other.deflated },
+    { ...chunk, deflated: bomb.deflated },
+    { ...chunk, bytes: chunk.bytes + 1 },
+    { ...chunk, bytes: chunk.bytes - 1 },
+    { ...chunk, crc32: chunk.crc32 ^ 1 },
+  ]) {
+    assert.throws(() => decodeChunk(wrong), { message: 'a chunk is damaged' })
+  }
+})
+
+test('the CRC of two texts follows from theirs, for any lengths', () => {
+  const bytes = fc.uint8Array({ maxLength: 3000 })
+  fc.assert(
+    fc.property(bytes, bytes, (first, second) => {
+      const whole = crc32(Buffer.concat([first, second]))
+      assert.equal(combineCrc32(crc32(first), crc32(second), second.length), whole)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('the CRC of two texts is right beyond four gigabytes', () => {
+  // Zeros only: their CRC can be had by doubling as well, and each step checks the one before.
+  let crc = crc32(Buffer.alloc(1024))
+  for (let length = 1024; length < 2 ** 34; length *= 2) {
+    const doubled = combineCrc32(crc, crc, length)
+    const quarters = combineCrc32(combineCrc32(crc, crc, length), combineCrc32(crc, crc, length), 2 * length)
+    assert.equal(combineCrc32(doubled, doubled, 2 * length), quarters)
+    if (length <= 2 ** 24) assert.equal(doubled, crc32(Buffer.alloc(2 * length)))
+    crc = doubled
+  }
+})
+
+test('a chunk refers to nothing outside itself: two of them inflate one behind the other', async () => {
+  const texts = ['{"id":1,"event":"A"}', ',\n{"id":1,"event":"A"}']
+  const chunks = await Promise.all(texts.map((text) => encodeChunk(text)))
+  const both = Buffer.concat([...chunks.map((chunk) => chunk.deflated), Buffer.from([3, 0])])
+  assert.equal(inflateRawSync(both).toString(), texts.join(''))
+})
