@@ -1,0 +1,80 @@
+// The modules that guard something, and the tests that must notice a fault in each.
+interface GuardingModule {
+  readonly area: 'auth' | 'paging' | 'filters' | 'storage' | 'publish'
+  readonly source: string
+  readonly tests: readonly string[]
+}
+
+const group = (area: GuardingModule['area'], folder: string, modules: Record<string, string>): GuardingModule[] =>
+  Object.entries(modules).map(([name, tests]) => ({
+    area,
+    source: `src/${folder}/${name}.ts`,
+    tests: tests.split(' ').map((test) => `test/${test}.test.ts`),
+  }))
+
+export const guardingModules: readonly GuardingModule[] = [
+  ...group('auth', 'auth', {
+    'access-tokens': 'unit/auth/access-tokens unit/auth/external-issuer',
+    'client-authentication': 'unit/auth/client-authentication unit/auth/token-endpoint',
+    'client-registry': 'unit/auth/client-registry integration/auth/clients',
+    'credential-cache': 'unit/auth/credential-cache',
+    'external-issuer': 'unit/auth/external-issuer',
+    guard: 'unit/auth/whoami integration/platform/http-sockets journeys/auth/revocation',
+    'key-ring': 'unit/auth/key-ring integration/auth/keys',
+    'provisioning/clients': 'integration/auth/clients',
+    'provisioning/keys': 'integration/auth/keys',
+    'token-cache': 'unit/auth/token-cache',
+    'token-endpoint': 'unit/auth/token-endpoint',
+  }),
+  ...group('paging', 'api/paging', {
+    cursor: 'unit/api/cursor',
+    offsets: 'integration/api/paging/routes',
+    'page-from-chunks': 'integration/api/paging/page-from-chunks',
+    'read-chunks': 'integration/api/paging/page-from-chunks integration/api/paging/routes',
+    'release-reference': 'integration/api/paging/walk-release integration/api/resources/releases',
+    'release-resolver':
+      'integration/api/paging/walk-release integration/api/paging/token-release integration/api/resources/releases',
+  }),
+  ...group('filters', 'api/filters', {
+    fields: 'integration/api/filters/filter-refusals integration/contract/contract',
+    'filter-sql': 'integration/api/filters/filter-sql integration/api/filters/filters',
+    filters: 'integration/api/filters/filter-refusals integration/api/filters/filters',
+    'records-request': 'integration/api/filters/filter-refusals integration/api/filters/filters',
+    'run-filter-queries': 'integration/api/filters/filter-sql integration/api/filters/filters',
+  }),
+  ...group('storage', 'storage', {
+    chunk: 'unit/storage/chunk',
+    contract: 'unit/storage/contract integration/contract/contract',
+    'crc-combine': 'integration/storage/gzip-splice',
+    'file-store': 'integration/storage/file-store',
+    'gzip-splice': 'integration/storage/gzip-splice',
+    'normalise-text': 'unit/publish/text',
+    'published-releases': 'integration/api/resources/releases integration/api/resources/files',
+    'serialise-record': 'unit/storage/chunk integration/publish/nasty-text',
+    'verified-files': 'integration/api/file-verification',
+    versions: 'integration/api/kept-releases',
+  }),
+  ...group('publish', 'publish', {
+    publish: 'integration/publish/publish integration/publish/changes integration/publish/rejected-rows',
+    rollback: 'integration/publish/rollback integration/publish/rollback-pruned',
+    prune: 'integration/publish/prune',
+    'findings/findings': 'integration/publish/rejected-rows integration/publish/publish',
+    'findings/rejected-rows': 'integration/publish/rejected-rows',
+    'input/csv': 'unit/publish/input/csv',
+    'input/read-release': 'integration/publish/publish integration/publish/changes',
+    'input/release-manifest': 'integration/publish/publish integration/publish/changes',
+    'input/json-value': 'unit/publish/validation integration/publish/publish',
+    'validate/check-cell': 'unit/publish/check-row unit/publish/validation unit/publish/text',
+    'validate/check-row': 'unit/publish/check-row unit/publish/validation',
+    'validate/check-release': 'unit/publish/check-release integration/publish/publish',
+    'validate/id-set': 'unit/publish/id-set',
+    'validate/signed-count': 'unit/publish/validation',
+    'write/compare': 'integration/publish/publish integration/publish/changes',
+    'write/latest-release': 'integration/publish/publish integration/contract/contract',
+    'write/mark-breaks': 'integration/publish/series-changes',
+    'write/chunks': 'integration/publish/publish',
+    'write/versions': 'integration/publish/publish',
+    'export/export-files': 'integration/publish/export-files',
+    'export/write-files': 'integration/publish/export-files',
+  }),
+]

@@ -1,0 +1,45 @@
+// docs/mutants.md: how many planted faults the tests notice, and why the others survive.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+export interface Mutant {
+  readonly area: string
+  readonly source: string
+  readonly line: number
+  readonly code: string
+  readonly before: string
+  readonly after: string
+  readonly killed: boolean
+  /** Why no test notices it; null where it is killed, or where nobody has looked into it yet. */
+  readonly reason: string | null
+}
+
+export const formatReport = (mutants: readonly Mutant[]): string => {
+  const survivors = mutants.filter(({ killed }) => !killed)
+  const areas = [...Map.groupBy(mutants, ({ area }) => area)].map(
+    ([area, own]) => `| ${area} | ${own.length} | ${own.filter(({ killed }) => killed).length} |`,
+  )
+  return `# Mutation tests
+
+\`npm run mutants\` plants faults in the modules that guard something, one at a time: it removes a guard, negates a
+condition or shifts a boundary, also in SQL. A fault is killed if a test fails. The command writes this page.
+
+**${mutants.length - survivors.length} killed of ${mutants.length}.**
+
+| area | planted | killed |
+| ---- | ------- | ------ |
+${areas.join('\n')}
+
+## Survivors
+
+${survivors.length === 0 ? 'None.' : survivors.map(formatSurvivor).join('\n')}
+`
+}
+
+const formatSurvivor = ({ source, code, before, after, reason }: Mutant): string =>
+  `- \`${source}\`: in \`\` ${code} \`\`, \`${before.split('\n', 1)[0]}\` becomes \`${after.trim()}\`. ${reason ?? 'Not explained.'}`
+
+export function writeReport(mutants: readonly Mutant[]): void {
+  const sorted = mutants.toSorted((a, b) => (`${a.source} ${a.before}` < `${b.source} ${b.before}` ? -1 : 1))
+  writeFileSync(path.resolve(import.meta.dirname, '../../docs/mutants.md'), formatReport(sorted))
+}
