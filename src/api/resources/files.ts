@@ -8,6 +8,7 @@ import { createFileOpener } from '../../storage/verified-files.ts'
 import { findRelease } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { type ByteRange, readByteRange } from '../response/byte-range.ts'
+import { matchesIfNoneMatch } from '../response/conditional-request.ts'
 import { releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse } from '../response/response-schemas.ts'
 import { nothingQuery } from './parameters.ts'
@@ -67,7 +68,7 @@ export function registerFileRoutes(app: HttpServer, routes: ResourceOptions, che
       const file = await findFile(release, request.params.name)
       const entityTag = `"${file.sha256}"`
       const always = { ...releaseHeader(release), 'cache-control': 'private', etag: entityTag }
-      if (namesTag(request.headers['if-none-match'], entityTag)) return reply.headers(always).code(304).send()
+      if (matchesIfNoneMatch(request.headers['if-none-match'], entityTag)) return reply.headers(always).code(304).send()
 
       const range = readRange(request, file, entityTag)
       const stored = await openChecked(file)
@@ -93,7 +94,7 @@ export function registerFileRoutes(app: HttpServer, routes: ResourceOptions, che
   })
 }
 
-/** Null where the whole file is to be sent. A Range counts for GET only, and with If-Range only for the same file. */
+/** Null where the whole file is to be sent. A Range counts for GET only, and with If-Range only if its tag is the same. */
 function readRange({ method, headers }: FastifyRequest, { name, bytes }: ReleaseFile, tag: string): ByteRange | null {
   const condition = headers['if-range']
   if (method !== 'GET' || (condition !== undefined && condition !== tag)) return null
@@ -103,6 +104,3 @@ function readRange({ method, headers }: FastifyRequest, { name, bytes }: Release
     headers: { 'content-range': `bytes */${bytes}` },
   })
 }
-
-const namesTag = (header: string | undefined, tag: string): boolean =>
-  header?.split(',').some((named) => ['*', tag, `W/${tag}`].includes(named.trim())) ?? false

@@ -6,6 +6,7 @@ import { runWithTimeout } from '../../platform/cancellation.ts'
 import { type ContentEncoding, chooseEncoding } from '../../platform/http/content-encoding.ts'
 import { countBytes, type Part, writeGzip, writeIdentity } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { matchesIfNoneMatch } from './conditional-request.ts'
 import type { EncodedBody, ResponseCache } from './response-cache.ts'
 
 /** A body in parts; of a page also the cursor of the next one. */
@@ -58,8 +59,11 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     const [path] = request.url.split('?')
     const key = [identifyRelease(release), path, variant, encoding].join(' ')
     const tag = tagOf(key)
-    const held = request.headers['if-none-match']
-    const body = matchesIfNoneMatch(held, tag)
+    const ifNoneMatch = request.headers['if-none-match']
+    const matches = matchesIfNoneMatch(ifNoneMatch, tag)
+    // `*` matches any representation. Whether there is one is known only when it was made.
+    const needsNoBody = matches && ifNoneMatch !== '*'
+    const body = needsNoBody
       ? null
       : await cache(key, async () => {
           const made = await runWithTimeout(
@@ -76,8 +80,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
       // May be kept, but is asked for again: a newer release may have come.
       'cache-control': 'private, no-cache',
     })
-    // `*` stands for any body at all: whether there is one was seen when it was made.
-    if (body === null || held === '*') return reply.code(304).send()
+    if (body === null || matches) return reply.code(304).send()
     if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)
     // The body is shared by all who ask for it; the address is the caller's own.
     if (body.next !== null)
@@ -85,10 +88,6 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     return reply.type('application/json; charset=utf-8').send(body.bytes)
   }
 }
-
-/** RFC 9110, 13.1.2: by the weak comparison, for a proxy that packs an answer calls its tag weak. */
-const matchesIfNoneMatch = (held: string | undefined, tag: string): boolean =>
-  held !== undefined && held.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
 
 /** The same question, one page on. */
 function nextAddress(address: string, cursor: string, pinned: Response['pinned'] = {}): string {
