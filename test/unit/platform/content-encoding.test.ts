@@ -25,14 +25,15 @@ const chosen: [accepted: string | undefined, encoding: ContentEncoding][] = [
   ['gzip ;Q=0, *', 'identity'],
   ['gzip;q=0.001', 'gzip'],
   ['gzip;q=0, *;q=1', 'identity'],
-  ['identity;q=0', 'gzip'],
   ['identity;q=0, gzip;q=0.1', 'gzip'],
   ['gzip, *;q=0', 'gzip'],
   // Nobody would take anything: then the bare text, which needs nothing to be read.
   ['*;q=0', 'identity'],
+  ['identity;q=0', 'identity'],
   ['identity;q=0, gzip;q=0', 'identity'],
   ['gzip;level=9', 'gzip'],
-  ['gzip;q=nonsense', 'gzip'],
+  // A weight that is not a number accepts nothing.
+  ['gzip;q=nonsense', 'identity'],
   ['gzippy', 'identity'],
   [', ,gzip,,', 'gzip'],
 ]
