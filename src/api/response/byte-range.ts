@@ -1,4 +1,6 @@
 // Which bytes of a file a request wants (RFC 9110, section 14). Pure. Several ranges at once are answered with the whole.
+// Our own because range-parser 1.3 calls a suffix longer than the file unsatisfiable (14.1.2: it is the whole file), says the
+// same of units it does not know (14.2: ignore them), and reads every range of a header with thousands of them.
 export interface ByteRange {
   readonly start: number
   /** The first byte that is not wanted. */
