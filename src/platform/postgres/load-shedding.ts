@@ -1,5 +1,6 @@
 // Shedding load: while the node is late, or enough questions to the database are under way, further ones are refused at once.
 // What is answered from memory goes on, because it never comes here.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Sql } from 'sql-template-tag'
 import { Problem } from '../problem.ts'
 import type { Database } from './database.ts'
@@ -37,12 +38,15 @@ export function shedLoad(database: Database, { inFlight = 128, lateMs = 500 }: B
 }
 
 function watchLateness(lateMs: number): () => boolean {
+  const delays = monitorEventLoopDelay({ resolution: TICK_MS })
+  delays.enable()
+  const isExceeded = () => delays.max / 1e6 - TICK_MS > lateMs
   let late = false
-  let last = performance.now()
   setInterval(() => {
-    const now = performance.now()
-    late = now - last - TICK_MS > lateMs
-    last = now
+    // A reset also discards the interval that follows it: until there is a new sample, the last result holds.
+    if (delays.count === 0) return
+    late = isExceeded()
+    if (late) delays.reset()
   }, TICK_MS).unref()
-  return () => late
+  return () => late || isExceeded()
 }

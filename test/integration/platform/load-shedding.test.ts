@@ -60,6 +60,16 @@ test('while the node is late, what asks the database is 503 with Retry-After and
   assert.equal((await app.inject('/asks')).statusCode, 200)
 })
 
+test('a node that stays late refuses every time, and answers again when the loop is free', async () => {
+  for (let i = 0; i < 8; i++) {
+    block(300)
+    await wait(0)
+    assert.equal((await app.inject('/asks')).statusCode, 503, `round ${i}`)
+  }
+  await wait(200)
+  assert.equal((await app.inject('/asks')).statusCode, 200)
+})
+
 test('a node that is a little late refuses nobody', async () => {
   block(120)
   await wait(0)
