@@ -67,6 +67,14 @@ test('a record knows the line it begins on', () => {
   )
 })
 
+test('a record with too few or too many cells keeps them, and takes none of the next record', () => {
+  for (const quoted of ['1', '"1"'])
+    assert.deepEqual(
+      split(`a,b,c\n${quoted},2\n3,4,5,6\n7\n`).map(({ cells }) => cells),
+      [['a', 'b', 'c'], ['1', '2'], ['3', '4', '5', '6'], ['7']],
+    )
+})
+
 const faults: [text: string, line: number, message: RegExp][] = [
   ['a,b\nc,"d', 2, /left open/],
   ['a,b\nc,d"e\n', 2, /inside a cell/],
