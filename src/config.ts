@@ -44,7 +44,7 @@ export class ConfigError extends Error {
     super(
       `The configuration has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.map((f) => `  ${f}`).join('\n')}`,
     )
-    this.name = 'ConfigFault'
+    this.name = 'ConfigError'
   }
 }
 
