@@ -12,7 +12,7 @@ import { findFreePort } from '../../../dev/postgres.ts'
 import { nameTemplate } from '../../database.ts'
 
 const SCRIPT = path.resolve(import.meta.dirname, '../../../dev/test-cluster.ts')
-const DATABASE = path.resolve(import.meta.dirname, '../database.ts')
+const DATABASE = path.resolve(import.meta.dirname, '../../database.ts')
 /** Far longer than a start takes on a busy machine. */
 const PATIENCE_MS = 60_000
 
