@@ -50,21 +50,25 @@ export function findMutations(file: string, text: string): Mutation[] {
   }
   visit(source)
   const lines = text.split('\n')
-  return edits
-    .map(({ start, end, after }) => {
-      const { line } = source.getLineAndCharacterOfPosition(start)
-      return {
-        line: line + 1,
-        code: (lines[line] ?? '').trim(),
-        before: text.slice(start, end),
-        after,
-        text: text.slice(0, start) + after + text.slice(end),
-      }
-    })
-    .toSorted((a, b) => (orderOf(file, a) < orderOf(file, b) ? -1 : 1))
+  const mutations = edits.map(({ start, end, after }) => {
+    const { line } = source.getLineAndCharacterOfPosition(start)
+    return {
+      line: line + 1,
+      code: (lines[line] ?? '').trim(),
+      before: text.slice(start, end),
+      after,
+      text: text.slice(0, start) + after + text.slice(end),
+    }
+  })
+  return shuffle(mutations)
 }
 
-const orderOf = (file: string, { text }: Mutation): string => hash('sha256', `${file} ${text}`)
+/** By a digest of the position, so that the order outlives a change of names. */
+const shuffle = (mutations: readonly Mutation[]): Mutation[] =>
+  mutations
+    .map((mutation, i) => ({ mutation, order: hash('sha256', String(i)) }))
+    .toSorted((a, b) => (a.order < b.order ? -1 : 1))
+    .map(({ mutation }) => mutation)
 
 function editsOf(node: ts.Node, text: string): Edit[] {
   if (ts.isIfStatement(node) && leavesFunction(node.thenStatement)) return [replaceNode(node.expression, 'false')]
