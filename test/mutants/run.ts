@@ -62,6 +62,12 @@ function runTests(copy: string, tests: readonly string[]): Promise<boolean> {
   })
 }
 
+/** A fault is noticed only by a test that passes without it. */
+async function requirePassing(copy: string, tests: string[]): Promise<void> {
+  for (let test = tests.shift(); test !== undefined; test = tests.shift())
+    if (!(await runTests(copy, [test]))) throw new Error(`${test} fails without a planted fault`)
+}
+
 async function plant(copy: string, source: string, mutation: Mutation, tests: readonly string[]): Promise<boolean> {
   const file = path.join(copy, source)
   const original = readFileSync(file, 'utf8')
@@ -98,10 +104,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 await globalSetup()
 const mutants: Mutant[] = []
+const unchanged = [...new Set(modules.flatMap((module) => module.tests))]
 try {
-  const copy = copyCheckout()
-  const tests = [...new Set(modules.flatMap((module) => module.tests))]
-  if (!(await runTests(copy, tests))) throw new Error('the tests fail without a planted fault')
+  await Promise.all(Array.from({ length: WORKERS }, () => requirePassing(copyCheckout(), unchanged)))
   await Promise.all(Array.from({ length: WORKERS }, () => work(planned, mutants)))
 } finally {
   await (stopping ??= stop())

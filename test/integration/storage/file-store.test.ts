@@ -156,7 +156,7 @@ function runIn(shell: string, wrapper: string[], directory: string) {
 test('a file larger than the system allows is refused in the middle and leaves nothing', async () => {
   const { directory } = await openEmpty()
   const { lines, stderr } = runIn(`trap '' XFSZ; ulimit -f 1024; exec "$@"`, [], directory)
-  assert.match(lines[0] ?? stderr, /^OperatorFault hed-outbreaks-1\.csv could not be written: EFBIG/)
+  assert.match(lines[0] ?? stderr, /^OperatorError hed-outbreaks-1\.csv could not be written: EFBIG/)
   assert.equal(lines[1], '[]')
 })
 
@@ -165,7 +165,7 @@ test('a full disk is refused in the middle and leaves nothing', async (t) => {
   const shell = 'mount -t tmpfs -o size=1m tmpfs "$0" || { echo no mount; exit; }; exec "$@"'
   const { stdout, lines, stderr } = runIn(shell, ['unshare', '--map-root-user', '--mount'], directory)
   if (!stdout.includes('writing')) return t.skip(`this system lets nobody mount a small disk: ${stdout}${stderr}`)
-  assert.match(lines[0] ?? stderr, /^OperatorFault hed-outbreaks-1\.csv could not be written: ENOSPC/)
+  assert.match(lines[0] ?? stderr, /^OperatorError hed-outbreaks-1\.csv could not be written: ENOSPC/)
   assert.equal(lines[1], '[]')
 })
 
