@@ -117,5 +117,5 @@ test('chunks: a COPY is refused too, where a chunk matches and where none does',
 test('the condition on from_release and to_release is written in one file', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const written = sources.filter((name) => /\bto_release > /.test(readFileSync(path.join('src', name), 'utf8')))
-  assert.deepEqual(written, [path.join('records', 'versions.ts')])
+  assert.deepEqual(written, [path.join('storage', 'versions.ts')])
 })
