@@ -82,7 +82,7 @@ async function assertFixture(dataset: Dataset): Promise<void> {
   }
 }
 
-/** The digest of a release from its records, as docs/verify.md says. */
+/** The digest of a release from its records, as docs/verify-a-download.md says. */
 function digestOf(records: readonly Record<string, unknown>[]): string {
   const chunks = [...Map.groupBy(records, ({ id }) => Math.floor((Number(id) - 1) / 100)).entries()].sort(
     ([one], [other]) => one - other,

@@ -1,5 +1,5 @@
 // The 998 reports of cdcepi/zika as they lie there, through one mapping: a second reader, which shares no code with ours,
-// says of every row whether it must be accepted, rejected or skipped, and counts every kind of trouble in docs/messy-input.md.
+// says of every row whether it must be accepted, rejected or skipped, and counts every kind of trouble in docs/real-input-examples.md.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -162,7 +162,7 @@ test('the page on messy input gives the figures of the original files', { skip }
     [...datesOfDay18437].filter((field) => counted.includes(field)),
     [],
   )
-  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/messy-input.md'), 'utf8')
+  const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/real-input-examples.md'), 'utf8')
   for (const [trouble, times] of Object.entries(counts))
     assert.match(
       page,
