@@ -1,5 +1,5 @@
-// Results as files, as lines on a screen and as the tables in docs/performance.md. Run by itself it writes the tables again,
-// from the newest result there is.
+// Writes results as files, as lines on a terminal and as the tables in docs/performance.md.
+// Run as a program, it writes the tables again from the newest result file.
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Figure, type Findings, isMet, type Limit, type Result } from './goal.ts'
@@ -16,7 +16,7 @@ export interface Run extends Findings {
 
 const folder = path.resolve(import.meta.dirname, 'results')
 const page = path.resolve(import.meta.dirname, '../docs/performance.md')
-const BEGIN = '<!-- results: made by `node bench/report.ts` -->'
+const BEGIN = '<!-- results: written by `node bench/report.ts` -->'
 const END = '<!-- end of results -->'
 const QUICK = 'quick.json'
 
@@ -26,7 +26,7 @@ export const readQuick = (): Run | null => {
 }
 
 export const writeQuick = (run: Run): void => writeRun(QUICK, run)
-/** What was measured earlier that day and not again is kept: a long run may be done in sections. */
+/** Keeps results of the same day that this run did not measure, so that a long run can be done in sections. */
 export function writeDated(run: Run): void {
   const name = `${run.date}-${run.records}.json`
   const file = path.join(folder, name)
@@ -51,7 +51,7 @@ function writeRun(name: string, run: Run): void {
 export const formatLine = (result: Result): string =>
   `${result.goal.padStart(4)}  ${result.what.padEnd(62)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatVerdict(result)}`
 
-/** What a contender did, below the ratios it is part of. */
+/** The figure of one contender, printed below the ratios it is part of. */
 export const formatFigure = (figure: Figure): string =>
   `      ${figure.contender.padEnd(62)}${formatSummary(figure, '')} ${figure.unit}`
 
@@ -69,13 +69,13 @@ const formatSummary = ({ median, low, high }: Summary, unit: string) =>
 const formatNumber = (value: number) =>
   value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
 
-/** In parts of the median, over all goals. */
+/** Relative to the median, over all goals. */
 export function formatNoise(results: readonly Result[]): string {
   const { median, high } = summarise(results.map(({ measured }) => (noiseOf(measured) * 100) / measured.median))
-  return `${formatNumber(median)} % in the middle, ${formatNumber(high)} % at most`
+  return `${formatNumber(median)} % median, ${formatNumber(high)} % maximum`
 }
 
-/** The first row is the head. Aligned as the formatter aligns it, so that what is made need not be formatted. */
+/** The first row is the header. Aligned as Biome aligns tables, so that the page needs no formatting. */
 function formatTable([head = [], ...rows]: string[][]): string {
   const widths = head.map((name, column) => Math.max(3, name.length, ...rows.map((row) => (row[column] ?? '').length)))
   const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
@@ -96,7 +96,7 @@ function formatRun({ date, records, rounds, seconds, machine, results, figures, 
   return [
     `${date}, ${records.toLocaleString('en')} records, ${rounds} rounds of ${seconds} s. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB; ${machine.system}; Node ${machine.node}; ${machine.postgres} (${settings.join(', ')}).`,
     formatTable([['#', 'ratio', 'goal', 'measured', ''], ...goals]),
-    `Noise, as half the spread of rounds: ${formatNoise(results.filter(({ limit }) => limit !== null))}.`,
+    `Noise (half the range of the rounds): ${formatNoise(results.filter(({ limit }) => limit !== null))}.`,
     formatTable([
       ['contender', 'measured', 'unit'],
       ...figures.map((figure) => [figure.contender, formatSummary(figure, ''), figure.unit]),
@@ -109,7 +109,7 @@ function writePage(): void {
   const run = JSON.parse(readFileSync(path.join(folder, newest), 'utf8')) as Run
   const text = readFileSync(page, 'utf8')
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (begin === -1 || end < begin) throw new Error('the page has no place for results')
+  if (begin === -1 || end < begin) throw new Error('docs/performance.md has no markers for the results')
   writeFileSync(page, `${text.slice(0, begin)}${BEGIN}\n\n${formatRun(run)}\n\n${text.slice(end)}`)
 }
 

@@ -78,7 +78,7 @@ const former = quick ? readQuick() : null
 const lost = former?.records === run.records ? findLost(former.results, run.results) : []
 const goals = run.results.filter(({ limit }) => limit !== null)
 if (accept && only.length === 0) writeQuick(run)
-if (goals.length > 0) console.log(`noise, as half the spread of rounds: ${formatNoise(goals)}`)
+if (goals.length > 0) console.log(`noise (half the range of the rounds): ${formatNoise(goals)}`)
 for (const { goal, what } of lost) console.log(`lost by more than the noise: ${goal}, ${what}`)
 if (run.skipped.length > 0)
   console.log(

@@ -84,8 +84,8 @@ async function measureKind({ options, store }: Stage, kind: Kind): Promise<Findi
       figures: [
         figure(`one process, ${CLIENTS} connections: ${name}`, 'pages/s', measured.one),
         figure(`two processes, ${CLIENTS} connections: ${name}`, 'pages/s', measured.two),
-        figure(`one process: kept busy by ${name}s`, 'cores', cores.one),
-        figure(`two processes: kept busy by ${name}s`, 'cores', cores.two),
+        figure(`one process: cores used by ${name}s`, 'cores', cores.one),
+        figure(`two processes: cores used by ${name}s`, 'cores', cores.two),
       ],
       skipped: [],
     }

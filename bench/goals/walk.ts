@@ -35,15 +35,15 @@ export async function measureWalk({ cold, pages, options, store }: Stage): Promi
     results: [
       result(
         '4a',
-        'walk of everything, inflated and verified / psql COPY',
+        'walk of all pages, decompressed and verified / psql COPY',
         { atLeast: 1 },
         ratios(measured.inflating, measured.copy),
       ),
-      result('4b', 'the same, not inflated / psql COPY', { atLeast: 2.5 }, ratios(measured.storing, measured.copy)),
+      result('4b', 'the same, not decompressed / psql COPY', { atLeast: 2.5 }, ratios(measured.storing, measured.copy)),
     ],
     figures: [
-      figure('psql: COPY of rendered rows to nowhere', 'records/s', measured.copy),
-      figure('service: one client walks and inflates', 'records/s', measured.inflating),
+      figure('psql: COPY of rendered rows, discarded', 'records/s', measured.copy),
+      figure('service: one client walks and decompresses', 'records/s', measured.inflating),
       figure('service: one client walks', 'records/s', measured.storing),
     ],
     skipped: [],
