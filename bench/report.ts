@@ -49,11 +49,11 @@ function writeRun(name: string, run: Run): void {
 }
 
 export const formatLine = (result: Result): string =>
-  `${result.goal.padStart(4)}  ${result.what.padEnd(62)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatVerdict(result)}`
+  `${result.goal.padStart(4)}  ${result.what.padEnd(64)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatVerdict(result)}`
 
 /** The figure of one contender, printed below the ratios it is part of. */
 export const formatFigure = (figure: Figure): string =>
-  `      ${figure.contender.padEnd(62)}${formatSummary(figure, '')} ${figure.unit}`
+  `      ${figure.contender.padEnd(64)}${formatSummary(figure, '')} ${figure.unit}`
 
 const formatVerdict = (result: Result) => (result.limit === null ? '' : isMet(result) ? 'met' : 'not met')
 
