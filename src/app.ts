@@ -1,4 +1,4 @@
-// The hall: the only place where the rooms meet, and the table of contents of the service.
+// Assembles the service from its modules; the table of contents of the service.
 import { createSecretKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { createResponseCache } from './api/response/response-cache.ts'
@@ -33,22 +33,22 @@ interface AppDependencies {
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   maxConnections: number
   cacheMegabytes: number
-  /** How old what is known of clients and keys may be before nobody is let in. */
+  /** Maximum age of the loaded clients and keys; beyond it every token is rejected. */
   maxStalenessSeconds: number
   rateLimit: number
   rateSeconds: number
   clientConcurrency: number
   redisUrl: string | null
   database: Database
-  /** Left out where this node has none. */
+  /** Undefined if this node has no files. */
   files?: FileStore | undefined
   watcher: Watcher
   log: FastifyBaseLogger
   isDraining: () => boolean
 }
 
-/** A few rounds of the watcher missed: the database does not answer. */
-const LOST_MS = 2500
+/** Not ready after this time without a response: a few rounds of the watcher. */
+const DATABASE_TIMEOUT_MS = 2500
 
 export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
   const { baseUrl, authUrl, secret, externalIssuer, maxConnections, database, files, watcher, log, isDraining } =
@@ -57,14 +57,14 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const parties = { issuer: authUrl, audience: baseUrl }
 
   const published = watcher.watch('release', loadPublishedReleases, new Map())
-  const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isLeaving: isDraining })
+  const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isDraining })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
   const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
   registerHealth(app, () => [
     ...(isDraining() ? ['draining'] : []),
-    ...(watcher.silence() > LOST_MS ? ['database'] : []),
-    ...(watcher.age() > maxStalenessMs ? ['stale'] : []),
+    ...(watcher.msSinceResponse() > DATABASE_TIMEOUT_MS ? ['database'] : []),
+    ...(watcher.stalenessMs() > maxStalenessMs ? ['stale'] : []),
   ])
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
@@ -76,7 +76,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     requireScope(guarded, { ...guard, scope: null })
     registerWhoami(guarded, quota)
   })
-  const asked = shedLoad(cancelWithRequest(database))
+  const requestDatabase = shedLoad(cancelWithRequest(database))
   const cache = createResponseCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {
@@ -85,7 +85,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       if (dependencies.clientConcurrency > 0) limitConcurrency(guarded, dependencies.clientConcurrency)
       registerDataRoutes(guarded, {
         dataset,
-        database: asked,
+        database: requestDatabase,
         baseUrl,
         cursorKey: createSecretKey(deriveKey(secret, 'cursor')),
         cache,
@@ -98,14 +98,14 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   return app
 
   function registerIssuer() {
-    const knowledge = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
-    registerTokenEndpoint(app, { ...parties, knowledge, claimsFor: nameReleases })
-    registerIssuerMetadata(app, { issuer: authUrl, scopes, knowledge })
-    return createVerifier(parties, knowledge)
+    const credentialCache = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
+    registerTokenEndpoint(app, { ...parties, credentialCache, createClaims: createReleaseClaim })
+    registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
+    return createVerifier(parties, credentialCache)
   }
 
-  /** The newest release of each dataset the token opens: v1 reads it for as long as the token lives (decision 0013). */
-  function nameReleases(granted: readonly string[]) {
+  /** The newest release of each dataset that the token may read: v1 reads it until the token expires (decision 0013). */
+  function createReleaseClaim(granted: readonly string[]) {
     const newest = catalogue
       .filter(({ scope }) => granted.includes(scope))
       .map(({ name }): [string, number | undefined] => [name, published.value.get(name)?.at(-1)?.number])
@@ -116,9 +116,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   function openQuota() {
     const { rateLimit: limit, rateSeconds: seconds, redisUrl } = dependencies
     if (limit === 0) return null
-    const opened = createQuota({ limit, seconds, redisUrl, log })
-    app.addHook('onReady', opened.open)
-    app.addHook('onClose', opened.close)
-    return opened
+    const created = createQuota({ limit, seconds, redisUrl, log })
+    app.addHook('onReady', created.open)
+    app.addHook('onClose', created.close)
+    return created
   }
 }

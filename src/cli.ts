@@ -1,5 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
-// outbreakctl, the operator's door. Answers on stdout, says what is wrong on stderr; never prints a stack for a user's fault.
+// outbreakctl, the operator's command line. Prints results on stdout and errors on stderr, without a stack trace if the
+// operator, the configuration or the database caused the error.
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { registerCredentialCommands } from './auth/provisioning/commands.ts'
@@ -24,11 +25,13 @@ function print(result: CommandOutput | readonly CommandOutput[]): void {
   console.log(formatOutput(result, process.stdout))
 }
 
-async function answer(work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>): Promise<void> {
+async function runAndPrint(
+  work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>,
+): Promise<void> {
   const database = openDatabase({
     url: readDatabaseConfig(process.env).databaseUrl,
     role: 'outbreaks_operator',
-    // One that writes, and one that reads what is published meanwhile.
+    // One connection writes, the other reads published data at the same time.
     connections: 2,
   })
   try {
@@ -45,31 +48,31 @@ function openFiles(): FileStore | undefined {
 }
 
 const program = new Command('outbreakctl')
-  .description('Runs the Outbreak Data Service: schema, credentials, releases.')
+  .description('Manages the Outbreak Data Service: schema, credentials, releases.')
   .showHelpAfterError()
 
 program
   .command('migrate')
-  .description('bring the database to the current schema')
+  .description('migrate the database to the current schema')
   .action(async () => print({ applied: await migrate(readDatabaseConfig(process.env).databaseUrl) }))
 registerCredentialCommands(program, {
   scopes: catalogue.map((dataset) => dataset.scope),
-  answer,
+  runAndPrint,
   sealingKey: () => deriveKey(readOperatorConfig(process.env).secret, 'signing keys'),
 })
-registerReleaseCommands(program, { datasets: catalogue, answer, print, progress: progress.update, openFiles })
+registerReleaseCommands(program, { datasets: catalogue, runAndPrint, print, progress: progress.update, openFiles })
 
 try {
   await program.parseAsync()
 } catch (error) {
   progress.clear()
-  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${explain(error)}`)
-  // A connection that failed while it was opened may stay open until the server gives up; nobody waits for that.
+  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${describeError(error)}`)
+  // A connection that failed to open may stay open until the server closes it, so the process does not wait for it.
   process.exit(1)
 }
 
-/** A fault of the operator, of the configuration or of the database in a sentence; anything else is ours and is thrown again. */
-function explain(error: unknown): string {
+/** The message for an error of the operator, the configuration or the database. Rethrows other errors, which are bugs. */
+function describeError(error: unknown): string {
   const cause = error instanceof Problem ? error.cause : undefined
   const sentence = describeDatabaseError(cause ?? error)
   if (sentence !== undefined) return sentence

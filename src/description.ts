@@ -1,4 +1,4 @@
-// What the API says of itself beside its routes: the head of the OpenAPI document.
+// The part of the OpenAPI document that does not follow from the routes.
 import type { ApiDescription } from './platform/http/openapi.ts'
 
 export const describeService = (baseUrl: string, authUrl: string): ApiDescription => ({
@@ -6,22 +6,23 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
   info: {
     title: 'Outbreak Data Service',
     version: '2',
-    description: 'Outbreak data, published as immutable releases. Every answer names its release; a walk stays on it.',
+    description:
+      'Outbreak data, published as immutable releases. Every response names its release; all pages of a walk are of the same release.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: baseUrl }],
   tags: [
-    { name: 'Authentication', description: 'Client credentials in, access token out.' },
-    { name: 'Data', description: 'Records and what describes them.' },
+    { name: 'Authentication', description: 'Obtain an access token with client credentials.' },
+    { name: 'Data', description: 'Records, releases, downloads and metadata.' },
   ],
   components: {
     securitySchemes: {
-      // Not `oauth2`: the page's dialog for it cannot send the audience, so it would only ever fail.
+      // Not `oauth2`: the dialog of the reference page cannot send the audience, so it would always fail.
       token: {
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'JWT',
-        description: `An access token from POST ${authUrl}/oauth/token; the operator hands out the credentials for it.`,
+        description: `An access token from POST ${authUrl}/oauth/token. The operator provides the client credentials.`,
       },
     },
   },

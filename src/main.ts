@@ -1,5 +1,4 @@
-// The service's door: reads the configuration, opens the parts, listens, and leaves in order.
-
+// Starts the service from the configuration and shuts it down on a signal.
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
@@ -10,25 +9,25 @@ import { checkSchema, SchemaMismatch } from './platform/postgres/schema-version.
 import { createWatcher } from './platform/postgres/watcher.ts'
 import { openFileStore } from './storage/file-store.ts'
 
-function readConfigOrLeave(): ServiceConfig {
+function readConfigOrExit(): ServiceConfig {
   try {
     return readServiceConfig(process.env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    refuse(error)
+    exitWithError(error)
   }
 }
 
-/** The operator has to change something before this node can serve: it has served nobody yet, so it leaves at once. */
-function refuse(error: Error): never {
+/** For errors that the operator must correct before the node can serve. It serves no request yet, so it exits at once. */
+function exitWithError(error: Error): never {
   console.error(error.message)
   process.exit(2)
 }
 
-const config = readConfigOrLeave()
+const config = readConfigOrExit()
 const log = openLog(config.logLevel)
-// Without a listener it ends the process, for instance when the terminal it was started from is closed.
-process.on('SIGHUP', () => log.info('SIGHUP is ignored: to read a new configuration, restart the node'))
+// Without a listener SIGHUP ends the process, for instance when its terminal is closed.
+process.on('SIGHUP', () => log.info('SIGHUP is ignored: restart the node to change its configuration'))
 let draining = false
 
 const connection = {
@@ -37,41 +36,41 @@ const connection = {
   onLostConnection: (error: Error) => log.warn({ err: error }, 'a database connection was lost'),
 }
 const database = openDatabase(connection)
-// A connection of its own: what readiness and revocation depend on does not wait behind the queries of clients.
-const watched = openDatabase({ ...connection, connections: 1 })
+// A separate connection, so that readiness and revocation do not wait for the queries of clients.
+const watcherDatabase = openDatabase({ ...connection, connections: 1 })
 const watcher = createWatcher(
-  watched,
+  watcherDatabase,
   (error) => {
-    if (error instanceof SchemaMismatch) refuse(error)
-    log.warn({ err: error }, 'the database did not answer the watcher')
+    if (error instanceof SchemaMismatch) exitWithError(error)
+    log.warn({ err: error }, 'the watcher could not read the database')
   },
-  // Once, when the database first answers: a node that runs is not ended by a migration.
-  () => checkSchema(watched),
+  // Only once, at the first response of the database: a later migration does not end a running node.
+  () => checkSchema(watcherDatabase),
 )
 const files = config.filesDirectory === null ? undefined : openFileStore(config.filesDirectory)
 const app = await buildApp({ ...config, database, files, watcher, log, isDraining: () => draining })
 
 log.info({ config: redactConfig(config) }, 'starting')
 await watcher.start()
-// fastify hands on what it is given; its types do not know all of it, so it is not written in the call.
-const place = { host: config.host, port: config.port, reusePort: config.sharePort }
-const address = await app.listen(place).catch((error: Error) => {
+// fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
+const listenOptions = { host: config.host, port: config.port, reusePort: config.sharePort }
+const address = await app.listen(listenOptions).catch((error: Error) => {
   console.error(`The node cannot listen: ${error.message}`)
   process.exit(1)
 })
 log.info({ address }, 'listening')
-// For a parent that waits for this process, and not for whoever else may answer on the port.
+// Tells a parent process that this process listens, not another one on the same port.
 process.send?.({ listening: address })
 
-// Leaving: say so, go on serving until balancers have noticed, finish what is under way, then go.
-const leaving = { delay: (config.drainSeconds + 15) * 1000, logger: false as const, skip: ['SIGHUP' as const] }
-closeWithGrace(leaving, async ({ signal, err }) => {
+// Shutdown: set /ready to 503, continue to serve until load balancers have noticed, finish running requests, exit.
+const shutdownOptions = { delay: (config.drainSeconds + 15) * 1000, logger: false as const, skip: ['SIGHUP' as const] }
+closeWithGrace(shutdownOptions, async ({ signal, err }) => {
   draining = true
   if (err !== undefined) log.fatal({ err }, 'failed')
   else log.info({ signal }, 'draining')
   if (signal !== undefined) await wait(config.drainSeconds * 1000)
   await app.close()
   await watcher.stop()
-  await Promise.all([database.close(), watched.close()])
-  log.info('left')
+  await Promise.all([database.close(), watcherDatabase.close()])
+  log.info('stopped')
 })

@@ -1,5 +1,5 @@
-// Access tokens (RFC 9068): issuing them, and deciding whether one that comes back may be believed.
-// Nothing in a token chooses how it is verified: the key is ours, and the key says its one algorithm.
+// Issues and verifies access tokens (RFC 9068). A token does not choose how it is verified: the key is one of this
+// service, and each key has exactly one algorithm.
 import { randomUUID } from 'node:crypto'
 import { errors, type JWTHeaderParameters, type JWTPayload, type JWTVerifyOptions, jwtVerify, SignJWT } from 'jose'
 import { Problem } from '../platform/problem.ts'
@@ -13,11 +13,11 @@ export interface Caller {
   readonly scopes: ReadonlySet<string>
   readonly issuedAt: Date
   readonly expiresAt: Date
-  /** The newest release of each dataset when the token was issued, as far as the token names it. */
+  /** The newest release of each dataset when the token was issued; empty if the token has no such claim. */
   readonly releases: ReadonlyMap<string, number>
 }
 
-/** Resolves with who is asking, or throws a Problem. */
+/** Throws a Problem for a token that is not valid. */
 export type VerifyToken = (token: string) => Promise<Caller>
 
 interface Parties {
@@ -45,15 +45,15 @@ export function issueToken(
     .sign(signer.privateKey)
 }
 
-export function createVerifier(parties: Parties, knowledge: CredentialCache): VerifyToken {
-  const options = { ...strictOptions(parties), algorithms: [...algorithms] }
+export function createVerifier(parties: Parties, credentialCache: CredentialCache): VerifyToken {
+  const options = { ...verifyOptions(parties), algorithms: [...algorithms] }
 
   async function findKey({ kid, alg }: JWTHeaderParameters) {
-    const find = () => findVerifier(knowledge.keys(), kid, Date.now())
+    const find = () => findVerifier(credentialCache.keys(), kid, Date.now())
     let key = find()
     if (key === undefined) {
-      // Another node may have learnt of the key a moment before this one.
-      await knowledge.refresh()
+      // Another node may have loaded a new key earlier than this one.
+      await credentialCache.refresh()
       key = find()
     }
     if (key === undefined || key.algorithm !== alg) throw invalidToken('it was not signed by a key of this service')
@@ -62,7 +62,7 @@ export function createVerifier(parties: Parties, knowledge: CredentialCache): Ve
 
   const verifyCached = createTokenCache({
     async verify(token) {
-      const { payload, kid } = await readToken(token, findKey, options)
+      const { payload, kid } = await verifyJwt(token, findKey, options)
       const clientId = payload['client_id']
       if (typeof clientId !== 'string' || payload.sub !== clientId) throw invalidToken('its subject is not its client')
       const caller: Caller = {
@@ -73,16 +73,16 @@ export function createVerifier(parties: Parties, knowledge: CredentialCache): Ve
       }
       return { kid, generation: payload['gen'], caller }
     },
-    isStillTrusted: ({ kid }, now) => findVerifier(knowledge.keys(), kid, now) !== undefined,
+    isStillTrusted: ({ kid }, now) => findVerifier(credentialCache.keys(), kid, now) !== undefined,
   })
 
   return async (token) => {
-    knowledge.assertFresh()
+    credentialCache.assertFresh()
     const { generation, caller } = await verifyCached(token)
-    let client = knowledge.clients().get(caller.clientId)
+    let client = credentialCache.clients().get(caller.clientId)
     if (client === undefined) {
-      await knowledge.refresh()
-      client = knowledge.clients().get(caller.clientId)
+      await credentialCache.refresh()
+      client = credentialCache.clients().get(caller.clientId)
     }
     if (client === undefined || client.disabled || client.generation !== generation)
       throw invalidToken('it was revoked')
@@ -90,8 +90,8 @@ export function createVerifier(parties: Parties, knowledge: CredentialCache): Ve
   }
 }
 
-/** 30 s for clocks that differ, except for the end, which holds to the second. */
-export const strictOptions = ({ issuer, audience }: Parties): JWTVerifyOptions => ({
+/** Clocks may differ by 30 s. The expiry has no tolerance: verifyJwt checks it again. */
+export const verifyOptions = ({ issuer, audience }: Parties): JWTVerifyOptions => ({
   issuer,
   audience,
   typ: 'at+jwt',
@@ -100,37 +100,37 @@ export const strictOptions = ({ issuer, audience }: Parties): JWTVerifyOptions =
   requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
 })
 
-/** jose tolerates padding and other forms; a token of ours has exactly this one. */
+/** jose also accepts other forms, for instance padding; a token of this service has exactly this form. */
 const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
-const LONGEST_TOKEN = 4096
-/** What jose throws where an outside issuer's key set does not come, or is none. */
-const KEY_SET_FAILURES = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
-const KEYS_OF_THE_SENDER = ['jwk', 'jku', 'x5u', 'x5c']
+const MAX_TOKEN_LENGTH = 4096
+/** jose throws these if the key set of an external issuer cannot be fetched or is invalid. */
+const KEY_SET_ERRORS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
+const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c']
 
-export async function readToken(
+export async function verifyJwt(
   token: string,
   findKey: Parameters<typeof jwtVerify>[1],
   options: JWTVerifyOptions,
 ): Promise<{ payload: JWTPayload; kid: string | undefined }> {
-  if (token.length > LONGEST_TOKEN || !COMPACT_JWT.test(token) || !isCanonical(token))
+  if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWT.test(token) || !isCanonical(token))
     throw invalidToken('it is not a signed JWT')
   const { payload, protectedHeader } = await jwtVerify(token, findKey, options).catch((error: unknown) => {
     if (error instanceof errors.JWTExpired) throw invalidToken('it has expired')
-    // A key set that cannot be fetched says nothing about the token.
+    // If the key set cannot be fetched, the token may still be valid.
     if (error instanceof Problem) throw error
-    if (!(error instanceof errors.JOSEError) || KEY_SET_FAILURES.includes(error.code)) {
+    if (!(error instanceof errors.JOSEError) || KEY_SET_ERRORS.includes(error.code)) {
       throw new Problem('unavailable', 'Tokens cannot be verified at the moment.', { cause: error })
     }
     throw invalidToken('it is not a valid token of this service')
   })
-  if (KEYS_OF_THE_SENDER.some((name) => name in protectedHeader)) throw invalidToken('it brings its own key')
+  if (EMBEDDED_KEY_HEADERS.some((name) => name in protectedHeader)) throw invalidToken('its header contains a key')
   const { exp = 0, iat = 0 } = payload
   if (exp * 1000 <= Date.now()) throw invalidToken('it has expired')
-  if (exp - iat > TOKEN_SECONDS) throw invalidToken('it would live too long')
+  if (exp - iat > TOKEN_SECONDS) throw invalidToken('its lifetime is too long')
   return { payload, kid: protectedHeader.kid }
 }
 
-/** The last character of a signature has spare bits; with them set it would be another spelling of the same token. */
+/** The last character of a signature has unused bits. If they are set, the text differs but the signature is the same. */
 function isCanonical(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
   return Buffer.from(signature, 'base64url').toString('base64url') === signature
@@ -141,13 +141,13 @@ export function readScopes(payload: JWTPayload): Set<string> {
   return new Set(typeof scope === 'string' ? scope.split(' ').filter((name) => name !== '') : [])
 }
 
-/** That they are there has been seen to. */
+/** verifyJwt has checked that both claims exist. */
 export const readTimes = ({ iat = 0, exp = 0 }: JWTPayload) => ({
   issuedAt: new Date(iat * 1000),
   expiresAt: new Date(exp * 1000),
 })
 
-/** What is not the number of a release is left out: the token is then read as one that names none. */
+/** Ignores entries that are not the number of a release. */
 function readReleases(payload: JWTPayload): ReadonlyMap<string, number> {
   const claim: unknown = payload['releases']
   const entries = typeof claim === 'object' && claim !== null ? Object.entries(claim) : []

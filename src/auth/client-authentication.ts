@@ -1,4 +1,4 @@
-// How a client names itself at the token endpoint: in the body, or by HTTP Basic, and never both (RFC 6749 section 2.3).
+// Client authentication at the token endpoint: in the body or with HTTP Basic, never both (RFC 6749 section 2.3).
 import type { FastifyRequest } from 'fastify'
 import { headerValues } from '../platform/http/raw-headers.ts'
 import { TokenError } from './token-error.ts'
@@ -8,15 +8,15 @@ export type Parameters = ReadonlyMap<string, string>
 export interface Credentials {
   clientId: string
   clientSecret: string
-  /** What to send with a 401: RFC 6749 section 5.2 asks for a challenge where the client used the header. */
+  /** Headers of a 401: RFC 6749 section 5.2 requires a challenge if the client used the Authorization header. */
   challenge: Record<string, string>
 }
 
-/** The JSON body of the specification, or the form of RFC 6749. */
+/** The JSON body of the interface specification, or the form of RFC 6749. */
 export function readParameters(request: FastifyRequest): Parameters {
-  // RFC 6749 section 2.3.1: secrets never travel in an address, where they would end up in logs.
+  // RFC 6749 section 2.3.1: no credentials in the URL, because URLs are logged.
   if (request.url.includes('?'))
-    throw new TokenError('invalid_request', 'Parameters go into the body, not the address.')
+    throw new TokenError('invalid_request', 'Send the parameters in the body, not in the URL.')
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   const body = typeof request.body === 'string' ? request.body : ''
   if (type === 'application/json') return readJson(body)
@@ -65,14 +65,17 @@ export function readCredentials(request: FastifyRequest, parameters: Parameters)
   const basic = readBasic(authorization)
   if (basic === null)
     throw new TokenError('invalid_client', 'The Authorization header is not valid HTTP Basic.', challenge)
-  const named = parameters.get('client_id')
-  if (parameters.has('client_secret') || (named !== undefined && named !== basic.clientId)) {
-    throw new TokenError('invalid_request', 'Name the client once: in the Authorization header or in the body.')
+  const bodyClientId = parameters.get('client_id')
+  if (parameters.has('client_secret') || (bodyClientId !== undefined && bodyClientId !== basic.clientId)) {
+    throw new TokenError(
+      'invalid_request',
+      'Send the client credentials once: in the Authorization header or in the body.',
+    )
   }
   return { ...basic, challenge }
 }
 
-/** Strict base64, split at the first colon, each half form-encoded (RFC 6749 section 2.3.1). */
+/** Strict base64, split at the first colon, each part form-encoded (RFC 6749 section 2.3.1). */
 function readBasic(authorization: string): { clientId: string; clientSecret: string } | null {
   const encoded = /^basic +([a-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   if (encoded === undefined) return null

@@ -1,5 +1,5 @@
-// The clients as the database knows them, in memory: who they are, what they may, which secrets open for them.
-// Reads only; provisioning is in client-provisioning.ts.
+// The clients in memory, with their scopes and the digests of their secrets.
+// Reads only; provisioning/clients.ts writes.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Reader } from '../platform/postgres/database.ts'
@@ -48,8 +48,8 @@ export async function loadClients(database: Reader): Promise<ClientRegistry> {
   )
 }
 
-/** Stands in for a client that does not exist, so that it costs the same time as a wrong secret. */
-const NOBODY: Client = {
+/** Used for an unknown client, so that the response takes the same time as for a wrong secret. */
+const DUMMY_CLIENT: Client = {
   clientId: '',
   scopes: [],
   generation: 0,
@@ -58,12 +58,12 @@ const NOBODY: Client = {
 }
 
 export function authenticate(registry: ClientRegistry, clientId: string, secret: string, now: number): Client | null {
-  const client = registry.get(clientId) ?? NOBODY
+  const client = registry.get(clientId) ?? DUMMY_CLIENT
   const digest = digestSecret(secret)
-  let opened = false
-  for (const known of client.secrets) {
-    const equal = timingSafeEqual(known.digest, digest)
-    if (equal && known.expiresAt > now) opened = true
+  let matched = false
+  for (const stored of client.secrets) {
+    const equal = timingSafeEqual(stored.digest, digest)
+    if (equal && stored.expiresAt > now) matched = true
   }
-  return opened && !client.disabled ? client : null
+  return matched && !client.disabled ? client : null
 }

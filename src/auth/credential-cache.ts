@@ -1,5 +1,4 @@
-// What this node knows of clients and keys, without asking the database.
-
+// The clients and signing keys in memory, so that verifying a token needs no query.
 import type { Watcher } from '../platform/postgres/watcher.ts'
 import { Problem } from '../platform/problem.ts'
 import { type ClientRegistry, loadClients } from './client-registry.ts'
@@ -8,9 +7,9 @@ import { type KeyRing, loadKeyRing } from './key-ring.ts'
 export interface CredentialCache {
   clients(): ClientRegistry
   keys(): KeyRing
-  /** Asks the database once more, before somebody is refused who may have been let in a moment ago. */
+  /** Reloads both before an unknown client or key is rejected: it may have been created a moment ago. */
   refresh(): Promise<void>
-  /** Throws where the knowledge is so old that a revocation may be missing: then nobody is let in. */
+  /** Throws a Problem if the data is so old that a revocation may be missing. */
   assertFresh(): void
 }
 
@@ -22,8 +21,8 @@ export function createCredentialCache(watcher: Watcher, sealingKey: Buffer, maxS
     keys: () => keys.value,
     refresh: watcher.refresh,
     assertFresh() {
-      if (watcher.age() <= maxStalenessMs) return
-      throw new Problem('unavailable', 'Clients cannot be looked up at the moment.')
+      if (watcher.stalenessMs() <= maxStalenessMs) return
+      throw new Problem('unavailable', 'The list of clients is too old to verify tokens. Try again shortly.')
     },
   }
 }

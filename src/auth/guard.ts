@@ -1,4 +1,4 @@
-// Nobody passes without a token (RFC 6750). A route inside a guarded scope cannot forget to ask.
+// Requires a Bearer token (RFC 6750) for every route of a scope.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { headerValues } from '../platform/http/raw-headers.ts'
 import { Problem } from '../platform/problem.ts'
@@ -13,15 +13,15 @@ declare module 'fastify' {
 
 interface GuardOptions {
   verifyToken: VerifyToken
-  /** What the token must allow; null where any valid token will do. */
+  /** The required OAuth scope; null if any valid token is enough. */
   scope: string | null
-  /** RFC 9728: where a client that was refused learns whom to ask for a token. */
+  /** RFC 9728: the metadata that names the token issuer, sent with each 401 and 403. */
   resourceMetadataUrl: string
 }
 
 export function requireScope(scope: FastifyInstance, options: GuardOptions): void {
-  const challenge = (error?: string, more = '') =>
-    `Bearer resource_metadata="${options.resourceMetadataUrl}"${error === undefined ? '' : `, error="${error}"`}${more}`
+  const challenge = (error?: string, parameters = '') =>
+    `Bearer resource_metadata="${options.resourceMetadataUrl}"${error === undefined ? '' : `, error="${error}"`}${parameters}`
 
   scope.decorateRequest('caller', null)
   scope.addHook('onRequest', async (request) => {
@@ -36,7 +36,7 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
     request.clientId = caller.clientId
     request.caller = caller
     if (options.scope !== null && !caller.scopes.has(options.scope)) {
-      throw new Problem('insufficient_scope', `The scope ${options.scope} is needed.`, {
+      throw new Problem('insufficient_scope', `The scope ${options.scope} is required.`, {
         headers: { 'www-authenticate': challenge('insufficient_scope', `, scope="${options.scope}"`) },
       })
     }
@@ -46,14 +46,14 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
 function readBearer(request: FastifyRequest, challenge: (error?: string) => string): string {
   const [header, ...further] = headerValues(request.raw, 'authorization')
   if (header === undefined || !/^bearer\b/i.test(header)) {
-    // RFC 6750 3.1: no error code where no token was tried.
+    // RFC 6750 3.1: no error code if the request has no token.
     throw new Problem('not_authenticated', 'Send the header Authorization: Bearer <access token>.', {
       headers: { 'www-authenticate': challenge() },
     })
   }
   const token = /^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1]
   if (token === undefined || further.length > 0) {
-    throw new Problem('invalid_request', 'The Authorization header must hold one Bearer token.', {
+    throw new Problem('invalid_request', 'The Authorization header must contain one Bearer token.', {
       headers: { 'www-authenticate': challenge('invalid_request') },
     })
   }

@@ -1,11 +1,11 @@
-// The keys that sign and verify access tokens, in memory. Which key signs follows from the clock alone, so that
-// every node turns over together. Reads only; provisioning is in key-provisioning.ts.
+// The keys that sign and verify access tokens, in memory. The clock alone decides which key signs, so that all nodes
+// switch to a new key together. Reads only; provisioning/keys.ts writes.
 import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import sql from 'sql-template-tag'
 import type { Reader } from '../platform/postgres/database.ts'
 import { unseal } from './sealing.ts'
 
-/** ES256 by default: small, cheap to sign. RS256 where a consumer needs it, EdDSA for the fastest signing. */
+/** ES256 is the default: small and cheap to sign. RS256 for consumers that need it, EdDSA for the fastest signing. */
 export const algorithms = ['ES256', 'RS256', 'EdDSA'] as const
 export type Algorithm = (typeof algorithms)[number]
 

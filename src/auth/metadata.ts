@@ -1,23 +1,26 @@
-// What the issuer and the API say of themselves: key set, RFC 8414 and RFC 9728 metadata.
+// Metadata of the issuer and of the API: key set, RFC 8414 and RFC 9728.
 import type { FastifyInstance } from 'fastify'
 import type { CredentialCache } from './credential-cache.ts'
 
 const JWKS_PATH = '/.well-known/jwks.json'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
-/** Shorter than the notice a new key gets before it signs. */
-const CACHE = { 'cache-control': 'public, max-age=300' }
+/** Shorter than the time between the publication of a new key and its first signature. */
+const CACHE_HEADERS = { 'cache-control': 'public, max-age=300' }
 
 export const resourceMetadataUrl = (baseUrl: string) => baseUrl + RESOURCE_PATH
 
 interface IssuerMetadata {
   issuer: string
   scopes: string[]
-  knowledge: CredentialCache
+  credentialCache: CredentialCache
 }
 
-export function registerIssuerMetadata(app: FastifyInstance, { issuer, scopes, knowledge }: IssuerMetadata): void {
+export function registerIssuerMetadata(
+  app: FastifyInstance,
+  { issuer, scopes, credentialCache }: IssuerMetadata,
+): void {
   app.get('/.well-known/oauth-authorization-server', { schema: { hide: true } }, async (_request, reply) => {
-    reply.headers(CACHE)
+    reply.headers(CACHE_HEADERS)
     return {
       issuer,
       token_endpoint: `${issuer}/oauth/token`,
@@ -29,10 +32,10 @@ export function registerIssuerMetadata(app: FastifyInstance, { issuer, scopes, k
     }
   })
   app.get(JWKS_PATH, { schema: { hide: true } }, async (_request, reply) => {
-    knowledge.assertFresh()
-    reply.headers(CACHE)
+    credentialCache.assertFresh()
+    reply.headers(CACHE_HEADERS)
     const now = Date.now()
-    const trusted = knowledge.keys().filter((key) => key.verifiesUntil > now)
+    const trusted = credentialCache.keys().filter((key) => key.verifiesUntil > now)
     return { keys: trusted.map((key) => key.publicJwk) }
   })
 }
@@ -45,7 +48,7 @@ interface ResourceMetadata {
 
 export function registerResourceMetadata(app: FastifyInstance, { baseUrl, issuer, scopes }: ResourceMetadata): void {
   app.get(RESOURCE_PATH, { schema: { hide: true } }, async (_request, reply) => {
-    reply.headers(CACHE)
+    reply.headers(CACHE_HEADERS)
     return {
       resource: baseUrl,
       authorization_servers: [issuer],

@@ -1,4 +1,4 @@
-// Private keys at rest: AES-256-GCM under a key derived from the configured secret, bound to the key's id.
+// Encrypts private keys at rest: AES-256-GCM with a key derived from the configured secret, bound to the key id.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const IV_BYTES = 12
@@ -18,6 +18,6 @@ export function unseal(sealed: Buffer, key: Buffer, kid: string): string {
   try {
     return decipher.update(sealed.subarray(IV_BYTES, tagAt), undefined, 'utf8') + decipher.final('utf8')
   } catch (cause) {
-    throw new Error(`signing key ${kid} was sealed with another OUTBREAKS_SECRET`, { cause })
+    throw new Error(`signing key ${kid} was encrypted with another OUTBREAKS_SECRET`, { cause })
   }
 }

@@ -1,35 +1,37 @@
-// Tokens that were believed once: verifying a signature costs more than all the rest of a page that lies in memory.
-// They are kept by their digests, so that no token lies in memory, and never longer than they live.
+// Caches verified tokens, because verifying a signature costs more than the rest of a cached page.
+// The key is the digest of the token, so that no token stays in memory. An expired token is verified again.
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** A client walks with one. */
-const REMEMBERED_TOKENS = 10_000
+const MAX_CACHED_TOKENS = 10_000
 
-interface Remembering<Believed> {
-  /** Verifies a token that is not known; throws a Problem, which is not remembered. */
-  verify: (token: string) => Promise<Believed>
-  /** Whether what a token was believed by still holds. */
-  isStillTrusted: (believed: Believed, now: number) => boolean
-  /** After this long it is verified again; left out where `holds` notices everything that matters. */
-  forMs?: number
+interface TokenCacheOptions<Verified> {
+  /** Verifies a token that is not cached; throws a Problem, which is not cached. */
+  verify: (token: string) => Promise<Verified>
+  /** Whether the key of a cached token is still trusted. */
+  isStillTrusted: (verified: Verified, now: number) => boolean
+  /** The token is verified again after this time. Not needed if `isStillTrusted` notices every change. */
+  ttlMs?: number
 }
 
 interface Expiring {
   caller: { expiresAt: Date }
 }
 
-export function createTokenCache<Believed extends Expiring>({ verify, isStillTrusted, forMs }: Remembering<Believed>) {
-  const known = new LRUCache<string, Believed>({ max: REMEMBERED_TOKENS, ...(forMs !== undefined && { ttl: forMs }) })
+export function createTokenCache<Verified extends Expiring>({
+  verify,
+  isStillTrusted,
+  ttlMs,
+}: TokenCacheOptions<Verified>) {
+  const cache = new LRUCache<string, Verified>({ max: MAX_CACHED_TOKENS, ...(ttlMs !== undefined && { ttl: ttlMs }) })
 
-  return async (token: string): Promise<Believed> => {
+  return async (token: string): Promise<Verified> => {
     const digest = hash('sha256', token)
-    const believed = known.get(digest)
+    const cached = cache.get(digest)
     const now = Date.now()
-    if (believed !== undefined && believed.caller.expiresAt.getTime() > now && isStillTrusted(believed, now))
-      return believed
-    const verified = await verify(token)
-    known.set(digest, verified)
-    return verified
+    if (cached !== undefined && cached.caller.expiresAt.getTime() > now && isStillTrusted(cached, now)) return cached
+    const fresh = await verify(token)
+    cache.set(digest, fresh)
+    return fresh
   }
 }

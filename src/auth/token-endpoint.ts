@@ -1,4 +1,4 @@
-// POST /oauth/token: the client-credentials grant, as the list of steps it is. Needs no database: all it asks is in memory.
+// POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { issueToken } from './access-tokens.ts'
@@ -17,16 +17,16 @@ import { TokenError } from './token-error.ts'
 interface TokenEndpoint {
   issuer: string
   audience: string
-  knowledge: CredentialCache
+  credentialCache: CredentialCache
   /** Private claims of a token that grants these scopes. */
-  claimsFor: (scopes: readonly string[]) => Record<string, unknown>
+  createClaims: (scopes: readonly string[]) => Record<string, unknown>
 }
 
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
-  const { knowledge } = endpoint
+  const { credentialCache } = endpoint
 
-  async function answer(request: FastifyRequest) {
-    knowledge.assertFresh()
+  async function handleTokenRequest(request: FastifyRequest) {
+    credentialCache.assertFresh()
     const parameters = readParameters(request)
     const credentials = readCredentials(request, parameters)
     requireGrantType(parameters)
@@ -35,44 +35,44 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     request.clientId = client.clientId
     if (audience !== endpoint.audience) throw new TokenError('invalid_target', 'The audience is not this service.')
     const scope = grantScope(parameters, client)
-    return { access_token: await sign(client, scope), token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope }
+    return { access_token: await signToken(client, scope), token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope }
   }
 
   /** RFC 6749 section 4.4.2. */
   function requireGrantType(parameters: Parameters): void {
     if (requireParameter(parameters, 'grant_type') !== 'client_credentials') {
-      throw new TokenError('unsupported_grant_type', 'Only client_credentials is granted.')
+      throw new TokenError('unsupported_grant_type', 'The grant_type must be client_credentials.')
     }
   }
 
-  /** An unknown client and a wrong secret get one answer, in one time. */
+  /** An unknown client and a wrong secret get the same response in the same time. */
   function authenticateClient({ clientId, clientSecret, challenge }: Credentials): Client {
-    const client = authenticate(knowledge.clients(), clientId, clientSecret, Date.now())
+    const client = authenticate(credentialCache.clients(), clientId, clientSecret, Date.now())
     if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
     return client
   }
 
-  /** RFC 6749 section 3.3: what was asked for, or all the client may. */
+  /** RFC 6749 section 3.3: the requested scopes, or all scopes of the client. */
   function grantScope(parameters: Parameters, client: Client): string {
-    const asked =
+    const requested =
       parameters
         .get('scope')
         ?.split(' ')
         .filter((name) => name !== '') ?? []
-    if (asked.some((name) => !client.scopes.includes(name))) {
+    if (requested.some((name) => !client.scopes.includes(name))) {
       throw new TokenError('invalid_scope', 'The client may not have this scope.')
     }
-    return (asked.length > 0 ? asked : client.scopes).join(' ')
+    return (requested.length > 0 ? requested : client.scopes).join(' ')
   }
 
-  function sign(client: Client, scope: string): Promise<string> {
-    const signer = findSigner(knowledge.keys(), Date.now())
+  function signToken(client: Client, scope: string): Promise<string> {
+    const signer = findSigner(credentialCache.keys(), Date.now())
     if (signer === undefined) throw new TokenError('temporarily_unavailable', 'There is no signing key yet.')
-    return issueToken(signer, client, scope, endpoint, endpoint.claimsFor(scope.split(' ')))
+    return issueToken(signer, client, scope, endpoint, endpoint.createClaims(scope.split(' ')))
   }
 
   void app.register(async (scope) => {
-    // Bodies are read by the steps, so that a malformed one is answered in the form of RFC 6749.
+    // The steps parse the body, so that a malformed one gives an error in the form of RFC 6749.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
     scope.setErrorHandler<Error>((error, request, reply) => sendTokenError(error, request, reply))
@@ -80,18 +80,22 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
       reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
       done()
     })
-    scope.post('/oauth/token', { schema: documentation, validatorCompiler: () => () => true }, answer)
+    scope.post('/oauth/token', { schema: documentation, validatorCompiler: () => () => true }, handleTokenRequest)
   })
 }
 
 function sendTokenError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const known = error instanceof TokenError ? error : explain(error)
-  request.problem = known.code
-  if (known.status >= 500) request.log.error({ request_id: request.id, err: known.cause ?? known }, known.message)
-  void reply.code(known.status).headers(known.headers).send({ error: known.code, error_description: known.message })
+  const tokenError = error instanceof TokenError ? error : toTokenError(error)
+  request.problem = tokenError.code
+  if (tokenError.status >= 500)
+    request.log.error({ request_id: request.id, err: tokenError.cause ?? tokenError }, tokenError.message)
+  void reply
+    .code(tokenError.status)
+    .headers(tokenError.headers)
+    .send({ error: tokenError.code, error_description: tokenError.message })
 }
 
-function explain(error: Error): TokenError {
+function toTokenError(error: Error): TokenError {
   const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : 500
   if (status === 503)
     return new TokenError('temporarily_unavailable', 'Try again shortly.', { 'retry-after': '1' }, error)
@@ -100,18 +104,18 @@ function explain(error: Error): TokenError {
   return new TokenError('server_error', 'The token could not be issued.', {}, error)
 }
 
-const tokenError = Type.Object({
+const tokenErrorSchema = Type.Object({
   error: Type.String({ description: 'A code of RFC 6749 section 5.2 or RFC 8707.' }),
-  error_description: Type.String({ description: 'What was wrong, in a sentence.' }),
+  error_description: Type.String({ description: 'What is wrong with the request.' }),
 })
 
-const tokenRequest = Type.Object({
-  client_id: Type.String({ description: 'As the operator handed it out.' }),
-  client_secret: Type.String({ description: 'As the operator handed it out.' }),
-  audience: Type.String({ description: "The service's base address." }),
+const tokenRequestSchema = Type.Object({
+  client_id: Type.String({ description: 'The operator provides it.' }),
+  client_secret: Type.String({ description: 'The operator provides it.' }),
+  audience: Type.String({ description: 'The base URL of the service.' }),
   grant_type: Type.Literal('client_credentials'),
   scope: Type.Optional(
-    Type.String({ description: 'What the token shall allow; all the client may where it is left out.' }),
+    Type.String({ description: 'The requested scopes, separated by spaces. Default: all scopes of the client.' }),
   ),
 })
 
@@ -119,22 +123,25 @@ const documentation = {
   tags: ['Authentication'],
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials. The body is JSON as shown, or the same parameters as a form; the client may name itself by HTTP Basic instead. A new token may be requested as often as wanted. Paging by offset (v1) stays on the releases that were the newest when the token was issued; a new token moves on.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
-  body: tokenRequest,
+  body: tokenRequestSchema,
   response: {
     200: Type.Object(
       {
         access_token: Type.String({ description: 'Send it as `Authorization: Bearer <access_token>`.' }),
         token_type: Type.Literal('Bearer'),
         expires_in: Type.Integer({ description: 'Seconds until the token expires: 24 hours.' }),
-        scope: Type.String({ description: 'What the token allows, separated by spaces.' }),
+        scope: Type.String({ description: 'The scopes of the token, separated by spaces.' }),
       },
       { description: 'The token.' },
     ),
-    400: { ...tokenError, description: 'The request is malformed, or asks for what is not granted.' },
-    401: { ...tokenError, description: 'The client id or secret is not valid.' },
-    503: { ...tokenError, description: 'Tokens cannot be issued at the moment.' },
+    400: {
+      ...tokenErrorSchema,
+      description: 'The request is malformed, or the grant type, audience or scope is not allowed.',
+    },
+    401: { ...tokenErrorSchema, description: 'The client id or secret is not valid.' },
+    503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
   },
 }

@@ -4,7 +4,7 @@ const statuses = {
   invalid_client: 401,
   unsupported_grant_type: 400,
   invalid_scope: 400,
-  // RFC 8707 section 2: the audience is not one this issuer serves.
+  // RFC 8707 section 2: the issuer does not serve this audience.
   invalid_target: 400,
   server_error: 500,
   temporarily_unavailable: 503,

@@ -1,31 +1,31 @@
-// Whether anybody still waits for the work that is running: an AbortSignal that goes along with it, from the request to the
-// database. Work that several requests share has a signal of its own.
+// The AbortSignal of the running request, carried by AsyncLocalStorage from the request to the database.
+// Work that several requests share runs without the signal of one request.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { withTimeout } from './timeout.ts'
 
-/** A request of fastify has one; it creates the signal when it is first read. */
-interface SignalHolder {
+/** A fastify request creates its signal when the property is first read. */
+interface SignalSource {
   readonly signal: AbortSignal
 }
 
-const holders = new AsyncLocalStorage<SignalHolder | undefined>()
+const sources = new AsyncLocalStorage<SignalSource | undefined>()
 
-/** Undefined where the work is never abandoned. */
-export const currentSignal = (): AbortSignal | undefined => holders.getStore()?.signal
+/** Undefined if the work cannot be cancelled. */
+export const currentSignal = (): AbortSignal | undefined => sources.getStore()?.signal
 
-export const runWithSignal = <Result>(holder: SignalHolder, work: () => Result): Result => holders.run(holder, work)
+export const runWithSignal = <Result>(source: SignalSource, work: () => Result): Result => sources.run(source, work)
 
-/** For work whose result others will need too, whoever started it. */
-export const runUncancelled = <Result>(work: () => Result): Result => holders.run(undefined, work)
+/** For work whose result other requests need too. */
+export const runUncancelled = <Result>(work: () => Result): Result => sources.run(undefined, work)
 
-/** Work that is cancelled when it takes too long: whoever waits for it gets a Problem. */
+/** Cancels the work after `ms` milliseconds and throws a Problem with `detail`. */
 export async function runWithTimeout<Result>(ms: number, work: () => Promise<Result>, detail: string): Promise<Result> {
-  const expiry = new AbortController()
+  const timeout = new AbortController()
   const outer = currentSignal()
-  const signal = outer === undefined ? expiry.signal : AbortSignal.any([outer, expiry.signal])
+  const signal = outer === undefined ? timeout.signal : AbortSignal.any([outer, timeout.signal])
   try {
     return await withTimeout(ms, runWithSignal({ signal }, work), detail)
   } finally {
-    expiry.abort()
+    timeout.abort()
   }
 }

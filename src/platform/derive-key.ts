@@ -1,4 +1,4 @@
-// One configured secret, a separate key for each purpose (HKDF, RFC 5869).
+// Derives a separate key for each purpose from the configured secret (HKDF, RFC 5869).
 import { hkdfSync } from 'node:crypto'
 
 export const deriveKey = (secret: Buffer, purpose: string): Buffer =>

@@ -1,4 +1,4 @@
-// What an operator's command cannot do, in a sentence for the operator. Anything else that is thrown is our fault.
+// An error of an operator's command with a message for the operator. Any other thrown error is a bug.
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }

@@ -1,4 +1,4 @@
-// A wait with an end: whoever waits is told that it takes too long, and what was waited for goes on without them.
+// A promise with a timeout. After the timeout the caller gets a Problem; the work itself continues.
 import { Problem } from './problem.ts'
 
 export async function withTimeout<Result>(
@@ -6,10 +6,10 @@ export async function withTimeout<Result>(
   work: Promise<Result>,
   detail: string,
 ): Promise<Result> {
-  const expiry = Promise.withResolvers<never>()
-  const timer = setTimeout(() => expiry.reject(new Problem('unavailable', detail)), milliseconds)
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => timeout.reject(new Problem('unavailable', detail)), milliseconds)
   try {
-    return await Promise.race([work, expiry.promise])
+    return await Promise.race([work, timeout.promise])
   } finally {
     clearTimeout(timer)
   }

@@ -15,9 +15,9 @@ import { checkRelease } from './validate/check-release.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
-  /** Runs the work on the operator's database and prints its answer. */
-  answer: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
-  print: (answer: CommandOutput | readonly CommandOutput[]) => void
+  /** Runs the work on the operator's database and prints its result. */
+  runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
+  print: (result: CommandOutput | readonly CommandOutput[]) => void
   progress: Progress
   /** Undefined where the operator wants no files. */
   openFiles: () => FileStore | undefined
@@ -25,7 +25,7 @@ interface ReleaseCommands {
 
 export function registerReleaseCommands(
   program: Command,
-  { datasets, answer, print, progress, openFiles }: ReleaseCommands,
+  { datasets, runAndPrint, print, progress, openFiles }: ReleaseCommands,
 ): void {
   const byName = new Map(datasets.map((dataset) => [dataset.name, dataset]))
   const release = program.command('release').description('what is published')
@@ -64,7 +64,7 @@ export function registerReleaseCommands(
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
     .option(...confirmRejected)
     .action((directory: string, { confirmRejected: rejected = 0, ...options }: PublishOptions) =>
-      answer(async (database) => ({
+      runAndPrint(async (database) => ({
         ...(await previewRelease(database, find(options), directory, { rejected, progress })),
       })),
     )
@@ -73,7 +73,7 @@ export function registerReleaseCommands(
     .addOption(confirmation())
     .option(...confirmRejected)
     .action((directory: string, options: PublishOptions) =>
-      answer((database) =>
+      runAndPrint((database) =>
         publishWithFiles(database, find(options), () =>
           publishRelease(database, find(options), directory, {
             confirmed: options.confirmWithdrawn ?? 0,
@@ -88,7 +88,7 @@ export function registerReleaseCommands(
     .requiredOption('--note <text>', 'why; consumers read it')
     .addOption(confirmation())
     .action((options: { dataset: string; to: number; note: string; confirmWithdrawn?: number }) =>
-      answer((database) =>
+      runAndPrint((database) =>
         publishWithFiles(database, find(options), () =>
           rollbackTo(database, find(options), options.to, options.note, { confirmed: options.confirmWithdrawn ?? 0 }),
         ),
@@ -97,12 +97,12 @@ export function registerReleaseCommands(
   command('prune', 'let go of the records of old releases, for good')
     .requiredOption('--before <number>', 'the oldest release to keep', parseNumber)
     .action((options: { dataset: string; before: number }) =>
-      answer((database) => pruneReleases(database, find(options), options.before)),
+      runAndPrint((database) => pruneReleases(database, find(options), options.before)),
     )
   command('export', 'write the files of a release, or those of them that are missing or damaged')
     .option('--release <number>', 'which; the newest where it is left out', parseNumber)
     .action((options: { dataset: string; release?: number }) =>
-      answer(async (database) => {
+      runAndPrint(async (database) => {
         const store = openFiles()
         if (store === undefined) throw new OperatorError('OUTBREAKS_FILES does not say where to write files')
         const number = options.release ?? (await listReleases(database, find(options)))[0]?.number
@@ -111,7 +111,7 @@ export function registerReleaseCommands(
       }),
     )
   command('list', 'all releases, newest first').action((options: { dataset: string }) =>
-    answer((database) => listReleases(database, find(options))),
+    runAndPrint((database) => listReleases(database, find(options))),
   )
 }
 

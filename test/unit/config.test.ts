@@ -1,4 +1,4 @@
-// The configuration: every fault at once, no value in a message, no secret in the first log line.
+// The configuration: all errors at once, no value in a message, no secret in the first log line.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -16,15 +16,15 @@ import {
 } from '../../src/config.ts'
 
 const CANARY = 'canary0value'
-const good = {
+const valid = {
   DATABASE_URL: `postgres://user:${CANARY}@db.test:5432/outbreaks?password=${CANARY}`,
   OUTBREAKS_SECRET: randomBytes(32).toString('base64url'),
   OUTBREAKS_BASE_URL: 'https://api.test',
 }
 type Environment = Record<string, string | undefined>
 
-/** The variables that are complained about, in order. */
-function faultsOf(read: (environment: Environment) => unknown, environment: Environment): string[] {
+/** The names of the variables with errors, in order. */
+function readErrors(read: (environment: Environment) => unknown, environment: Environment): string[] {
   try {
     read(environment)
     return []
@@ -35,11 +35,11 @@ function faultsOf(read: (environment: Environment) => unknown, environment: Envi
   }
 }
 
-test('three variables are enough; the others have their defaults', () => {
-  const { secret, ...config } = readServiceConfig(good)
-  assert.equal(secret.toString('base64url'), good.OUTBREAKS_SECRET)
+test('three variables are required; the others have defaults', () => {
+  const { secret, ...config } = readServiceConfig(valid)
+  assert.equal(secret.toString('base64url'), valid.OUTBREAKS_SECRET)
   assert.deepEqual(config, {
-    databaseUrl: good.DATABASE_URL,
+    databaseUrl: valid.DATABASE_URL,
     baseUrl: 'https://api.test',
     authUrl: 'https://api.test',
     host: '127.0.0.1',
@@ -59,9 +59,9 @@ test('three variables are enough; the others have their defaults', () => {
   })
 })
 
-test('everything can be set', () => {
+test('every variable can be set', () => {
   const config = readServiceConfig({
-    ...good,
+    ...valid,
     OUTBREAKS_AUTH_URL: 'https://auth.test/tenant',
     OUTBREAKS_JWKS_URL: 'https://auth.test/keys.json',
     OUTBREAKS_TOKEN_TYPE: 'JWT',
@@ -83,7 +83,7 @@ test('everything can be set', () => {
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
   assert.equal(config.sharePort, true)
   assert.equal(config.maxConnections, 2000)
-  assert.equal(readServiceConfig({ ...good, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
+  assert.equal(readServiceConfig({ ...valid, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
   assert.equal(config.clientConcurrency, 0)
@@ -91,21 +91,21 @@ test('everything can be set', () => {
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
 })
 
-test('an empty variable counts as one that is not there', () => {
+test('an empty variable is the same as a missing one', () => {
   const empty = { OUTBREAKS_AUTH_URL: '', OUTBREAKS_PORT: '', OUTBREAKS_JWKS_URL: '', OUTBREAKS_TOKEN_TYPE: '' }
-  assert.deepEqual(readServiceConfig({ ...good, ...empty }), readServiceConfig(good))
-  assert.deepEqual(faultsOf(readDatabaseConfig, { DATABASE_URL: '' }), ['DATABASE_URL'])
+  assert.deepEqual(readServiceConfig({ ...valid, ...empty }), readServiceConfig(valid))
+  assert.deepEqual(readErrors(readDatabaseConfig, { DATABASE_URL: '' }), ['DATABASE_URL'])
 })
 
-test('each door asks for what it needs and no more', () => {
-  assert.deepEqual(faultsOf(readDatabaseConfig, {}), ['DATABASE_URL'])
-  assert.deepEqual(faultsOf(readOperatorConfig, {}), ['DATABASE_URL', 'OUTBREAKS_SECRET'])
-  assert.deepEqual(faultsOf(readServiceConfig, {}).sort(), ['DATABASE_URL', 'OUTBREAKS_BASE_URL', 'OUTBREAKS_SECRET'])
+test('each entry point requires only the variables that it needs', () => {
+  assert.deepEqual(readErrors(readDatabaseConfig, {}), ['DATABASE_URL'])
+  assert.deepEqual(readErrors(readOperatorConfig, {}), ['DATABASE_URL', 'OUTBREAKS_SECRET'])
+  assert.deepEqual(readErrors(readServiceConfig, {}).sort(), ['DATABASE_URL', 'OUTBREAKS_BASE_URL', 'OUTBREAKS_SECRET'])
 })
 
-const bad: Record<string, string[]> = {
+const invalid: Record<string, string[]> = {
   DATABASE_URL: [CANARY, 'http://db.test', 'postgres', 'mysql://db.test/x', `postgres:user:${CANARY}@db.test/x`],
-  OUTBREAKS_SECRET: [CANARY, randomBytes(31).toString('base64url'), `${good.OUTBREAKS_SECRET}=`, 'é'.repeat(60)],
+  OUTBREAKS_SECRET: [CANARY, randomBytes(31).toString('base64url'), `${valid.OUTBREAKS_SECRET}=`, 'é'.repeat(60)],
   OUTBREAKS_BASE_URL: [
     CANARY,
     'ftp://api.test',
@@ -143,27 +143,27 @@ const bad: Record<string, string[]> = {
   ],
 }
 
-for (const [name, values] of Object.entries(bad)) {
-  test(`${name} is refused where it is malformed, by its name and without its value`, () => {
+for (const [name, values] of Object.entries(invalid)) {
+  test(`an invalid ${name} gives an error with its name and without its value`, () => {
     for (const value of values) {
-      assert.deepEqual(faultsOf(readServiceConfig, { ...good, [name]: value }), [name], value)
+      assert.deepEqual(readErrors(readServiceConfig, { ...valid, [name]: value }), [name], value)
       assert.throws(
-        () => readServiceConfig({ ...good, [name]: value }),
+        () => readServiceConfig({ ...valid, [name]: value }),
         (error: Error) => !inspect(error).includes(CANARY),
       )
     }
   })
 }
 
-/** What the configuration says of a directory to somebody who is not root, to whom everything is allowed. */
-function judgeDirectory(read: 'readServiceConfig' | 'readFilesDirectory', directory: string): string {
+/** Reads the configuration as an unprivileged user, because root may read and write everything. */
+function checkDirectory(read: 'readServiceConfig' | 'readFilesDirectory', directory: string): string {
   const source = path.resolve(import.meta.dirname, '../../src/config.ts')
-  const environment = JSON.stringify({ ...good, OUTBREAKS_FILES: directory })
+  const environment = JSON.stringify({ ...valid, OUTBREAKS_FILES: directory })
   const script = `import { ${read} } from ${JSON.stringify(source)}
     try { ${read}(${environment}); console.log('good') } catch (error) { console.log(error.message) }`
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
-    ...nobody,
+    ...unprivileged,
     cwd: '/',
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -171,44 +171,44 @@ function judgeDirectory(read: 'readServiceConfig' | 'readFilesDirectory', direct
   })
 }
 
-test('a files directory has to be readable for a node, and writable for a command', (t) => {
+test('the files directory must be readable for a node and writable for a command', (t) => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
   after(() => rmSync(directory, { recursive: true, force: true }))
   chmodSync(directory, 0o777)
   try {
     for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
-      assert.equal(judgeDirectory(read, directory), 'good\n')
+      assert.equal(checkDirectory(read, directory), 'good\n')
   } catch (error) {
-    return t.skip(`nobody but root can read this checkout: ${(error as Error).message}`)
+    return t.skip(`only root can read this checkout: ${(error as Error).message}`)
   }
   chmodSync(directory, 0o555)
-  assert.equal(judgeDirectory('readServiceConfig', directory), 'good\n')
-  assert.match(judgeDirectory('readFilesDirectory', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
+  assert.equal(checkDirectory('readServiceConfig', directory), 'good\n')
+  assert.match(checkDirectory('readFilesDirectory', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
   for (const mode of [0o111, 0o444]) {
     chmodSync(directory, mode)
     for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
-      assert.match(judgeDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* may read/)
+      assert.match(checkDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* may read/)
   }
 })
 
-test('every fault is listed at once, each variable once', () => {
-  const environment = Object.fromEntries(Object.keys(bad).map((name) => [name, CANARY]))
-  assert.deepEqual(faultsOf(readServiceConfig, environment).sort(), Object.keys(bad).sort())
+test('all errors are listed at once, one for each variable', () => {
+  const environment = Object.fromEntries(Object.keys(invalid).map((name) => [name, CANARY]))
+  assert.deepEqual(readErrors(readServiceConfig, environment).sort(), Object.keys(invalid).sort())
   assert.throws(
     () => readServiceConfig(environment),
     (error: Error) => !inspect(error).includes(CANARY),
   )
 })
 
-test('what is printed holds neither the secret nor the password, and still says which database it is', () => {
+test('the redacted configuration has no secret and no password, but names the database', () => {
   const redis = { OUTBREAKS_REDIS_URL: `redis://user:${CANARY}@redis.test:6379/2` }
-  const printed = redactConfig(readServiceConfig({ ...good, ...redis }))
+  const printed = redactConfig(readServiceConfig({ ...valid, ...redis }))
   const text = JSON.stringify(printed) + inspect(printed, { depth: null })
   assert.ok(!text.includes(CANARY))
-  assert.ok(!text.includes(good.OUTBREAKS_SECRET))
+  assert.ok(!text.includes(valid.OUTBREAKS_SECRET))
   assert.equal(printed['secret'], '[redacted]')
   assert.equal(printed['databaseUrl'], 'postgres://db.test:5432/outbreaks')
   assert.equal(printed['redisUrl'], 'redis://redis.test:6379/2')
-  assert.equal(redactConfig(readServiceConfig(good))['redisUrl'], null)
+  assert.equal(redactConfig(readServiceConfig(valid))['redisUrl'], null)
   assert.equal(printed['baseUrl'], 'https://api.test')
 })

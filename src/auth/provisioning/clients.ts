@@ -1,4 +1,4 @@
-// What the operator does to clients: create, list, rotate, disable, enable. A secret is shown once and never kept.
+// Creates, lists, rotates, disables and enables clients. A secret is shown once; only its digest is stored.
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import { OperatorError } from '../../platform/operator-error.ts'
@@ -14,12 +14,12 @@ export type ClientSummary = {
   live_secrets: number
 }
 
-/** The prefix lets secret scanners recognise a leaked one. */
-const newSecret = () => `ods_${randomBytes(32).toString('base64url')}`
+/** Secret scanners recognise a leaked secret by the prefix. */
+const generateSecret = () => `ods_${randomBytes(32).toString('base64url')}`
 
 export async function createClient(database: Database, name: string, scopes: string[]) {
   const clientId = randomBytes(12).toString('hex')
-  const secret = newSecret()
+  const secret = generateSecret()
   await database.transaction(async (client) => {
     await client.query(sql`insert into client (client_id, name, scopes) values (${clientId}, ${name}, ${scopes})`)
     await client.query(
@@ -37,12 +37,12 @@ export const listClients = (database: Database): Promise<ClientSummary[]> =>
     group by client_id order by client.created_at, client_id`)
 
 /**
- * Gives a client a new secret; the old ones go on for `overlapSeconds`. With an overlap of 0 the tokens
- * issued before end as well: whoever holds the old secret may hold tokens too.
+ * Gives a client a new secret; the old ones stay valid for `overlapSeconds`. With an overlap of 0 all earlier tokens
+ * are revoked as well, because they may have leaked with the old secret.
  */
 export async function rotateSecret(database: Database, clientId: string, overlapSeconds: number) {
-  const secret = newSecret()
-  const expires = await database.transaction(async (client) => {
+  const secret = generateSecret()
+  const oldSecretExpiresAt = await database.transaction(async (client) => {
     await requireClient(
       client.query(sql`
       update client set generation = generation + ${overlapSeconds === 0 ? 1 : 0} where client_id = ${clientId}`),
@@ -58,10 +58,10 @@ export async function rotateSecret(database: Database, clientId: string, overlap
       null,
     )
   })
-  return { client_id: clientId, client_secret: secret, old_secret_expires_at: expires }
+  return { client_id: clientId, client_secret: secret, old_secret_expires_at: oldSecretExpiresAt }
 }
 
-/** A disabled client gets no tokens and its tokens stop working; enabled again, it starts with new tokens. */
+/** A disabled client gets no tokens, and its tokens are revoked. After it is enabled it needs a new token. */
 export async function setClientDisabled(database: Database, clientId: string, disabled: boolean) {
   await database.transaction((client) =>
     requireClient(

@@ -1,4 +1,4 @@
-// What the operator does to signing keys: rotate (the first is a rotation from nothing), list, disable.
+// Rotates, lists and disables signing keys. The first rotation creates the first key.
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair } from 'jose'
 import sql from 'sql-template-tag'
 import { OperatorError } from '../../platform/operator-error.ts'
@@ -6,12 +6,12 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { type Algorithm, TOKEN_SECONDS } from '../key-ring.ts'
 import { seal } from '../sealing.ts'
 
-/** Longer than a verifier may cache the key set, so that it knows a key before the key signs. */
+/** Longer than a verifier may cache the key set, so that it has a key before the key signs. */
 const NOTICE_SECONDS = 600
-/** The last token of a key lives this much longer than the key signs; the margin is for clocks that differ. */
+/** A key verifies until its last token expires. The margin allows for clocks that differ. */
 const OVERLAP_SECONDS = TOKEN_SECONDS + 300
 
-/** The first key signs at once; a later one takes over after its notice, and the older ones then fade out. */
+/** The first key signs at once; a later one after its notice. Older keys then verify until their tokens expire. */
 export async function rotateKey(
   database: Database,
   sealingKey: Buffer,
@@ -35,27 +35,27 @@ export async function rotateKey(
   })
 }
 
-/** Named by its thumbprint (RFC 7638), but never so that a command line would take the name for an option. */
+/** The key id is the thumbprint (RFC 7638). A key whose id starts with a hyphen is discarded: it would look like an option. */
 export async function generateKey(algorithm: Algorithm) {
   for (;;) {
     const pair = await generateKeyPair(algorithm, { extractable: true, modulusLength: 3072 })
-    const bare = await exportJWK(pair.publicKey)
-    const kid = await calculateJwkThumbprint(bare)
-    const publicJwk = { ...bare, kid, alg: algorithm, use: 'sig' }
+    const jwk = await exportJWK(pair.publicKey)
+    const kid = await calculateJwkThumbprint(jwk)
+    const publicJwk = { ...jwk, kid, alg: algorithm, use: 'sig' }
     if (!kid.startsWith('-')) return { kid, publicJwk, privateKey: await exportPKCS8(pair.privateKey) }
   }
 }
 
 /**
- * For a key that may have leaked: every token it signed stops working. The newest of the others signs from then on,
- * so an end that the rotation had set for it is taken back.
+ * For a key that may have leaked: every token that it signed is rejected. The newest other key signs from then on, so the
+ * end that a rotation set for it is removed.
  */
 export async function disableKey(database: Database, kid: string) {
   await database.transaction(async (client) => {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
     const changed = await client.query(sql`
       update signing_key set verifies_until = now() where kid = ${kid} and (verifies_until is null or verifies_until > now())`)
-    if (changed.rowCount !== 1) throw new OperatorError('there is no such key that is still trusted')
+    if (changed.rowCount !== 1) throw new OperatorError('there is no such key, or it is not trusted any more')
     await client.query(sql`
       update signing_key set verifies_until = null where kid = (
         select kid from signing_key where verifies_until is null or verifies_until > now()

@@ -1,14 +1,14 @@
-// What a command answers: aligned text in colour for a person at a terminal, JSON for a program behind a pipe.
+// The output of a command: aligned text in colour at a terminal, JSON otherwise.
 import { styleText } from 'node:util'
 
 type Cell = string | number | boolean | Date | null | undefined | readonly string[]
-/** A list inside an answer is shown as a table below it. */
+/** A list inside the output is shown as a table below the other values. */
 export type CommandOutput = { readonly [name: string]: Cell | readonly CommandOutput[] }
 type Style = Parameters<typeof styleText>[0]
-/** Gives the text back as it is where the terminal, or NO_COLOR, wants no colour. */
+/** Returns the text unchanged if the terminal has no colours or NO_COLOR is set. */
 type Paint = (style: Style, text: string) => string
 
-/** What draws the eye, by the name of its column or by the word itself. */
+/** By the name of the column or by the text of the cell. */
 const COLOURS: Readonly<Record<string, Style>> = {
   added: 'green',
   corrected: 'yellow',
@@ -18,49 +18,49 @@ const COLOURS: Readonly<Record<string, Style>> = {
   warnings: 'yellow',
   warning: 'yellow',
 }
-const NOTHING = ['0', '-']
+const EMPTY_CELLS = ['0', '-']
 
-export function formatOutput(answer: CommandOutput | readonly CommandOutput[], stream: NodeJS.WriteStream): string {
-  if (!stream.isTTY) return JSON.stringify(answer, null, 2)
+export function formatOutput(output: CommandOutput | readonly CommandOutput[], stream: NodeJS.WriteStream): string {
+  if (!stream.isTTY) return JSON.stringify(output, null, 2)
   const paint: Paint = (style, text) => styleText(style, text, { stream })
-  return Array.isArray(answer) ? formatTable(answer, paint) : formatList(answer as CommandOutput, paint)
+  return Array.isArray(output) ? formatTable(output, paint) : formatList(output as CommandOutput, paint)
 }
 
-function formatList(answer: CommandOutput, paint: Paint): string {
-  const tables = Object.values(answer).filter(isTable)
-  const cells = Object.entries(answer).filter(([, cell]) => !isTable(cell))
-  const lines = cells.map(([name, cell]) => [paintable('dim', name), paintableCell(name, cell as Cell)])
+function formatList(output: CommandOutput, paint: Paint): string {
+  const tables = Object.values(output).filter(isTable)
+  const cells = Object.entries(output).filter(([, cell]) => !isTable(cell))
+  const lines = cells.map(([name, cell]) => [styled('dim', name), styleCell(name, cell as Cell)])
   return [align(lines, paint), ...tables.map((table) => formatTable(table, paint))].join('\n\n')
 }
 
 const isTable = (cell: Cell | readonly CommandOutput[]): cell is readonly CommandOutput[] =>
   Array.isArray(cell) && typeof cell[0] === 'object'
 
-function formatTable(answers: readonly CommandOutput[], paint: Paint): string {
-  const names = Object.keys(answers[0] ?? {})
+function formatTable(records: readonly CommandOutput[], paint: Paint): string {
+  const names = Object.keys(records[0] ?? {})
   if (names.length === 0) return '(none)'
-  const head = names.map((name) => paintable('dim', name))
-  const rows = answers.map((answer) => names.map((name) => paintableCell(name, answer[name] as Cell)))
-  return align([head, ...rows], paint)
+  const header = names.map((name) => styled('dim', name))
+  const rows = records.map((record) => names.map((name) => styleCell(name, record[name] as Cell)))
+  return align([header, ...rows], paint)
 }
 
-interface Paintable {
+interface StyledText {
   text: string
   style: Style | undefined
 }
-const paintable = (style: Style | undefined, text: string): Paintable => ({ text, style })
+const styled = (style: Style | undefined, text: string): StyledText => ({ text, style })
 
-function paintableCell(name: string, cell: Cell): Paintable {
+function styleCell(name: string, cell: Cell): StyledText {
   const text = formatCell(cell)
-  return paintable(NOTHING.includes(text) ? undefined : (COLOURS[name] ?? COLOURS[text]), text)
+  return styled(EMPTY_CELLS.includes(text) ? undefined : (COLOURS[name] ?? COLOURS[text]), text)
 }
 
-function align(lines: readonly Paintable[][], paint: Paint): string {
+function align(lines: readonly StyledText[][], paint: Paint): string {
   const widths = (lines[0] ?? []).map((_cell, i) => Math.max(...lines.map((line) => line[i]?.text.length ?? 0)))
-  const formatLine = (line: readonly Paintable[]) =>
+  const formatLine = (line: readonly StyledText[]) =>
     line
       .map(({ text, style }, i) => {
-        // Colour takes no room, so it comes after the measuring.
+        // Colour codes have no width, so the padding is computed from the text without them.
         const painted = style === undefined ? text : paint(style, text)
         return painted + ' '.repeat((widths[i] ?? 0) - text.length)
       })

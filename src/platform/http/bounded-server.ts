@@ -1,46 +1,46 @@
-// What connections may hold of this process: how many there are, how many requests of each wait for their response,
-// and for how long a response waits to be read. Knows nothing of what is requested.
+// Limits on connections: how many are open, how many requests of each wait for a response, and for how long a
+// response may stay unread. Knows nothing about routes.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 
-export interface ConnectionBounds {
-  /** Further connections are closed as soon as they are opened. */
+export interface ConnectionLimits {
+  /** The server closes further connections as soon as they are opened. */
   maxConnections: number
-  /** A client that takes no byte of its response for this long loses the connection. */
-  unreadMs: number
+  /** The server closes a connection if the client reads no byte of its response for this long. */
+  unreadTimeoutMs: number
 }
 
-/** Requests of one connection that are processed before the first of them is answered (pipelining, RFC 9112 9.3.2). */
-const MOST_UNANSWERED = 8
-/** Node parses all requests of the 64 KB that it reads at once, and keeps each until the connection ends. */
-const MOST_PARSED = 32
+/** Requests of one connection that are processed before the first response is sent (pipelining, RFC 9112 9.3.2). */
+const MAX_PIPELINED = 8
+/** Node parses all requests in the 64 KB that it reads at once, and keeps each in memory until the connection ends. */
+const MAX_PARSED = 32
 
 export function createBoundedServer(
   handle: RequestListener,
   options: ServerOptions,
-  { maxConnections, unreadMs }: ConnectionBounds,
+  { maxConnections, unreadTimeoutMs }: ConnectionLimits,
 ): Server {
-  const connections = new WeakMap<Socket, { unanswered: number; closing: boolean }>()
+  const connections = new WeakMap<Socket, { pending: number; closing: boolean }>()
   const server = createServer(options, (request, response) => {
     const { socket } = request
     let connection = connections.get(socket)
-    if (connection === undefined) connections.set(socket, (connection = { unanswered: 0, closing: false }))
+    if (connection === undefined) connections.set(socket, (connection = { pending: 0, closing: false }))
     const { closing } = connection
-    connection.unanswered++
-    // Comes when the response is sent, and when the connection is lost before that.
-    request.once('close', () => connection.unanswered--)
-    if (connection.unanswered > MOST_PARSED) socket.destroy()
+    connection.pending++
+    // Emitted when the response is sent or the connection is lost.
+    request.once('close', () => connection.pending--)
+    if (connection.pending > MAX_PARSED) socket.destroy()
     if (closing || socket.destroyed) return
-    if (connection.unanswered === MOST_UNANSWERED) {
-      // RFC 9112 9.6: this response says `Connection: close`. What follows is not processed; the client may send it again.
+    if (connection.pending === MAX_PIPELINED) {
+      // RFC 9112 9.6: this response has `Connection: close`. Later requests are not processed; the client may send them again.
       connection.closing = true
       response.shouldKeepAlive = false
     }
     handle(request, response)
   })
   server.maxConnections = maxConnections
-  // Node looks at the end of this time whether bytes were taken since it last looked: a client that stops taking them is
-  // noticed after one such time at the earliest and after two at the latest.
-  server.setTimeout(unreadMs / 2)
+  // Node checks at each interval whether bytes were sent since the previous check. It therefore notices a client that
+  // stops reading after one to two intervals.
+  server.setTimeout(unreadTimeoutMs / 2)
   return server
 }

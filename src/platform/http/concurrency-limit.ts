@@ -1,45 +1,45 @@
-// How many requests of one client a node processes at a time. The quota bounds how many a client makes, this how much of the
-// node it takes while they run. Stands behind the guard, which says who is asking.
+// Limits the concurrent requests of one client on this node. The quota limits the number of requests; this limit keeps
+// one client from using the whole node. Must be registered after the guard, which identifies the client.
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../problem.ts'
 
 export function limitConcurrency(scope: FastifyInstance, limit: number): void {
-  const underWay = new Map<string, number>()
-  const counted = new WeakMap<FastifyRequest, string>()
+  const active = new Map<string, number>()
+  const clientIds = new WeakMap<FastifyRequest, string>()
 
   function release(request: FastifyRequest): void {
-    const clientId = counted.get(request)
+    const clientId = clientIds.get(request)
     if (clientId === undefined) return
-    counted.delete(request)
-    const left = (underWay.get(clientId) ?? 0) - 1
-    if (left > 0) underWay.set(clientId, left)
-    else underWay.delete(clientId)
+    clientIds.delete(request)
+    const remaining = (active.get(clientId) ?? 0) - 1
+    if (remaining > 0) active.set(clientId, remaining)
+    else active.delete(clientId)
   }
 
   scope.addHook('onRequest', (request, _reply, done) => {
     const { clientId } = request
-    if (clientId === null) throw new Error('requests are counted before anybody asked whose they are')
-    const running = underWay.get(clientId) ?? 0
+    if (clientId === null) throw new Error('the concurrency limit must be registered after the guard')
+    const running = active.get(clientId) ?? 0
     if (running >= limit) {
       throw new Problem(
         'concurrency_exceeded',
-        `The client has ${limit} requests under way, which is as many as it may have at a time.`,
+        `The client already has ${limit} concurrent requests, which is the limit. Wait until one of them ends.`,
         { headers: { 'retry-after': '1' } },
       )
     }
-    underWay.set(clientId, running + 1)
-    counted.set(request, clientId)
+    active.set(clientId, running + 1)
+    clientIds.set(request, clientId)
     request.raw.once('close', () => release(request))
     done()
   })
-  // Not when the handler is done: a response that nobody reads takes memory.
+  // Not when the handler returns: a response that the client does not read still uses memory.
   scope.addHook('onResponse', (request, _reply, done) => {
     release(request)
     done()
   })
-  // A download takes next to nothing of the node once it has begun, and as long as the client's line is slow: counted, a few of
-  // them would keep the client from everything else.
+  // A download needs almost no resources once it has started, but takes long on a slow network. If downloads counted,
+  // a few of them would block all other requests of the client.
   scope.addHook('onSend', (request, _reply, payload, done) => {
     if (payload instanceof Readable) release(request)
     done()

@@ -1,17 +1,17 @@
-// Liveness: the process turns. Readiness: it may get traffic; 503 where it may not.
+// Liveness: the process responds. Readiness: the node can serve requests; 503 if it cannot.
 import type { FastifyInstance } from 'fastify'
 
-/** `findObstacles` names what keeps the node from serving; nothing where it is ready. */
-export function registerHealth(app: FastifyInstance, findObstacles: () => string[]): void {
-  // Probes come every second: they are logged only when something is wrong.
+/** `findReasons` lists why the node is not ready; an empty list means ready. */
+export function registerHealth(app: FastifyInstance, findReasons: () => string[]): void {
+  // Probes arrive every second, so only failures are logged.
   const options = { logLevel: 'warn' as const, schema: { hide: true } }
   app.get('/live', options, async (_request, reply) => {
     reply.header('cache-control', 'no-store')
     return { status: 'live' }
   })
   app.get('/ready', options, async (_request, reply) => {
-    const obstacles = findObstacles()
-    reply.header('cache-control', 'no-store').code(obstacles.length === 0 ? 200 : 503)
-    return obstacles.length === 0 ? { status: 'ready' } : { status: 'not ready', obstacles }
+    const reasons = findReasons()
+    reply.header('cache-control', 'no-store').code(reasons.length === 0 ? 200 : 503)
+    return reasons.length === 0 ? { status: 'ready' } : { status: 'not ready', reasons }
   })
 }

@@ -1,16 +1,16 @@
 // The OpenAPI document, generated from the routes, and a self-hosted page that shows it.
-// Both are written once and sent from memory: a response that is not read holds neither a copy nor a file.
+// Both are rendered once and sent from memory, so an unread response holds neither a copy nor an open file.
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fastify from 'fastify'
 import type { HttpServer } from './http-server.ts'
 
-/** The document as far as it does not follow from the routes. */
+/** The part of the document that does not follow from the routes. */
 export type ApiDescription = NonNullable<FastifyDynamicSwaggerOptions['openapi']>
 
-const PAGE = '/reference'
-/** Everything the page needs comes from this service; nothing in it may be inline. */
-const PAGE_POLICY =
+const PAGE_PATH = '/reference'
+/** The page loads everything from this service and has no inline script or style. */
+const PAGE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -27,7 +27,7 @@ export async function registerOpenApi(app: HttpServer, description: ApiDescripti
       buildLocalReference: ({ $id }, _base, _fragment, i) => (typeof $id === 'string' ? $id : `schema-${i}`),
     },
   })
-  // Complete only once all routes are registered, so written with the first request.
+  // Rendered with the first request, when all routes are registered.
   let document: Buffer | undefined
   const serialiseDocument = () => (document ??= Buffer.from(JSON.stringify(app.swagger())))
   const hidden = { schema: { hide: true } }
@@ -37,22 +37,22 @@ export async function registerOpenApi(app: HttpServer, description: ApiDescripti
   const files = await loadPageFiles(`${description.info?.title}: reference`)
   await app.register(async (page) => {
     page.addHook('onRequest', async (_request, reply) => {
-      reply.header('content-security-policy', PAGE_POLICY)
+      reply.header('content-security-policy', PAGE_CSP)
     })
     for (const { url, type, bytes } of files) page.get(url, hidden, (_request, reply) => reply.type(type).send(bytes))
-    // Where the page looks for the document.
-    page.get(`${PAGE}/json`, hidden, (_request, reply) =>
+    // The page fetches the document from this URL.
+    page.get(`${PAGE_PATH}/json`, hidden, (_request, reply) =>
       reply.type('application/json; charset=utf-8').send(serialiseDocument()),
     )
   })
 }
 
-/** The page and all that it refers to, as the plugin writes them; it would open a file for every request. */
+/** The page and the files that it references, read from the plugin once. The plugin itself opens a file for each request. */
 async function loadPageFiles(title: string): Promise<PageFile[]> {
   const source = fastify()
   await source.register(swagger)
   await source.register(swaggerUi, {
-    routePrefix: PAGE,
+    routePrefix: PAGE_PATH,
     theme: { title },
     uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0 },
   })
@@ -62,9 +62,9 @@ async function loadPageFiles(title: string): Promise<PageFile[]> {
     return { url, type: String(headers['content-type']), bytes: rawPayload }
   }
   try {
-    const page = await load(PAGE)
+    const page = await load(PAGE_PATH)
     const references = [...page.bytes.toString().matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url]) => url ?? '')
-    return [page, ...(await Promise.all([`${PAGE}/`, ...references].map(load)))]
+    return [page, ...(await Promise.all([`${PAGE_PATH}/`, ...references].map(load)))]
   } finally {
     await source.close()
   }

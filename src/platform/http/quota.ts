@@ -14,7 +14,7 @@ interface QuotaOptions {
 }
 
 /** Where a client stands. */
-interface Standing {
+interface QuotaStatus {
   remaining: number
   /** Whole seconds until the window ends. */
   resetsIn: number
@@ -24,9 +24,9 @@ export interface Quota {
   limit: number
   seconds: number
   /** Counts one request, and says whether it is still within the quota. */
-  take(clientId: string): Promise<Standing & { granted: boolean }>
+  consume(clientId: string): Promise<QuotaStatus & { granted: boolean }>
   /** Counts nothing. */
-  look(clientId: string): Promise<Standing>
+  peek(clientId: string): Promise<QuotaStatus>
   /** Waits a moment for Redis; goes on without it. */
   open(): Promise<void>
   close(): Promise<void>
@@ -70,11 +70,11 @@ export function createQuota({ limit, seconds, redisUrl, log }: QuotaOptions): Qu
   return {
     limit,
     seconds,
-    async take(clientId) {
+    async consume(clientId) {
       const answer = await ask((limiter) => limiter.consume(clientId))
-      return { ...readStanding(answer), granted: answer.consumedPoints <= limit }
+      return { ...readStatus(answer), granted: answer.consumedPoints <= limit }
     },
-    look: async (clientId) => readStanding(await ask((limiter) => limiter.get(clientId))),
+    peek: async (clientId) => readStatus(await ask((limiter) => limiter.get(clientId))),
     open: async () => redis?.connect().catch(lose),
     close: async () => redis?.disconnect(),
   }
@@ -87,7 +87,7 @@ const askLimiter = (limiter: RateLimiterAbstract, question: Ask) =>
     throw error
   })
 
-const readStanding = ({ remainingPoints, msBeforeNext }: RateLimiterRes): Standing => ({
+const readStatus = ({ remainingPoints, msBeforeNext }: RateLimiterRes): QuotaStatus => ({
   remaining: remainingPoints,
   resetsIn: Math.max(1, Math.ceil(msBeforeNext / 1000)),
 })

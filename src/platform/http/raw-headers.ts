@@ -1,12 +1,12 @@
-// Headers as they came: Node shows one where several were sent, and a request with two must often be refused.
+// All values of a repeated header. Node exposes one of them, but a request with two is often invalid.
 import type { IncomingMessage } from 'node:http'
 
 /** `name` is in lower case. */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [given = '', value = ''] = [rawHeaders[i], rawHeaders[i + 1]]
-    if (given.length === name.length && given.toLowerCase() === name) values.push(value)
+    const [header = '', value = ''] = [rawHeaders[i], rawHeaders[i + 1]]
+    if (header.length === name.length && header.toLowerCase() === name) values.push(value)
   }
   return values
 }

@@ -1,14 +1,14 @@
-// Cancels the query that runs on a connection, by a CancelRequest of the PostgreSQL protocol: the only way for a role that
-// may not signal other sessions. It names the session and not the query, so the connection must not be used again.
+// Cancels the query that runs on a connection with a CancelRequest of the PostgreSQL protocol. A role without
+// pg_signal_backend has no other way. The request names the session, not the query, so the connection must not be reused.
 import { connect } from 'node:net'
 import type { Client } from 'pg'
 
 const CANCEL_REQUEST = 80_877_102
-const SENDING_MS = 1000
+const SEND_TIMEOUT_MS = 1000
 
-/** Without waiting: where it does not arrive, the bounds of the query itself end it. It is never sent through TLS, like that of libpq until version 16. */
+/** Does not wait: if the request is lost, the timeouts of the query end it. Sent without TLS, as libpq did up to version 16. */
 export function cancelQuery(client: Client): void {
-  // pg keeps both since the connection was made, but leaves them out of its types.
+  // pg sets both when it connects, but its types omit them.
   const { processID, secretKey } = client as Client & { processID: number | null; secretKey: number | null }
   if (processID === null || secretKey === null) return
   const message = Buffer.alloc(16)
@@ -17,7 +17,7 @@ export function cancelQuery(client: Client): void {
   const { host, port } = client
   const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
   socket.on('error', () => {})
-  socket.setTimeout(SENDING_MS, () => socket.destroy())
+  socket.setTimeout(SEND_TIMEOUT_MS, () => socket.destroy())
   socket.end(message)
   socket.resume()
 }

@@ -1,17 +1,17 @@
-// COPY … TO STDOUT as a query of pg like any other, so that the pool's bounds and its care for broken connections hold
-// for it too; and the rows of its binary format. pg itself reads every value as text, which doubles compressed bytes.
+// COPY … TO STDOUT as a pg query, so that the timeouts and the error handling of the pool apply, and a parser of its
+// binary format. A normal pg query reads every value as text, which doubles the size of compressed bytes.
 import type { ClientBase, Connection, Submittable } from 'pg'
 import type { Sql } from 'sql-template-tag'
 
-/** The methods are those that pg calls on a query while it runs. */
+/** pg calls these methods while the query runs. */
 export class CopyOut implements Submittable {
-  /** Called by pg, which also puts its own around it. */
+  /** pg wraps this callback in its own. */
   callback?: (error: Error | null, messages?: Buffer[]) => void
   readonly #text: string
   readonly #received: Buffer[] = []
 
   constructor({ text, values }: Sql) {
-    // What it answers to anything else would reach no method here, and nobody who waits.
+    // For another statement the server sends messages that this class does not handle, and run() would never resolve.
     if (!/^\s*copy\b.*\bto stdout\b/is.test(text)) throw new Error('this is not COPY … TO STDOUT')
     if (values.length > 0) throw new Error('COPY takes no parameters')
     this.#text = text
@@ -28,7 +28,7 @@ export class CopyOut implements Submittable {
     connection.query(this.#text)
   }
 
-  /** Copied, because pg uses its buffer again. */
+  /** Copied, because pg reuses its buffer. */
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     this.#received.push(Buffer.from(chunk))
   }
@@ -45,44 +45,45 @@ export class CopyOut implements Submittable {
 }
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
-const END = -1
+const TRAILER = -1
 
 /**
- * The columns of each row, as views into the messages. A message of the server holds whole rows, the first one also what
- * comes before them. No column may be null.
+ * The columns of each row, as views into the messages. Each message contains complete rows; the first one starts with
+ * the header. No column may be null.
  */
 export function readBinaryRows(messages: readonly Buffer[]): Buffer[][] {
   const rows: Buffer[][] = []
   let ended = false
   for (const [i, message] of messages.entries()) {
-    for (let at = i === 0 ? skipHead(message) : 0; at < message.length; ) {
-      if (ended) throw new Error('something follows the end of a binary COPY')
-      const columns = message.readInt16BE(at)
-      at += 2
-      if (columns === END) ended = true
-      else at = readRow(message, at, columns, rows)
+    for (let offset = i === 0 ? skipHeader(message) : 0; offset < message.length; ) {
+      if (ended) throw new Error('a binary COPY has data after its trailer')
+      const columnCount = message.readInt16BE(offset)
+      offset += 2
+      if (columnCount === TRAILER) ended = true
+      else offset = readRow(message, offset, columnCount, rows)
     }
   }
-  if (!ended) throw new Error('a binary COPY is cut off')
+  if (!ended) throw new Error('a binary COPY is truncated')
   return rows
 }
 
-function skipHead(message: Buffer): number {
+function skipHeader(message: Buffer): number {
   if (!message.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new Error('this is not a binary COPY')
   const extensionAt = SIGNATURE.length + 4
   return extensionAt + 4 + message.readInt32BE(extensionAt)
 }
 
-/** Adds the row and gives where it ends. */
-function readRow(message: Buffer, begins: number, columns: number, rows: Buffer[][]): number {
+/** Adds the row and returns the offset of its end. */
+function readRow(message: Buffer, start: number, columnCount: number, rows: Buffer[][]): number {
   const row: Buffer[] = []
-  let at = begins
-  for (let column = 0; column < columns; column++) {
-    const from = at + 4
-    at = from + message.readInt32BE(at)
-    if (at < from || at > message.length) throw new Error('a column of a binary COPY is null or cut off')
-    row.push(message.subarray(from, at))
+  let offset = start
+  for (let column = 0; column < columnCount; column++) {
+    const valueStart = offset + 4
+    offset = valueStart + message.readInt32BE(offset)
+    if (offset < valueStart || offset > message.length)
+      throw new Error('a column of a binary COPY is null or truncated')
+    row.push(message.subarray(valueStart, offset))
   }
   rows.push(row)
-  return at
+  return offset
 }

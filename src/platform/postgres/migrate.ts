@@ -1,14 +1,14 @@
-// Brings a database to the current schema: plain SQL files, in order, forward only.
+// Migrates a database to the current schema: plain SQL files, in order, forward only.
 import { setTimeout as wait } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
 import { toTransientProblem } from './database.ts'
 import { migrationsDirectory } from './schema-version.ts'
 
-const PATIENCE_MS = 60_000
+const LOCK_TIMEOUT_MS = 60_000
 
-/** Safe when many start at once: the runner only tries its lock, so the others come again until it is free. */
+/** Safe to run concurrently: node-pg-migrate tries its lock once, so this function retries until the lock is free. */
 export async function migrate(url: string): Promise<string[]> {
-  const deadline = Date.now() + PATIENCE_MS
+  const deadline = Date.now() + LOCK_TIMEOUT_MS
   for (;;) {
     try {
       const applied = await runner({

@@ -1,4 +1,4 @@
-// Whether the database has the schema this program was written for. It compares names and changes nothing.
+// Compares the migrations of the database with those of this program, by name. It changes nothing.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import sql from 'sql-template-tag'
@@ -9,7 +9,7 @@ export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../m
 
 export class SchemaMismatch extends OperatorError {}
 
-/** Throws SchemaMismatch where the schema is older or newer than the program, and other errors where nobody can tell. */
+/** Throws SchemaMismatch if the schema is older or newer than the program; throws other errors if it cannot be read. */
 export async function checkSchema(database: Database): Promise<void> {
   const known = readdirSync(migrationsDirectory)
     .filter((file) => file.endsWith('.sql'))
@@ -18,18 +18,18 @@ export async function checkSchema(database: Database): Promise<void> {
   const newer = applied.filter((name) => !known.includes(name))
   if (newer.length > 0) {
     throw new SchemaMismatch(
-      `The database schema is newer than this program, which does not know its migration ${newer.at(-1)}: run the version of the program that goes with it.`,
+      `The database schema is newer than this program, which does not have the migration ${newer.at(-1)}: run a newer version of the program.`,
     )
   }
   const missing = known.filter((name) => !applied.includes(name)).sort()
   if (missing.length > 0) {
     throw new SchemaMismatch(
-      `The database schema is older than this program, it lacks the migration ${missing[0]}: run outbreakctl migrate.`,
+      `The database schema is older than this program and lacks the migration ${missing[0]}: run outbreakctl migrate.`,
     )
   }
 }
 
-/** None where the table is not there, or is from a time when only its owner could read it. */
+/** Empty if the table does not exist, or is of an old schema in which only its owner could read it. */
 async function readApplied(database: Database): Promise<string[]> {
   const [table] = await database
     .query<{ readable: boolean | null }>(
@@ -44,6 +44,6 @@ async function readApplied(database: Database): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Migrations create the roles: on a server where none ever ran, a session cannot take one (SQLSTATE 22023). */
+/** Migrations create the roles. On a server without any migration a session cannot set its role (SQLSTATE 22023). */
 const isRoleMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '22023' && error.message.includes('outbreaks_')

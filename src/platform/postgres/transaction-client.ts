@@ -1,5 +1,5 @@
-// The connection as the work of one transaction sees it. Once the work has ended, none of its statements reaches the
-// server: sent after the ROLLBACK, each would be a transaction of its own and stay.
+// The connection that the work of one transaction gets. After the work ends it sends no statement to the server:
+// a statement after the ROLLBACK would run and commit on its own.
 import { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
@@ -8,16 +8,16 @@ export function createTransactionClient(connection: PoolClient) {
   const running = new Map<unknown, Promise<unknown>>()
   let ended = false
 
-  /** Counts a statement as running until the server has answered it: a promise, or a stream of COPY. */
+  /** Tracks a statement (a promise or a COPY stream) until the server has completed it. */
   function track(statement: unknown): void {
     const done = statement instanceof Writable ? finished(statement) : Promise.resolve(statement)
-    const forget = () => running.delete(statement)
-    running.set(statement, done.then(forget, forget))
+    const untrack = () => running.delete(statement)
+    running.set(statement, done.then(untrack, untrack))
   }
 
-  function query(...given: unknown[]): unknown {
-    if (ended) throw new Error('the transaction has ended: this statement came too late')
-    const statement: unknown = Reflect.apply(connection.query, connection, given)
+  function query(...args: unknown[]): unknown {
+    if (ended) throw new Error('the transaction has ended: it accepts no further statement')
+    const statement: unknown = Reflect.apply(connection.query, connection, args)
     track(statement)
     return statement
   }
@@ -26,7 +26,7 @@ export function createTransactionClient(connection: PoolClient) {
     client: new Proxy(connection, {
       get: (target, name) => (name === 'query' ? query : Reflect.get(target, name, target)),
     }),
-    /** Refuses further statements and waits for those that run. A COPY nobody would finish is broken off. */
+    /** Rejects further statements and waits for running ones. Aborts an unfinished COPY. */
     async end(): Promise<void> {
       ended = true
       for (const statement of running.keys())

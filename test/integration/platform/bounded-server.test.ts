@@ -12,7 +12,7 @@ const UNREAD_MS = 2000
 const MOST_CONNECTIONS = 5
 /** Larger than what any buffer on the way takes at once. */
 const LARGE = Buffer.alloc(30_000_000, 'x')
-const { app } = createObservedServer({ maxConnections: MOST_CONNECTIONS, unreadMs: UNREAD_MS })
+const { app } = createObservedServer({ maxConnections: MOST_CONNECTIONS, unreadTimeoutMs: UNREAD_MS })
 const handled: string[] = []
 app.get('/things/:number', async (request) => {
   const { number } = request.params as { number: string }

@@ -104,7 +104,7 @@ describe('with a migrated database beside', () => {
       () => addressOf('outbreaks', 'secretive', { password: `${PASSWORD}0` }),
       /password authentication failed for user "secretive".*check.*DATABASE_URL/,
     ],
-    'no password': [() => addressOf('outbreaks', 'secretive'), /asks for a password.*DATABASE_URL/],
+    'no password': [() => addressOf('outbreaks', 'secretive'), /requires a password.*DATABASE_URL/],
     'a login that is not there': [
       () => addressOf('outbreaks', 'nobody_here'),
       /role "nobody_here" does not exist.*check.*DATABASE_URL/,

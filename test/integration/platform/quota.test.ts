@@ -12,13 +12,13 @@ async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | 
   const quota = createQuota({ limit, seconds, redisUrl, log })
   await quota.open()
   after(quota.close)
-  const grants = async (clientId: string) => (await quota.take(clientId)).granted
+  const grants = async (clientId: string) => (await quota.consume(clientId)).granted
   /** The longest of ten requests, in milliseconds. */
   async function longestTake(): Promise<number> {
     let longest = 0
     for (let i = 0; i < 10; i++) {
       const began = performance.now()
-      await quota.take('patient')
+      await quota.consume('patient')
       longest = Math.max(longest, performance.now() - began)
     }
     return longest
@@ -37,7 +37,7 @@ async function until(happened: () => Promise<boolean>): Promise<void> {
 
 test('a client gets its requests and not one more; another client is not touched by it', async () => {
   const quota = await openQuota({})
-  const standings = await Promise.all([1, 2, 3, 4, 5].map(() => quota.take('one')))
+  const standings = await Promise.all([1, 2, 3, 4, 5].map(() => quota.consume('one')))
   assert.deepEqual(
     standings.map(({ granted, remaining }) => [granted, remaining]),
     [
@@ -48,15 +48,15 @@ test('a client gets its requests and not one more; another client is not touched
       [false, 0],
     ],
   )
-  assert.deepEqual(await quota.take('two'), { granted: true, remaining: 2, resetsIn: 60 })
+  assert.deepEqual(await quota.consume('two'), { granted: true, remaining: 2, resetsIn: 60 })
   assert.deepEqual(quota.lines, [])
 })
 
 test('looking counts nothing', async () => {
   const quota = await openQuota({})
-  for (let i = 0; i < 5; i++) assert.deepEqual(await quota.look('one'), { remaining: 3, resetsIn: 60 })
-  await quota.take('one')
-  for (let i = 0; i < 5; i++) assert.equal((await quota.look('one')).remaining, 2)
+  for (let i = 0; i < 5; i++) assert.deepEqual(await quota.peek('one'), { remaining: 3, resetsIn: 60 })
+  await quota.consume('one')
+  for (let i = 0; i < 5; i++) assert.equal((await quota.peek('one')).remaining, 2)
 })
 
 for (const way of ['in process', 'in Redis']) {
@@ -69,7 +69,7 @@ for (const way of ['in process', 'in Redis']) {
     assert.ok(await quota.grants('one'))
     assert.ok(!(await quota.grants('one')))
     await wait(1200)
-    assert.deepEqual(await quota.take('one'), { granted: false, remaining: 0, resetsIn: 1 })
+    assert.deepEqual(await quota.consume('one'), { granted: false, remaining: 0, resetsIn: 1 })
     await until(() => quota.grants('one'))
     const ms = performance.now() - began
     assert.ok(ms > 1900 && ms < 2500, `it opened after ${Math.round(ms)} ms`)
@@ -84,8 +84,8 @@ test('two nodes share one quota through Redis, exactly, however mixed the reques
   const granted = await Promise.all(Array.from({ length: 150 }, () => nodes.map((node) => node.grants('one'))).flat())
   assert.equal(granted.filter(Boolean).length, 100)
   for (const node of nodes) {
-    assert.equal((await node.look('one')).remaining, 0)
-    assert.equal((await node.look('two')).remaining, 100)
+    assert.equal((await node.peek('one')).remaining, 0)
+    assert.equal((await node.peek('two')).remaining, 100)
     assert.deepEqual(node.lines, [])
   }
 })
@@ -102,11 +102,11 @@ test('with Redis killed a node counts alone, says so once, and shares again when
   assert.deepEqual([await first.grants('a'), await first.grants('a'), await first.grants('a')], [true, true, true])
   assert.equal(await first.grants('a'), false, 'never unlimited')
   assert.equal(await second.grants('a'), true, 'each node counts alone')
-  assert.equal((await first.look('a')).remaining, 0)
+  assert.equal((await first.peek('a')).remaining, 0)
 
   await redis.start()
   await until(async () => {
-    await Promise.all(nodes.map((node) => node.look('b')))
+    await Promise.all(nodes.map((node) => node.peek('b')))
     return nodes.every((node) => node.lines.length === 2)
   })
   assert.deepEqual([await first.grants('b'), await second.grants('b'), await first.grants('b')], [true, true, true])
@@ -131,7 +131,7 @@ test('a frozen Redis costs a moment once, then nothing', { skip: withoutRedis },
   assert.ok(longest < 500)
   assert.ok(later < 50)
   await until(async () => {
-    await quota.take('one')
+    await quota.consume('one')
     return quota.lines.length === 2
   })
 })
@@ -147,7 +147,7 @@ test('a node that starts without Redis starts within a second, and finds it when
   assert.equal(quota.lines.length, 1)
   await redis.start()
   await until(async () => {
-    await quota.take('one')
+    await quota.consume('one')
     return quota.lines.length === 2
   })
 })
@@ -168,7 +168,7 @@ test('a Redis that refuses the password is as good as none, and the password is 
 }, async () => {
   const redis = await startRedis('--requirepass', 'the0real0one')
   const wrong = await openQuota({ redisUrl: redis.url.replace('//', '//:canary0password@') })
-  assert.deepEqual([await wrong.grants('a'), (await wrong.look('a')).remaining], [true, 2])
+  assert.deepEqual([await wrong.grants('a'), (await wrong.peek('a')).remaining], [true, 2])
   assert.equal(wrong.lines.length, 1)
   assert.ok(!wrong.lines.join('').includes('canary0password'))
   const right = await openQuota({ redisUrl: redis.url.replace('//', '//:the0real0one@') })

@@ -75,10 +75,10 @@ function redirect(first: Database) {
 }
 
 /** The highest age within a time, looked at often. */
-async function highestAge(watcher: { age(): number }, ms: number): Promise<number> {
+async function highestAge(watcher: { stalenessMs(): number }, ms: number): Promise<number> {
   let highest = 0
   for (const end = performance.now() + ms; performance.now() < end; await wait(20))
-    highest = Math.max(highest, watcher.age())
+    highest = Math.max(highest, watcher.stalenessMs())
   return Math.round(highest)
 }
 
@@ -100,7 +100,7 @@ test('behind a primary and a paused replica in rotation a revocation that was se
     await watcher.refresh()
   }
   assert.deepEqual(new Set(seen), new Set([false]))
-  assert.ok(watcher.age() < 1000, 'the primary keeps it fresh')
+  assert.ok(watcher.stalenessMs() < 1000, 'the primary keeps it fresh')
 })
 
 test('the values of another history are loaded although the counter is the same, on a primary and on a replica', async () => {
@@ -146,7 +146,7 @@ test('a primary that says less than is known is believed at once, a replica that
   fromReplica.to(open(replica.urlOf('older')))
   while (known.value === before) {
     assert.ok(performance.now() - changedAt < 8000, 'not believed at all')
-    assert.ok(second.age() < performance.now() - changedAt + 1500)
+    assert.ok(second.stalenessMs() < performance.now() - changedAt + 1500)
     await wait(20)
   }
   const ms = Math.round(performance.now() - changedAt)
@@ -154,7 +154,7 @@ test('a primary that says less than is known is believed at once, a replica that
   assert.ok(ms > 4000)
   assert.deepEqual(known.value, ['restored'])
   await second.refresh()
-  assert.ok(second.age() < 1500)
+  assert.ok(second.stalenessMs() < 1500)
 })
 
 test('an idle primary with a healthy replica: never old', async (t) => {
@@ -203,14 +203,14 @@ test('what a paused replica says grows old while it answers, and is fresh again 
   await addClient('main', 'unseen')
   await wait(3000)
   assert.ok(!clients.value.includes('unseen'))
-  assert.ok(watcher.age() > performance.now() - pausedAt - 700, `its age is ${watcher.age()} ms`)
-  assert.ok(watcher.silence() < 1500)
+  assert.ok(watcher.stalenessMs() > performance.now() - pausedAt - 700, `its age is ${watcher.stalenessMs()} ms`)
+  assert.ok(watcher.msSinceResponse() < 1500)
   await replica.resume()
   await replica.catchUp()
   await watcher.refresh()
   assert.ok(clients.value.includes('unseen'))
   await watcher.refresh()
-  assert.ok(watcher.age() < 1500, `its age is ${watcher.age()} ms`)
+  assert.ok(watcher.stalenessMs() < 1500, `its age is ${watcher.stalenessMs()} ms`)
 })
 
 test('a replica that was cut off is not fresh while it receives what it has missed', async (t) => {
@@ -230,8 +230,8 @@ test('a replica that was cut off is not fresh while it receives what it has miss
     const elapsed = performance.now() - changedAt
     assert.ok(elapsed < 15_000, 'it never catches up')
     assert.ok(
-      watcher.age() > elapsed - 700,
-      `it says it is ${watcher.age()} ms old, ${elapsed} ms after a change it lacks`,
+      watcher.stalenessMs() > elapsed - 700,
+      `it says it is ${watcher.stalenessMs()} ms old, ${elapsed} ms after a change it lacks`,
     )
     await watcher.refresh().catch(() => {})
     looked += 1
@@ -246,11 +246,11 @@ test('without a primary a replica grows old, and is fresh at once where it is pr
   await watcher.start()
   await primary.kill()
   await wait(3000)
-  assert.ok(watcher.age() > 2000, `its age is ${watcher.age()} ms`)
-  assert.ok(watcher.silence() < 1500)
+  assert.ok(watcher.stalenessMs() > 2000, `its age is ${watcher.stalenessMs()} ms`)
+  assert.ok(watcher.msSinceResponse() < 1500)
   await replica.promote()
   await watcher.refresh()
-  assert.ok(watcher.age() < 1000)
+  assert.ok(watcher.stalenessMs() < 1000)
   const promoted = new pg.Client(replica.urlOf('main'))
   await promoted.connect()
   await promoted.query(`insert into client (client_id, name, scopes) values ('after', 'after', '{}')`)

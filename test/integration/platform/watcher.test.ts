@@ -48,14 +48,14 @@ test('a value stands at its beginning until the start, and then follows within a
   const watcher = createWatcher(database, assert.ifError)
   t.after(() => watcher.stop())
   const clients = watcher.watch('client', loadClients, ['nobody yet'])
-  assert.deepEqual([clients.value, watcher.age()], [['nobody yet'], Number.POSITIVE_INFINITY])
+  assert.deepEqual([clients.value, watcher.stalenessMs()], [['nobody yet'], Number.POSITIVE_INFINITY])
   await watcher.start()
   assert.deepEqual(clients.value, [])
   for (const id of ['a', 'b', 'c']) {
     await addClient(id)
     t.diagnostic(`seen after ${Math.round(await until(() => clients.value.includes(id), 1000))} ms`)
   }
-  assert.ok(watcher.age() < 1000)
+  assert.ok(watcher.stalenessMs() < 1000)
 })
 
 test('a change that is rolled back is never seen; what did not change is not loaded again', async (t) => {
@@ -100,7 +100,7 @@ test('nobody waits for a round that hangs', async () => {
     assert.deepEqual([refresh.reason.code, refresh.reason.headers], ['unavailable', { 'retry-after': '1' }])
   }
   await wait(2500)
-  assert.ok(watcher.age() < 3000, 'the round itself went on to its end')
+  assert.ok(watcher.stalenessMs() < 3000, 'the round itself went on to its end')
 })
 
 test('failures are told, age the knowledge and leave the value; the next round that succeeds mends all', async (t) => {
@@ -116,10 +116,10 @@ test('failures are told, age the knowledge and leave the value; the next round t
   await until(() => failures >= 2, 2000)
   await assert.rejects(watcher.refresh(), /planned/)
   assert.deepEqual(clients.value, known)
-  assert.ok(watcher.age() > 500)
+  assert.ok(watcher.stalenessMs() > 500)
   seen.fail = false
   await until(() => clients.value.includes('meanwhile'), 1000)
-  assert.ok(watcher.age() < 1000)
+  assert.ok(watcher.stalenessMs() < 1000)
 })
 
 test('a load that fails is tried again in the next round', async (t) => {

@@ -30,8 +30,8 @@ const dataStatus = async () => (await readRecord(node.baseUrl, token)).status
 const tokenStatus = async () => (await askForToken(credentials, `${node.baseUrl}/oauth/token`, node.baseUrl)).status
 async function readiness() {
   const response = await fetch(`${node.baseUrl}/ready`, { signal: AbortSignal.timeout(3000) })
-  const { obstacles = [] } = (await response.json()) as { obstacles?: string[] }
-  return { status: response.status, obstacles }
+  const { reasons = [] } = (await response.json()) as { reasons?: string[] }
+  return { status: response.status, reasons }
 }
 
 async function until(condition: () => Promise<boolean>, ms: number, what: string): Promise<number> {
@@ -45,7 +45,7 @@ async function until(condition: () => Promise<boolean>, ms: number, what: string
 
 test('an idle primary: the node stays ready and serves for longer than the bound', async () => {
   for (const end = performance.now() + BOUND_SECONDS * 1000 + SLACK_MS; performance.now() < end; await wait(200)) {
-    assert.deepEqual(await readiness(), { status: 200, obstacles: [] })
+    assert.deepEqual(await readiness(), { status: 200, reasons: [] })
     assert.equal(await dataStatus(), 200)
   }
 })
@@ -53,7 +53,7 @@ test('an idle primary: the node stays ready and serves for longer than the bound
 test('the primary is away for a moment: the node stays ready', async () => {
   const killed = primary.kill()
   for (const end = performance.now() + 3000; performance.now() < end; await wait(200)) {
-    assert.deepEqual(await readiness(), { status: 200, obstacles: [] })
+    assert.deepEqual(await readiness(), { status: 200, reasons: [] })
     assert.equal(await dataStatus(), 200)
   }
   await killed
@@ -71,7 +71,7 @@ test('a client is disabled while replay is paused: nobody is let in after the bo
   const ms = await until(async () => (await dataStatus()) !== 200, BOUND_SECONDS * 1000 + SLACK_MS, 'refused')
   t.diagnostic(`refused ${ms} ms after the command ended`)
   assert.deepEqual([await dataStatus(), await tokenStatus()], [503, 503])
-  assert.deepEqual(await readiness(), { status: 503, obstacles: ['stale'] })
+  assert.deepEqual(await readiness(), { status: 503, reasons: ['stale'] })
   await replica.resume()
   await replica.catchUp()
   const seen = await until(async () => (await dataStatus()) === 401, 2000, 'the revocation that was replayed')

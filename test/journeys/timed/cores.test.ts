@@ -142,7 +142,7 @@ test('SIGTERM to one of two: the other goes on, and at most what met the closing
   t.diagnostic(`lost: ${fresh.odd.length} of ${fresh.answers} on fresh, ${kept.odd.length} of ${kept.answers} on kept`)
 
   assert.equal(code, 0)
-  assert.match(leaving.output(), /"msg":"left"/)
+  assert.match(leaving.output(), /"msg":"stopped"/)
   // A loop has one connection at a time, so it waits in the closing queue, or crosses with the closing, at most once.
   assert.ok(fresh.odd.length <= (migrates ? 0 : LOOPS))
   assert.ok(kept.odd.length <= LOOPS)

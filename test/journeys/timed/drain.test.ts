@@ -144,7 +144,7 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   assert.equal(headers.get('connection'), 'close')
   assert.deepEqual(await (await fetch(`${service.baseUrl}/ready`)).json(), {
     status: 'not ready',
-    obstacles: ['draining'],
+    reasons: ['draining'],
   })
   await wait(800 - (performance.now() - began))
   const loads = await Promise.all([kept.stop(), fresh.stop()])
@@ -164,7 +164,7 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   assert.equal(slowAnswer, 'HTTP/1.1 200 OK')
   assert.equal(code, 0)
   assert.ok(total < witness.allow(DRAIN_SECONDS * 1000 + 3000))
-  assert.match(service.output(), /"msg":"left"/)
+  assert.match(service.output(), /"msg":"stopped"/)
 })
 
 test('SIGTERM: connections that are kept open and idle do not hold it back', async (t) => {

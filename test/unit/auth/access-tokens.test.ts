@@ -1,45 +1,47 @@
-// A token that was verified is remembered, and yet ends with its time, its key, its client and what the node knows.
-
+// A cached token is rejected when it expires, its key or its client is disabled, or the credentials are stale.
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import { createVerifier, issueToken } from '../../../src/auth/access-tokens.ts'
 import type { Client } from '../../../src/auth/client-registry.ts'
 import { Problem } from '../../../src/platform/problem.ts'
-import { newSigningKey } from './signing-key.ts'
+import { createSigningKey } from './signing-key.ts'
 
 const parties = { issuer: 'https://auth.test', audience: 'https://api.test' }
 
-const key = await newSigningKey('k1')
+const key = await createSigningKey('k1')
 const client: Client = { clientId: 'analyst', scopes: ['read:a'], generation: 1, disabled: false, secrets: [] }
-const known = { client, key, fresh: true }
-beforeEach(() => Object.assign(known, { client, key, fresh: true }))
+const loaded = { client, key, fresh: true }
+beforeEach(() => Object.assign(loaded, { client, key, fresh: true }))
 
 const verify = createVerifier(parties, {
-  clients: () => new Map([[client.clientId, known.client]]),
-  keys: () => [known.key],
+  clients: () => new Map([[client.clientId, loaded.client]]),
+  keys: () => [loaded.key],
   refresh: async () => {},
   assertFresh() {
-    if (!known.fresh) throw new Problem('unavailable', 'Clients cannot be looked up at the moment.')
+    if (!loaded.fresh) throw new Problem('unavailable', 'The list of clients is too old.')
   },
 })
 
-const newToken = () => issueToken(key, client, 'read:a', parties)
-async function rememberedToken(): Promise<string> {
-  const token = await newToken()
+const issue = () => issueToken(key, client, 'read:a', parties)
+async function issueCached(): Promise<string> {
+  const token = await issue()
   await verify(token)
   return token
 }
-const refusal = (reason: string) => ({ code: 'invalid_token', message: `The access token is not accepted: ${reason}.` })
-
-test('a signature is verified once: with another key under the same name only a token that is known still opens', async () => {
-  const token = await rememberedToken()
-  known.key = await newSigningKey('k1')
-  const caller = await verify(token)
-  assert.deepEqual([caller.clientId, [...caller.scopes]], ['analyst', ['read:a']])
-  await assert.rejects(verify(await newToken()), refusal('it is not a valid token of this service'))
+const invalidTokenError = (reason: string) => ({
+  code: 'invalid_token',
+  message: `The access token is not accepted: ${reason}.`,
 })
 
-const claims: [what: string, claims: object, releases: [string, number][]][] = [
+test('a signature is verified once: after the key with the same id changes, only a cached token is still accepted', async () => {
+  const token = await issueCached()
+  loaded.key = await createSigningKey('k1')
+  const caller = await verify(token)
+  assert.deepEqual([caller.clientId, [...caller.scopes]], ['analyst', ['read:a']])
+  await assert.rejects(verify(await issue()), invalidTokenError('it is not a valid token of this service'))
+})
+
+const claimCases: [title: string, claims: object, releases: [string, number][]][] = [
   [
     'names releases',
     { releases: { one: 5, two: 1 } },
@@ -49,34 +51,34 @@ const claims: [what: string, claims: object, releases: [string, number][]][] = [
     ],
   ],
   ['has no such claim', {}, []],
-  ['names none', { releases: {} }, []],
-  ['has null', { releases: null }, []],
-  ['has a number', { releases: 5 }, []],
-  ['has a text', { releases: 'one' }, []],
-  ['has a list', { releases: [] }, []],
+  ['names no release', { releases: {} }, []],
+  ['has null as releases', { releases: null }, []],
+  ['has a number as releases', { releases: 5 }, []],
+  ['has a string as releases', { releases: 'one' }, []],
+  ['has a list as releases', { releases: [] }, []],
   [
-    'has values that are no release',
+    'has values that are not release numbers',
     { releases: { a: '5', b: 0, c: -1, d: 1.5, e: null, f: {}, g: 1e300, h: 7 } },
     [['h', 7]],
   ],
 ]
-for (const [what, more, releases] of claims)
-  test(`a token that ${what} is read so, when it is verified and when it is remembered`, async () => {
-    const token = await issueToken(key, client, 'read:a', parties, { ...more })
+for (const [title, extraClaims, releases] of claimCases)
+  test(`a token that ${title} gives the same caller when it is verified and when it is cached`, async () => {
+    const token = await issueToken(key, client, 'read:a', parties, { ...extraClaims })
     const first = await verify(token)
-    const again = await verify(token)
+    const second = await verify(token)
     assert.deepEqual([...first.releases], releases)
-    assert.deepEqual(again, first)
+    assert.deepEqual(second, first)
     assert.equal(first.expiresAt.getTime() - first.issuedAt.getTime(), 86_400_000)
   })
 
-test('another spelling of a token that is known is another token', async () => {
-  const token = await rememberedToken()
-  for (const other of [`${token}=`, `${token}A`, token.slice(0, -1), ` ${token}`])
-    await assert.rejects(verify(other), { code: 'invalid_token' })
+test('a changed text of a cached token is not accepted', async () => {
+  const token = await issueCached()
+  for (const variant of [`${token}=`, `${token}A`, token.slice(0, -1), ` ${token}`])
+    await assert.rejects(verify(variant), { code: 'invalid_token' })
 })
 
-const ends: [what: string, change: Partial<typeof known>, reason: string][] = [
+const revocations: [title: string, change: Partial<typeof loaded>, reason: string][] = [
   ['whose client was disabled', { client: { ...client, disabled: true } }, 'it was revoked'],
   ['whose client has a new generation', { client: { ...client, generation: 2 } }, 'it was revoked'],
   [
@@ -84,31 +86,31 @@ const ends: [what: string, change: Partial<typeof known>, reason: string][] = [
     { key: { ...key, verifiesUntil: Date.now() - 1 } },
     'it was not signed by a key of this service',
   ],
-  ['whose key is gone', { key: await newSigningKey('k2') }, 'it was not signed by a key of this service'],
+  ['whose key was deleted', { key: await createSigningKey('k2') }, 'it was not signed by a key of this service'],
 ]
-for (const [what, change, reason] of ends) {
-  test(`a remembered token ${what} is refused at once`, async () => {
-    const token = await rememberedToken()
+for (const [title, change, reason] of revocations) {
+  test(`a cached token ${title} is rejected at once`, async () => {
+    const token = await issueCached()
     await verify(token)
-    Object.assign(known, change)
-    await assert.rejects(verify(token), refusal(reason))
+    Object.assign(loaded, change)
+    await assert.rejects(verify(token), invalidTokenError(reason))
   })
 }
 
-test('a remembered token opens nothing while the node does not know enough', async () => {
-  const token = await rememberedToken()
-  known.fresh = false
+test('a cached token gives unavailable while the credentials are stale', async () => {
+  const token = await issueCached()
+  loaded.fresh = false
   await assert.rejects(verify(token), { code: 'unavailable' })
 })
 
-test('a remembered token ends to the second', async () => {
-  const token = await rememberedToken()
+test('a cached token is rejected from the second in which it expires', async () => {
+  const token = await issueCached()
   const { expiresAt } = await verify(token)
   mock.timers.enable({ apis: ['Date'], now: expiresAt.getTime() - 1 })
   try {
     await verify(token)
     mock.timers.setTime(expiresAt.getTime())
-    await assert.rejects(verify(token), refusal('it has expired'))
+    await assert.rejects(verify(token), invalidTokenError('it has expired'))
   } finally {
     mock.timers.reset()
   }

@@ -1,4 +1,4 @@
-// Whose secret opens, and until when.
+// Which secret authenticates which client, and until when.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authenticate, type Client, digestSecret } from '../../../src/auth/client-registry.ts'
@@ -24,13 +24,13 @@ const registry = new Map([
   client('bare', {}),
 ])
 
-const rows: [title: string, clientId: string, secret: string, opens: boolean][] = [
+const cases: [title: string, clientId: string, secret: string, valid: boolean][] = [
   ['the secret of a client', 'steady', 's1', true],
   ['the old secret while it overlaps', 'rotating', 'r1', true],
   ['the new secret while it overlaps', 'rotating', 'r2', true],
   ['the new secret after the overlap', 'rotated', 'o2', true],
-  ['an old secret at the moment it ends', 'rotated', 'o1', false],
-  ['a secret that has ended', 'expired', 'e1', false],
+  ['an old secret at the moment it expires', 'rotated', 'o1', false],
+  ['an expired secret', 'expired', 'e1', false],
   ['the secret of a disabled client', 'disabled', 'd1', false],
   ['a wrong secret', 'steady', 's2', false],
   ['a wrong secret of a disabled client', 'disabled', 's1', false],
@@ -44,12 +44,12 @@ const rows: [title: string, clientId: string, secret: string, opens: boolean][] 
   ['a secret of an unknown client', 'nobody', 's1', false],
   ['32 zero bytes for an unknown client', 'nobody', '\0'.repeat(32), false],
   ['a secret without an id', '', 's1', false],
-  ['nothing at all', '', '', false],
+  ['an empty secret without an id', '', '', false],
   ['a secret of __proto__', '__proto__', 's1', false],
   ['a secret of constructor', 'constructor', 's1', false],
   ['the id in capitals', 'STEADY', 's1', false],
 ]
-for (const [title, clientId, secret, opens] of rows)
-  test(`${title} ${opens ? 'opens' : 'does not open'}`, () => {
-    assert.equal(authenticate(registry, clientId, secret, NOW)?.clientId, opens ? clientId : undefined)
+for (const [title, clientId, secret, valid] of cases)
+  test(`${title} ${valid ? 'is accepted' : 'is rejected'}`, () => {
+    assert.equal(authenticate(registry, clientId, secret, NOW)?.clientId, valid ? clientId : undefined)
   })

@@ -1,4 +1,4 @@
-// Private keys at rest: only the right key and the right id open them, and any change is noticed.
+// Encryption of private keys at rest: only the right key and the right key id decrypt, and any change is detected.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -9,13 +9,13 @@ const secret = randomBytes(32)
 const key = deriveKey(secret, 'signing keys')
 const plain = '-----BEGIN PRIVATE KEY-----\nMIGH\u00e4\n-----END PRIVATE KEY-----\n'
 const sealed = seal(plain, key, 'kid')
-const flip = (at: number) => Buffer.from(sealed.with(at, (sealed[at] ?? 0) ^ 1))
+const flip = (index: number) => Buffer.from(sealed.with(index, (sealed[index] ?? 0) ^ 1))
 
-test('what was sealed is unsealed', () => assert.equal(unseal(sealed, key, 'kid'), plain))
+test('unseal returns the sealed text', () => assert.equal(unseal(sealed, key, 'kid'), plain))
 
-test('an empty text is sealed as well', () => assert.equal(unseal(seal('', key, 'kid'), key, 'kid'), ''))
+test('an empty text can be sealed', () => assert.equal(unseal(seal('', key, 'kid'), key, 'kid'), ''))
 
-test('sealing twice gives different bytes, none of them the text', () => {
+test('sealing twice gives different bytes, and the plain text is not in them', () => {
   assert.notDeepEqual(seal(plain, key, 'kid'), sealed)
   assert.ok(!sealed.includes('PRIVATE'))
 })
@@ -23,16 +23,16 @@ test('sealing twice gives different bytes, none of them the text', () => {
 const failures: Record<string, () => string> = {
   'with another secret': () => unseal(sealed, deriveKey(randomBytes(32), 'signing keys'), 'kid'),
   'with the key of another purpose': () => unseal(sealed, deriveKey(secret, 'cursor'), 'kid'),
-  'under another id': () => unseal(sealed, key, 'kid2'),
-  'under no id': () => unseal(sealed, key, ''),
-  'cut by a byte': () => unseal(sealed.subarray(0, -1), key, 'kid'),
-  'with a byte more': () => unseal(Buffer.concat([sealed, Buffer.of(0)]), key, 'kid'),
-  'with the bytes of another sealing': () =>
+  'with another key id': () => unseal(sealed, key, 'kid2'),
+  'with an empty key id': () => unseal(sealed, key, ''),
+  'without its last byte': () => unseal(sealed.subarray(0, -1), key, 'kid'),
+  'with an extra byte': () => unseal(Buffer.concat([sealed, Buffer.of(0)]), key, 'kid'),
+  'with the IV of another sealed text': () =>
     unseal(Buffer.concat([seal(plain, key, 'kid').subarray(0, 12), sealed.subarray(12)]), key, 'kid'),
 }
-for (const [kind, open] of Object.entries(failures))
-  test(`nothing is unsealed ${kind}, and the error names the setting but not the text`, () => {
-    assert.throws(open, (error) => {
+for (const [kind, run] of Object.entries(failures))
+  test(`unsealing ${kind} fails, and the error names the variable but not the text`, () => {
+    assert.throws(run, (error) => {
       assert.ok(error instanceof Error)
       assert.match(error.message, /OUTBREAKS_SECRET/)
       assert.doesNotMatch(String(error.stack), /MIGH/)
@@ -40,6 +40,7 @@ for (const [kind, open] of Object.entries(failures))
     })
   })
 
-test('a flipped bit is noticed in every byte', () => {
-  for (let at = 0; at < sealed.length; at++) assert.throws(() => unseal(flip(at), key, 'kid'), `byte ${at}`)
+test('a flipped bit is detected in every byte', () => {
+  for (let index = 0; index < sealed.length; index++)
+    assert.throws(() => unseal(flip(index), key, 'kid'), `byte ${index}`)
 })

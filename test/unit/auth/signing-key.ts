@@ -1,8 +1,8 @@
-// A signing key as the key ring holds one, without a database.
+// Creates a signing key for a key ring, without a database.
 import { exportJWK, generateKeyPair } from 'jose'
 import type { SigningKey } from '../../../src/auth/key-ring.ts'
 
-export async function newSigningKey(kid: string): Promise<SigningKey> {
+export async function createSigningKey(kid: string): Promise<SigningKey> {
   const pair = await generateKeyPair('ES256')
   return {
     ...{ kid, algorithm: 'ES256', ...pair },

@@ -1,72 +1,76 @@
-// A token is verified once and then remembered: only while it lives, while what it was believed by isStillTrusted, and within a bound.
+// The cache of verified tokens: until the token expires, while its key is trusted, and up to a number of tokens.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createTokenCache } from '../../../src/auth/token-cache.ts'
 
-const inAMinute = () => new Date(Date.now() + 60_000)
+const oneMinuteFromNow = () => new Date(Date.now() + 60_000)
 
-/** Counts how often a token had to be verified. */
-function openCache({ expiresAt = inAMinute(), isStillTrusted = () => true, forMs }: Partial<Setting> = {}) {
-  const verified: string[] = []
+/** Records each verification of a token. */
+function createCache({
+  expiresAt = oneMinuteFromNow(),
+  isStillTrusted = () => true,
+  ttlMs,
+}: Partial<CacheSettings> = {}) {
+  const verifications: string[] = []
   const verifyCached = createTokenCache({
     async verify(token) {
-      verified.push(token)
-      if (token === 'forged') throw new Error('refused')
+      verifications.push(token)
+      if (token === 'forged') throw new Error('rejected')
       return { caller: { expiresAt } }
     },
     isStillTrusted,
-    ...(forMs !== undefined && { forMs }),
+    ...(ttlMs !== undefined && { ttlMs }),
   })
-  return { verifyCached, verified }
+  return { verifyCached, verifications }
 }
-interface Setting {
+interface CacheSettings {
   expiresAt: Date
   isStillTrusted: () => boolean
-  forMs: number
+  ttlMs: number
 }
 
-test('a token that comes again is not verified again, and another one is', async () => {
-  const { verifyCached, verified } = openCache()
+test('a cached token is not verified again; another token is verified', async () => {
+  const { verifyCached, verifications } = createCache()
   assert.equal(await verifyCached('one'), await verifyCached('one'))
   await verifyCached('two')
-  assert.deepEqual(verified, ['one', 'two'])
+  assert.deepEqual(verifications, ['one', 'two'])
 })
 
-test('a token that has expired is verified again, which refuses it', async () => {
-  const { verifyCached, verified } = openCache({ expiresAt: new Date() })
+test('an expired token is verified again', async () => {
+  const { verifyCached, verifications } = createCache({ expiresAt: new Date() })
   await verifyCached('one')
   await verifyCached('one')
-  assert.equal(verified.length, 2)
+  assert.equal(verifications.length, 2)
 })
 
-test('a token is verified again when what it was believed by no longer isStillTrusted', async () => {
-  let kept = true
-  const { verifyCached, verified } = openCache({ isStillTrusted: () => kept })
+test('a token is verified again when its key is no longer trusted', async () => {
+  let trusted = true
+  const { verifyCached, verifications } = createCache({ isStillTrusted: () => trusted })
   await verifyCached('one')
-  kept = false
+  trusted = false
   await verifyCached('one')
-  assert.equal(verified.length, 2)
+  assert.equal(verifications.length, 2)
 })
 
-test('a token is verified again after the time that was set', async () => {
-  const { verifyCached, verified } = openCache({ forMs: 20 })
+test('a token is verified again after ttlMs', async () => {
+  const { verifyCached, verifications } = createCache({ ttlMs: 20 })
   await verifyCached('one')
   await wait(60)
   await verifyCached('one')
-  assert.equal(verified.length, 2)
+  assert.equal(verifications.length, 2)
 })
 
-test('a refusal is not remembered', async () => {
-  const { verifyCached, verified } = openCache()
-  for (let i = 0; i < 2; i++) await assert.rejects(verifyCached('forged'), /refused/)
-  assert.equal(verified.length, 2)
+test('a rejected token is not cached', async () => {
+  const { verifyCached, verifications } = createCache()
+  for (let i = 0; i < 2; i++) await assert.rejects(verifyCached('forged'), /rejected/)
+  assert.equal(verifications.length, 2)
 })
 
-test('the memory is bounded: whoever sends ten thousand others is forgotten', async () => {
-  const { verifyCached, verified } = openCache()
+test('the cache keeps at most ten thousand tokens', async () => {
+  const { verifyCached, verifications } = createCache()
   await verifyCached('one')
   for (let i = 0; i < 10_000; i++) await verifyCached(`other ${i}`)
   await verifyCached('one')
-  assert.equal(verified.length, 10_002)
+  assert.equal(verifications.length, 10_002)
 })

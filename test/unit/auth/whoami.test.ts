@@ -1,4 +1,4 @@
-// GET /v2/whoami: behind the guard, for any scope, and free of charge.
+// GET /v2/whoami: needs a token of any scope and does not count against the quota.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
@@ -29,20 +29,20 @@ function serve(quota: Quota | null) {
     app.inject({ url: `/v2/whoami${query}`, headers: { authorization: `Bearer ${token}` } })
 }
 
-test('200: the client, its scopes, when the token ends, and what is left, which asking does not change', async () => {
+test('200: the client, its scopes, the expiry of the token, and the rest of the quota, which the request does not change', async () => {
   const quota = createQuota({ limit: 10, seconds: 60, redisUrl: null, log: pino({ level: 'silent' }) })
-  const ask = serve(quota)
-  const known = { client_id: 'analyst', scopes: ['a', 'b'], token_expires_at: '2026-01-02T03:04:05.000Z' }
+  const send = serve(quota)
+  const client = { client_id: 'analyst', scopes: ['a', 'b'], token_expires_at: '2026-01-02T03:04:05.000Z' }
   for (let i = 0; i < 3; i++) {
-    const response = await ask('good')
+    const response = await send('good')
     assert.deepEqual([response.statusCode, response.headers['cache-control']], [200, 'no-store'])
-    assert.deepEqual(response.json(), { ...known, quota: { limit: 10, remaining: 10, resets_in: 60 } })
+    assert.deepEqual(response.json(), { ...client, quota: { limit: 10, remaining: 10, resets_in: 60 } })
   }
-  await quota.take('analyst')
-  assert.equal((await ask('good')).json().quota.remaining, 9)
+  await quota.consume('analyst')
+  assert.equal((await send('good')).json().quota.remaining, 9)
 })
 
-test('200: where requests are not limited, there is no quota', async () => {
+test('200: the quota is null if requests are not limited', async () => {
   assert.equal((await serve(null)('good')).json().quota, null)
 })
 

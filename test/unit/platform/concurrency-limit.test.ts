@@ -1,4 +1,5 @@
-// What a client may have under way at a time: one more is 429, whoever else asks is served, and every end makes room.
+// The limit on concurrent requests of a client: one request more gives 429, other clients are served, and each
+// completed or lost request lowers the count.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -12,7 +13,7 @@ const LIMIT = 3
 const LARGE = Buffer.alloc(20_000_000, 'x')
 const { app, lines } = createObservedServer()
 let finish = Promise.withResolvers<void>()
-/** One for each request that has reached its handler. */
+/** The id of each request that reached its handler. */
 const handled: string[] = []
 void app.register(async (scope) => {
   scope.addHook('onRequest', async (request) => {
@@ -33,7 +34,7 @@ void app.register(async (scope) => {
 })
 void app.register(async (scope) => {
   limitConcurrency(scope, LIMIT)
-  scope.get('/nobody', async () => [])
+  scope.get('/unidentified', async () => [])
 })
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
@@ -43,83 +44,83 @@ after(() => {
   return app.close()
 })
 
-const ask = (address: string, client: string) =>
-  fetch(`http://127.0.0.1:${port}${address}`, { headers: { client }, signal: AbortSignal.timeout(5000) })
+const send = (path: string, client: string) =>
+  fetch(`http://127.0.0.1:${port}${path}`, { headers: { client }, signal: AbortSignal.timeout(5000) })
 
 /** Requests on one connection whose responses are not read. */
-async function sendUnread(addresses: string[], client: string): Promise<Socket> {
+async function sendUnread(paths: string[], client: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   sockets.push(socket)
   await once(socket, 'connect')
   socket.pause()
-  socket.write(addresses.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\nclient: ${client}\r\n\r\n`).join(''))
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\nclient: ${client}\r\n\r\n`).join(''))
   return socket
 }
 
-async function untilStatus(address: string, client: string, status: number): Promise<void> {
+async function waitForStatus(path: string, client: string, status: number): Promise<void> {
   for (let i = 0; i < 100; i++) {
-    const response = await ask(address, client)
+    const response = await send(path, client)
     await response.arrayBuffer()
     if (response.status === status) return
     await wait(20)
   }
-  assert.fail(`${address} is not answered ${status}`)
+  assert.fail(`${path} does not give ${status}`)
 }
 
-test('one request too many is 429 with Retry-After and does no work; other clients are served; ends make room', async () => {
+test('one request too many gives 429 with Retry-After and runs no handler; other clients are served; completed requests lower the count', async () => {
   finish = Promise.withResolvers()
   handled.length = 0
-  const running = Array.from({ length: LIMIT }, () => ask('/waits', 'eager'))
+  const running = Array.from({ length: LIMIT }, () => send('/waits', 'eager'))
   while (handled.length < LIMIT) await wait(5)
   lines.length = 0
-  const refused = await ask('/waits', 'eager')
-  const body = (await refused.json()) as Record<string, unknown>
-  assert.deepEqual([refused.status, body['code']], [429, 'concurrency_exceeded'])
-  assert.equal(refused.headers.get('retry-after'), '1')
-  assert.equal(refused.headers.get('content-type'), 'application/problem+json')
+  const rejected = await send('/waits', 'eager')
+  const body = (await rejected.json()) as Record<string, unknown>
+  assert.deepEqual([rejected.status, body['code']], [429, 'concurrency_exceeded'])
+  assert.equal(rejected.headers.get('retry-after'), '1')
+  assert.equal(rejected.headers.get('content-type'), 'application/problem+json')
   assert.equal(handled.length, LIMIT)
   assert.deepEqual(
     lines.map((line) => [JSON.parse(line).level, JSON.parse(line).problem, JSON.parse(line).client_id]),
     [[30, 'concurrency_exceeded', 'eager']],
   )
-  assert.equal((await ask('/quick', 'other')).status, 200)
+  assert.equal((await send('/quick', 'other')).status, 200)
   finish.resolve()
   for (const response of await Promise.all(running)) assert.equal(response.status, 200)
-  await untilStatus('/quick', 'eager', 200)
+  await waitForStatus('/quick', 'eager', 200)
 })
 
-test('requests one after the other are never too many, also where they fail or are refused', async () => {
+test('sequential requests never exceed the limit, also if they fail', async () => {
   for (let i = 0; i < 5 * LIMIT; i++) {
-    assert.equal((await ask('/quick', 'steady')).status, 200)
-    assert.equal((await ask('/fails', 'steady')).status, 500)
-    assert.equal((await ask('/quick/x', 'steady')).status, 404)
+    assert.equal((await send('/quick', 'steady')).status, 200)
+    assert.equal((await send('/fails', 'steady')).status, 500)
+    assert.equal((await send('/quick/x', 'steady')).status, 404)
   }
   for (let i = 0; i < 2 * LIMIT; i++)
     assert.equal((await app.inject({ url: '/quick', headers: { client: 'steady' } })).statusCode, 200)
 })
 
-test('a lost connection makes room for all its requests, also for those that waited in line', async () => {
+test('a lost connection releases all its requests, also pipelined ones', async () => {
   finish = Promise.withResolvers()
   handled.length = 0
   const socket = await sendUnread(Array(LIMIT).fill('/waits'), 'lost')
   while (handled.length < LIMIT) await wait(5)
-  assert.equal((await ask('/quick', 'lost')).status, 429)
+  assert.equal((await send('/quick', 'lost')).status, 429)
   socket.destroy()
-  await untilStatus('/quick', 'lost', 200)
+  await waitForStatus('/quick', 'lost', 200)
   finish.resolve()
-  assert.equal((await Promise.all(Array.from({ length: LIMIT }, () => ask('/quick', 'lost')))).at(-1)?.status, 200)
+  assert.equal((await Promise.all(Array.from({ length: LIMIT }, () => send('/quick', 'lost')))).at(-1)?.status, 200)
 })
 
-test('a response that is not read counts until it is; a download counts only until it begins', async () => {
+test('an unread response counts until its connection ends; a download counts only until it starts', async () => {
   const unread = await sendUnread(Array(LIMIT).fill('/large'), 'idle')
-  await untilStatus('/quick', 'idle', 429)
+  await waitForStatus('/quick', 'idle', 429)
   unread.destroy()
-  await untilStatus('/quick', 'idle', 200)
+  await waitForStatus('/quick', 'idle', 200)
   await Promise.all(Array.from({ length: 2 * LIMIT }, () => sendUnread(['/download'], 'loader')))
   await wait(200)
-  assert.equal((await ask('/quick', 'loader')).status, 200)
+  assert.equal((await send('/quick', 'loader')).status, 200)
 })
 
-test('a scope that is limited before anybody asked who it is fails, instead of counting all as one', async () => {
-  assert.equal((await app.inject('/nobody')).statusCode, 500)
+test('a limited scope without a guard gives 500', async () => {
+  assert.equal((await app.inject('/unidentified')).statusCode, 500)
 })

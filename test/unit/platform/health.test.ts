@@ -1,19 +1,19 @@
-// The probes: liveness never depends on anything, readiness says in its status what a balancer must know.
+// The probes: liveness is always 200; readiness is 503 with reasons while the node must get no traffic.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { registerHealth } from '../../../src/platform/http/health.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 
-const obstacles: string[] = []
+const reasons: string[] = []
 const { app, lines } = createObservedServer()
-registerHealth(app, () => obstacles)
+registerHealth(app, () => reasons)
 after(() => app.close())
 beforeEach(() => {
-  obstacles.length = 0
+  reasons.length = 0
   lines.length = 0
 })
 
-test('200 where nothing is in the way; probes that find all well are not logged', async () => {
+test('200 without reasons; successful probes are not logged', async () => {
   for (const [url, status] of [
     ['/ready', 'ready'],
     ['/live', 'live'],
@@ -25,10 +25,10 @@ test('200 where nothing is in the way; probes that find all well are not logged'
   assert.deepEqual(lines, [])
 })
 
-test('503 names what is in the way, and is logged; liveness stays 200', async () => {
-  obstacles.push('draining', 'database')
+test('503 lists the reasons and is logged; liveness stays 200', async () => {
+  reasons.push('draining', 'database')
   const response = await app.inject('/ready')
-  assert.deepEqual([response.statusCode, response.json()], [503, { status: 'not ready', obstacles }])
+  assert.deepEqual([response.statusCode, response.json()], [503, { status: 'not ready', reasons }])
   assert.equal(response.headers['cache-control'], 'no-store')
   assert.equal((await app.inject('/live')).statusCode, 200)
   assert.equal(lines.length, 1)

@@ -1,4 +1,4 @@
-// The HTTP floor in process: ids, refusals, headers and the log line, whatever the routes mean.
+// The HTTP server in process: request ids, errors, headers and the log line.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { InjectOptions } from 'fastify'
@@ -32,16 +32,16 @@ void app.register(async (scope) => {
 })
 after(() => app.close())
 
-/** One request, its answer, and what was logged for it. */
-async function ask(options: string | InjectOptions) {
+/** Sends a request; returns its response and its log lines. */
+async function sendAndReadLog(options: string | InjectOptions) {
   lines.length = 0
   const response = await app.inject(options)
   return { response, logged: lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
 }
 
-test('a sane request id is kept and answered', async () => {
+test('a valid request id is kept and returned', async () => {
   for (const id of ['abcdefgh', 'A-b_c.123', 'x'.repeat(64)]) {
-    const { response, logged } = await ask({ url: '/things', headers: { 'x-request-id': id } })
+    const { response, logged } = await sendAndReadLog({ url: '/things', headers: { 'x-request-id': id } })
     assert.equal(response.headers['x-request-id'], id)
     assert.equal(logged[0]?.['request_id'], id)
   }
@@ -49,12 +49,12 @@ test('a sane request id is kept and answered', async () => {
 
 test('any other request id is replaced', async () => {
   for (const id of ['short', 'x'.repeat(65), 'has space here', '<script>alert', 'a\tb\tc\td\te', 'é'.repeat(10), '']) {
-    const { response } = await ask({ url: '/things', headers: { 'x-request-id': id } })
+    const { response } = await sendAndReadLog({ url: '/things', headers: { 'x-request-id': id } })
     assert.match(String(response.headers['x-request-id']), /^[0-9a-f-]{36}$/)
   }
 })
 
-const refusals: [method: string, url: string, status: number, code: string, allow?: string][] = [
+const errorCases: [method: string, url: string, status: number, code: string, allow?: string][] = [
   ['GET', '/nothing', 404, 'not_found'],
   ['GET', '/', 404, 'not_found'],
   ['GET', '/fails/', 404, 'not_found'],
@@ -81,9 +81,9 @@ const refusals: [method: string, url: string, status: number, code: string, allo
   ['GET', '/fails-oddly', 500, 'internal_error'],
   ['GET', '/unavailable', 503, 'unavailable'],
 ]
-for (const [method, url, status, code, allow] of refusals) {
+for (const [method, url, status, code, allow] of errorCases) {
   test(`${status} ${code}: ${method} ${url.slice(0, 40)}`, async () => {
-    const { response, logged } = await ask({ method: method as 'GET', url })
+    const { response, logged } = await sendAndReadLog({ method: method as 'GET', url })
     assert.equal(response.statusCode, status, response.body)
     assert.equal(response.headers['content-type'], 'application/problem+json')
     assert.equal(response.headers['cache-control'], 'no-store')
@@ -97,20 +97,20 @@ for (const [method, url, status, code, allow] of refusals) {
   })
 }
 
-test('a failure is told to the log with its cause, and to nobody else', async () => {
-  const { response, logged } = await ask('/fails')
+test('the cause of an error is in the log and not in the response', async () => {
+  const { response, logged } = await sendAndReadLog('/fails')
   assert.ok(!response.body.includes(CANARY) && !JSON.stringify(response.headers).includes(CANARY))
   assert.match(JSON.stringify(logged.find((line) => line['level'] === 50)), new RegExp(CANARY))
 })
 
-test('a Problem may bring headers', async () => {
-  assert.equal((await ask('/unavailable')).response.headers['retry-after'], '1')
+test('the headers of a Problem are sent', async () => {
+  assert.equal((await sendAndReadLog('/unavailable')).response.headers['retry-after'], '1')
 })
 
 const post = (url: string, payload: string, type = 'application/json') =>
   app.inject({ method: 'POST', url, payload, headers: { 'content-type': type } })
 
-test('a body that no route asked for is not read, whatever it is', async () => {
+test('a route without a body parser ignores any body', async () => {
   for (const [payload, type] of [
     ['{"text":', 'application/json'],
     ['{"__proto__":{"x":1}}', 'application/json'],
@@ -120,31 +120,31 @@ test('a body that no route asked for is not read, whatever it is', async () => {
     const response = await post('/things', payload ?? '', type)
     assert.deepEqual([response.statusCode, response.json()], [200, { body: null }])
   }
-  const odd = await post('/things', 'x', 'nonsense/')
-  assert.deepEqual([odd.statusCode, odd.json().code], [415, 'unsupported_media_type'])
+  const malformed = await post('/things', 'x', 'nonsense/')
+  assert.deepEqual([malformed.statusCode, malformed.json().code], [415, 'unsupported_media_type'])
 })
 
-test('413 where a body that is read is over 8 KiB', async () => {
+test('a body of more than 8 KiB gives 413 if the route reads it', async () => {
   assert.equal((await post('/texts', 'x'.repeat(8 * 1024))).statusCode, 200)
   const response = await post('/texts', 'x'.repeat(8 * 1024 + 1))
   assert.deepEqual([response.statusCode, response.json().code], [413, 'content_too_large'])
   assert.equal(response.headers['content-type'], 'application/problem+json')
 })
 
-test('a scope with schemas of its own is still read strictly', async () => {
+test('a scope with its own schemas also parses query strings strictly', async () => {
   for (const [query, code] of [
     ['nmu=5', 'unknown_parameter'],
     ['num=5.0', 'invalid_parameter'],
     ['num=5&num=5', 'repeated_parameter'],
   ]) {
-    const { response } = await ask(`/scoped?${query}`)
+    const { response } = await sendAndReadLog(`/scoped?${query}`)
     assert.deepEqual([response.statusCode, response.json().code], [400, code])
   }
 })
 
-test('every answer carries the security headers', async () => {
+test('every response has the security headers', async () => {
   for (const url of ['/things', '/things?nmu=5', '/nothing', '/things/%zz', '/fails', '/problems/not_found']) {
-    const { response } = await ask(url)
+    const { response } = await sendAndReadLog(url)
     assert.equal(response.headers['x-content-type-options'], 'nosniff', url)
     assert.match(String(response.headers['content-security-policy']), /^default-src 'none'/, url)
     assert.equal(response.headers['referrer-policy'], 'no-referrer', url)
@@ -153,7 +153,7 @@ test('every answer carries the security headers', async () => {
   }
 })
 
-test('one line is logged for a request: what was asked and answered, and never what came uninvited', async () => {
+test('a request gives one log line, which contains no header and no rejected part of the URL', async () => {
   const headers = {
     authorization: `Bearer ${CANARY}`,
     cookie: CANARY,
@@ -170,11 +170,11 @@ test('one line is logged for a request: what was asked and answered, and never w
     `/things/${CANARY}%zz`,
   ]
   for (const url of urls) {
-    const { logged } = await ask({ url, headers })
+    const { logged } = await sendAndReadLog({ url, headers })
     assert.equal(logged.length, 1, url)
     assert.ok(!JSON.stringify(logged).includes(CANARY), url)
   }
-  const { logged } = await ask({ url: '/things?num=5', headers })
+  const { logged } = await sendAndReadLog({ url: '/things?num=5', headers })
   const { time, request_id, ms, ...line } = logged[0] ?? {}
   assert.ok(typeof time === 'number' && typeof request_id === 'string' && typeof ms === 'number')
   const expected = {

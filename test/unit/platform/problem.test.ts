@@ -1,4 +1,4 @@
-// The closed table of errors: every code is documented, every body has the one form.
+// The closed list of errors: every code is documented, and every body has the same form.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -18,13 +18,13 @@ const codes = Object.keys(problems) as ProblemCode[]
 test('docs/errors.md has exactly one section for every code', () => {
   const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
   const sections = [...page.matchAll(/^## `?([a-z0-9_]+)`?$/gm)].map(([, code]) => code ?? '')
-  // Codes of the token endpoint (RFC 6749) may stand there too, in a chapter of their own.
-  const ours = sections.filter((section) => Object.hasOwn(problems, section))
-  assert.deepEqual(ours.toSorted(), codes.toSorted())
+  // The page may also have sections for the codes of the token endpoint (RFC 6749).
+  const documented = sections.filter((section) => Object.hasOwn(problems, section))
+  assert.deepEqual(documented.toSorted(), codes.toSorted())
 })
 
 for (const code of codes) {
-  test(`${code} has a body of the documented form and an address that explains it`, async (t) => {
+  test(`${code} has a body of the documented form and a URL that explains it`, async (t) => {
     const problem = new Problem(code, 'What was wrong.', { parameter: 'num', cause: new Error('private') })
     const body = problem.toBody(BASE_URL, 'request-1')
     assert.ok(Check(problemSchema, body))
@@ -40,14 +40,14 @@ for (const code of codes) {
   })
 }
 
-test('every code has an error status and a sentence of its own', () => {
+test('every code has an error status and a different title', () => {
   const titles = codes.map((code) => problems[code][1])
   assert.equal(new Set(titles).size, titles.length)
   for (const title of titles) assert.match(title, /^[A-Z].*\.$/)
   for (const code of codes) assert.ok(problems[code][0] >= 400 && problems[code][0] < 600)
 })
 
-const translated: [thrown: unknown, code: ProblemCode][] = [
+const conversions: [thrown: unknown, code: ProblemCode][] = [
   [new Problem('not_found', 'Nothing.'), 'not_found'],
   [Object.assign(new Error('secret'), { statusCode: 400 }), 'invalid_request'],
   [Object.assign(new Error('secret'), { statusCode: 413 }), 'content_too_large'],
@@ -61,7 +61,7 @@ const translated: [thrown: unknown, code: ProblemCode][] = [
   [null, 'internal_error'],
   [undefined, 'internal_error'],
 ]
-for (const [thrown, code] of translated) {
+for (const [thrown, code] of conversions) {
   test(`${thrown instanceof Error ? JSON.stringify({ ...thrown }) : String(thrown)} becomes ${code}`, () => {
     const problem = toProblem(thrown)
     assert.equal(problem.code, code)

@@ -1,4 +1,4 @@
-// The line that says how far a command is.
+// The progress line of a command.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -22,7 +22,7 @@ for (const [state, line] of lines) {
   test(`${state.done} of ${state.total} at ${state.rate} a second`, () => assert.equal(formatProgress(state), line))
 }
 
-test('one line is rewritten in place, at most ten times a second, and is gone at the end', async () => {
+test('one line is rewritten in place, at most ten times a second, and removed at the end', async () => {
   const screen = createScreen()
   const progress = createProgress(screen)
   const end = performance.now() + 350
@@ -44,13 +44,13 @@ test('the line never wraps', () => {
   assert.equal(screen.written[0], '\r\u001b[2Kreading  ██████████')
 })
 
-test('where nothing was drawn nothing is cleared', () => {
+test('clear writes nothing if no line was drawn', () => {
   const screen = createScreen()
   createProgress(screen).clear()
   assert.deepEqual(screen.written, [])
 })
 
-test('a program sees nothing of it', () => {
+test('nothing is written if the stream is not a terminal', () => {
   const pipe = createScreen({ isTTY: false })
   const progress = createProgress(pipe)
   progress.update('reading', 1, 2)

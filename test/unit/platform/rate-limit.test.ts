@@ -1,4 +1,4 @@
-// What a limited scope answers: what is left, on every answer; 429 and when to come again where nothing is.
+// The headers of a scope with a rate limit: the remaining requests on every response, and 429 with Retry-After.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -23,47 +23,47 @@ void app.register(async (scope) => {
 })
 void app.register(async (scope) => {
   limitRate(scope, quota)
-  scope.get('/nobody', async () => [])
+  scope.get('/unidentified', async () => [])
 })
 app.get('/free', async () => [])
 after(() => app.close())
 
-const ask = (url: string, client: string) => app.inject({ url, headers: { client } })
+const send = (url: string, client: string) => app.inject({ url, headers: { client } })
 
-test('every answer says what is left, a refusal too, and other routes say nothing', async () => {
-  const first = await ask('/things', 'teller')
+test('every response of the scope has the rate limit headers, also an error; other routes have none', async () => {
+  const first = await send('/things', 'teller')
   assert.equal(first.headers['ratelimit-policy'], '"default";q=3;w=1')
   assert.equal(first.headers['ratelimit'], '"default";r=2;t=1')
-  const refused = await ask('/refused', 'teller')
-  assert.deepEqual([refused.statusCode, refused.headers['ratelimit']], [400, '"default";r=1;t=1'])
-  assert.equal(refused.headers['ratelimit-policy'], '"default";q=3;w=1')
-  const free = await ask('/free', 'teller')
+  const rejected = await send('/refused', 'teller')
+  assert.deepEqual([rejected.statusCode, rejected.headers['ratelimit']], [400, '"default";r=1;t=1'])
+  assert.equal(rejected.headers['ratelimit-policy'], '"default";q=3;w=1')
+  const free = await send('/free', 'teller')
   assert.deepEqual([free.headers['ratelimit'], free.headers['ratelimit-policy']], [undefined, undefined])
 })
 
-test('one request too many is 429 with when to come again, does no work, and is no error in the log', async () => {
-  for (let i = 0; i < 3; i++) assert.equal((await ask('/things', 'eager')).statusCode, 200)
+test('one request too many gives 429 with Retry-After, runs no handler, and is not logged as an error', async () => {
+  for (let i = 0; i < 3; i++) assert.equal((await send('/things', 'eager')).statusCode, 200)
   const before = handled
   lines.length = 0
-  const refused = await ask('/things', 'eager')
-  const body = refused.json<{ code: string; detail: string }>()
-  assert.deepEqual([refused.statusCode, body.code], [429, 'quota_exceeded'])
-  assert.equal(refused.headers['content-type'], 'application/problem+json')
+  const rejected = await send('/things', 'eager')
+  const body = rejected.json<{ code: string; detail: string }>()
+  assert.deepEqual([rejected.statusCode, body.code], [429, 'quota_exceeded'])
+  assert.equal(rejected.headers['content-type'], 'application/problem+json')
   assert.deepEqual(
-    ['retry-after', 'ratelimit', 'ratelimit-policy', 'cache-control'].map((name) => refused.headers[name]),
+    ['retry-after', 'ratelimit', 'ratelimit-policy', 'cache-control'].map((name) => rejected.headers[name]),
     ['1', '"default";r=0;t=1', '"default";q=3;w=1', 'no-store'],
   )
-  assert.match(body.detail, /^The 3 requests that are allowed in 1 s are used up; come again in 1 s\.$/)
+  assert.match(body.detail, /^The client has used its quota of 3 requests in 1 s\. Try again in 1 s\.$/)
   assert.equal(handled, before)
   assert.deepEqual(
     lines.map((line) => [JSON.parse(line).level, JSON.parse(line).problem, JSON.parse(line).client_id]),
     [[30, 'quota_exceeded', 'eager']],
   )
-  assert.equal((await ask('/things', 'other')).statusCode, 200)
-  await wait(Number(refused.headers['retry-after']) * 1000)
-  assert.equal((await ask('/things', 'eager')).statusCode, 200, 'who comes when told is served')
+  assert.equal((await send('/things', 'other')).statusCode, 200)
+  await wait(Number(rejected.headers['retry-after']) * 1000)
+  assert.equal((await send('/things', 'eager')).statusCode, 200, 'after Retry-After the client is served')
 })
 
-test('a scope that is limited before anybody asked who it is fails, instead of counting all as one', async () => {
-  assert.equal((await app.inject('/nobody')).statusCode, 500)
+test('a limited scope without a guard gives 500', async () => {
+  assert.equal((await app.inject('/unidentified')).statusCode, 500)
 })

@@ -1,7 +1,7 @@
-// The age of what a server says, from what it says of itself. Times in milliseconds, positions in bytes.
+// The age of the data of a server, from its replication state. Times in milliseconds, WAL positions in bytes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createFreshness, type ServerState } from '../../../src/platform/postgres/replica-freshness.ts'
+import { createFreshnessTracker, type ServerState } from '../../../src/platform/postgres/replica-freshness.ts'
 
 const primary: ServerState = { primary: true, started: 'p', received: null, replayed: null }
 const replica = (received: number | null, replayed: number | null, started = 'r'): ServerState => ({
@@ -11,15 +11,15 @@ const replica = (received: number | null, replayed: number | null, started = 'r'
   replayed: replayed === null ? null : String(replayed),
 })
 
-/** What each round is judged as, in order. */
-function judgeAll(...rounds: [at: number, state: ServerState][]): (number | null)[] {
-  const { judge } = createFreshness()
-  return rounds.map(([at, state]) => judge(at, state))
+/** The result of each round, in order. */
+function findAllAsOf(...rounds: [at: number, state: ServerState][]): (number | null)[] {
+  const { findAsOf } = createFreshnessTracker()
+  return rounds.map(([at, state]) => findAsOf(at, state))
 }
 
-const cases: [title: string, rounds: [number, ServerState][], fresh: (number | null)[]][] = [
+const cases: [title: string, rounds: [number, ServerState][], asOf: (number | null)[]][] = [
   [
-    'a primary is fresh at once',
+    'a primary is current in each round',
     [
       [0, primary],
       [500, primary],
@@ -27,7 +27,7 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     [0, 500],
   ],
   [
-    'an idle replica is fresh as of each round',
+    'an idle replica is current in each round',
     [
       [0, replica(9, 9)],
       [500, replica(9, 9)],
@@ -35,7 +35,7 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     [0, 500],
   ],
   [
-    'a replica under load is fresh as of the round whose WAL it has replayed',
+    'a replica under load is as of the round whose WAL it has replayed',
     [
       [0, replica(10, 5)],
       [500, replica(20, 12)],
@@ -45,7 +45,7 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     [null, 0, 500, 1000],
   ],
   [
-    'a paused replica stays as fresh as it was',
+    'a paused replica stays as of its last replayed round',
     [
       [0, replica(10, 10)],
       [500, replica(20, 10)],
@@ -55,7 +55,7 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     [0, 0, 0, 9500],
   ],
   [
-    'a replica without a primary stays as fresh as it was, and settles when it is connected again',
+    'a disconnected replica stays as of its last replayed round, until two seconds after it is connected again',
     [
       [0, replica(9, 9)],
       [500, replica(null, 9)],
@@ -66,7 +66,7 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     [0, 0, 0, 0, 2500],
   ],
   [
-    'a replica that only replays an archive is never fresh',
+    'a replica that only replays an archive has no known time',
     [
       [0, replica(null, 9)],
       [500, replica(null, 99)],
@@ -74,7 +74,7 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     [null, null],
   ],
   [
-    'of two replicas each is judged by itself',
+    'each of several replicas has its own samples',
     [
       [0, replica(10, 10)],
       [500, replica(null, 50, 'other')],
@@ -83,9 +83,9 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
     ],
     [0, null, 1000, null],
   ],
-  ['a position before the first byte is none', [[0, replica(0, null)]], [null]],
+  ['a replica that has replayed nothing has no known time', [[0, replica(0, null)]], [null]],
   [
-    'moments older than ten minutes are forgotten',
+    'samples older than ten minutes are dropped',
     [
       [0, replica(10, 5)],
       [600_001, replica(20, 10)],
@@ -94,4 +94,4 @@ const cases: [title: string, rounds: [number, ServerState][], fresh: (number | n
   ],
 ]
 
-for (const [title, rounds, fresh] of cases) test(title, () => assert.deepEqual(judgeAll(...rounds), fresh))
+for (const [title, rounds, asOf] of cases) test(title, () => assert.deepEqual(findAllAsOf(...rounds), asOf))

@@ -1,9 +1,9 @@
-// A terminal that only remembers what was written to it.
+// A terminal stream that records what is written to it.
 import { Writable } from 'node:stream'
 
 interface Options {
   isTTY?: boolean
-  /** In bits; 1 is what a terminal has under NO_COLOR. */
+  /** Colour depth in bits; 1 with NO_COLOR. */
   colours?: number
   columns?: number
 }

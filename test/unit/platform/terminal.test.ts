@@ -1,4 +1,4 @@
-// What commands print: JSON for programs, aligned text for people.
+// The output of commands: aligned text at a terminal, JSON otherwise.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
@@ -7,22 +7,22 @@ import { createScreen } from './screen.ts'
 
 const screen = createScreen()
 const pipe = createScreen({ isTTY: false })
-/** Without the colours, which have tests of their own. */
-const formatPlainly = (answer: Parameters<typeof formatOutput>[0]) =>
-  stripVTControlCharacters(formatOutput(answer, screen)).split('\n')
+/** Colours have separate tests. */
+const formatWithoutColour = (output: Parameters<typeof formatOutput>[0]) =>
+  stripVTControlCharacters(formatOutput(output, screen)).split('\n')
 
-const answers = [
+const records = [
   { name: 'a', when: new Date('2026-01-02T03:04:05.678Z'), count: 5, scopes: ['x', 'y'], ended: null },
   { name: 'longer', when: null, count: 12_345, scopes: [], ended: true },
 ]
 
-test('a program gets the answer itself', () => {
-  assert.deepEqual(JSON.parse(formatOutput(answers, pipe)), JSON.parse(JSON.stringify(answers)))
+test('without a terminal the output is JSON', () => {
+  assert.deepEqual(JSON.parse(formatOutput(records, pipe)), JSON.parse(JSON.stringify(records)))
   assert.equal(formatOutput([], pipe), '[]')
 })
 
-test('a person gets a table of several answers', () => {
-  assert.deepEqual(formatPlainly(answers), [
+test('at a terminal several records are a table', () => {
+  assert.deepEqual(formatWithoutColour(records), [
     'name    when                  count  scopes  ended',
     'a       2026-01-02T03:04:05Z  5      x y     -',
     'longer  -                     12345  -       true',
@@ -30,16 +30,22 @@ test('a person gets a table of several answers', () => {
   assert.equal(formatOutput([], screen), '(none)')
 })
 
-test('a person gets one answer as a list', () => {
-  assert.deepEqual(formatPlainly({ id: 1, longer_name: undefined }), ['id           1', 'longer_name  -'])
+test('at a terminal one record is a list of names and values', () => {
+  assert.deepEqual(formatWithoutColour({ id: 1, longer_name: undefined }), ['id           1', 'longer_name  -'])
 })
 
-test('a list inside an answer is a table below it', () => {
+test('a list inside a record is a table below it', () => {
   const findings = [
     { line: 2, rule: 'type' },
     { line: 10, rule: 'range' },
   ]
-  assert.deepEqual(formatPlainly({ errors: 2, findings }), ['errors  2', '', 'line  rule', '2     type', '10    range'])
+  assert.deepEqual(formatWithoutColour({ errors: 2, findings }), [
+    'errors  2',
+    '',
+    'line  rule',
+    '2     type',
+    '10    range',
+  ])
 })
 
 const [dim, red, green, yellow] = [2, 31, 32, 33].map((code) => (text: string) => {
@@ -47,7 +53,7 @@ const [dim, red, green, yellow] = [2, 31, 32, 33].map((code) => (text: string) =
   return `\u001b[${code}m${text}\u001b[${end}m`
 }) as [(text: string) => string, (text: string) => string, (text: string) => string, (text: string) => string]
 
-test('names are dim; what is added, corrected or withdrawn has its colour, where there is any', () => {
+test('names are dim; added, corrected and withdrawn counts have a colour unless they are 0 or null', () => {
   assert.equal(
     formatOutput({ added: 12, withdrawn: 0 }, screen),
     `${dim('added')}      ${green('12')}\n${dim('withdrawn')}  0`,
@@ -69,7 +75,7 @@ test('an error is red and a warning yellow', () => {
   assert.equal(formatOutput({ errors: 1 }, screen), `${dim('errors')}  ${red('1')}`)
 })
 
-test('who wants no colour gets the same text without', () => {
+test('a terminal without colours gets the same text without colour codes', () => {
   const colourless = createScreen({ colours: 1 })
   assert.equal(formatOutput({ added: 12 }, colourless), 'added  12')
 })

@@ -1,24 +1,24 @@
-// A wait ends: with what was waited for, with its failure, or with a Problem when the time is over.
+// withTimeout gives the result or the error of the work, or a Problem after the timeout.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Problem } from '../../../src/platform/problem.ts'
 import { withTimeout } from '../../../src/platform/timeout.ts'
 
-const tooLong = (error: unknown) =>
+const isTimeout = (error: unknown) =>
   error instanceof Problem && error.code === 'unavailable' && error.message === 'Too long.'
 
-test('what comes in time is given on, be it a value or a failure', async () => {
+test('before the timeout the result or the error of the work is passed on', async () => {
   assert.equal(await withTimeout(1000, wait(1, 'there'), 'Too long.'), 'there')
   await assert.rejects(withTimeout(1000, Promise.reject(new Error('broken')), 'Too long.'), /broken/)
 })
 
-test('what does not come in time is a Problem, and its later failure ends nothing', async () => {
-  const began = performance.now()
+test('after the timeout there is a Problem, and a later error of the work does not end the process', async () => {
+  const startedAt = performance.now()
   const late = wait(60).then(() => {
     throw new Error('late')
   })
-  await assert.rejects(withTimeout(20, late, 'Too long.'), tooLong)
-  assert.ok(performance.now() - began < 55)
+  await assert.rejects(withTimeout(20, late, 'Too long.'), isTimeout)
+  assert.ok(performance.now() - startedAt < 55)
   await wait(80)
 })

@@ -9,7 +9,7 @@ const VAGUE_NAMES = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', '
 const MAX_LINES = 400
 const MAX_FILES_IN_FOLDER = 15
 
-function findFaults(file: string, text: string): string[] {
+function findErrors(file: string, text: string): string[] {
   const name = path.basename(file).replace(/(\.test)?\.ts$/, '')
   const [first = '', second = ''] = text.split('\n')
   const header = first.startsWith('#!') ? second : first
@@ -24,23 +24,23 @@ function findFaults(file: string, text: string): string[] {
 test('every source file has a specific name, a header comment and at most 400 lines', () => {
   const files = globSync('{src,dev,conformance,test,bench}/**/*.ts', { cwd: root })
   assert.ok(files.length > 100)
-  const faults = files.flatMap((file) =>
-    findFaults(file, readFileSync(path.join(root, file), 'utf8')).map((fault) => `${file} ${fault}`),
+  const errors = files.flatMap((file) =>
+    findErrors(file, readFileSync(path.join(root, file), 'utf8')).map((error) => `${file} ${error}`),
   )
-  assert.deepEqual(faults, [])
+  assert.deepEqual(errors, [])
 })
 
-test('each fault fails the check', () => {
-  assert.deepEqual(findFaults('src/a/utils.ts', '// Owns nothing.\n'), ['has a vague name'])
-  assert.deepEqual(findFaults('src/a/clientAuth.ts', '// Owns a thing.\n'), ['is not kebab-case'])
-  assert.deepEqual(findFaults('src/a/client.ts', "import 'x'\n"), ['has no header comment'])
-  assert.deepEqual(findFaults('src/a/client.ts', `// Owns a thing.${'\n'.repeat(401)}`), ['has too many lines'])
+test('each violation fails the check', () => {
+  assert.deepEqual(findErrors('src/a/utils.ts', '// Owns nothing.\n'), ['has a vague name'])
+  assert.deepEqual(findErrors('src/a/clientAuth.ts', '// Owns a thing.\n'), ['is not kebab-case'])
+  assert.deepEqual(findErrors('src/a/client.ts', "import 'x'\n"), ['has no header comment'])
+  assert.deepEqual(findErrors('src/a/client.ts', `// Owns a thing.${'\n'.repeat(401)}`), ['has too many lines'])
 })
 
 const findLargeFolders = (files: readonly string[]): string[] =>
   [...Map.groupBy(files, path.dirname)]
-    .filter(([, own]) => own.length > MAX_FILES_IN_FOLDER)
-    .map(([folder, own]) => `${folder} has ${own.length} files`)
+    .filter(([, members]) => members.length > MAX_FILES_IN_FOLDER)
+    .map(([folder, members]) => `${folder} has ${members.length} files`)
 
 test('no folder has more than 15 source files', () => {
   assert.deepEqual(findLargeFolders(globSync('{src,dev,conformance,test,bench}/**/*.ts', { cwd: root })), [])
@@ -51,7 +51,7 @@ test('a folder with 16 files fails the check', () => {
   assert.deepEqual(findLargeFolders([...files, 'src/b/1.ts']), ['src/a has 16 files'])
 })
 
-/** Files of a folder that the code map names as a whole need no line of their own. */
+/** If the code map names a folder, its files need no separate line. */
 const findUnmapped = (files: readonly string[], map: string): string[] =>
   files.filter(
     (file) => !map.includes(path.basename(file)) && !map.includes(`\`${path.relative('src', path.dirname(file))}/\``),

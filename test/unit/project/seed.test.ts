@@ -1,24 +1,24 @@
-// What a test draws at random comes from test/seed.ts, so that it is printed and can be drawn again.
+// Random test data comes from test/seed.ts only, which prints its seed, so that a failure can be repeated.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
 const root = path.resolve(import.meta.dirname, '../../..')
-/** Assembled, so that this file is not one of those it looks for. */
-const DRAWS = [['from', "'fast-check'"].join(' '), ['Math', 'random('].join('.')]
+/** Joined from parts, so that this file does not match. */
+const RANDOM_CALLS = [['from', "'fast-check'"].join(' '), ['Math', 'random('].join('.')]
 
-const findDraws = (text: string): string[] => DRAWS.filter((draw) => text.includes(draw))
+const findRandomCalls = (text: string): string[] => RANDOM_CALLS.filter((call) => text.includes(call))
 
-test('no test draws at random but by test/seed.ts', () => {
+test('only test/seed.ts generates random test data', () => {
   const files = globSync('test/**/*.ts', { cwd: root }).filter((file) => file !== 'test/seed.ts')
   assert.ok(files.length > 50)
   const found = files.flatMap((file) =>
-    findDraws(readFileSync(path.join(root, file), 'utf8')).map((draw) => `${file}: ${draw}`),
+    findRandomCalls(readFileSync(path.join(root, file), 'utf8')).map((call) => `${file}: ${call}`),
   )
   assert.deepEqual(found, [])
 })
 
-test('a draw of another kind is noticed', () => {
-  for (const draw of DRAWS) assert.deepEqual(findDraws(`import fc ${draw}`), [draw])
+test('a random call in another file is found', () => {
+  for (const call of RANDOM_CALLS) assert.deepEqual(findRandomCalls(`import fc ${call}`), [call])
 })

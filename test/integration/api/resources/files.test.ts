@@ -125,7 +125,7 @@ describe('the files of a release', async () => {
       'HED-OUTBREAKS-1.CSV',
     ]) {
       const detail = await assertRefused(await here.get(name), 404, 'not_found')
-      assert.match(detail, /Release 1 has the files hed-outbreaks-1\.csv, |nothing at this address/)
+      assert.match(detail, /Release 1 has the files hed-outbreaks-1\.csv, |There is no resource at this URL/)
     }
   })
 
@@ -162,8 +162,8 @@ test('410 for a release that was pruned, which lists no files either', async () 
 })
 
 describe('a large file', async () => {
-  const unreadMs = 2400
-  const here = await openDownloads({ checkMs: 10_000, unreadMs })
+  const unreadTimeoutMs = 2400
+  const here = await openDownloads({ checkMs: 10_000, unreadTimeoutMs })
   let bytes: Buffer
   before(async () => {
     bytes = await here.addLarge()
@@ -206,7 +206,7 @@ describe('a large file', async () => {
     const began = performance.now()
     await assertNotOpenWithin(10_000)
     const ms = performance.now() - began
-    assert.ok(ms > unreadMs / 2 - 100 && ms < unreadMs + 600, `${ms} ms`)
+    assert.ok(ms > unreadTimeoutMs / 2 - 100 && ms < unreadTimeoutMs + 600, `${ms} ms`)
     response.on('error', () => {}).destroy()
   })
 
