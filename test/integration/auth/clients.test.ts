@@ -1,4 +1,4 @@
-// What the operator does to clients, on a real database.
+// Creating, listing, rotating, disabling and enabling clients on a real database.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -21,31 +21,32 @@ after(() => Promise.all([database.close(), reader.close()]))
 
 const SCOPES = ['read:one', 'read:two']
 const create = (name: string) => createClient(database, name, SCOPES)
-const summaryOf = async (id: string): Promise<ClientSummary> =>
+const readSummary = async (id: string): Promise<ClientSummary> =>
   (await listClients(database)).find((client) => client.client_id === id) ?? assert.fail('not listed')
-/** As a node sees it, with its role. */
-const loaded = async (id: string): Promise<Client> => (await loadClients(reader)).get(id) ?? assert.fail('not loaded')
-const opens = async (id: string, secret: string, now = Date.now()) =>
+/** Loads the client with the role of the nodes. */
+const loadClient = async (id: string): Promise<Client> =>
+  (await loadClients(reader)).get(id) ?? assert.fail('not loaded')
+const isAccepted = async (id: string, secret: string, now = Date.now()) =>
   authenticate(await loadClients(reader), id, secret, now) !== null
 const topicVersion = async () => {
   const [row] = await reader.query<{ version: string }>(sql`select version from watched_topic where topic = 'client'`)
   return Number(row?.version)
 }
 
-test('a created client opens with the secret it was shown', async () => {
+test('a new client authenticates with its secret', async () => {
   const created = await create('Analyst')
   assert.match(created.client_id, /^[0-9a-f]{24}$/)
   assert.match(created.client_secret, /^ods_[\w-]{43}$/)
-  assert.ok(await opens(created.client_id, created.client_secret))
-  assert.deepEqual((await loaded(created.client_id)).scopes, SCOPES)
+  assert.ok(await isAccepted(created.client_id, created.client_secret))
+  assert.deepEqual((await loadClient(created.client_id)).scopes, SCOPES)
 })
 
-test('ids and secrets never repeat', async () => {
+test('client ids and secrets are unique', async () => {
   const created = await Promise.all(Array.from({ length: 20 }, () => create('Many')))
-  assert.equal(new Set(created.flatMap((one) => [one.client_id, one.client_secret])).size, 40)
+  assert.equal(new Set(created.flatMap((client) => [client.client_id, client.client_secret])).size, 40)
 })
 
-test('the database keeps digests only', async () => {
+test('the database stores only digests of secrets', async () => {
   const { client_id, client_secret } = await create('Careful')
   const { client_secret: second } = await rotateSecret(database, client_id, 3600)
   const rows = await database.query<{ text: string }>(sql`
@@ -55,62 +56,62 @@ test('the database keeps digests only', async () => {
     const random = Buffer.from(secret.slice(4), 'base64url')
     for (const form of [secret, secret.slice(4), Buffer.from(secret).toString('hex'), random.toString('hex')])
       assert.ok(!dump.includes(form))
-    assert.ok(dump.includes(digestSecret(secret).toString('hex')), 'the dump shows what is kept')
+    assert.ok(dump.includes(digestSecret(secret).toString('hex')), 'the dump contains the digest')
   }
 })
 
-test('clients are listed with what the operator asks about, and no digest', async () => {
+test('the list of clients has no digest', async () => {
   const { client_id } = await create('Listed')
-  const { created_at, ...summary } = await summaryOf(client_id)
+  const { created_at, ...summary } = await readSummary(client_id)
   assert.deepEqual(summary, { client_id, name: 'Listed', scopes: SCOPES, disabled_at: null, live_secrets: 1 })
   assert.ok(Math.abs(created_at.getTime() - Date.now()) < 60_000)
 })
 
-test('a rotation with overlap adds a secret, bounds the old one and keeps tokens', async () => {
+test('a rotation with overlap adds a secret, sets the expiry of the old one and keeps tokens valid', async () => {
   const { client_id, client_secret } = await create('Rotating')
   const rotated = await rotateSecret(database, client_id, 3600)
   const end = rotated.old_secret_expires_at?.getTime() ?? Number.NaN
   assert.ok(Math.abs(end - Date.now() - 3_600_000) < 60_000)
-  assert.ok(await opens(client_id, client_secret, end - 1))
-  assert.ok(!(await opens(client_id, client_secret, end)))
-  assert.ok(await opens(client_id, rotated.client_secret, end))
-  assert.equal((await summaryOf(client_id)).live_secrets, 2)
-  assert.equal((await loaded(client_id)).generation, 1)
+  assert.ok(await isAccepted(client_id, client_secret, end - 1))
+  assert.ok(!(await isAccepted(client_id, client_secret, end)))
+  assert.ok(await isAccepted(client_id, rotated.client_secret, end))
+  assert.equal((await readSummary(client_id)).live_secrets, 2)
+  assert.equal((await loadClient(client_id)).generation, 1)
 })
 
-test('a later rotation never prolongs the life of an older secret', async () => {
+test('a later rotation never extends the expiry of an older secret', async () => {
   const { client_id, client_secret } = await create('Rotating often')
   const first = await rotateSecret(database, client_id, 60)
   await rotateSecret(database, client_id, 3600)
-  assert.ok(!(await opens(client_id, client_secret, first.old_secret_expires_at?.getTime())))
+  assert.ok(!(await isAccepted(client_id, client_secret, first.old_secret_expires_at?.getTime())))
 })
 
-test('a rotation without overlap ends every older secret and every token', async () => {
+test('a rotation without overlap revokes every older secret and every token', async () => {
   const { client_id, client_secret } = await create('Leaked')
   const second = await rotateSecret(database, client_id, 3600)
   const third = await rotateSecret(database, client_id, 0)
-  for (const old of [client_secret, second.client_secret]) assert.ok(!(await opens(client_id, old)))
-  assert.ok(await opens(client_id, third.client_secret))
-  assert.equal((await summaryOf(client_id)).live_secrets, 1)
-  assert.equal((await loaded(client_id)).generation, 2)
+  for (const old of [client_secret, second.client_secret]) assert.ok(!(await isAccepted(client_id, old)))
+  assert.ok(await isAccepted(client_id, third.client_secret))
+  assert.equal((await readSummary(client_id)).live_secrets, 1)
+  assert.equal((await loadClient(client_id)).generation, 2)
 })
 
-test('a secret that has ended is not even loaded: it would only cost time', async () => {
+test('expired secrets are not loaded', async () => {
   const { client_id } = await create('Long-standing')
   for (let i = 0; i < 5; i++) await rotateSecret(database, client_id, 0)
-  assert.equal((await loaded(client_id)).secrets.length, 1)
+  assert.equal((await loadClient(client_id)).secrets.length, 1)
 })
 
-test('disabling and enabling each end the tokens; the secret lives on', async () => {
+test('disabling and enabling both revoke the tokens and keep the secret', async () => {
   const { client_id, client_secret } = await create('Suspended')
   await setClientDisabled(database, client_id, true)
-  const { disabled_at } = await summaryOf(client_id)
-  assert.ok(disabled_at !== null && !(await opens(client_id, client_secret)))
+  const { disabled_at } = await readSummary(client_id)
+  assert.ok(disabled_at !== null && !(await isAccepted(client_id, client_secret)))
   await setClientDisabled(database, client_id, true)
-  assert.deepEqual((await summaryOf(client_id)).disabled_at, disabled_at, 'since when stays as it was')
+  assert.deepEqual((await readSummary(client_id)).disabled_at, disabled_at, 'the time of the first call is kept')
   await setClientDisabled(database, client_id, false)
-  assert.ok(await opens(client_id, client_secret))
-  const { generation, disabled } = await loaded(client_id)
+  assert.ok(await isAccepted(client_id, client_secret))
+  const { generation, disabled } = await loadClient(client_id)
   assert.deepEqual({ generation, disabled }, { generation: 4, disabled: false })
 })
 
@@ -121,7 +122,7 @@ const changes: Record<string, (id: string) => Promise<unknown>> = {
   enabling: (id) => setClientDisabled(database, id, false),
 }
 for (const [kind, change] of Object.entries(changes)) {
-  test(`${kind} is noticed by running nodes`, async () => {
+  test(`${kind} changes the version that running nodes watch`, async () => {
     const { client_id } = await create('Watched')
     const before = await topicVersion()
     await change(client_id)
@@ -129,17 +130,17 @@ for (const [kind, change] of Object.entries(changes)) {
   })
 
   for (const id of ['', 'nobody', "' or true --", 'null'])
-    test(`${kind} the unknown client ${JSON.stringify(id)} is the operator's fault and changes nothing`, async () => {
+    test(`${kind} the unknown client ${JSON.stringify(id)} is an OperatorError and changes nothing`, async () => {
       const before = await listClients(database)
       await assert.rejects(change(id), new OperatorError('there is no such client'))
       assert.deepEqual(await listClients(database), before)
     })
 }
 
-test('the role of the nodes can read clients and change nothing', async () => {
+test('the role of the nodes can read clients but not change them', async () => {
   const before = await listClients(database)
   await assert.rejects(createClient(reader, 'Intruder', SCOPES))
-  // Not even where the session was talked out of being read-only.
+  // Also in a session that is not read-only any more.
   await assert.rejects(
     reader.transaction(async (client) => {
       await client.query('set transaction read write')

@@ -1,4 +1,4 @@
-// What the operator does to signing keys, on a real database.
+// Rotating, listing and disabling signing keys on a real database.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -14,101 +14,101 @@ import { createTestDatabase } from '../../database.ts'
 const sealingKey = randomBytes(32)
 const DAY = 86_400_000
 
-/** Rotations depend on what was there before, so each test has a database of its own. */
-async function openKeys() {
+/** Rotations depend on the existing keys, so each test has its own database. */
+async function openKeyDatabase() {
   const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator', connections: 2 })
   after(database.close)
   return {
     database,
     rotate: (notice?: number) => rotateKey(database, sealingKey, 'ES256', notice),
     disable: (kid: string) => disableKey(database, kid),
-    states: async () => (await listKeys(database)).map(({ kid, state }) => [kid, state]),
-    ring: () => loadKeyRing(sealingKey)(database),
+    listStates: async () => (await listKeys(database)).map(({ kid, state }) => [kid, state]),
+    loadRing: () => loadKeyRing(sealingKey)(database),
   }
 }
 
-test('the first key signs at once, whatever its notice', async () => {
-  const { rotate, ring, states } = await openKeys()
+test('the first key signs at once and ignores its notice', async () => {
+  const { rotate, loadRing, listStates } = await openKeyDatabase()
   const { kid } = await rotate(600)
-  assert.deepEqual(await states(), [[kid, 'signing']])
-  assert.equal(findSigner(await ring(), Date.now())?.kid, kid)
+  assert.deepEqual(await listStates(), [[kid, 'signing']])
+  assert.equal(findSigner(await loadRing(), Date.now())?.kid, kid)
 })
 
-test('a later key signs after its notice, and the older ones outlive their last token', async () => {
-  const { rotate, ring, states } = await openKeys()
+test('a later key signs after its notice, and older keys verify until their last token expires', async () => {
+  const { rotate, loadRing, listStates } = await openKeyDatabase()
   const { kid: first } = await rotate()
   const { kid: second } = await rotate(600)
-  assert.deepEqual(await states(), [
+  assert.deepEqual(await listStates(), [
     [first, 'signing'],
     [second, 'next'],
   ])
-  const [older, newer] = await ring()
+  const [older, newer] = await loadRing()
   assert.ok(older && newer)
-  const turn = newer.signsFrom
-  assert.ok(Math.abs(turn - Date.now() - 600_000) < 60_000)
-  assert.equal(findSigner([older, newer], turn - 1), older)
-  assert.equal(findSigner([older, newer], turn), newer)
-  assert.ok(older.verifiesUntil >= turn + DAY, 'a token signed at the last moment lives for its day')
+  const signsFrom = newer.signsFrom
+  assert.ok(Math.abs(signsFrom - Date.now() - 600_000) < 60_000)
+  assert.equal(findSigner([older, newer], signsFrom - 1), older)
+  assert.equal(findSigner([older, newer], signsFrom), newer)
+  assert.ok(older.verifiesUntil >= signsFrom + DAY, 'the last token that the older key signed stays valid for a day')
   assert.equal(newer.verifiesUntil, Number.POSITIVE_INFINITY)
 })
 
-test('a third rotation leaves the end of the first key where it was', async () => {
-  const { rotate, ring } = await openKeys()
+test('a third rotation does not change the end of the first key', async () => {
+  const { rotate, loadRing } = await openKeyDatabase()
   await rotate()
   await rotate(1)
-  const [earlier] = await ring()
+  const [earlier] = await loadRing()
   await rotate(3600)
-  const [later] = await ring()
+  const [later] = await loadRing()
   assert.equal(later?.verifiesUntil, earlier?.verifiesUntil)
 })
 
-test('a disabled key is listed as ended and is not loaded any more', async () => {
-  const { rotate, disable, ring, states } = await openKeys()
+test('a disabled key is listed as ended and is not loaded', async () => {
+  const { rotate, disable, loadRing, listStates } = await openKeyDatabase()
   const { kid: first } = await rotate()
   const { kid: second } = await rotate(0)
   await disable(first)
-  assert.deepEqual(await states(), [
+  assert.deepEqual(await listStates(), [
     [first, 'ended'],
     [second, 'signing'],
   ])
   assert.deepEqual(
-    (await ring()).map((key) => key.kid),
+    (await loadRing()).map((key) => key.kid),
     [second],
   )
 })
 
-test('after its only key was disabled a rotation signs at once again', async () => {
-  const { rotate, disable, ring } = await openKeys()
+test('after the only key is disabled, the next key signs at once', async () => {
+  const { rotate, disable, loadRing } = await openKeyDatabase()
   await disable((await rotate()).kid)
-  assert.deepEqual(await ring(), [])
+  assert.deepEqual(await loadRing(), [])
   const { kid } = await rotate(600)
-  assert.equal(findSigner(await ring(), Date.now())?.kid, kid)
+  assert.equal(findSigner(await loadRing(), Date.now())?.kid, kid)
 })
 
-test('two first rotations at one moment give one key that signs and one that waits', async () => {
-  const { rotate, states } = await openKeys()
+test('two concurrent first rotations give one key that signs and one that signs next', async () => {
+  const { rotate, listStates } = await openKeyDatabase()
   await Promise.all([rotate(600), rotate(600)])
   assert.deepEqual(
-    (await states()).map(([, state]) => state),
+    (await listStates()).map(([, state]) => state),
     ['signing', 'next'],
   )
 })
 
 for (const kid of ['', 'unknown', "' or true --"])
-  test(`disabling the unknown key ${JSON.stringify(kid)} is the operator's fault`, async () => {
-    const { disable } = await openKeys()
+  test(`disabling the unknown key ${JSON.stringify(kid)} is an OperatorError`, async () => {
+    const { disable } = await openKeyDatabase()
     await assert.rejects(disable(kid), OperatorError)
   })
 
-test("disabling a key twice is the operator's fault", async () => {
-  const { rotate, disable } = await openKeys()
+test('disabling a key twice is an OperatorError', async () => {
+  const { rotate, disable } = await openKeyDatabase()
   const { kid } = await rotate()
   await disable(kid)
   await assert.rejects(disable(kid), OperatorError)
 })
 
-test('no key has a name that a command line would take for an option', async () => {
-  // One in 64 thumbprints begins with a dash.
+test('no key id looks like an option of a command line', async () => {
+  // One in 64 thumbprints starts with a hyphen.
   const keys = await Promise.all(Array.from({ length: 500 }, () => generateKey('ES256')))
   assert.deepEqual(
     keys.filter(({ kid }) => kid.startsWith('-')),
@@ -119,10 +119,10 @@ test('no key has a name that a command line would take for an option', async () 
 const parties = { issuer: 'https://issuer.example', audience: 'https://data.example' }
 const client = { clientId: 'a', scopes: [], generation: 1, disabled: false, secrets: [] }
 for (const algorithm of algorithms)
-  test(`an ${algorithm} key comes back from the database, signs, and shows its public half only`, async () => {
-    const { database, ring } = await openKeys()
+  test(`an ${algorithm} key is loaded, signs, and its JWK has no private part`, async () => {
+    const { database, loadRing } = await openKeyDatabase()
     const { kid } = await rotateKey(database, sealingKey, algorithm)
-    const [key] = await ring()
+    const [key] = await loadRing()
     assert.ok(key)
     const token = await issueToken(key, client, 'read', parties)
     assert.deepEqual(decodeProtectedHeader(token), { alg: algorithm, typ: 'at+jwt', kid })
@@ -135,8 +135,8 @@ for (const algorithm of algorithms)
     assert.ok(key.algorithm !== 'RS256' || Buffer.from(key.publicJwk.n ?? '', 'base64url').length >= 384)
   })
 
-test('private keys rest sealed, and another secret does not open them', async () => {
-  const { database, rotate } = await openKeys()
+test('private keys are stored encrypted, and another secret does not decrypt them', async () => {
+  const { database, rotate } = await openKeyDatabase()
   await rotate()
   const [row] = await database.query<{ text: string }>(
     sql`select encode(sealed_private_key, 'escape') || signing_key::text as text from signing_key`,
@@ -146,9 +146,9 @@ test('private keys rest sealed, and another secret does not open them', async ()
 })
 
 for (const [moment, notice] of Object.entries({ 'before it signed': 600, 'after it signed': 0 }))
-  test(`taking back a rotation ${moment} leaves a key that can sign for good`, async () => {
-    const { rotate, disable, ring } = await openKeys()
+  test(`disabling a rotated key ${moment} leaves the older key to sign without an end`, async () => {
+    const { rotate, disable, loadRing } = await openKeyDatabase()
     await rotate()
     await disable((await rotate(notice)).kid)
-    assert.ok(findSigner(await ring(), Date.now() + 30 * DAY))
+    assert.ok(findSigner(await loadRing(), Date.now() + 30 * DAY))
   })

@@ -1,5 +1,5 @@
-// What one connection may hold: pipelined requests are answered in order up to a bound, and a response that nobody reads
-// ends its connection.
+// Limits on connections: pipelined requests are processed in order up to a limit, and an unread response closes its
+// connection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -8,16 +8,16 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 
-const UNREAD_MS = 2000
-const MOST_CONNECTIONS = 5
-/** Larger than what any buffer on the way takes at once. */
+const UNREAD_TIMEOUT_MS = 2000
+const MAX_CONNECTIONS = 5
+/** Larger than all socket buffers. */
 const LARGE = Buffer.alloc(30_000_000, 'x')
-const { app } = createObservedServer({ maxConnections: MOST_CONNECTIONS, unreadTimeoutMs: UNREAD_MS })
+const { app } = createObservedServer({ maxConnections: MAX_CONNECTIONS, unreadTimeoutMs: UNREAD_TIMEOUT_MS })
 const handled: string[] = []
 app.get('/things/:number', async (request) => {
   const { number } = request.params as { number: string }
   handled.push(number)
-  // The first takes longest, so that only the protocol keeps the order.
+  // The first request takes longest, so handlers end in another order than the requests.
   await wait(Math.max(0, 40 - Number(number) * 5))
   return { number }
 })
@@ -37,28 +37,28 @@ async function open(): Promise<Socket> {
   return socket
 }
 
-/** Waits for the end of the connection, for ten seconds at most. */
-async function ended(socket: Socket): Promise<number> {
-  const began = performance.now()
+/** Waits at most ten seconds until the connection closes; returns the milliseconds. */
+async function waitForClose(socket: Socket): Promise<number> {
+  const startedAt = performance.now()
   const closed = new Promise((resolve) => socket.once('close', resolve))
   if (!socket.destroyed) await Promise.race([closed, wait(10_000, undefined, { ref: false })])
-  assert.ok(socket.destroyed, 'the connection does not end')
-  return performance.now() - began
+  assert.ok(socket.destroyed, 'the connection was not closed')
+  return performance.now() - startedAt
 }
 
-const requests = (many: number) =>
-  Array.from({ length: many }, (_, i) => `GET /things/${i} HTTP/1.1\r\nhost: a\r\n\r\n`).join('')
+const formatRequests = (count: number) =>
+  Array.from({ length: count }, (_, i) => `GET /things/${i} HTTP/1.1\r\nhost: a\r\n\r\n`).join('')
 
-/** Sends pipelined requests in one write and gives the responses that came until the connection ended or was silent. */
-async function pipeline(many: number) {
+/** Sends pipelined requests in one write; returns the responses until the connection closes or 700 ms pass. */
+async function pipeline(count: number) {
   handled.length = 0
   const socket = await open()
   let text = ''
   socket.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk
   })
-  socket.write(requests(many))
-  await Promise.race([ended(socket), wait(700)])
+  socket.write(formatRequests(count))
+  await Promise.race([waitForClose(socket), wait(700)])
   const isOpen = !socket.destroyed
   socket.destroy()
   return {
@@ -68,15 +68,15 @@ async function pipeline(many: number) {
   }
 }
 
-test('a few pipelined requests are answered in order, and the connection stays', async () => {
+test('seven pipelined requests get responses in order, and the connection stays open', async () => {
   const { numbers, closes, isOpen } = await pipeline(7)
   assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5, 6])
   assert.ok(isOpen && closes.every((close) => !close))
 })
 
-test('of more the first eight are answered, the last of these closes, and no other is processed', async () => {
-  for (const many of [8, 9, 20]) {
-    const { numbers, closes, isOpen } = await pipeline(many)
+test('of eight or more requests the first eight get a response, the eighth closes the connection, and no other is processed', async () => {
+  for (const count of [8, 9, 20]) {
+    const { numbers, closes, isOpen } = await pipeline(count)
     assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5, 6, 7])
     assert.deepEqual(closes, [false, false, false, false, false, false, false, true])
     assert.equal(isOpen, false)
@@ -84,76 +84,76 @@ test('of more the first eight are answered, the last of these closes, and no oth
   }
 })
 
-test('requests that come while the last response is under way are not processed either', async () => {
+test('requests that arrive before the last response is sent are not processed', async () => {
   handled.length = 0
   const socket = await open()
-  socket.write(requests(8))
+  socket.write(formatRequests(8))
   while (handled.length < 8) await wait(1)
-  socket.write(requests(4))
+  socket.write(formatRequests(4))
   socket.resume()
-  await ended(socket)
+  await waitForClose(socket)
   assert.equal(handled.length, 8)
 })
 
-test('a flood in one write ends the connection at once, after eight requests', async () => {
+test('1500 requests in one write close the connection at once, after eight requests', async () => {
   handled.length = 0
   const socket = await open()
-  socket.write(requests(1500))
-  assert.ok((await ended(socket)) < 2000)
+  socket.write(formatRequests(1500))
+  assert.ok((await waitForClose(socket)) < 2000)
   assert.equal(handled.length, 8)
 })
 
-test('any number of requests one after the other is answered on one connection', async () => {
+test('200 sequential requests get responses on one connection', async () => {
   const socket = await open()
-  let answers = 0
+  let responses = 0
   socket.setEncoding('utf8').on('data', () => {
-    answers++
+    responses++
   })
   for (let i = 0; i < 200; i++) {
     socket.write('GET /things/9 HTTP/1.1\r\nhost: a\r\n\r\n')
     await once(socket, 'data')
   }
-  assert.equal(answers, 200)
+  assert.equal(responses, 200)
   socket.destroy()
 })
 
-test('a response that nobody reads ends the connection, in no more than the bound', async (t) => {
+test('an unread response closes the connection within the timeout', async (t) => {
   const socket = await open()
   socket.pause()
   const responseEnded = new Promise((resolve) => {
     app.server.once('request', (_request, response: ServerResponse) => response.once('close', resolve))
   })
-  const began = performance.now()
+  const startedAt = performance.now()
   socket.write('GET /large HTTP/1.1\r\nhost: a\r\n\r\n')
   await responseEnded
-  const ms = performance.now() - began
+  const ms = performance.now() - startedAt
   t.diagnostic(`${Math.round(ms)} ms`)
-  assert.ok(ms >= UNREAD_MS / 2 - 50 && ms < UNREAD_MS + 500, `${ms} ms`)
+  assert.ok(ms >= UNREAD_TIMEOUT_MS / 2 - 50 && ms < UNREAD_TIMEOUT_MS + 500, `${ms} ms`)
 })
 
-test('a response that is read slowly is sent to its end', async () => {
+test('a response that is read slowly is sent completely', async () => {
   const socket = await open()
   socket.write('GET /large HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
-  const began = performance.now()
-  let taken = 0
+  const startedAt = performance.now()
+  let received = 0
   let pausedAt = 0
   for await (const chunk of socket) {
-    taken += (chunk as Buffer).length
-    if (taken - pausedAt < 5_000_000) continue
-    pausedAt = taken
-    await wait(UNREAD_MS / 4)
+    received += (chunk as Buffer).length
+    if (received - pausedAt < 5_000_000) continue
+    pausedAt = received
+    await wait(UNREAD_TIMEOUT_MS / 4)
   }
-  assert.ok(performance.now() - began > UNREAD_MS)
-  assert.ok(taken > LARGE.length)
+  assert.ok(performance.now() - startedAt > UNREAD_TIMEOUT_MS)
+  assert.ok(received > LARGE.length)
 })
 
-test('a connection too many is closed at once, and makes room when another leaves', async () => {
+test('a connection above the limit is closed at once; a new one is accepted after another closes', async () => {
   for (const socket of opened.splice(0)) socket.destroy()
   await wait(50)
-  const sockets = await Promise.all(Array.from({ length: MOST_CONNECTIONS }, open))
+  const sockets = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, open))
   const excess = await open()
   excess.write('GET /things/9 HTTP/1.1\r\nhost: a\r\n\r\n')
-  assert.ok((await ended(excess.resume())) < 1000)
+  assert.ok((await waitForClose(excess.resume())) < 1000)
   sockets[0]?.destroy()
   await wait(50)
   const next = await open()

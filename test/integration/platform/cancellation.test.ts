@@ -1,5 +1,5 @@
-// Work that nobody waits for: its query is cancelled in the database, its connection is not used again, and no other query
-// is hit by the cancellation.
+// Cancellation: the query of a cancelled request ends in the database, its connection is not reused, and no other
+// query is cancelled.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -16,19 +16,19 @@ import { createTestDatabase } from '../../database.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 import { fc } from '../../seed.ts'
 
-const CANCELLED_MS = 1000
+const CANCEL_TIMEOUT_MS = 1000
 const sleep = sql`select 1 from pg_sleep(1.4)`
 const url = await createTestDatabase()
 const admin = new pg.Client(url)
 await admin.connect()
 const database = openDatabase({ url, role: 'outbreaks_api', connections: 1 })
-const cancelled = cancelWithRequest(database)
+const requestDatabase = cancelWithRequest(database)
 const { app, lines } = createObservedServer()
-app.get('/sleeps', async () => cancelled.query(sleep))
-app.get('/copies', async () => cancelled.copyOut(sql`copy (select 1 from pg_sleep(1.4)) to stdout`))
+app.get('/sleeps', async () => requestDatabase.query(sleep))
+app.get('/copies', async () => requestDatabase.copyOut(sql`copy (select 1 from pg_sleep(1.4)) to stdout`))
 app.get('/late', async () => {
   await wait(200)
-  return cancelled.query(sleep)
+  return requestDatabase.query(sleep)
 })
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
@@ -45,35 +45,35 @@ async function countActive(): Promise<number> {
   return rows[0]?.active ?? 0
 }
 
-/** How long it takes until the database does nothing for us. */
-async function untilIdle(): Promise<number> {
-  const began = performance.now()
+/** Waits until no query of the API runs; returns the milliseconds. */
+async function waitUntilIdle(): Promise<number> {
+  const startedAt = performance.now()
   while ((await countActive()) > 0) {
-    assert.ok(performance.now() - began < 5000, 'a query goes on')
+    assert.ok(performance.now() - startedAt < 5000, 'a query is still running')
     await wait(10)
   }
-  return performance.now() - began
+  return performance.now() - startedAt
 }
 
 for (const [title, run] of [
   ['query', (signal: AbortSignal) => database.query(sleep, signal)],
   ['COPY', (signal: AbortSignal) => database.copyOut(sql`copy (select 1 from pg_sleep(1.4)) to stdout`, signal)],
 ] as const) {
-  test(`a ${title} that is abandoned ends in the database, and its connection is not used again`, async () => {
+  test(`a cancelled ${title} ends in the database, and its connection is not reused`, async () => {
     const [before] = await database.query<{ pid: number }>(backend)
     const controller = new AbortController()
     const running = assert.rejects(run(controller.signal), isProblem('client_closed_request'))
     await wait(100)
     assert.equal(await countActive(), 1)
     controller.abort()
-    assert.ok((await untilIdle()) < CANCELLED_MS)
+    assert.ok((await waitUntilIdle()) < CANCEL_TIMEOUT_MS)
     await running
     const [next] = await database.query<{ pid: number }>(backend)
     assert.notEqual(next?.pid, before?.pid)
   })
 }
 
-test('what is abandoned before it begins is not begun, and costs no connection', async () => {
+test('a query that is cancelled before it starts is not sent, and its connection is reused', async () => {
   const [before] = await database.query<{ pid: number }>(backend)
   await assert.rejects(database.query(sleep, AbortSignal.abort()), isProblem('client_closed_request'))
   const first = database.query(sql`select pg_sleep(0.2)`)
@@ -86,7 +86,7 @@ test('what is abandoned before it begins is not begun, and costs no connection',
   assert.deepEqual(await database.query(backend), [before])
 })
 
-test('a signal that comes after the end changes nothing', async () => {
+test('a signal after the end of the query has no effect', async () => {
   const controller = new AbortController()
   const [before] = await database.query<{ pid: number }>(backend, controller.signal)
   controller.abort()
@@ -94,35 +94,35 @@ test('a signal that comes after the end changes nothing', async () => {
   assert.deepEqual(await database.query(backend), [before])
 })
 
-test('a cancellation hits no other query, however close they follow each other', async () => {
+test('a cancellation never cancels the next query', async () => {
   const small = openDatabase({ url, role: 'outbreaks_api', connections: 2 })
   after(() => small.close())
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 4000 }), fc.integer({ min: 0, max: 4 }), async (micros, pause) => {
       const controller = new AbortController()
-      const abandoned = small
+      const cancelled = small
         .query(sql`select pg_sleep(${micros / 1e6}::float8)`, controller.signal)
         .then(() => true, isProblem('client_closed_request'))
       await wait(pause)
       controller.abort()
-      // They wait for the connections that become free.
-      const others = Array.from({ length: 4 }, () => small.query(sql`select pg_sleep(0.002)`))
-      assert.ok(await abandoned)
-      await Promise.all(others)
+      // These queries wait for a free connection.
+      const following = Array.from({ length: 4 }, () => small.query(sql`select pg_sleep(0.002)`))
+      assert.ok(await cancelled)
+      await Promise.all(following)
     }),
     { numRuns: 150 },
   )
 })
 
-test('work that takes too long is cancelled, also where nobody leaves', async () => {
-  const began = performance.now()
-  const late = runWithTimeout(200, () => cancelled.query(sleep), 'It takes too long.')
+test('work that exceeds its timeout is cancelled although the client stays connected', async () => {
+  const startedAt = performance.now()
+  const late = runWithTimeout(200, () => requestDatabase.query(sleep), 'It takes too long.')
   await assert.rejects(late, isProblem('unavailable'))
-  await untilIdle()
-  assert.ok(performance.now() - began < 200 + CANCELLED_MS)
+  await waitUntilIdle()
+  assert.ok(performance.now() - startedAt < 200 + CANCEL_TIMEOUT_MS)
 })
 
-test('work carries the signal of whoever it is for, and shared work none', async () => {
+test('work has the signal of its request; shared work has none', async () => {
   const controller = new AbortController()
   const inside = runWithSignal(controller, async () => {
     await wait(1)
@@ -132,16 +132,16 @@ test('work carries the signal of whoever it is for, and shared work none', async
   assert.equal(currentSignal(), undefined)
 })
 
-for (const address of ['/sleeps', '/copies']) {
-  test(`${address}: a client that closes its connection cancels the query of its request, and the log says 499`, async () => {
+for (const path of ['/sleeps', '/copies']) {
+  test(`${path}: a client that closes its connection cancels the query of its request, and the log has status 499`, async () => {
     lines.length = 0
-    const outgoing = request({ port, path: address }).on('error', () => {})
+    const outgoing = request({ port, path: path }).on('error', () => {})
     outgoing.end()
     await once(outgoing, 'socket')
     await wait(150)
     assert.equal(await countActive(), 1)
     outgoing.destroy()
-    assert.ok((await untilIdle()) < CANCELLED_MS)
+    assert.ok((await waitUntilIdle()) < CANCEL_TIMEOUT_MS)
     assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
     const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     assert.deepEqual(
@@ -151,7 +151,7 @@ for (const address of ['/sleeps', '/copies']) {
   })
 }
 
-test('a query that comes up after the client has gone is not begun', async () => {
+test('a query is not sent after the client has disconnected', async () => {
   const outgoing = request({ port, path: '/late' }).on('error', () => {})
   outgoing.end()
   await once(outgoing, 'socket')

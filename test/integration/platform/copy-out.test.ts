@@ -1,4 +1,4 @@
-// The binary format of COPY, as a real server writes it; and what is not one is refused.
+// Parsing of the binary COPY format of a real server, and errors for other input.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -9,7 +9,7 @@ import { createTestDatabase } from '../../database.ts'
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_api' })
 after(() => database.close())
 
-test('rows come as their columns, whatever bytes they hold and however many there are', async () => {
+test('2000 rows with arbitrary bytes are parsed into columns', async () => {
   const messages = await database.copyOut(sql`
     copy (select n::bigint, -n, decode(repeat('00ff0d0a', n), 'hex'), '' from generate_series(1, 2000) n order by n)
     to stdout (format binary)`)
@@ -21,23 +21,23 @@ test('rows come as their columns, whatever bytes they hold and however many ther
   }
 })
 
-test('no rows are no rows', async () => {
+test('an empty COPY gives no rows', async () => {
   assert.deepEqual(
     readBinaryRows(await database.copyOut(sql`copy (select 1 where false) to stdout (format binary)`)),
     [],
   )
 })
 
-test('text, a null and anything cut off are refused', async () => {
+test('text, a null and truncated input are errors', async () => {
   const copy = (query: ReturnType<typeof sql>) => database.copyOut(sql`copy (${query}) to stdout (format binary)`)
   const messages = await copy(sql`select 1, 'abc'`)
-  const whole = Buffer.concat(messages)
-  assert.deepEqual(readBinaryRows([whole]), readBinaryRows(messages))
-  for (let length = 0; length < whole.length; length++)
-    assert.throws(() => readBinaryRows([whole.subarray(0, length)]), Error, `${length} of ${whole.length} bytes`)
-  assert.throws(() => readBinaryRows(messages.slice(0, -1)), /cut off/)
-  assert.throws(() => readBinaryRows([...messages, ...messages]), /follows the end/)
-  assert.throws(() => readBinaryRows([]), /cut off/)
+  const complete = Buffer.concat(messages)
+  assert.deepEqual(readBinaryRows([complete]), readBinaryRows(messages))
+  for (let length = 0; length < complete.length; length++)
+    assert.throws(() => readBinaryRows([complete.subarray(0, length)]), Error, `${length} of ${complete.length} bytes`)
+  assert.throws(() => readBinaryRows(messages.slice(0, -1)), /truncated/)
+  assert.throws(() => readBinaryRows([...messages, ...messages]), /after its trailer/)
+  assert.throws(() => readBinaryRows([]), /truncated/)
   assert.throws(() => readBinaryRows([Buffer.from('1\tabc\n')]), /not a binary COPY/)
   assert.throws(
     () => readBinaryRows([Buffer.from('a long line of text that is no copy of anything\n')]),

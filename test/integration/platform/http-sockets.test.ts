@@ -1,4 +1,4 @@
-// What comes over a socket and never becomes a proper request: refused in the same form, and never waited for.
+// Malformed and slow input on a socket: rejected as problem+json, and closed after a timeout.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
@@ -15,7 +15,7 @@ void app.register(async (scope) => {
 })
 void app.register(async (scope) => {
   const verifyToken = async () => ({
-    ...{ clientId: 'somebody', scopes: new Set(['read']), releases: new Map<string, number>() },
+    ...{ clientId: 'client', scopes: new Set(['read']), releases: new Map<string, number>() },
     ...{ issuedAt: new Date(), expiresAt: new Date() },
   })
   requireScope(scope, { verifyToken, scope: 'read', resourceMetadataUrl: 'https://api.test/metadata' })
@@ -25,32 +25,32 @@ await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
 after(() => app.close())
 
-/** Sends bytes, and gives what came back until the server closed the connection, and when that was. */
+/** Sends bytes; returns the response until the server closes the connection, and the milliseconds. */
 async function exchange(bytes: string): Promise<{ text: string; ms: number }> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const socket = connect(port, '127.0.0.1')
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => {
     text += chunk
   })
-  // A server that closes while we still send resets the connection; what it said before is what counts.
+  // A server that closes while the client still sends resets the connection; the response arrived before.
   socket.on('error', () => {})
   socket.write(bytes, 'latin1')
-  const patience = setTimeout(() => socket.destroy(), 15_000)
+  const timeout = setTimeout(() => socket.destroy(), 15_000)
   await once(socket, 'close')
-  clearTimeout(patience)
-  return { text, ms: performance.now() - began }
+  clearTimeout(timeout)
+  return { text, ms: performance.now() - startedAt }
 }
 
 function parse(text: string) {
-  const [head = '', body = ''] = text.split('\r\n\r\n')
-  const [status = '', ...headers] = head.split('\r\n')
+  const [header = '', body = ''] = text.split('\r\n\r\n')
+  const [status = '', ...headers] = header.split('\r\n')
   return { status: Number(status.split(' ')[1]), headers: headers.join('\n').toLowerCase(), body }
 }
 
 const host = 'host: api.test\r\n'
-const refusals: [title: string, bytes: string, status: number, code: string][] = [
-  ['nonsense', 'hello there\r\n\r\n', 400, 'invalid_request'],
+const errorCases: [title: string, bytes: string, status: number, code: string][] = [
+  ['arbitrary text', 'hello there\r\n\r\n', 400, 'invalid_request'],
   ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'invalid_request'],
   ['another protocol version', `GET /things HTTP/9.9\r\n${host}\r\n`, 400, 'invalid_request'],
   ['an unknown method', `NONSENSE /things HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_request'],
@@ -59,60 +59,60 @@ const refusals: [title: string, bytes: string, status: number, code: string][] =
   ['a bare line feed', `GET /things HTTP/1.1\n${host}\n`, 400, 'invalid_request'],
   ['a NUL in a header', `GET /things HTTP/1.1\r\n${host}x: a\0b\r\n\r\n`, 400, 'invalid_request'],
   [
-    'two lengths',
+    'two Content-Length headers',
     `POST /texts HTTP/1.1\r\n${host}content-length: 1\r\ncontent-length: 2\r\n\r\nab`,
     400,
     'invalid_request',
   ],
   [
-    'a length and chunks',
+    'Content-Length and chunked',
     `POST /texts HTTP/1.1\r\n${host}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
     400,
     'invalid_request',
   ],
-  ['a negative length', `POST /texts HTTP/1.1\r\n${host}content-length: -1\r\n\r\n`, 400, 'invalid_request'],
+  ['a negative Content-Length', `POST /texts HTTP/1.1\r\n${host}content-length: -1\r\n\r\n`, 400, 'invalid_request'],
   [
     'a broken chunk',
     `POST /texts HTTP/1.1\r\n${host}content-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n`,
     400,
     'invalid_request',
   ],
-  ['no host', 'GET /things HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'invalid_request'],
-  ['two hosts', `GET /things HTTP/1.1\r\n${host}${host}connection: close\r\n\r\n`, 400, 'invalid_request'],
+  ['no Host header', 'GET /things HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'invalid_request'],
+  ['two Host headers', `GET /things HTTP/1.1\r\n${host}${host}connection: close\r\n\r\n`, 400, 'invalid_request'],
   [
-    'two tokens',
+    'two Authorization headers',
     `GET /guarded HTTP/1.1\r\n${host}authorization: Bearer a\r\nauthorization: Bearer a\r\nconnection: close\r\n\r\n`,
     400,
     'invalid_request',
   ],
   ['large headers', `GET /things HTTP/1.1\r\n${host}x: ${'x'.repeat(9000)}\r\n\r\n`, 431, 'headers_too_large'],
-  ['a large address', `GET /things?${'x'.repeat(9000)} HTTP/1.1\r\n${host}\r\n`, 431, 'headers_too_large'],
+  ['a long URL', `GET /things?${'x'.repeat(9000)} HTTP/1.1\r\n${host}\r\n`, 431, 'headers_too_large'],
 ]
 
-describe('refused on the wire', { concurrency: true }, () => {
-  for (const [title, bytes, status, code] of refusals) {
+describe('malformed requests', { concurrency: true }, () => {
+  for (const [title, bytes, status, code] of errorCases) {
     test(`${status} ${code}: ${title}`, async () => {
-      const answer = parse((await exchange(bytes)).text)
-      assert.equal(answer.status, status, answer.body)
-      assert.match(answer.headers, /^content-type: application\/problem\+json$/m)
-      assert.match(answer.headers, /^x-content-type-options: nosniff$/m)
-      assert.match(answer.headers, /^content-security-policy: default-src 'none'/m)
-      const body = JSON.parse(answer.body) as Record<string, unknown>
+      const response = parse((await exchange(bytes)).text)
+      assert.equal(response.status, status, response.body)
+      assert.match(response.headers, /^content-type: application\/problem\+json$/m)
+      assert.match(response.headers, /^x-content-type-options: nosniff$/m)
+      assert.match(response.headers, /^content-security-policy: default-src 'none'/m)
+      const body = JSON.parse(response.body) as Record<string, unknown>
       assert.deepEqual([body['code'], body['status']], [code, status])
-      assert.match(answer.headers, new RegExp(`^x-request-id: ${body['request_id']}$`, 'm'))
-      // The answer tells people to quote the id because the log has it.
+      assert.match(response.headers, new RegExp(`^x-request-id: ${body['request_id']}$`, 'm'))
+      // The log has a line with the request id of the response.
       assert.equal(lines.filter((line) => line.includes(String(body['request_id']))).length, 1)
     })
   }
 
-  test('a second request is never smuggled in behind a refused one', async () => {
+  test('a second request after a rejected one is not processed (request smuggling)', async () => {
     const hidden = `GET /things HTTP/1.1\r\n${host}x-request-id: smuggled-1\r\n\r\n`
     for (const framing of ['content-length: 0\r\ntransfer-encoding: chunked', 'transfer-encoding: chunked, identity'])
       await exchange(`POST /texts HTTP/1.1\r\n${host}${framing}\r\n\r\n0\r\n\r\n${hidden}`)
     assert.ok(!lines.join('').includes('smuggled-1'))
   })
 
-  test('a proper request on the same server is answered, and the next one on the same connection too', async () => {
+  test('two valid requests on one connection give 200', async () => {
     const request = `GET /things HTTP/1.1\r\n${host}`
     const guarded = `GET /guarded HTTP/1.1\r\n${host}authorization: Bearer a\r\nconnection: close\r\n\r\n`
     const { text } = await exchange(`${request}\r\n${guarded}`)
@@ -122,9 +122,9 @@ describe('refused on the wire', { concurrency: true }, () => {
 
 describe('slow senders', { concurrency: true }, () => {
   const slow: [title: string, bytes: string, within: number][] = [
-    ['a silent connection', '', 7000],
+    ['a connection without data', '', 7000],
     ['headers that never end', `GET /things HTTP/1.1\r\n${host}x: `, 7000],
-    ['a body that never comes', `POST /texts HTTP/1.1\r\n${host}content-length: 10\r\n\r\nabc`, 12_000],
+    ['a body that is never complete', `POST /texts HTTP/1.1\r\n${host}content-length: 10\r\n\r\nabc`, 12_000],
   ]
   for (const [title, bytes, within] of slow) {
     test(`${title} is closed within ${within / 1000} s`, async (t) => {

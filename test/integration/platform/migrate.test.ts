@@ -1,4 +1,4 @@
-// Migrations: many may start at once, on databases of one cluster, and each file is applied once in each.
+// Concurrent migrations of several databases of one cluster: each file is applied once in each database.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -9,13 +9,13 @@ import { migrate } from '../../../src/platform/postgres/migrate.ts'
 const files = readdirSync(new URL('../../../migrations', import.meta.url))
   .map((file) => file.replace(/\.sql$/, ''))
   .sort()
-// A cluster of its own: in the one of the test run the roles are there already.
+// A separate cluster, because the roles exist already in the cluster of the test run.
 const cluster = await createCluster()
 after(() => cluster.stop())
 const names = ['one', 'two', 'three']
 const urlOf = (name: string) => cluster.url.replace(/\/postgres$/, `/${name}`)
 
-async function ask<Row extends object>(url: string, text: string): Promise<Row[]> {
+async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client(url)
   await client.connect()
   const { rows } = await client.query<Row>(text)
@@ -30,20 +30,20 @@ test('the files are numbered without a gap', () => {
   )
 })
 
-test('twenty at once on an empty database, and ten on its neighbours, all succeed and apply each file once', async (t) => {
-  for (const name of names) await ask(cluster.url, `create database ${name}`)
-  const began = performance.now()
+test('twenty concurrent migrations of one database, and ten of two others, succeed and apply each file once', async (t) => {
+  for (const name of names) await query(cluster.url, `create database ${name}`)
+  const startedAt = performance.now()
   const applied = await Promise.all(
     Array.from({ length: 30 }, async (_, i) => {
       const name = i < 20 ? 'one' : i < 25 ? 'two' : 'three'
       return { name, files: await migrate(urlOf(name)) }
     }),
   )
-  t.diagnostic(`${Math.round(performance.now() - began)} ms`)
+  t.diagnostic(`${Math.round(performance.now() - startedAt)} ms`)
   for (const name of names) {
-    const ours = applied.filter((run) => run.name === name).flatMap((run) => run.files)
-    assert.deepEqual(ours.sort(), files)
-    const rows = await ask<{ name: string }>(urlOf(name), 'select name from migration order by id')
+    const appliedHere = applied.filter((run) => run.name === name).flatMap((run) => run.files)
+    assert.deepEqual(appliedHere.sort(), files)
+    const rows = await query<{ name: string }>(urlOf(name), 'select name from migration order by id')
     assert.deepEqual(
       rows.map((row) => row.name),
       files,
@@ -51,12 +51,12 @@ test('twenty at once on an empty database, and ten on its neighbours, all succee
   }
 })
 
-test('on a migrated database nothing is done', async () => {
+test('a migrated database is not changed', async () => {
   assert.deepEqual(await migrate(urlOf('one')), [])
 })
 
-test('a database that cannot be reached is an error at once, not a wait', async () => {
-  const began = performance.now()
+test('a database that does not exist is an error at once', async () => {
+  const startedAt = performance.now()
   await assert.rejects(migrate(urlOf('none')), /"none" does not exist/)
-  assert.ok(performance.now() - began < 3000)
+  assert.ok(performance.now() - startedAt < 3000)
 })

@@ -1,5 +1,5 @@
-// Attacks of a session in one of the two roles on the owner of the schema. Where a defence has several layers, the outer
-// one is taken away to see that the inner one holds.
+// Attempts of a session in one of the two roles to run code as the owner of the schema. If a defence has several
+// layers, a test removes the outer one to check the inner one.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -11,7 +11,7 @@ import { publishRelease } from '../../../src/publish/publish.ts'
 import { createTestDatabase } from '../../database.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 
-// Privileges on a database are not copied from its template: everybody has TEMP in this one, as after a restore.
+// Privileges on a database are not copied from its template: PUBLIC has TEMP in this one, as after a restore.
 const lax = await createTestDatabase()
 const migrated = `migrated_${randomBytes(6).toString('hex')}`
 const owner = `owner_${randomBytes(6).toString('hex')}`
@@ -19,14 +19,14 @@ const strict = new URL(lax)
 strict.pathname = `/${migrated}`
 strict.username = owner
 
-after(() => asSuperuser(`drop database if exists ${migrated} with (force)`, `drop role if exists ${owner}`))
+after(() => runAsSuperuser(`drop database if exists ${migrated} with (force)`, `drop role if exists ${owner}`))
 
-test('a migration needs no right to create roles where they are there', async () => {
-  await asSuperuser(`create role ${owner} login`, `create database ${migrated} owner ${owner}`)
+test('a migration does not need CREATEROLE if the roles exist', async () => {
+  await runAsSuperuser(`create role ${owner} login`, `create database ${migrated} owner ${owner}`)
   await migrate(strict.href)
 })
 
-async function asSuperuser(...statements: string[]): Promise<void> {
+async function runAsSuperuser(...statements: string[]): Promise<void> {
   const client = new pg.Client(lax)
   await client.connect()
   try {
@@ -36,7 +36,7 @@ async function asSuperuser(...statements: string[]): Promise<void> {
   }
 }
 
-/** A session in the role that has shaken off its read-only default. */
+/** Runs work in a session of the role that is not read-only any more. */
 async function attack<Result>(url: string, role: Role, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const superuser = new URL(url)
   superuser.username = 'postgres'
@@ -50,28 +50,28 @@ async function attack<Result>(url: string, role: Role, work: (client: pg.Client)
   }
 }
 
-/** Whoever runs the attacker's function says who they are. */
-const STEAL = `raise exception 'ran as %', current_user;`
+/** The body of the attacker's function: reports the user that runs it. */
+const RAISE_USER = `raise exception 'ran as %', current_user;`
 
 const TRIGGERS = ['summarise_hed_outbreak_events', 'restore_index', 'note_change']
 
 for (const role of ['outbreaks_api', 'outbreaks_operator'] as const) {
-  test(`${role} cannot make a trigger function of the owner call a cast of its own`, async () => {
+  test(`${role} cannot make a trigger function of the owner call a cast of the attacker`, async () => {
     await attack(lax, role, async (client) => {
       await client.query(`
         create type pg_temp.bait as (x integer);
-        create function pg_temp.steal(pg_temp.bait) returns integer language plpgsql as $$ begin ${STEAL} end $$;
+        create function pg_temp.steal(pg_temp.bait) returns integer language plpgsql as $$ begin ${RAISE_USER} end $$;
         create cast (pg_temp.bait as integer) with function pg_temp.steal(pg_temp.bait) as implicit;
         create temp table trap (dataset text, number pg_temp.bait)`)
-      const spring = client.query(`
+      const attach = client.query(`
         create trigger trap after insert on trap for each row execute function summarise_hed_outbreak_events();
         insert into trap values ('hed-outbreaks', row(1)::pg_temp.bait)`)
-      await assert.rejects(spring, { code: '42501' })
+      await assert.rejects(attach, { code: '42501' })
     })
   })
 
   for (const name of TRIGGERS) {
-    test(`${role} cannot attach ${name} to a table of its own`, async () => {
+    test(`${role} cannot attach ${name} to a temporary table`, async () => {
       await attack(lax, role, async (client) => {
         await client.query('create temp table trap (definition text)')
         const attach = `create trigger trap after insert on trap for each row execute function ${name}()`
@@ -80,7 +80,7 @@ for (const role of ['outbreaks_api', 'outbreaks_operator'] as const) {
     })
   }
 
-  test(`${role} can create nothing, not even for the time of a session`, async () => {
+  test(`${role} cannot create objects, not even temporary ones`, async () => {
     for (const statement of [
       'create temp table x (y int)',
       `create function pg_temp.x() returns int language sql as 'select 1'`,
@@ -91,7 +91,7 @@ for (const role of ['outbreaks_api', 'outbreaks_operator'] as const) {
   })
 }
 
-test('a trigger function of the owner does nothing on another table, whoever attached it', async () => {
+test('a trigger function of the owner fails on another table, also if a superuser attached it', async () => {
   for (const name of ['summarise_hed_outbreak_events', 'restore_index']) {
     const client = new pg.Client(lax)
     await client.connect()
@@ -102,10 +102,10 @@ test('a trigger function of the owner does nothing on another table, whoever att
   }
 })
 
-test('outbreaks_operator cannot make suspend_indexes read a view of its own', async () => {
+test('outbreaks_operator cannot make suspend_indexes read a temporary view', async () => {
   await attack(lax, 'outbreaks_operator', async (client) => {
     await client.query(`
-      create function pg_temp.steal() returns boolean language plpgsql as $$ begin ${STEAL} end $$;
+      create function pg_temp.steal() returns boolean language plpgsql as $$ begin ${RAISE_USER} end $$;
       create temp view x_version as select 1 as y where pg_temp.steal();
       create temp view hed_outbreak_version as select 1 as y where pg_temp.steal();
       savepoint before`)
@@ -117,7 +117,7 @@ test('outbreaks_operator cannot make suspend_indexes read a view of its own', as
   })
 })
 
-test('outbreaks_api cannot keep the operator from publishing', async () => {
+test('outbreaks_api cannot block publishing', async () => {
   const operator = openDatabase({ url: lax, role: 'outbreaks_operator' })
   await attack(lax, 'outbreaks_api', async (client) => {
     await client.query(`select pg_advisory_lock(hashtextextended('publish hed-outbreaks', 0)); savepoint before`)

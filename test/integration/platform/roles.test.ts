@@ -1,4 +1,4 @@
-// Who may do what in the database, written out: a privilege that is not on this list is a fault.
+// The privileges of each role in the database. A privilege that is not in this list fails the test.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
@@ -6,7 +6,7 @@ import sql from 'sql-template-tag'
 import { openDatabase, type Role } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
 
-const allowed: Record<Role, Record<string, string[]>> = {
+const tablePrivileges: Record<Role, Record<string, string[]>> = {
   outbreaks_api: {
     migration: ['select'],
     suspended_index: [],
@@ -48,12 +48,12 @@ const allowed: Record<Role, Record<string, string[]>> = {
     hed_outbreak_series: [],
   },
 }
-const executable: Record<Role | 'public', string[]> = {
+const executableFunctions: Record<Role | 'public', string[]> = {
   public: [],
   outbreaks_api: ['require_kept'],
   outbreaks_operator: ['lock_dataset', 'mark_hed_outbreak_breaks', 'prune_releases', 'require_kept', 'suspend_indexes'],
 }
-const roles = Object.keys(allowed) as Role[]
+const roles = Object.keys(tablePrivileges) as Role[]
 
 after(() => Promise.all([admin.end(), api.close(), operator.close()]))
 const url = await createTestDatabase()
@@ -70,37 +70,38 @@ const TABLE_PRIVILEGES = [
   ...((server[0]?.version ?? 0) >= 170_000 ? ['maintain'] : []),
 ]
 
-/** What the database says the role may do: whole tables first, then what it may only do to single columns. */
+/** The privileges of the role in the database: of the table first, then of single columns. */
 async function readPrivileges(role: Role, table: string): Promise<string[]> {
-  const { rows: whole } = await admin.query<{ verb: string }>(
+  const { rows: tableRows } = await admin.query<{ verb: string }>(
     'select verb from unnest($3::text[]) with ordinality as v (verb, place) where has_table_privilege($1, $2, verb) order by place',
     [role, `public.${table}`, TABLE_PRIVILEGES],
   )
-  const verbs = whole.map(({ verb }) => verb)
-  const { rows: single } = await admin.query<{ verb: string; name: string }>(
+  const verbs = tableRows.map(({ verb }) => verb)
+  const { rows: columnRows } = await admin.query<{ verb: string; name: string }>(
     `select verb, attname as name from pg_attribute, unnest(array['select', 'insert', 'update', 'references']) as verb
      where attrelid = $2::regclass and attnum > 0 and not attisdropped and verb <> all ($3)
        and has_column_privilege($1, attrelid, attnum, verb) order by attnum`,
     [role, `public.${table}`, verbs],
   )
-  return [...verbs, ...single.map(({ verb, name }) => `${verb}(${name})`)]
+  return [...verbs, ...columnRows.map(({ verb, name }) => `${verb}(${name})`)]
 }
 
-test('the list names every table there is', async () => {
+test('the list has every table', async () => {
   const { rows } = await admin.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')`,
   )
-  for (const role of roles) assert.deepEqual(Object.keys(allowed[role]).sort(), rows.map(({ name }) => name).sort())
+  for (const role of roles)
+    assert.deepEqual(Object.keys(tablePrivileges[role]).sort(), rows.map(({ name }) => name).sort())
 })
 
 for (const role of roles) {
-  for (const [table, verbs] of Object.entries(allowed[role])) {
+  for (const [table, verbs] of Object.entries(tablePrivileges[role])) {
     test(`${role} on ${table}: ${verbs.join(', ') || 'nothing'}`, async () => {
       assert.deepEqual(await readPrivileges(role, table), verbs)
     })
   }
 
-  test(`${role} owns nothing, creates nothing and is nobody special`, async () => {
+  test(`${role} owns nothing, cannot create objects and has no role attributes`, async () => {
     const { rows } = await admin.query(
       `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls, rolcanlogin,
          has_schema_privilege(rolname, 'public', 'create') as creates_tables,
@@ -114,7 +115,7 @@ for (const role of roles) {
   })
 }
 
-for (const [role, names] of Object.entries(executable)) {
+for (const [role, names] of Object.entries(executableFunctions)) {
   test(`${role} may execute ${names.join(', ') || 'no function'}`, async () => {
     const { rows } = await admin.query<{ name: string }>(
       `select proname as name from pg_proc where pronamespace = 'public'::regnamespace
@@ -128,7 +129,7 @@ for (const [role, names] of Object.entries(executable)) {
   })
 }
 
-test('a function that a later migration creates is for nobody until it is granted', async () => {
+test('PUBLIC may not execute a function of a later migration', async () => {
   await admin.query('begin')
   await admin.query('create function later() returns integer language sql as $$ select 1 $$')
   const { rows } = await admin.query(`select has_function_privilege('public', 'later()', 'execute') as open`)
@@ -136,7 +137,7 @@ test('a function that a later migration creates is for nobody until it is grante
   assert.deepEqual(rows, [{ open: false }])
 })
 
-test('a function that runs as its owner finds system objects first and temporary ones last', async () => {
+test('every SECURITY DEFINER function searches pg_catalog first and pg_temp last', async () => {
   const { rows } = await admin.query<{ name: string; config: string[] | null }>(
     `select proname as name, proconfig as config from pg_proc
      where pronamespace = 'public'::regnamespace and prosecdef`,
@@ -146,20 +147,20 @@ test('a function that runs as its owner finds system objects first and temporary
     assert.ok(config?.includes('search_path=pg_catalog, public, pg_temp'), `${name}: ${config}`)
 })
 
-test('a privilege that was granted by mistake is noticed', async () => {
+test('an unexpected privilege is detected', async () => {
   await admin.query('begin')
   await admin.query('grant delete, update (body) on hed_outbreak_version to outbreaks_api')
   assert.deepEqual(await readPrivileges('outbreaks_api', 'hed_outbreak_version'), ['select', 'delete', 'update(body)'])
   await admin.query('rollback')
 })
 
-test('a session is in its role, and the one of the API is read-only', async () => {
+test('a session has its role, and a session of the API is read-only', async () => {
   const state = sql`select current_user as role, current_setting('transaction_read_only') as read_only`
   assert.deepEqual(await api.query(state), [{ role: 'outbreaks_api', read_only: 'on' }])
   assert.deepEqual(await operator.query(state), [{ role: 'outbreaks_operator', read_only: 'off' }])
 })
 
-test('settings in the address do not take a session out of its role or its bounds', async () => {
+test('parameters of the URL do not change the role or the timeouts of a session', async () => {
   const lax = new URL(url)
   lax.searchParams.set('options', '-c search_path=public')
   lax.searchParams.set('statement_timeout', '0')
@@ -184,10 +185,10 @@ const denied: [role: Role, statement: string][] = [
   ['outbreaks_operator', 'alter role outbreaks_operator superuser'],
 ]
 for (const [role, statement] of denied) {
-  test(`${role} is refused: ${statement}`, async () => {
+  test(`${role} gets permission denied: ${statement}`, async () => {
     const client = new pg.Client(url)
     await client.connect()
-    // As a session that has shaken off its read-only default would try it.
+    // In a session that is not read-only any more.
     await client.query(`set role ${role}; set default_transaction_read_only = off`)
     await assert.rejects(client.query(statement), { code: '42501' })
     await client.end()

@@ -1,4 +1,4 @@
-// docs/schema.sql is the schema that the migrations make.
+// docs/schema.sql is the schema that the migrations create.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const pgDump = findPgDump()
 const skip =
   pgDump === undefined && 'POSTGRES_BIN does not name the binaries of PostgreSQL 15, whose pg_dump wrote the file'
 
-test('docs/schema.sql is what the migrations make, and a change of the schema is noticed', { skip }, async () => {
+test('docs/schema.sql equals the migrated schema, and a change of the schema is detected', { skip }, async () => {
   const url = await createTestDatabase()
   const committed = readFileSync(SCHEMA_FILE, 'utf8')
   assert.equal(dumpSchema(pgDump ?? '', url), committed, 'run POSTGRES_BIN=… node dev/dump-schema.ts')

@@ -1,5 +1,5 @@
-// The watcher on a real primary and a real replica: what it has seen it does not forget, and its age is that of what was
-// replayed.
+// The watcher on a real primary and a real replica: it never returns to older values, and its staleness includes the
+// lag of the replica.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -47,7 +47,7 @@ const loadEnabled = async (reader: Reader) =>
     (row) => row.client_id,
   )
 
-/** Each query, and each snapshot, goes to the next server, as behind a balancer. */
+/** Sends each query and each snapshot to the next server, like a load balancer. */
 function rotate(...servers: Database[]): Database {
   let turn = 0
   const next = () => servers[turn++ % servers.length] as Database
@@ -58,7 +58,7 @@ function rotate(...servers: Database[]): Database {
   }
 }
 
-/** A database whose server can be changed under a running watcher. */
+/** A database whose server can be changed while a watcher runs. */
 function redirect(first: Database) {
   let target = first
   const database: Database = {
@@ -68,21 +68,21 @@ function redirect(first: Database) {
   }
   return {
     database,
-    to(other: Database) {
-      target = other
+    use(server: Database) {
+      target = server
     },
   }
 }
 
-/** The highest age within a time, looked at often. */
-async function highestAge(watcher: { stalenessMs(): number }, ms: number): Promise<number> {
-  let highest = 0
+/** The maximum staleness within a time, sampled every 20 ms. */
+async function measureMaxStaleness(watcher: { stalenessMs(): number }, ms: number): Promise<number> {
+  let max = 0
   for (const end = performance.now() + ms; performance.now() < end; await wait(20))
-    highest = Math.max(highest, watcher.stalenessMs())
-  return Math.round(highest)
+    max = Math.max(max, watcher.stalenessMs())
+  return Math.round(max)
 }
 
-test('behind a primary and a paused replica in rotation a revocation that was seen is never forgotten', async (t) => {
+test('with a primary and a paused replica in rotation, a loaded revocation is kept', async (t) => {
   t.after(replica.resume)
   await addClient('main', 'revoked')
   await replica.catchUp()
@@ -100,10 +100,10 @@ test('behind a primary and a paused replica in rotation a revocation that was se
     await watcher.refresh()
   }
   assert.deepEqual(new Set(seen), new Set([false]))
-  assert.ok(watcher.stalenessMs() < 1000, 'the primary keeps it fresh')
+  assert.ok(watcher.stalenessMs() < 1000, 'the data of the primary is current')
 })
 
-test('the values of another history are loaded although the counter is the same, on a primary and on a replica', async () => {
+test('the values of another database are loaded although the version is the same, on a primary and on a replica', async () => {
   for (const name of ['main', 'other'])
     await change(name, `update watched_topic set version = 1000 where topic = 'client'`)
   await addClient('main', 'here')
@@ -115,16 +115,16 @@ test('the values of another history are loaded although the counter is the same,
     const clients = watcher.watch('client', loadClients, [])
     await watcher.refresh()
     assert.ok(clients.value.includes('here'))
-    redirected.to(open(server.urlOf('other')))
+    redirected.use(open(server.urlOf('other')))
     await watcher.refresh()
     assert.deepEqual(clients.value, ['there'])
-    redirected.to(open(server.urlOf('main')))
+    redirected.use(open(server.urlOf('main')))
     await watcher.refresh()
     assert.ok(clients.value.includes('here'))
   }
 })
 
-test('a primary that says less than is known is believed at once, a replica that is up to date after five seconds', async (t) => {
+test('older versions are accepted at once from a primary, and after five seconds from a replica that is up to date', async (t) => {
   await change('main', `update watched_topic set version = 2000, change_id = gen_random_uuid()`)
   await addClient('older', 'restored')
   await replica.catchUp()
@@ -132,41 +132,41 @@ test('a primary that says less than is known is believed at once, a replica that
   const watcher = createWatcher(fromPrimary.database, assert.ifError)
   const clients = watcher.watch('client', loadClients, [])
   await watcher.refresh()
-  fromPrimary.to(open(primary.urlOf('older')))
+  fromPrimary.use(open(primary.urlOf('older')))
   await watcher.refresh()
   assert.deepEqual(clients.value, ['restored'])
 
   const fromReplica = redirect(open(replica.urlOf('main')))
   const second = createWatcher(fromReplica.database, assert.ifError)
   t.after(second.stop)
-  const known = second.watch('client', loadClients, [])
+  const clientsOfSecond = second.watch('client', loadClients, [])
   await second.start()
-  const before = known.value
+  const before = clientsOfSecond.value
   const changedAt = performance.now()
-  fromReplica.to(open(replica.urlOf('older')))
-  while (known.value === before) {
-    assert.ok(performance.now() - changedAt < 8000, 'not believed at all')
+  fromReplica.use(open(replica.urlOf('older')))
+  while (clientsOfSecond.value === before) {
+    assert.ok(performance.now() - changedAt < 8000, 'the older values were not accepted')
     assert.ok(second.stalenessMs() < performance.now() - changedAt + 1500)
     await wait(20)
   }
   const ms = Math.round(performance.now() - changedAt)
-  t.diagnostic(`believed after ${ms} ms`)
+  t.diagnostic(`accepted after ${ms} ms`)
   assert.ok(ms > 4000)
-  assert.deepEqual(known.value, ['restored'])
+  assert.deepEqual(clientsOfSecond.value, ['restored'])
   await second.refresh()
   assert.ok(second.stalenessMs() < 1500)
 })
 
-test('an idle primary with a healthy replica: never old', async (t) => {
+test('a replica of an idle primary is current', async (t) => {
   const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
   t.after(watcher.stop)
   await watcher.start()
-  const highest = await highestAge(watcher, 3000)
-  t.diagnostic(`highest age ${highest} ms`)
-  assert.ok(highest < 2000)
+  const maxStaleness = await measureMaxStaleness(watcher, 3000)
+  t.diagnostic(`maximum staleness ${maxStaleness} ms`)
+  assert.ok(maxStaleness < 2000)
 })
 
-test('a long transaction and continuous WAL: a healthy replica is never old', async (t) => {
+test('a replica stays current during a long transaction and continuous WAL', async (t) => {
   await change('main', 'create table scratch (filler text)')
   const long = new pg.Client(primary.urlOf('main'))
   await long.connect()
@@ -183,15 +183,15 @@ test('a long transaction and continuous WAL: a healthy replica is never old', as
   t.after(watcher.stop)
   await watcher.start()
   await wait(1000)
-  const highest = await highestAge(watcher, 5000)
+  const maxStaleness = await measureMaxStaleness(watcher, 5000)
   stopped.abort()
   await writing
   await long.end()
-  t.diagnostic(`highest age ${highest} ms`)
-  assert.ok(highest < 4000)
+  t.diagnostic(`maximum staleness ${maxStaleness} ms`)
+  assert.ok(maxStaleness < 4000)
 })
 
-test('what a paused replica says grows old while it answers, and is fresh again when it has replayed', async (t) => {
+test('the staleness of a paused replica grows, and is low again after it has replayed', async (t) => {
   t.after(replica.resume)
   await replica.catchUp()
   const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
@@ -203,17 +203,17 @@ test('what a paused replica says grows old while it answers, and is fresh again 
   await addClient('main', 'unseen')
   await wait(3000)
   assert.ok(!clients.value.includes('unseen'))
-  assert.ok(watcher.stalenessMs() > performance.now() - pausedAt - 700, `its age is ${watcher.stalenessMs()} ms`)
+  assert.ok(watcher.stalenessMs() > performance.now() - pausedAt - 700, `its staleness is ${watcher.stalenessMs()} ms`)
   assert.ok(watcher.msSinceResponse() < 1500)
   await replica.resume()
   await replica.catchUp()
   await watcher.refresh()
   assert.ok(clients.value.includes('unseen'))
   await watcher.refresh()
-  assert.ok(watcher.stalenessMs() < 1500, `its age is ${watcher.stalenessMs()} ms`)
+  assert.ok(watcher.stalenessMs() < 1500, `its staleness is ${watcher.stalenessMs()} ms`)
 })
 
-test('a replica that was cut off is not fresh while it receives what it has missed', async (t) => {
+test('a reconnected replica is stale while it receives the missed WAL', async (t) => {
   await replica.catchUp()
   const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
   t.after(watcher.stop)
@@ -225,28 +225,28 @@ test('a replica that was cut off is not fresh while it receives what it has miss
   await addClient('main', 'late')
   await wait(1000)
   await replica.connect(conninfo)
-  let looked = 0
+  let rounds = 0
   while (!clients.value.includes('late')) {
     const elapsed = performance.now() - changedAt
-    assert.ok(elapsed < 15_000, 'it never catches up')
+    assert.ok(elapsed < 15_000, 'it does not catch up')
     assert.ok(
       watcher.stalenessMs() > elapsed - 700,
-      `it says it is ${watcher.stalenessMs()} ms old, ${elapsed} ms after a change it lacks`,
+      `its staleness is ${watcher.stalenessMs()} ms, ${elapsed} ms after a change that it lacks`,
     )
     await watcher.refresh().catch(() => {})
-    looked += 1
+    rounds += 1
   }
-  t.diagnostic(`looked ${looked} times`)
+  t.diagnostic(`${rounds} rounds`)
 })
 
-test('without a primary a replica grows old, and is fresh at once where it is promoted', async (t) => {
+test('the staleness of a replica without a primary grows, and is low at once after promotion', async (t) => {
   const watcher = createWatcher(open(replica.urlOf('main')), () => {})
   t.after(watcher.stop)
   const clients = watcher.watch('client', loadClients, [])
   await watcher.start()
   await primary.kill()
   await wait(3000)
-  assert.ok(watcher.stalenessMs() > 2000, `its age is ${watcher.stalenessMs()} ms`)
+  assert.ok(watcher.stalenessMs() > 2000, `its staleness is ${watcher.stalenessMs()} ms`)
   assert.ok(watcher.msSinceResponse() < 1500)
   await replica.promote()
   await watcher.refresh()

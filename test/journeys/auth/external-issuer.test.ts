@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { findFreePort } from '../../../dev/postgres.ts'
 import { newSettings, outbreakctl, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
-import { askForToken, assertOpens, obtainToken, readRecord } from '../../fixtures/api-client.ts'
+import { assertTokenAccepted, obtainToken, readRecord, requestToken } from '../../fixtures/api-client.ts'
 import { type Claims, startIssuer } from '../../fixtures/key-set-server.ts'
 import { startWitness } from '../../machine-delay.ts'
 
@@ -30,7 +30,7 @@ for (const [kind, claims] of Object.entries<Claims>({
   'several audiences': { scope, aud: [aud, 'https://other.example'] },
 }))
   test(`a token of the other issuer with ${kind} opens the data`, async () => {
-    await assertOpens(aud, await outside.issue({ aud, ...claims }))
+    await assertTokenAccepted(aud, await outside.issue({ aud, ...claims }))
   })
 
 const refused: Record<string, [status: number, code: string, claims: Claims, header?: object]> = {
@@ -56,12 +56,12 @@ for (const [kind, [status, code, claims, header]] of Object.entries(refused))
 
 test('a token the service would have issued itself is refused with 401', async () => {
   const own = await obtainToken(credentials, `${issuing.baseUrl}/oauth/token`, aud)
-  await assertOpens(issuing.baseUrl, own)
+  await assertTokenAccepted(issuing.baseUrl, own)
   assert.equal((await readRecord(aud, own)).status, 401)
 })
 
 test('nothing of an issuer is there: token endpoint, metadata and key set answer 404', async () => {
-  assert.equal((await askForToken(credentials, `${aud}/oauth/token`, aud)).status, 404)
+  assert.equal((await requestToken(credentials, `${aud}/oauth/token`, aud)).status, 404)
   for (const path of ['oauth-authorization-server', 'jwks.json'])
     assert.equal((await fetch(`${aud}/.well-known/${path}`)).status, 404)
 })
@@ -89,5 +89,5 @@ test('where the key set cannot be reached a good token gets 503 within 3 seconds
 test('a key set that was fetched once outlives its server', async () => {
   const token = await outside.issue({ aud, scope })
   outside.stop()
-  await assertOpens(aud, token)
+  await assertTokenAccepted(aud, token)
 })

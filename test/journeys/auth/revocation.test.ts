@@ -10,7 +10,13 @@ import { unseal } from '../../../src/auth/sealing.ts'
 import { deriveKey } from '../../../src/platform/derive-key.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
-import { askForToken, assertOpens, obtainToken, readRecord, type TokenAnswer } from '../../fixtures/api-client.ts'
+import {
+  assertTokenAccepted,
+  obtainToken,
+  readRecord,
+  requestToken,
+  type TokenResponse,
+} from '../../fixtures/api-client.ts'
 import { startWitness } from '../../machine-delay.ts'
 
 const PUBLIC_URL = 'http://outbreaks.example'
@@ -40,8 +46,8 @@ const tokenFromEach = (given?: Credentials) => Promise.all(addresses.map((addres
 
 const opensOn = async (address: string, token: string) => (await readRecord(address, token)).status
 const grantsOn = async (address: string, given: Credentials) => {
-  const response = await askForToken(given, `${address}/oauth/token`, PUBLIC_URL)
-  const { access_token } = (await response.json()) as TokenAnswer
+  const response = await requestToken(given, `${address}/oauth/token`, PUBLIC_URL)
+  const { access_token } = (await response.json()) as TokenResponse
   if (access_token !== undefined) confidences.add(access_token)
   return response.status
 }
@@ -66,7 +72,7 @@ async function untilEverywhere(status: number, limit: number, ask: (address: str
 }
 
 test('a token of either node opens the data on both', async () => {
-  for (const token of await tokenFromEach()) for (const address of addresses) await assertOpens(address, token)
+  for (const token of await tokenFromEach()) for (const address of addresses) await assertTokenAccepted(address, token)
 })
 
 test('a client created while the nodes run gets a token from both within a second', async (t) => {
@@ -92,7 +98,7 @@ test('disabling a client ends its tokens and grants on both nodes within 2 secon
   await operate('client', 'enable', credentials.client_id)
   await untilEverywhere(200, 2000, (address) => grantsOn(address, credentials))
   assert.deepEqual(await statusesOf((address) => opensOn(address, token)), everywhere(401), 'old tokens stay dead')
-  for (const fresh of await tokenFromEach()) for (const address of addresses) await assertOpens(address, fresh)
+  for (const fresh of await tokenFromEach()) for (const address of addresses) await assertTokenAccepted(address, fresh)
 })
 
 test('a rotated secret works beside the old one, until a rotation without overlap ends both and all tokens', async (t) => {
@@ -109,7 +115,8 @@ test('a rotated secret works beside the old one, until a rotation without overla
     ...tokens.map((token) => untilEverywhere(401, 2000, (address) => opensOn(address, token))),
   ])
   t.diagnostic(`both nodes refuse old secrets and tokens ${Math.max(...ms)} ms after the command ended`)
-  for (const fresh of await tokenFromEach(third)) for (const address of addresses) await assertOpens(address, fresh)
+  for (const fresh of await tokenFromEach(third))
+    for (const address of addresses) await assertTokenAccepted(address, fresh)
   Object.assign(credentials, third)
 })
 

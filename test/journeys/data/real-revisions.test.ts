@@ -10,7 +10,7 @@ import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { createTestDatabase } from '../../database.ts'
-import { obtainToken, rereadReleases } from '../../fixtures/api-client.ts'
+import { obtainToken, verifyReleases } from '../../fixtures/api-client.ts'
 import { readMapped, writeForeign } from '../../fixtures/mappings.ts'
 import { absent, countriesMapping, filesOf, measlesMapping, wideMapping } from '../../fixtures/real-mappings.ts'
 
@@ -64,7 +64,7 @@ async function assertReadable(url: string, releases: number): Promise<void> {
   const service = await startService(settings)
   try {
     const token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
-    assert.equal(await rereadReleases(service.baseUrl, token), releases)
+    assert.equal(await verifyReleases(service.baseUrl, token), releases)
   } finally {
     await service.stop()
   }

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createCluster } from '../../../dev/postgres.ts'
 import { createReplica } from '../../../dev/replica.ts'
 import { newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
-import { askForToken, obtainToken, readRecord } from '../../fixtures/api-client.ts'
+import { obtainToken, readRecord, requestToken } from '../../fixtures/api-client.ts'
 
 const BOUND_SECONDS = 5
 /** A round of the watcher, and a busy machine. */
@@ -27,7 +27,7 @@ after(node.stop)
 const token = await obtainToken(credentials, `${node.baseUrl}/oauth/token`, node.baseUrl)
 
 const dataStatus = async () => (await readRecord(node.baseUrl, token)).status
-const tokenStatus = async () => (await askForToken(credentials, `${node.baseUrl}/oauth/token`, node.baseUrl)).status
+const tokenStatus = async () => (await requestToken(credentials, `${node.baseUrl}/oauth/token`, node.baseUrl)).status
 async function readiness() {
   const response = await fetch(`${node.baseUrl}/ready`, { signal: AbortSignal.timeout(3000) })
   const { reasons = [] } = (await response.json()) as { reasons?: string[] }

@@ -18,7 +18,7 @@ import {
 } from '../../../dev/service.ts'
 import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
 import { createTestDatabase } from '../../database.ts'
-import { askForToken, obtainToken } from '../../fixtures/api-client.ts'
+import { obtainToken, requestToken } from '../../fixtures/api-client.ts'
 
 const RECORDS = 60_000
 const LIMIT = 8
@@ -132,7 +132,7 @@ async function observe(service: Service, token: string, forMs: number) {
   const headers = { authorization: `Bearer ${token}` }
   await Promise.all([
     repeat(probes.page, () => fetch(service.baseUrl + CACHED, { headers, signal: bounded() })),
-    repeat(probes.token, () => askForToken(quiet, `${service.baseUrl}/oauth/token`, service.baseUrl)),
+    repeat(probes.token, () => requestToken(quiet, `${service.baseUrl}/oauth/token`, service.baseUrl)),
     repeat(probes.ready, () => fetch(`${service.baseUrl}/ready`, { signal: bounded() })),
   ])
   return probes

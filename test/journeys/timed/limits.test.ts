@@ -13,7 +13,7 @@ import {
   startService,
 } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
-import { askForToken, obtainToken } from '../../fixtures/api-client.ts'
+import { obtainToken, requestToken } from '../../fixtures/api-client.ts'
 import { startRedis, withoutRedis } from '../../fixtures/redis-server.ts'
 import { startWitness } from '../../machine-delay.ts'
 
@@ -146,7 +146,7 @@ test('without Redis a node counts by itself, and never a request for a token', a
   const token = await tokenFrom(node, credentials)
   assert.equal((await burst([node], [token], LIMIT + 5)).granted, LIMIT)
   for (let i = 0; i < LIMIT + 5; i++)
-    assert.equal((await askForToken(credentials, `${node.baseUrl}/oauth/token`, PUBLIC_URL)).status, 200)
+    assert.equal((await requestToken(credentials, `${node.baseUrl}/oauth/token`, PUBLIC_URL)).status, 200)
   const { client_id, token_expires_at } = await whoami(node, token)
   assert.equal(client_id, credentials.client_id)
   const hours = (new Date(token_expires_at).getTime() - Date.now()) / 3_600_000
@@ -194,7 +194,7 @@ test('an overloaded node refuses at once what it cannot do, does the rest, and r
   const began = performance.now()
   const others = await Promise.all([
     ...['/live', '/ready', '/openapi.json'].map((address) => fetch(node.baseUrl + address)),
-    askForToken(credentials, `${node.baseUrl}/oauth/token`, PUBLIC_URL),
+    requestToken(credentials, `${node.baseUrl}/oauth/token`, PUBLIC_URL),
     read(node, token, '/v2/hed-outbreaks/releases'),
     read(node, token, LIST),
     read(node, token, LIST, { 'if-none-match': known }),

@@ -10,7 +10,7 @@ import { loadKeyRing } from '../../../src/auth/key-ring.ts'
 import { deriveKey } from '../../../src/platform/derive-key.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
-import { assertOpens, obtainToken, openConnection, type TokenAnswer } from '../../fixtures/api-client.ts'
+import { assertTokenAccepted, obtainToken, openConnection, type TokenResponse } from '../../fixtures/api-client.ts'
 import { forgeTokens } from './forgeries.ts'
 import { compareTimes } from './timing.ts'
 
@@ -39,7 +39,7 @@ for (const [method, authentication] of Object.entries({
     })
     const answer = await oidc.clientCredentialsGrant(issuer, { audience: baseUrl })
     assert.equal(answer.expires_in, 86_400)
-    await assertOpens(baseUrl, answer.access_token)
+    await assertTokenAccepted(baseUrl, answer.access_token)
   })
 
 const form = 'application/x-www-form-urlencoded'
@@ -60,11 +60,11 @@ const requests: Record<string, RequestInit> = {
 for (const [kind, init] of Object.entries(requests))
   test(`a token obtained by ${kind} opens the data`, async () => {
     const response = await fetch(tokenUrl, { method: 'POST', ...init })
-    const { access_token, ...rest } = (await response.json()) as TokenAnswer
+    const { access_token, ...rest } = (await response.json()) as TokenResponse
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('cache-control'), 'no-store')
     assert.deepEqual(rest, { token_type: 'Bearer', expires_in: 86_400, scope: rest.scope })
-    await assertOpens(baseUrl, access_token)
+    await assertTokenAccepted(baseUrl, access_token)
   })
 
 async function readSigningKey() {
@@ -106,7 +106,7 @@ test('every forged or broken token is refused', async (t) => {
   assert.equal(new Set(forgeries.map(({ token }) => token)).size, forgeries.length, 'no token is counted twice')
   // The corpus can fail: a verifier that only knows the key lets many of them in.
   assert.ok(believedByWeak >= 50)
-  await assertOpens(baseUrl, good)
+  await assertTokenAccepted(baseUrl, good)
 })
 
 // The last character of 64 bytes in base64url has four bits to spare.
@@ -129,7 +129,7 @@ for (const [kind, { header, payload }] of Object.entries(allowed))
     const good = await obtainToken(credentials, tokenUrl, baseUrl)
     const changed = new SignJWT({ ...decodeJwt(good), ...payload })
     changed.setProtectedHeader({ ...(decodeProtectedHeader(good) as JWTHeaderParameters), ...header })
-    await assertOpens(baseUrl, await changed.sign((await readSigningKey()).privateKey))
+    await assertTokenAccepted(baseUrl, await changed.sign((await readSigningKey()).privateKey))
   })
 
 test('two Authorization headers are refused, though the first is good', async () => {

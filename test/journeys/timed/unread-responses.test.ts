@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
-import { assertOpens, obtainToken } from '../../fixtures/api-client.ts'
+import { assertTokenAccepted, obtainToken } from '../../fixtures/api-client.ts'
 
 const HEAP_MB = 96
 const HELD_MS = 2500
@@ -82,7 +82,7 @@ for (const [title, connections, requests, bytes] of attacks) {
       }
       const live = await fetch(`${service.baseUrl}/live`, { signal: AbortSignal.timeout(5000) })
       assert.equal(live.status, 200)
-      await assertOpens(service.baseUrl, await obtainToken(credentials, tokenUrl, service.baseUrl))
+      await assertTokenAccepted(service.baseUrl, await obtainToken(credentials, tokenUrl, service.baseUrl))
     } finally {
       for (const socket of sockets) socket.destroy()
     }
