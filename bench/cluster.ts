@@ -36,5 +36,11 @@ export function findBinaries(): string {
 
 export function openKeptCluster(home: string): Promise<Cluster> {
   mkdirSync(home, { recursive: true })
-  return openCluster({ home, bin: findBinaries(), settings: chooseSettings(), seconds: 300, ending: 'fast' })
+  return openCluster({
+    home,
+    bin: findBinaries(),
+    settings: chooseSettings(),
+    timeoutSeconds: 300,
+    shutdownMode: 'fast',
+  })
 }

@@ -3,7 +3,7 @@
 import { catalogue } from '../src/datasets/catalogue.ts'
 import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
 
-export function describeTables(dataset: Dataset): string {
+export function formatTablesSql(dataset: Dataset): string {
   const { name, table, content, series } = dataset
   const columns = content.map((field) => `  ${field.name} ${columnType(field)}${field.nullable ? '' : ' not null'},`)
   return `insert into dataset (name, table_prefix) values ('${name}', '${table}');
@@ -30,7 +30,7 @@ create unique index ${table}_open_version on ${table}_version (id) where to_rele
 create index ${table}_version_began on ${table}_version (from_release, id);
 create index ${table}_version_ended on ${table}_version (to_release, id) where to_release < 2147483647;
 -- For each filter with many values its versions by value, in the order of id.
-${content.flatMap((field) => describeIndex(table, field)).join('\n')}
+${content.flatMap((field) => formatIndexSql(table, field)).join('\n')}
 
 -- A key is assigned its id once, for ever.
 create table ${table}_key (
@@ -84,11 +84,11 @@ grant select on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, 
 grant insert on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, ${table}_checkpoint
   to outbreaks_operator;
 grant update (to_release) on ${table}_version, ${table}_chunk, ${table}_facet to outbreaks_operator;
-${series === undefined ? '' : describeMarking(name, table, series.broken)}`
+${series === undefined ? '' : formatMarkingSql(name, table, series.broken)}`
 }
 
 /** The break of a series follows from all records of a release, so it is set when they are written. */
-const describeMarking = (name: string, table: string, broken: string) => `
+const formatMarkingSql = (name: string, table: string, broken: string) => `
 -- A version is written before it is known whether its series breaks there. Until a release is published its versions may be
 -- given that flag, with the body that says so; nothing else changes a version.
 create function mark_${table}_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) returns void
@@ -105,7 +105,7 @@ grant execute on function mark_${table}_breaks to outbreaks_operator;
 `
 
 /** Fields with few values have no index: each of their values is met soon enough in the order of id. */
-function describeIndex(table: string, { name, filterCardinality, nullable }: Field): string[] {
+function formatIndexSql(table: string, { name, filterCardinality, nullable }: Field): string[] {
   if (filterCardinality === undefined || filterCardinality === 'low') return []
   return [
     `create index ${table}_version_${name} on ${table}_version (${name}, id)${nullable ? ` where ${name} is not null` : ''};`,
@@ -115,5 +115,5 @@ function describeIndex(table: string, { name, filterCardinality, nullable }: Fie
 if (import.meta.main) {
   const dataset = catalogue.find(({ name }) => name === process.argv[2])
   if (dataset === undefined) throw new Error(`which dataset? One of ${catalogue.map(({ name }) => name).join(', ')}`)
-  console.log(describeTables(dataset))
+  console.log(formatTablesSql(dataset))
 }

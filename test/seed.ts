@@ -1,21 +1,21 @@
-// One seed for everything that a test file draws at random. It is printed, and TEST_SEED=… gives the same draws again.
-// Keys, secrets and names that must not collide are no data of a test and are not drawn from it.
+// The seed of all random data of a test file. It is printed; TEST_SEED=… gives the same data again.
+// Keys, secrets and unique names do not use it.
 import { createHash, randomInt } from 'node:crypto'
 import fc from 'fast-check'
 
-const given = process.env['TEST_SEED'] ?? ''
-if (!/^\d{0,10}$/.test(given)) throw new Error('TEST_SEED must be a whole number')
-const seed = given === '' ? randomInt(2 ** 31) : Number(given)
+const configured = process.env['TEST_SEED'] ?? ''
+if (!/^\d{0,10}$/.test(configured)) throw new Error('TEST_SEED must be a whole number')
+const seed = configured === '' ? randomInt(2 ** 31) : Number(configured)
 console.log(`TEST_SEED=${seed}`)
 fc.configureGlobal({ seed })
 
-/** fast-check, which begins at the seed. */
+/** fast-check with the seed. */
 export { fc }
 
-let drawn = 0
+let draws = 0
 
-/** Bytes that do not compress: others with each call, and the same ones for the same seed. */
+/** Incompressible bytes: different for each call, and the same for the same seed. */
 export function drawBytes(length: number): Buffer {
-  drawn += 1
-  return createHash('shake256', { outputLength: length }).update(`${seed} ${drawn}`).digest()
+  draws += 1
+  return createHash('shake256', { outputLength: length }).update(`${seed} ${draws}`).digest()
 }

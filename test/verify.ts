@@ -1,4 +1,4 @@
-// Runs the tests of one area and ends with one line: how many passed and how many failed.
+// Runs the tests of one area and prints how many passed and failed.
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { globalSetup, globalTeardown } from './database.ts'
@@ -11,7 +11,7 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/data/{real-revisions,zika,files,publish-killed}.test.ts',
   ],
   history: [
-    // Releases that survive changes of the schema, a second dataset, and operator commands in pairs.
+    // Old releases after schema changes, a second dataset, and pairs of operator commands.
     'test/{unit,integration}/datasets/*.test.ts',
     'test/integration/contract/*.test.ts',
     'test/unit/storage/contract.test.ts',
@@ -33,7 +33,7 @@ const areas: Record<string, readonly string[]> = {
     'test/unit/platform/replica-freshness.test.ts',
     'test/integration/platform/{watcher,watcher-replicas,roles,privilege-escalation,schema-dump}.test.ts',
     'test/journeys/postgres/{replica-prune,replica-stale,restored-database}.test.ts',
-    // Limits of one client, and how the programs start.
+    // Limits of one client, and the start of the programs.
     'test/{unit/platform/concurrency-limit,integration/platform/bounded-server}.test.ts',
     'test/integration/platform/{database,cancellation,database-error}.test.ts',
     'test/journeys/timed/{unread-responses,fairness}.test.ts',

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { parquetReadObjects } from 'hyparquet'
 import pg from 'pg'
-import { describeTables } from '../../../dev/dataset-tables.ts'
+import { formatTablesSql } from '../../../dev/dataset-tables.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
@@ -19,7 +19,7 @@ import { openRoutes } from '../../fixtures/routes.ts'
 import { wastewater } from './wastewater.ts'
 
 const url = await createTestDatabase()
-await runSql(describeTables(wastewater))
+await runSql(formatTablesSql(wastewater))
 const routes = await openRoutes({ dataset: wastewater, url })
 const { operator } = routes
 const HOME = '/v2/wastewater'

@@ -1,4 +1,4 @@
-// The service as a resource server of another issuer: it believes that issuer's tokens, and issues none.
+// The service with an external issuer: it accepts the tokens of that issuer and issues none.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { findFreePort } from '../../../dev/postgres.ts'
@@ -6,22 +6,22 @@ import { newSettings, outbreakctl, prepareDatabase, type Service, startService }
 import { createTestDatabase } from '../../database.ts'
 import { assertTokenAccepted, obtainToken, readRecord, requestToken } from '../../fixtures/api-client.ts'
 import { type Claims, startIssuer } from '../../fixtures/key-set-server.ts'
-import { startWitness } from '../../machine-delay.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, 'sample')
 const [{ scopes }] = await outbreakctl<[{ scopes: string[] }]>(settings, 'client', 'list')
 const scope = scopes.join(' ')
-const outside = await startIssuer()
-const trusting = (jwksUrl: string): Promise<Service> =>
-  startService(settings, { OUTBREAKS_AUTH_URL: outside.issuer, OUTBREAKS_JWKS_URL: jwksUrl })
-const [service, orphan] = await Promise.all([
-  trusting(outside.keySetUrl('jwks')),
-  trusting(`http://127.0.0.1:${await findFreePort()}/jwks`),
+const issuer = await startIssuer()
+const startTrustingNode = (jwksUrl: string): Promise<Service> =>
+  startService(settings, { OUTBREAKS_AUTH_URL: issuer.issuer, OUTBREAKS_JWKS_URL: jwksUrl })
+const [service, nodeWithoutKeys] = await Promise.all([
+  startTrustingNode(issuer.keySetUrl('jwks')),
+  startTrustingNode(`http://127.0.0.1:${await findFreePort()}/jwks`),
 ])
 const aud = service.baseUrl
-const issuing = await startService(settings, { OUTBREAKS_BASE_URL: aud })
-for (const one of [service, orphan, issuing]) after(one.stop)
+const issuingNode = await startService(settings, { OUTBREAKS_BASE_URL: aud })
+for (const node of [service, nodeWithoutKeys, issuingNode]) after(node.stop)
 
 for (const [kind, claims] of Object.entries<Claims>({
   scope: { scope },
@@ -29,13 +29,13 @@ for (const [kind, claims] of Object.entries<Claims>({
   'a scope among others': { scope: `openid ${scope} profile` },
   'several audiences': { scope, aud: [aud, 'https://other.example'] },
 }))
-  test(`a token of the other issuer with ${kind} opens the data`, async () => {
-    await assertTokenAccepted(aud, await outside.issue({ aud, ...claims }))
+  test(`a token of the external issuer with ${kind} is accepted`, async () => {
+    await assertTokenAccepted(aud, await issuer.issue({ aud, ...claims }))
   })
 
-const refused: Record<string, [status: number, code: string, claims: Claims, header?: object]> = {
+const errorCases: Record<string, [status: number, code: string, claims: Claims, header?: object]> = {
   'another issuer': [401, 'invalid_token', { aud, scope, iss: 'https://other.example' }],
-  'our own name as issuer': [401, 'invalid_token', { aud, scope, iss: aud }],
+  'the service as issuer': [401, 'invalid_token', { aud, scope, iss: aud }],
   'another audience': [401, 'invalid_token', { scope, aud: 'https://other.example' }],
   'no audience': [401, 'invalid_token', { scope }],
   'no subject': [401, 'invalid_token', { aud, scope, sub: undefined }],
@@ -43,51 +43,51 @@ const refused: Record<string, [status: number, code: string, claims: Claims, hea
   'an unknown key': [401, 'invalid_token', { aud, scope }, { kid: 'unknown' }],
   'another scope': [403, 'insufficient_scope', { aud, scope: 'openid profile' }],
   'no scope': [403, 'insufficient_scope', { aud }],
-  'a scope that begins alike': [403, 'insufficient_scope', { aud, scope: `${scope}x` }],
-  'permissions that are no list': [403, 'insufficient_scope', { aud, permissions: scope }],
+  'a longer scope with the same prefix': [403, 'insufficient_scope', { aud, scope: `${scope}x` }],
+  'permissions that are not a list': [403, 'insufficient_scope', { aud, permissions: scope }],
 }
-for (const [kind, [status, code, claims, header]] of Object.entries(refused))
-  test(`a token of the other issuer with ${kind} is refused with ${status}`, async () => {
-    const response = await readRecord(aud, await outside.issue(claims, header))
+for (const [kind, [status, code, claims, header]] of Object.entries(errorCases))
+  test(`a token of the external issuer with ${kind} gives ${status}`, async () => {
+    const response = await readRecord(aud, await issuer.issue(claims, header))
     assert.equal(response.status, status)
     assert.equal(((await response.json()) as { code: string }).code, code)
     assert.match(response.headers.get('www-authenticate') ?? '', new RegExp(`error="${code}"`))
   })
 
-test('a token the service would have issued itself is refused with 401', async () => {
-  const own = await obtainToken(credentials, `${issuing.baseUrl}/oauth/token`, aud)
-  await assertTokenAccepted(issuing.baseUrl, own)
-  assert.equal((await readRecord(aud, own)).status, 401)
+test('a token that the service itself could issue gives 401', async () => {
+  const token = await obtainToken(credentials, `${issuingNode.baseUrl}/oauth/token`, aud)
+  await assertTokenAccepted(issuingNode.baseUrl, token)
+  assert.equal((await readRecord(aud, token)).status, 401)
 })
 
-test('nothing of an issuer is there: token endpoint, metadata and key set answer 404', async () => {
+test('token endpoint, issuer metadata and key set give 404', async () => {
   assert.equal((await requestToken(credentials, `${aud}/oauth/token`, aud)).status, 404)
   for (const path of ['oauth-authorization-server', 'jwks.json'])
     assert.equal((await fetch(`${aud}/.well-known/${path}`)).status, 404)
 })
 
-test('whoever comes without a token learns of the other issuer', async () => {
+test('a 401 without a token names the external issuer', async () => {
   const response = await fetch(`${aud}/v2/hed-outbreaks/event-names`)
-  const [, address = ''] = /resource_metadata="([^"]+)"/.exec(response.headers.get('www-authenticate') ?? '') ?? []
-  const metadata = (await (await fetch(address)).json()) as { authorization_servers: string[] }
-  assert.deepEqual(metadata.authorization_servers, [outside.issuer])
+  const [, metadataUrl = ''] = /resource_metadata="([^"]+)"/.exec(response.headers.get('www-authenticate') ?? '') ?? []
+  const metadata = (await (await fetch(metadataUrl)).json()) as { authorization_servers: string[] }
+  assert.deepEqual(metadata.authorization_servers, [issuer.issuer])
 })
 
-test('where the key set cannot be reached a good token gets 503 within 3 seconds, never 401', async (t) => {
-  const token = await outside.issue({ aud: orphan.baseUrl, scope })
-  const witness = await startWitness()
-  after(witness.stop)
-  const began = performance.now()
-  const response = await readRecord(orphan.baseUrl, token)
-  const ms = Math.round(performance.now() - began)
-  t.diagnostic(`answered after ${ms} ms`)
+test('a valid token gives 503 within 3 seconds, never 401, if the key set cannot be fetched', async (t) => {
+  const token = await issuer.issue({ aud: nodeWithoutKeys.baseUrl, scope })
+  const machineDelay = await measureMachineDelay()
+  after(machineDelay.stop)
+  const startedAt = performance.now()
+  const response = await readRecord(nodeWithoutKeys.baseUrl, token)
+  const ms = Math.round(performance.now() - startedAt)
+  t.diagnostic(`response after ${ms} ms`)
   assert.equal(response.status, 503)
   assert.equal(((await response.json()) as { code: string }).code, 'unavailable')
-  assert.ok(ms < witness.allow(3000))
+  assert.ok(ms < machineDelay.addTo(3000))
 })
 
-test('a key set that was fetched once outlives its server', async () => {
-  const token = await outside.issue({ aud, scope })
-  outside.stop()
+test('a cached key set is used after its server has stopped', async () => {
+  const token = await issuer.issue({ aud, scope })
+  issuer.stop()
   await assertTokenAccepted(aud, token)
 })

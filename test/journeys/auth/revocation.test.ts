@@ -1,5 +1,5 @@
-// Two nodes on one database, as behind a balancer: what the operator takes back ends on both within two seconds,
-// what stays good is never refused, and no node ever writes down what it was told in confidence.
+// Two nodes on one database: both reject revoked credentials within two seconds, never reject valid ones, and never
+// log a secret.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -17,160 +17,170 @@ import {
   requestToken,
   type TokenResponse,
 } from '../../fixtures/api-client.ts'
-import { startWitness } from '../../machine-delay.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 
 const PUBLIC_URL = 'http://outbreaks.example'
-const witness = await startWitness()
-after(witness.stop)
+const machineDelay = await measureMachineDelay()
+after(machineDelay.stop)
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, 'sample')
 const nodes = await Promise.all(
   [1, 2].map(() => startService(settings, { OUTBREAKS_BASE_URL: PUBLIC_URL, OUTBREAKS_LOG_LEVEL: 'debug' })),
 )
-const addresses = nodes.map((node) => node.baseUrl)
+const baseUrls = nodes.map((node) => node.baseUrl)
 for (const node of nodes) after(node.stop)
 
-/** Everything the nodes were told, and must not repeat. */
-const confidences = new Set([settings.secret, credentials.client_secret])
-const operate = async <Answer>(...args: string[]): Promise<Answer> => {
-  const answer = await outbreakctl<Answer & { client_secret?: string }>(settings, ...args)
-  if (answer.client_secret !== undefined) confidences.add(answer.client_secret)
-  return answer
+/** All secrets and tokens of the test, which must not be logged. */
+const secrets = new Set([settings.secret, credentials.client_secret])
+const runOperator = async <Output>(...args: string[]): Promise<Output> => {
+  const output = await outbreakctl<Output & { client_secret?: string }>(settings, ...args)
+  if (output.client_secret !== undefined) secrets.add(output.client_secret)
+  return output
 }
-const tokenFrom = async (address: string, given: Credentials = credentials): Promise<string> => {
-  const token = await obtainToken(given, `${address}/oauth/token`, PUBLIC_URL)
-  confidences.add(token)
+const obtainTokenFrom = async (baseUrl: string, client: Credentials = credentials): Promise<string> => {
+  const token = await obtainToken(client, `${baseUrl}/oauth/token`, PUBLIC_URL)
+  secrets.add(token)
   return token
 }
-const tokenFromEach = (given?: Credentials) => Promise.all(addresses.map((address) => tokenFrom(address, given)))
+const obtainTokenFromEach = (client?: Credentials) =>
+  Promise.all(baseUrls.map((baseUrl) => obtainTokenFrom(baseUrl, client)))
 
-const opensOn = async (address: string, token: string) => (await readRecord(address, token)).status
-const grantsOn = async (address: string, given: Credentials) => {
-  const response = await requestToken(given, `${address}/oauth/token`, PUBLIC_URL)
+const readStatus = async (baseUrl: string, token: string) => (await readRecord(baseUrl, token)).status
+const requestTokenStatus = async (baseUrl: string, client: Credentials) => {
+  const response = await requestToken(client, `${baseUrl}/oauth/token`, PUBLIC_URL)
   const { access_token } = (await response.json()) as TokenResponse
-  if (access_token !== undefined) confidences.add(access_token)
+  if (access_token !== undefined) secrets.add(access_token)
   return response.status
 }
-const statusesOf = (ask: (address: string) => Promise<number>) => Promise.all(addresses.map(ask))
-const everywhere = (status: number) => addresses.map(() => status)
+const collectStatuses = (send: (baseUrl: string) => Promise<number>) => Promise.all(baseUrls.map(send))
+const onAllNodes = (status: number) => baseUrls.map(() => status)
 
-/** Milliseconds until every node answers so. Fails after `limit` and what the machine is late by, or where a node answers anything but before or after. */
-async function untilEverywhere(status: number, limit: number, ask: (address: string) => Promise<number>) {
-  witness.forget()
-  const began = performance.now()
+/** Waits until every node gives the status; returns the milliseconds. Fails after `limit`, or on a status other than 200 and 401. */
+async function waitForStatus(status: number, limit: number, send: (baseUrl: string) => Promise<number>) {
+  machineDelay.reset()
+  const startedAt = performance.now()
   for (;;) {
-    const seen = await statusesOf(ask)
-    const elapsed = Math.round(performance.now() - began)
-    assert.ok(elapsed <= witness.allow(limit), `the nodes answer ${seen} after ${elapsed} ms`)
-    if (seen.every((one) => one === status)) return elapsed
+    const statuses = await collectStatuses(send)
+    const elapsed = Math.round(performance.now() - startedAt)
+    assert.ok(elapsed <= machineDelay.addTo(limit), `the nodes give ${statuses} after ${elapsed} ms`)
+    if (statuses.every((one) => one === status)) return elapsed
     assert.ok(
-      seen.every((one) => [200, 401].includes(one)),
-      `a node answers ${seen}`,
+      statuses.every((one) => [200, 401].includes(one)),
+      `a node gives ${statuses}`,
     )
     await wait(10)
   }
 }
 
-test('a token of either node opens the data on both', async () => {
-  for (const token of await tokenFromEach()) for (const address of addresses) await assertTokenAccepted(address, token)
+test('a token of either node is accepted by both', async () => {
+  for (const token of await obtainTokenFromEach())
+    for (const baseUrl of baseUrls) await assertTokenAccepted(baseUrl, token)
 })
 
 test('a client created while the nodes run gets a token from both within a second', async (t) => {
-  const created = await operate<Credentials>('client', 'create', '--name', 'Newcomer')
-  const ms = await untilEverywhere(200, 1000, (address) => grantsOn(address, created))
-  t.diagnostic(`both nodes grant ${ms} ms after the command ended`)
-  for (const token of await tokenFromEach(created))
-    assert.deepEqual(await statusesOf((a) => opensOn(a, token)), [200, 200])
+  const created = await runOperator<Credentials>('client', 'create', '--name', 'Newcomer')
+  const ms = await waitForStatus(200, 1000, (baseUrl) => requestTokenStatus(baseUrl, created))
+  t.diagnostic(`both nodes issue tokens ${ms} ms after the command ended`)
+  for (const token of await obtainTokenFromEach(created))
+    assert.deepEqual(await collectStatuses((a) => readStatus(a, token)), [200, 200])
 })
 
-test('disabling a client ends its tokens and grants on both nodes within 2 seconds', async (t) => {
-  const token = await tokenFrom(addresses[0] ?? '')
-  const other = await operate<Credentials>('client', 'create', '--name', 'Bystander')
-  await untilEverywhere(200, 1000, (address) => grantsOn(address, other))
-  const bystanders = await tokenFromEach(other)
+test('both nodes reject a disabled client and its tokens within 2 seconds', async (t) => {
+  const token = await obtainTokenFrom(baseUrls[0] ?? '')
+  const other = await runOperator<Credentials>('client', 'create', '--name', 'Bystander')
+  await waitForStatus(200, 1000, (baseUrl) => requestTokenStatus(baseUrl, other))
+  const bystanders = await obtainTokenFromEach(other)
 
-  await operate('client', 'disable', credentials.client_id)
-  const ms = await untilEverywhere(401, 2000, (address) => opensOn(address, token))
-  t.diagnostic(`both nodes refuse ${ms} ms after the command ended`)
-  assert.deepEqual(await statusesOf((address) => grantsOn(address, credentials)), everywhere(401))
-  for (const one of bystanders) assert.deepEqual(await statusesOf((address) => opensOn(address, one)), everywhere(200))
+  await runOperator('client', 'disable', credentials.client_id)
+  const ms = await waitForStatus(401, 2000, (baseUrl) => readStatus(baseUrl, token))
+  t.diagnostic(`both nodes reject the token ${ms} ms after the command ended`)
+  assert.deepEqual(await collectStatuses((baseUrl) => requestTokenStatus(baseUrl, credentials)), onAllNodes(401))
+  for (const bystander of bystanders)
+    assert.deepEqual(await collectStatuses((baseUrl) => readStatus(baseUrl, bystander)), onAllNodes(200))
 
-  await operate('client', 'enable', credentials.client_id)
-  await untilEverywhere(200, 2000, (address) => grantsOn(address, credentials))
-  assert.deepEqual(await statusesOf((address) => opensOn(address, token)), everywhere(401), 'old tokens stay dead')
-  for (const fresh of await tokenFromEach()) for (const address of addresses) await assertTokenAccepted(address, fresh)
+  await runOperator('client', 'enable', credentials.client_id)
+  await waitForStatus(200, 2000, (baseUrl) => requestTokenStatus(baseUrl, credentials))
+  assert.deepEqual(
+    await collectStatuses((baseUrl) => readStatus(baseUrl, token)),
+    onAllNodes(401),
+    'old tokens stay revoked',
+  )
+  for (const fresh of await obtainTokenFromEach())
+    for (const baseUrl of baseUrls) await assertTokenAccepted(baseUrl, fresh)
 })
 
-test('a rotated secret works beside the old one, until a rotation without overlap ends both and all tokens', async (t) => {
-  const tokens = await tokenFromEach()
-  const second = await operate<Credentials>('client', 'rotate', credentials.client_id, '--overlap', '1')
-  await untilEverywhere(200, 2000, (address) => grantsOn(address, second))
-  assert.deepEqual(await statusesOf((address) => grantsOn(address, credentials)), everywhere(200))
-  for (const token of [...tokens, ...(await tokenFromEach(second))])
-    assert.deepEqual(await statusesOf((address) => opensOn(address, token)), everywhere(200))
+test('old and new secret are both accepted after a rotation, until a rotation without overlap revokes both and all tokens', async (t) => {
+  const tokens = await obtainTokenFromEach()
+  const second = await runOperator<Credentials>('client', 'rotate', credentials.client_id, '--overlap', '1')
+  await waitForStatus(200, 2000, (baseUrl) => requestTokenStatus(baseUrl, second))
+  assert.deepEqual(await collectStatuses((baseUrl) => requestTokenStatus(baseUrl, credentials)), onAllNodes(200))
+  for (const token of [...tokens, ...(await obtainTokenFromEach(second))])
+    assert.deepEqual(await collectStatuses((baseUrl) => readStatus(baseUrl, token)), onAllNodes(200))
 
-  const third = await operate<Credentials>('client', 'rotate', credentials.client_id, '--overlap', '0')
+  const third = await runOperator<Credentials>('client', 'rotate', credentials.client_id, '--overlap', '0')
   const ms = await Promise.all([
-    ...[credentials, second].map((old) => untilEverywhere(401, 2000, (address) => grantsOn(address, old))),
-    ...tokens.map((token) => untilEverywhere(401, 2000, (address) => opensOn(address, token))),
+    ...[credentials, second].map((old) => waitForStatus(401, 2000, (baseUrl) => requestTokenStatus(baseUrl, old))),
+    ...tokens.map((token) => waitForStatus(401, 2000, (baseUrl) => readStatus(baseUrl, token))),
   ])
-  t.diagnostic(`both nodes refuse old secrets and tokens ${Math.max(...ms)} ms after the command ended`)
-  for (const fresh of await tokenFromEach(third))
-    for (const address of addresses) await assertTokenAccepted(address, fresh)
+  t.diagnostic(`both nodes reject old secrets and tokens ${Math.max(...ms)} ms after the command ended`)
+  for (const fresh of await obtainTokenFromEach(third))
+    for (const baseUrl of baseUrls) await assertTokenAccepted(baseUrl, fresh)
   Object.assign(credentials, third)
 })
 
-const kidOf = (token: string) => decodeProtectedHeader(token).kid ?? ''
-const publishedKids = async (address: string) => {
-  const { keys } = (await (await fetch(`${address}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] }
+const readKid = (token: string) => decodeProtectedHeader(token).kid ?? ''
+const readPublishedKids = async (baseUrl: string) => {
+  const { keys } = (await (await fetch(`${baseUrl}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] }
   return keys.map(({ kid }) => kid).sort()
 }
 
-test('a key rotation refuses no good token on either node, and a disabled key ends its tokens within 2 seconds', async (t) => {
-  const tokens = await tokenFromEach()
-  const oldKid = kidOf(tokens[0] ?? '')
-  const refused: string[] = []
-  const turned = new Set<string>()
+test('a key rotation rejects no valid token on either node, and tokens of a disabled key are rejected within 2 seconds', async (t) => {
+  const tokens = await obtainTokenFromEach()
+  const oldKid = readKid(tokens[0] ?? '')
+  const rejected: string[] = []
+  const switched = new Set<string>()
   const changing = new AbortController()
   let reads = 0
   const reading = (async () => {
     while (!changing.signal.aborted) {
-      // A token fresh from one node must open the other at once, whichever key signed it.
-      const fresh = await tokenFromEach()
-      for (const [i, token] of fresh.entries()) if (kidOf(token) !== oldKid) turned.add(addresses[i] ?? '')
+      // The other node must accept a new token at once, with the old and with the new key.
+      const fresh = await obtainTokenFromEach()
+      for (const [i, token] of fresh.entries()) if (readKid(token) !== oldKid) switched.add(baseUrls[i] ?? '')
       for (const token of [...tokens, ...fresh]) {
-        const statuses = await statusesOf((address) => opensOn(address, token))
+        const statuses = await collectStatuses((baseUrl) => readStatus(baseUrl, token))
         reads += statuses.length
-        if (statuses.some((status) => status !== 200)) refused.push(`${kidOf(token)}: ${statuses}`)
+        if (statuses.some((status) => status !== 200)) rejected.push(`${readKid(token)}: ${statuses}`)
       }
     }
   })()
 
-  const { kid } = await operate<{ kid: string }>('key', 'rotate', '--notice', '8')
+  const { kid } = await runOperator<{ kid: string }>('key', 'rotate', '--notice', '8')
   const published = Date.now() + 30_000
-  for (const address of addresses)
-    while (!(await publishedKids(address)).includes(kid)) assert.ok(Date.now() < published, 'the key is not published')
-  for (const address of addresses) assert.deepEqual(await publishedKids(address), [oldKid, kid].sort())
-  assert.equal(turned.size, 0, 'the new key is published before it signs')
+  for (const baseUrl of baseUrls)
+    while (!(await readPublishedKids(baseUrl)).includes(kid))
+      assert.ok(Date.now() < published, 'the key is not published')
+  for (const baseUrl of baseUrls) assert.deepEqual(await readPublishedKids(baseUrl), [oldKid, kid].sort())
+  assert.equal(switched.size, 0, 'the new key is published before it signs')
   const deadline = Date.now() + 30_000
-  while (turned.size < addresses.length && Date.now() < deadline) await wait(20)
+  while (switched.size < baseUrls.length && Date.now() < deadline) await wait(20)
   await wait(500)
   changing.abort()
   await reading
-  t.diagnostic(`${reads} reads while the key changed, ${refused.length} refused`)
-  assert.deepEqual(refused, [])
-  assert.equal(turned.size, addresses.length)
+  t.diagnostic(`${reads} reads while the key changed, ${rejected.length} rejected`)
+  assert.deepEqual(rejected, [])
+  assert.equal(switched.size, baseUrls.length)
 
-  const fresh = await tokenFromEach()
-  assert.deepEqual(fresh.map(kidOf), [kid, kid])
-  await operate('key', 'disable', oldKid)
-  const ms = await Promise.all(tokens.map((token) => untilEverywhere(401, 2000, (address) => opensOn(address, token))))
-  t.diagnostic(`both nodes refuse its tokens ${Math.max(...ms)} ms after the command ended`)
-  for (const token of fresh) assert.deepEqual(await statusesOf((address) => opensOn(address, token)), everywhere(200))
-  for (const address of addresses) assert.deepEqual(await publishedKids(address), [kid])
+  const fresh = await obtainTokenFromEach()
+  assert.deepEqual(fresh.map(readKid), [kid, kid])
+  await runOperator('key', 'disable', oldKid)
+  const ms = await Promise.all(tokens.map((token) => waitForStatus(401, 2000, (baseUrl) => readStatus(baseUrl, token))))
+  t.diagnostic(`both nodes reject its tokens ${Math.max(...ms)} ms after the command ended`)
+  for (const token of fresh)
+    assert.deepEqual(await collectStatuses((baseUrl) => readStatus(baseUrl, token)), onAllNodes(200))
+  for (const baseUrl of baseUrls) assert.deepEqual(await readPublishedKids(baseUrl), [kid])
 })
 
-test('no node ever writes a secret, a token or a private key', async (t) => {
+test('no node logs a secret, a token or a private key', async (t) => {
   const database = openDatabase({ url: settings.databaseUrl, role: 'outbreaks_operator', connections: 1 })
   after(database.close)
   const sealingKey = deriveKey(Buffer.from(settings.secret, 'base64url'), 'signing keys')
@@ -179,12 +189,12 @@ test('no node ever writes a secret, a token or a private key', async (t) => {
   )
   const privateLines = keys.flatMap(({ kid, sealed }) => unseal(sealed, sealingKey, kid).split('\n').slice(1, -1))
   assert.ok(privateLines.length >= keys.length * 2)
-  const signatures = [...confidences].flatMap((text) => text.split('.')[2] ?? [])
-  const forbidden = [...confidences, ...signatures, ...privateLines].filter((text) => text.length >= 20)
-  t.diagnostic(`${forbidden.length} texts looked for in ${nodes.map((node) => node.output().length)} characters`)
+  const signatures = [...secrets].flatMap((text) => text.split('.')[2] ?? [])
+  const forbidden = [...secrets, ...signatures, ...privateLines].filter((text) => text.length >= 20)
+  t.diagnostic(`${forbidden.length} texts searched in ${nodes.map((node) => node.output().length)} characters`)
   for (const node of nodes) {
     const output = node.output()
-    // The output is the whole log: it names the client at work.
+    // The output is the complete log: it contains the client id.
     assert.ok(output.includes(credentials.client_id))
     assert.deepEqual(
       forbidden.filter((text) => output.includes(text)),

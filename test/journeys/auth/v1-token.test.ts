@@ -1,4 +1,4 @@
-// v1 by offset while a release withdraws early records: with one token every record of one release is read once.
+// Paging by offset (v1) while a new release withdraws records: with one token every record of one release is read once.
 import assert from 'node:assert/strict'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -34,7 +34,7 @@ before(async () => {
 })
 after(() => service.stop())
 
-const newToken = () => obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
+const issueToken = () => obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
 
 async function read(token: string, query: string) {
   const response = await fetch(`${service.baseUrl}${V1}?${query}`, {
@@ -50,38 +50,38 @@ async function read(token: string, query: string) {
   }
 }
 
-async function awaitRelease(token: string, number: string) {
+async function waitForRelease(token: string, number: string) {
   for (const end = Date.now() + 5000; ; await wait(50)) {
     const response = await fetch(`${service.baseUrl}${V1}?num=1&release=latest`, {
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(5000),
     })
     if (response.headers.get('outbreaks-release') === number) return
-    assert.ok(Date.now() < end, `release ${number} did not come`)
+    assert.ok(Date.now() < end, `release ${number} was not loaded`)
   }
 }
 
 async function publishWithoutFirst(): Promise<void> {
   await cp(sample, directory, { recursive: true })
   const file = path.join(directory, 'outbreaks.csv')
-  const [head, ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n')
-  await writeFile(file, `${[head, ...lines.slice(WITHDRAWN)].join('\n')}\n`)
+  const [header, ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  await writeFile(file, `${[header, ...lines.slice(WITHDRAWN)].join('\n')}\n`)
   await outbreakctl(settings, 'release', 'publish', directory, '--confirm-withdrawn', String(WITHDRAWN))
 }
 
-test('a walk by offset with one token is of one release, and the next token reads the next release', async () => {
-  const early = await newToken()
+test('a walk by offset with one token reads one release, and the next token reads the next release', async () => {
+  const early = await issueToken()
   assert.equal(decodeJwt(early)['releases'], undefined)
   await outbreakctl(settings, 'release', 'publish', sample)
-  await awaitRelease(early, '1')
-  const token = await newToken()
+  await waitForRelease(early, '1')
+  const token = await issueToken()
   assert.deepEqual(decodeJwt(token)['releases'], { 'hed-outbreaks': 1 })
   const { ids: all } = await read(token, 'release=1&num=1000')
   const first = await read(token, `offset=0&num=${NUM}`)
   assert.deepEqual([first.release, first.newest], ['1', null])
 
   await publishWithoutFirst()
-  await awaitRelease(token, '2')
+  await waitForRelease(token, '2')
 
   const seen = [...first.ids]
   for (let offset = NUM; seen.length < all.length; offset += NUM) {
@@ -94,9 +94,9 @@ test('a walk by offset with one token is of one release, and the next token read
 
   const latest = await read(token, `offset=0&num=${NUM}&release=latest`)
   assert.deepEqual([latest.release, latest.newest, latest.ids[0]], ['2', null, all[WITHDRAWN]])
-  // A token from before the first release has that one: no release had been published a minute before it.
+  // A token that was issued before the first release reads the first release.
   assert.equal((await read(early, 'num=1')).release, '1')
-  const next = await newToken()
+  const next = await issueToken()
   assert.deepEqual(decodeJwt(next)['releases'], { 'hed-outbreaks': 2 })
   assert.deepEqual((await read(next, `offset=0&num=${NUM}`)).ids, latest.ids)
 })

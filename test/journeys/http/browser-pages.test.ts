@@ -1,4 +1,4 @@
-// A browser reads spliced pages: from the running service, packed as it always asks for them, the same bytes as without.
+// A real browser reads gzip pages of the running service: the bytes are the same as without gzip.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,33 +20,33 @@ const RECORDS = 2000
 const RELEASES = [1, 2, 3]
 const V1 = '/v1/hed-outbreaks/outbreaks'
 const V2 = '/v2/hed-outbreaks/outbreaks'
-/** A body that has fewer bytes without gzip is sent so. */
+/** Smaller bodies are sent without gzip. */
 const GZIP_FROM_BYTES = 1024
 const PAGES = Number(process.env['BROWSER_PAGES'] ?? 200)
-const WAIT_MS = 10_000
+const TIMEOUT_MS = 10_000
 
-interface Question {
-  addresses: string[]
+interface PageRequest {
+  urls: string[]
   token: string
-  wait: number
+  timeoutMs: number
 }
 
-interface Read {
+interface PageResponse {
   status: number
   encoding: string | null
   sha256: string
-  /** Of a page of v2. */
+  /** Only for a page of v2. */
   next: string | null
   records: number
 }
 
-/** Runs in the browser, so it may use nothing but what it is given. One after the other: nobody is to be overloaded. */
-async function readInPage({ addresses, token, wait }: Question): Promise<Read[]> {
-  const read = async (address: string): Promise<Read> => {
-    const response = await fetch(address, {
+/** Runs in the browser, so it can use only its argument. Requests are sequential, to avoid load shedding. */
+async function readInPage({ urls, token, timeoutMs }: PageRequest): Promise<PageResponse[]> {
+  const read = async (url: string): Promise<PageResponse> => {
+    const response = await fetch(url, {
       headers: { authorization: `Bearer ${token}` },
       cache: 'no-store',
-      signal: AbortSignal.timeout(wait),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const bytes = await response.arrayBuffer()
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
@@ -62,9 +62,9 @@ async function readInPage({ addresses, token, wait }: Question): Promise<Read[]>
       records: body?.data.length ?? 0,
     }
   }
-  const answers: Read[] = []
-  for (const address of addresses) answers.push(await read(address))
-  return answers
+  const responses: PageResponse[] = []
+  for (const url of urls) responses.push(await read(url))
+  return responses
 }
 
 describe('a browser', { skip }, () => {
@@ -72,7 +72,7 @@ describe('a browser', { skip }, () => {
   let token: string
   let browser: Browser
   let page: Page
-  const recordsOf = new Map<number, number>()
+  const recordCounts = new Map<number, number>()
 
   before(async () => {
     const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-browser-'))
@@ -83,84 +83,84 @@ describe('a browser', { skip }, () => {
       await writeSynthRelease({ records: RECORDS, seed: 1, release }, out)
       return out
     }
-    const made = await Promise.all(RELEASES.map(synthesise))
-    for (const [i, out] of made.entries()) {
+    const directories = await Promise.all(RELEASES.map(synthesise))
+    for (const [i, out] of directories.entries()) {
       const { records } = await outbreakctl<{ records: number }>(settings, 'release', 'publish', out)
-      recordsOf.set(RELEASES[i] ?? 0, records)
+      recordCounts.set(RELEASES[i] ?? 0, records)
     }
     await rm(directory, { recursive: true })
     service = await startService(settings)
     token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
     browser = await openBrowser()
     page = await browser.newPage()
-    // The one page of the service whose policy lets it ask the service.
+    // The only page whose Content-Security-Policy allows requests to the service.
     await page.goto(`${service.baseUrl}/reference`, { timeout: 20_000 })
   })
   after(() => browser.close())
   after(() => service.stop())
 
-  const read = (addresses: string[], from = page) => from.evaluate(readInPage, { addresses, token, wait: WAIT_MS })
+  const read = (urls: string[], from = page) => from.evaluate(readInPage, { urls, token, timeoutMs: TIMEOUT_MS })
 
-  async function readBare(address: string): Promise<Buffer> {
-    const response = await fetch(service.baseUrl + address, {
+  async function readIdentity(pathname: string): Promise<Buffer> {
+    const response = await fetch(service.baseUrl + pathname, {
       headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
-      signal: AbortSignal.timeout(WAIT_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     assert.deepEqual([response.status, response.headers.get('content-encoding')], [200, null])
     return Buffer.from(await response.arrayBuffer())
   }
 
-  /** Gives what the browser read. */
-  async function assertSame(addresses: string[]): Promise<Read[]> {
-    const answers = await read(addresses)
-    for (const [i, { status, encoding, sha256 }] of answers.entries()) {
-      const address = addresses[i] ?? ''
-      const bare = await readBare(address)
-      const expected = [200, bare.length < GZIP_FROM_BYTES ? null : 'gzip', hash('sha256', bare)]
-      assert.deepEqual([status, encoding, sha256], expected, address)
+  /** Compares the responses in the browser with those without gzip, and returns them. */
+  async function assertSameAsIdentity(paths: string[]): Promise<PageResponse[]> {
+    const responses = await read(paths)
+    for (const [i, { status, encoding, sha256 }] of responses.entries()) {
+      const pathname = paths[i] ?? ''
+      const identity = await readIdentity(pathname)
+      const expected = [200, identity.length < GZIP_FROM_BYTES ? null : 'gzip', hash('sha256', identity)]
+      assert.deepEqual([status, encoding, sha256], expected, pathname)
     }
-    return answers
+    return responses
   }
 
   const sizes = fc.integer({ min: 1, max: 1000 })
 
-  test('reads any page of v1 as it is without gzip', async (t) => {
-    const places = fc.record({ offset: fc.nat(RECORDS + 10), num: sizes, release: fc.constantFrom(...RELEASES) })
-    const addresses = fc
-      .sample(places, PAGES)
+  test('reads the same bytes of any v1 page as without gzip', async (t) => {
+    const pages = fc.record({ offset: fc.nat(RECORDS + 10), num: sizes, release: fc.constantFrom(...RELEASES) })
+    const paths = fc
+      .sample(pages, PAGES)
       .map(({ offset, num, release }) => `${V1}?offset=${offset}&num=${num}&release=${release}`)
-    const packed = (await assertSame(addresses)).filter(({ encoding }) => encoding === 'gzip').length
-    t.diagnostic(`${packed} of ${PAGES} came packed`)
-    assert.ok(packed > PAGES / 2)
+    const compressed = (await assertSameAsIdentity(paths)).filter(({ encoding }) => encoding === 'gzip').length
+    t.diagnostic(`${compressed} of ${PAGES} with gzip`)
+    assert.ok(compressed > PAGES / 2)
   })
 
-  test('walks v2 from the first page to the last, and reads a page from any cursor as it is without gzip', async (t) => {
+  test('reads the same bytes of all v2 pages, and of a page from any cursor, as without gzip', async (t) => {
     const cursors: string[] = []
     for (const release of RELEASES) {
       let [next, seen]: [string | null, number] = [null, 0]
       do {
-        const place = next === null ? `release=${release}` : `page=${next}`
-        const [answer] = await assertSame([`${V2}?num=97&${place}`])
-        seen += answer?.records ?? 0
-        next = answer?.next ?? null
+        const position = next === null ? `release=${release}` : `page=${next}`
+        const [response] = await assertSameAsIdentity([`${V2}?num=97&${position}`])
+        seen += response?.records ?? 0
+        next = response?.next ?? null
         if (next !== null) cursors.push(next)
       } while (next !== null)
-      assert.equal(seen, recordsOf.get(release))
+      assert.equal(seen, recordCounts.get(release))
     }
-    const places = fc.record({ cursor: fc.constantFrom(...cursors), num: sizes })
-    await assertSame(fc.sample(places, PAGES).map(({ cursor, num }) => `${V2}?num=${num}&page=${cursor}`))
-    t.diagnostic(`${cursors.length + RELEASES.length} pages walked, ${PAGES} at random`)
+    const pages = fc.record({ cursor: fc.constantFrom(...cursors), num: sizes })
+    await assertSameAsIdentity(fc.sample(pages, PAGES).map(({ cursor, num }) => `${V2}?num=${num}&page=${cursor}`))
+    t.diagnostic(`${cursors.length + RELEASES.length} pages in order, ${PAGES} at random`)
   })
 
-  // Chromium does not look at the checksum of a body: what it inflates is compared, by its digest.
-  test('refuses a body that was damaged on the way, or reads what is noticed to be another', async (t) => {
-    const address = `${V1}?num=330&release=2`
-    const whole = await readPacked(service.baseUrl + address, token)
-    const damaged = (at: number) => whole.with(at, (whole[at] ?? 0) ^ 0xff)
+  // Chromium does not verify the checksum of a gzip body, so the digest of the decompressed bytes is compared.
+  test('rejects a body that was damaged in transit, or reads bytes with another digest', async (t) => {
+    const pathname = `${V1}?num=330&release=2`
+    const complete = await readGzip(service.baseUrl + pathname, token)
+    const damageAt = (index: number) => complete.with(index, (complete[index] ?? 0) ^ 0xff)
     const bodies = new Map([
-      ['/whole', whole],
-      ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part) => [`/${part}`, damaged(Math.floor(whole.length * part))] as const),
-      ['/cut', whole.subarray(0, whole.length / 2)],
+      ['/whole', complete],
+      ...[0.1, 0.3, 0.5, 0.7, 0.9].map((part) => [`/${part}`, damageAt(Math.floor(complete.length * part))] as const),
+      ['/cut', complete.subarray(0, complete.length / 2)],
     ])
     const server = createServer((request, response) => {
       const body = bodies.get(request.url ?? '') ?? Buffer.alloc(0)
@@ -171,11 +171,11 @@ describe('a browser', { skip }, () => {
     const elsewhere = await browser.newPage()
     await elsewhere.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
 
-    const expected = hash('sha256', await readBare(address))
+    const expected = hash('sha256', await readIdentity(pathname))
     for (const name of bodies.keys()) {
       const sha256 = await read([name], elsewhere).then(
-        ([answer]) => answer?.sha256,
-        () => 'refused',
+        ([response]) => response?.sha256,
+        () => 'rejected',
       )
       assert.equal(sha256 === expected, name === '/whole', `${name}: ${sha256}`)
       t.diagnostic(`${name}: ${sha256}`)
@@ -183,14 +183,14 @@ describe('a browser', { skip }, () => {
   })
 })
 
-/** The bytes as they are sent. */
-const readPacked = (address: string, token: string): Promise<Uint8Array> =>
+/** The gzip bytes of the response. */
+const readGzip = (url: string, token: string): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' }
-    get(address, { headers, timeout: WAIT_MS }, (response) => {
+    get(url, { headers, timeout: TIMEOUT_MS }, (response) => {
       assert.equal(response.headers['content-encoding'], 'gzip')
       resolve(buffer(response))
     })
       .on('error', reject)
-      .on('timeout', () => reject(new Error('no answer')))
+      .on('timeout', () => reject(new Error('no response')))
   })

@@ -1,9 +1,9 @@
-// A real Chromium, quiet. Knows nothing of what it is shown.
+// Starts a real Chromium without background traffic.
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const QUIET = [
+const BROWSER_OPTIONS = [
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',
@@ -12,10 +12,10 @@ const QUIET = [
   '--disable-sync',
 ]
 
-/** Why there can be no browser here; false where there can. */
+/** The `skip` option of a test: a reason if there is no browser, otherwise false. */
 export const skip = existsSync(executablePath)
   ? false
   : `there is no Chromium at ${executablePath}; set CHROMIUM to its path`
 
 export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath, args: [...QUIET, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])] })
+  chromium.launch({ executablePath, args: [...BROWSER_OPTIONS, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])] })

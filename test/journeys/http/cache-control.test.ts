@@ -1,4 +1,4 @@
-// Whatever a token opens is not for a shared cache: every authorised answer of every operation in the description says so.
+// Cache-Control: no shared cache may store a response to an authorised request, for every operation of the OpenAPI document.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -33,67 +33,70 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** What stands in a path, and what an operation cannot do without. */
-const inPath: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv' }
-const needed: Record<string, string> = { from: '1', interval: 'month', mixed: 'warn', event: 'Ebola_DRC_2018' }
-const neededBy = (parameters: readonly Parameter[]) => {
-  const names = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)
-  return Object.entries(needed).filter(([name]) => names.includes(name))
+/** Values of path parameters and of required query parameters. */
+const pathValues: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv' }
+const requiredValues: Record<string, string> = { from: '1', interval: 'month', mixed: 'warn', event: 'Ebola_DRC_2018' }
+const findRequired = (parameters: readonly Parameter[]) => {
+  const names = parameters.filter(({ in: location }) => location === 'query').map(({ name }) => name)
+  return Object.entries(requiredValues).filter(([name]) => names.includes(name))
 }
 
-/** An address for the operation, and one for each value of each parameter that lists its values. */
-function* addressesOf(place: string, { parameters = [] }: Operation) {
-  const filled = place.replace(/\{(\w+)\}/g, (_, name: string) => inPath[name] ?? assert.fail(`what is ${name}?`))
-  const common = new URLSearchParams(neededBy(parameters))
-  yield `${filled}?${common}`
+/** A URL for the operation, and one for each value of each enum parameter. */
+function* listUrls(template: string, { parameters = [] }: Operation) {
+  const pathname = template.replace(
+    /\{(\w+)\}/g,
+    (_, name: string) => pathValues[name] ?? assert.fail(`no value for ${name}`),
+  )
+  const common = new URLSearchParams(findRequired(parameters))
+  yield `${pathname}?${common}`
   for (const { name, schema } of parameters)
     for (const value of schema.enum ?? []) {
       const query = new URLSearchParams(common)
       query.set(name, value)
-      yield `${filled}?${query}`
+      yield `${pathname}?${query}`
     }
 }
 
-const send = (address: string, method: string, headers: Record<string, string> = {}) =>
-  fetch(service.baseUrl + address, {
+const send = (url: string, method: string, headers: Record<string, string> = {}) =>
+  fetch(service.baseUrl + url, {
     method,
     headers: { authorization: `Bearer ${token}`, ...headers },
     signal: AbortSignal.timeout(10_000),
   })
 
-function assertPrivate(response: Response, what: string) {
+function assertPrivate(response: Response, title: string) {
   const control = response.headers.get('cache-control') ?? ''
-  assert.match(control, /(^|[ ,])(private|no-store)($|[ ,])/, `${what}: Cache-Control is "${control}"`)
+  assert.match(control, /(^|[ ,])(private|no-store)($|[ ,])/, `${title}: Cache-Control is "${control}"`)
 }
 
-test('every authorised answer is private or not stored at all', async () => {
+test('every response to an authorised request is private or no-store', async () => {
   const description = await fetch(`${service.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
   const { paths } = (await description.json()) as { paths: Record<string, Record<string, Operation>> }
-  const asked: string[] = []
-  for (const [place, operations] of Object.entries(paths))
+  const sent: string[] = []
+  for (const [template, operations] of Object.entries(paths))
     for (const [method, operation] of Object.entries(operations)) {
       if (operation.security?.length === 0) continue
-      for (const address of addressesOf(place, operation)) {
-        const response = await send(address, method.toUpperCase())
-        const what = `${method} ${address}`
-        assert.equal(response.status, 200, `${what}: ${method === 'get' ? await response.text() : ''}`)
-        assertPrivate(response, what)
-        asked.push(what)
+      for (const url of listUrls(template, operation)) {
+        const response = await send(url, method.toUpperCase())
+        const title = `${method} ${url}`
+        assert.equal(response.status, 200, `${title}: ${method === 'get' ? await response.text() : ''}`)
+        assertPrivate(response, title)
+        sent.push(title)
         const tag = response.headers.get('etag')
         if (tag !== null) {
-          const same = await send(address, method.toUpperCase(), { 'if-none-match': tag })
-          assert.equal(same.status, 304, what)
-          assertPrivate(same, `${what}, 304`)
+          const notModified = await send(url, method.toUpperCase(), { 'if-none-match': tag })
+          assert.equal(notModified.status, 304, title)
+          assertPrivate(notModified, `${title}, 304`)
         }
       }
-      const refused = await send(`${place.replace(/\{\w+\}/g, '1')}?unknown=1`, method.toUpperCase())
-      assert.equal(refused.status, 400, place)
-      assertPrivate(refused, `${method} ${place}, 400`)
+      const rejected = await send(`${template.replace(/\{\w+\}/g, '1')}?unknown=1`, method.toUpperCase())
+      assert.equal(rejected.status, 400, template)
+      assertPrivate(rejected, `${method} ${template}, 400`)
     }
   for (const format of ['text', 'bibtex', 'csl-json'])
     assert.ok(
-      asked.some((what) => what.includes(`format=${format}`)),
+      sent.some((title) => title.includes(`format=${format}`)),
       format,
     )
-  assert.ok(asked.length >= 20, `${asked.length} were asked`)
+  assert.ok(sent.length >= 20, `${sent.length} requests`)
 })

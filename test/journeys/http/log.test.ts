@@ -1,26 +1,26 @@
-// Whoever reads the log may stop reading it: answers go on all the same, and what was kept meanwhile is told afterwards.
+// Unread log output does not block responses, and buffered lines are written later.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 
-/** More lines than any pipe holds. */
+/** More lines than fit into a pipe. */
 const REQUESTS = 2000
-const AT_ONCE = 20
+const CONCURRENCY = 20
 
-test('a log that nobody reads holds up no answer, and loses no line that fits', async () => {
+test('an unread log delays no response, and no buffered line is lost', async () => {
   const settings = newSettings(await createTestDatabase())
   await prepareDatabase(settings)
   const service = await startService(settings)
   after(() => service.process.kill('SIGKILL'))
   const countLines = () => service.output().split('"status":404').length - 1
   service.process.stdout?.pause()
-  for (let asked = 0; asked < REQUESTS; asked += AT_ONCE) {
-    const answers = Array.from({ length: AT_ONCE }, () =>
+  for (let sent = 0; sent < REQUESTS; sent += CONCURRENCY) {
+    const responses = Array.from({ length: CONCURRENCY }, () =>
       fetch(`${service.baseUrl}/nowhere`, { signal: AbortSignal.timeout(5000) }),
     )
-    for (const { status } of await Promise.all(answers)) assert.equal(status, 404)
+    for (const { status } of await Promise.all(responses)) assert.equal(status, 404)
   }
   assert.ok(countLines() < REQUESTS, 'nobody reads')
   service.process.stdout?.resume()

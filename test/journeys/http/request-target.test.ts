@@ -1,4 +1,4 @@
-// The forms of a request target (RFC 9112 3.2), as bytes on a socket: an absolute one is answered like its path.
+// The forms of a request target (RFC 9112 3.2), sent on a socket: absolute form gives the same response as the path.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -15,10 +15,10 @@ after(() => service.process.kill('SIGKILL'))
 const { host, hostname, port } = new URL(service.baseUrl)
 const token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
 
-/** The response without what differs from one request to the next. */
+/** The response without the headers that differ between requests. */
 async function exchange(method: string, target: string) {
   const socket = connect(Number(port), hostname)
-  const patience = setTimeout(() => socket.destroy(), 10_000)
+  const timeout = setTimeout(() => socket.destroy(), 10_000)
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => {})
   socket.write(
@@ -26,14 +26,14 @@ async function exchange(method: string, target: string) {
       'x-request-id: target-test-1\r\nconnection: close\r\n\r\n',
   )
   await once(socket, 'close')
-  clearTimeout(patience)
-  const [head = '', ...body] = Buffer.concat(chunks).toString('latin1').split('\r\n\r\n')
-  const [status = '', ...lines] = head.split('\r\n')
+  clearTimeout(timeout)
+  const [header = '', ...body] = Buffer.concat(chunks).toString('latin1').split('\r\n\r\n')
+  const [status = '', ...lines] = header.split('\r\n')
   const headers = lines.filter((line) => !/^(date|ratelimit):/i.test(line)).toSorted()
   return { status: Number(status.split(' ')[1]), headers, body: body.join('\r\n\r\n') }
 }
 
-const headerOf = ({ headers }: { headers: string[] }, name: string) =>
+const findHeader = ({ headers }: { headers: string[] }, name: string) =>
   headers.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
 
 const targets: [target: string, status: number][] = [
@@ -61,11 +61,11 @@ const targets: [target: string, status: number][] = [
   ['/', 404],
 ]
 for (const [target, status] of targets) {
-  test(`${status}: ${target} is answered the same in absolute form`, async () => {
+  test(`${status}: ${target} gives the same response in absolute form`, async () => {
     for (const method of ['GET', 'HEAD']) {
       const origin = await exchange(method, target)
       assert.equal(origin.status, status, origin.body)
-      // The authority of the target is not ours to compare: the base address is configured.
+      // The service does not compare the authority, because its base URL is configured.
       for (const authority of [service.baseUrl, 'http://elsewhere.test:99', 'HTTPS://api.test'])
         assert.deepEqual(await exchange(method, authority + target), origin)
     }
@@ -77,34 +77,34 @@ test('an absolute target without a path is the root, with or without a query', a
   assert.deepEqual(await exchange('GET', `${service.baseUrl}?x=1`), await exchange('GET', '/?x=1'))
 })
 
-test('Link names the base address and the path, whatever the form of the target', async () => {
-  const answer = await exchange('GET', 'http://elsewhere.test/v2/hed-outbreaks/outbreaks?num=1')
-  const link = /^<(.*)>; rel="next"$/.exec(headerOf(answer, 'link') ?? '')?.[1] ?? ''
+test('Link has the base URL and the path for every form of the target', async () => {
+  const response = await exchange('GET', 'http://elsewhere.test/v2/hed-outbreaks/outbreaks?num=1')
+  const link = /^<(.*)>; rel="next"$/.exec(findHeader(response, 'link') ?? '')?.[1] ?? ''
   assert.ok(link.startsWith(`${service.baseUrl}/v2/hed-outbreaks/outbreaks?`), link)
   const next = await exchange('GET', link)
   assert.equal(next.status, 200)
   assert.deepEqual(await exchange('GET', link.slice(service.baseUrl.length)), next)
 })
 
-test('405: OPTIONS * lists the methods that are answered anywhere', async () => {
-  const answer = await exchange('OPTIONS', '*')
-  assert.deepEqual([answer.status, JSON.parse(answer.body).code], [405, 'method_not_allowed'])
-  assert.deepEqual(headerOf(answer, 'allow')?.split(', ').toSorted(), ['GET', 'HEAD', 'POST'])
+test('405: OPTIONS * lists the methods of all resources', async () => {
+  const response = await exchange('OPTIONS', '*')
+  assert.deepEqual([response.status, JSON.parse(response.body).code], [405, 'method_not_allowed'])
+  assert.deepEqual(findHeader(response, 'allow')?.split(', ').toSorted(), ['GET', 'HEAD', 'POST'])
 })
 
-const refused: [method: string, target: string][] = [
+const rejected: [method: string, target: string][] = [
   ['GET', '*'],
   ['CONNECT', 'elsewhere.test:443'],
   ['GET', 'elsewhere.test:443'],
   ['GET', 'ftp://elsewhere.test/v2/hed-outbreaks/outbreaks'],
   ['GET', 'http:///v2/hed-outbreaks/outbreaks'],
 ]
-for (const [method, target] of refused) {
+for (const [method, target] of rejected) {
   test(`400 invalid_request: ${method} ${target}`, async () => {
-    const answer = await exchange(method, target)
-    assert.equal(answer.status, 400, answer.body)
-    assert.equal(JSON.parse(answer.body).code, 'invalid_request')
-    assert.equal(headerOf(answer, 'content-type'), 'application/problem+json')
-    assert.match(headerOf(answer, 'x-content-type-options') ?? '', /nosniff/)
+    const response = await exchange(method, target)
+    assert.equal(response.status, 400, response.body)
+    assert.equal(JSON.parse(response.body).code, 'invalid_request')
+    assert.equal(findHeader(response, 'content-type'), 'application/problem+json')
+    assert.match(findHeader(response, 'x-content-type-options') ?? '', /nosniff/)
   })
 }

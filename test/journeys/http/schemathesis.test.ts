@@ -1,5 +1,5 @@
-// The described interface, attacked by a program that has read nothing but the description: every check it has, thousands of
-// requests. SCHEMATHESIS names the program (from PyPI); where it is not named, this is skipped.
+// Schemathesis (PyPI) tests the service against its OpenAPI document with all checks and thousands of requests.
+// SCHEMATHESIS is the path of the program; the test is skipped without it.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,24 +13,24 @@ import { obtainToken } from '../../fixtures/api-client.ts'
 
 const program = process.env['SCHEMATHESIS'] ?? ''
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '60'
-const FEWEST_CASES = Number(process.env['SCHEMATHESIS_CASES'] ?? 2000)
+const MIN_CASES = Number(process.env['SCHEMATHESIS_CASES'] ?? 2000)
 const sample = path.resolve(import.meta.dirname, '../../../sample')
 
 /*
- * A cursor is one that we gave out, a release one that exists, and filters must not contradict each other: no schema can say
- * so. A request that is right by the schema may therefore be refused, and the refusal is then held against its own schema.
+ * A schema cannot say that a cursor was issued by the service, that a release exists, or that filters do not contradict
+ * each other. A request that matches the schema may therefore give an error; its response is checked against the schema.
  */
 const CONFIG = `
 [checks.positive_data_acceptance]
 expected-statuses = [200, 206, 304, 400, 401, 403, 404, 410, 416]
 
-# Random values for all filters at once make an address that is too long.
+# Random values for all filters at once give a URL that is too long.
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 406, 415, 431]
 `
 
-test('an attack by the description finds nothing', {
-  skip: program === '' ? 'SCHEMATHESIS does not name the program' : false,
+test('schemathesis finds no error', {
+  skip: program === '' ? 'SCHEMATHESIS is not set' : false,
   timeout: 1_200_000,
 }, async (t) => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-attack-'))
@@ -51,10 +51,10 @@ test('an attack by the description finds nothing', {
     ],
     { cwd: directory, maxBuffer: 1 << 26 },
   ).catch((error: unknown) => {
-    const { stdout: said = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    return assert.fail(`${said.slice(-8000)}\n${stderr.slice(-2000)}`)
+    const { stdout: output = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+    return assert.fail(`${output.slice(-8000)}\n${stderr.slice(-2000)}`)
   })
   const cases = Number(/(\d[\d,]*) (?:generated|test cases)/.exec(stdout)?.[1]?.replaceAll(',', '') ?? 0)
   t.diagnostic(`${cases} cases`)
-  assert.ok(cases >= FEWEST_CASES, stdout.slice(-3000))
+  assert.ok(cases >= MIN_CASES, stdout.slice(-3000))
 })

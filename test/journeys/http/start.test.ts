@@ -1,4 +1,4 @@
-// What a node refuses to start on, in one sentence and with code 2, and what does not end one that runs.
+// Errors at the start of a node give one sentence and exit code 2; later schema changes and SIGHUP do not end it.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -11,13 +11,13 @@ import { newSettings, outbreakctl, prepareDatabase, type Settings, startService 
 import { createTestDatabase } from '../../database.ts'
 
 const NEWER =
-  /^The database schema is newer than this program, .* 9999_from_the_future: run the version of the program/m
-const OLDER = /^The database schema is older than this program, .* \d{4}_\w+: run outbreakctl migrate\.$/m
-const WAIT_MS = 60_000
+  /^The database schema is newer than this program, .* 9999_from_the_future: run a newer version of the program/m
+const OLDER = /^The database schema is older than this program .* \d{4}_\w+: run outbreakctl migrate\.$/m
+const TIMEOUT_MS = 60_000
 const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-start-'))
 after(() => rmSync(home, { recursive: true, force: true }))
 
-async function ask(url: string, text: string): Promise<void> {
+async function query(url: string, text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
   await client.connect()
   await client.query(text)
@@ -25,19 +25,19 @@ async function ask(url: string, text: string): Promise<void> {
 }
 
 const addUnknown = (url: string) =>
-  ask(url, `insert into migration (name, run_on) values ('9999_from_the_future', now())`)
-const removeLast = (url: string) => ask(url, 'delete from migration where id = (select max(id) from migration)')
+  query(url, `insert into migration (name, run_on) values ('9999_from_the_future', now())`)
+const removeLast = (url: string) => query(url, 'delete from migration where id = (select max(id) from migration)')
 
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + WAIT_MS
-  while (!isSo()) {
-    assert.ok(Date.now() < deadline, what)
+async function waitUntil(condition: () => boolean, message: string): Promise<void> {
+  const deadline = Date.now() + TIMEOUT_MS
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, message)
     await wait(20)
   }
 }
 
-/** It leaves by itself, with code 2, one sentence and no stack. */
-async function assertNodeRefuses(settings: Settings, sentence: RegExp, overrides: Record<string, string> = {}) {
+/** Asserts that the node exits with code 2, one sentence and no stack trace. */
+async function assertStartFails(settings: Settings, sentence: RegExp, overrides: Record<string, string> = {}) {
   const failure = await startService(settings, { OUTBREAKS_LOG_LEVEL: 'silent', ...overrides }).catch(
     (error: Error) => error,
   )
@@ -47,41 +47,41 @@ async function assertNodeRefuses(settings: Settings, sentence: RegExp, overrides
   assert.doesNotMatch(failure.message, /\n {4}at /)
 }
 
-test('a schema that is older: neither a node nor a command begins, and migrate mends it', async () => {
-  // On a server where not even the roles are there.
+test('with an older schema neither a node nor a command starts, except migrate', async () => {
+  // On a server without the roles.
   const cluster = await createCluster()
   after(() => cluster.stop())
   const settings = newSettings(cluster.url)
-  await assertNodeRefuses(settings, OLDER)
+  await assertStartFails(settings, OLDER)
   await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Somebody'), /older than this program/)
   await outbreakctl(settings, 'migrate')
   await removeLast(settings.databaseUrl)
-  await assertNodeRefuses(settings, OLDER)
+  await assertStartFails(settings, OLDER)
   await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Somebody'), /older than this program/)
 })
 
-test('a table of migrations that the node may not read is one of an older schema', async () => {
+test('a migration table that the node may not read is reported as an older schema', async () => {
   const settings = newSettings(await createTestDatabase())
-  await ask(settings.databaseUrl, 'revoke select on migration from outbreaks_api')
-  await assertNodeRefuses(settings, OLDER)
+  await query(settings.databaseUrl, 'revoke select on migration from outbreaks_api')
+  await assertStartFails(settings, OLDER)
 })
 
-test('a schema that is newer: neither a node nor a command begins; a node that runs goes on and leaves in order', async () => {
+test('with a newer schema neither a node nor a command starts; a running node continues and shuts down cleanly', async () => {
   const settings = newSettings(await createTestDatabase())
   await prepareDatabase(settings)
   const node = await startService(settings)
   after(() => node.process.kill('SIGKILL'))
   await addUnknown(settings.databaseUrl)
-  await assertNodeRefuses(settings, NEWER)
+  await assertStartFails(settings, NEWER)
   await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Somebody'), /newer than this program/)
-  // A change of a watched table makes the node read it again.
-  await ask(settings.databaseUrl, `insert into client (client_id, name, scopes) values ('a', 'a', '{}')`)
+  // The node reloads a watched table after a change.
+  await query(settings.databaseUrl, `insert into client (client_id, name, scopes) values ('a', 'a', '{}')`)
   await wait(1500)
   assert.equal((await fetch(`${node.baseUrl}/live`)).status, 200)
   assert.equal(await node.stop(), 0)
 })
 
-test('a node that starts while the database is away leaves when it comes back with a schema it does not know', async () => {
+test('a node that starts without the database exits when the database returns with a newer schema', async () => {
   const cluster = await createCluster()
   after(() => cluster.stop())
   const settings = newSettings(cluster.url)
@@ -89,36 +89,32 @@ test('a node that starts while the database is away leaves when it comes back wi
   await addUnknown(cluster.url)
   await cluster.stopServer()
   const port = await findFreePort()
-  const refused = assertNodeRefuses(settings, NEWER, { OUTBREAKS_PORT: String(port) })
-  const statusOf = (address: string) =>
-    fetch(`http://127.0.0.1:${port}${address}`).then(
+  const failedStart = assertStartFails(settings, NEWER, { OUTBREAKS_PORT: String(port) })
+  const readStatus = (pathname: string) =>
+    fetch(`http://127.0.0.1:${port}${pathname}`).then(
       (response) => response.status,
       () => 0,
     )
-  const deadline = Date.now() + WAIT_MS
-  while ((await statusOf('/live')) !== 200) {
-    assert.ok(Date.now() < deadline, 'it does not live without a database')
+  const deadline = Date.now() + TIMEOUT_MS
+  while ((await readStatus('/live')) !== 200) {
+    assert.ok(Date.now() < deadline, 'the node is not live without a database')
     await wait(50)
   }
-  assert.equal(await statusOf('/ready'), 503)
+  assert.equal(await readStatus('/ready'), 503)
   await cluster.start()
-  await refused
+  await failedStart
 })
 
-test('a files directory that is not there, or is none, is refused by a node and before a release is published', async () => {
+test('a files directory that does not exist, or is a file, is an error for a node and for publishing', async () => {
   const settings = newSettings(await createTestDatabase())
   await prepareDatabase(settings)
   const file = path.join(home, 'file')
   writeFileSync(file, '')
-  for (const place of [path.join(home, 'nowhere'), file]) {
-    await assertNodeRefuses(
-      settings,
-      /OUTBREAKS_FILES must be a directory that exists and that this process may read/,
-      {
-        OUTBREAKS_FILES: place,
-      },
-    )
-    process.env['OUTBREAKS_FILES'] = place
+  for (const directory of [path.join(home, 'nowhere'), file]) {
+    await assertStartFails(settings, /OUTBREAKS_FILES must be a directory that exists and that this process may read/, {
+      OUTBREAKS_FILES: directory,
+    })
+    process.env['OUTBREAKS_FILES'] = directory
     await assert.rejects(outbreakctl(settings, 'release', 'publish', 'sample'), /OUTBREAKS_FILES must be a directory/)
     delete process.env['OUTBREAKS_FILES']
   }
@@ -131,9 +127,9 @@ test('SIGHUP does not end a node, and is logged in one line', async () => {
   const node = await startService(settings)
   after(() => node.process.kill('SIGKILL'))
   node.process.kill('SIGHUP')
-  await until(
+  await waitUntil(
     () => node.output().includes('SIGHUP is ignored') || node.process.signalCode !== null,
-    'nothing is logged',
+    'SIGHUP is not logged',
   )
   assert.equal((await fetch(`${node.baseUrl}/live`)).status, 200)
   assert.equal(node.output().split('SIGHUP').length, 2)

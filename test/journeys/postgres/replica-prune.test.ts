@@ -1,5 +1,5 @@
-// Releases are pruned on the primary while a node reads them from a replica: around the moment of replay every answer is
-// what the release held, byte for byte, or a refusal.
+// A release is pruned on the primary while a node reads it from a replica: every response is byte for byte that of the
+// release, or 410 or 503.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -16,7 +16,7 @@ const RECORDS = 3000
 const LOOPS = 4
 const BEFORE_MS = 300
 const AFTER_MS = 1500
-const HOME = '/v2/hed-outbreaks'
+const DATASET_PATH = '/v2/hed-outbreaks'
 
 const primary = await createCluster({ durable: true })
 after(() => primary.stop())
@@ -37,51 +37,51 @@ const node = await startService({ ...settings, databaseUrl: replica.url }, { OUT
 after(node.stop)
 const token = await obtainToken(credentials, `${node.baseUrl}/oauth/token`, node.baseUrl)
 
-async function ask(address: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(node.baseUrl + address, {
+async function get(pathname: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(node.baseUrl + pathname, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(5000),
   })
   return { status: response.status, text: await response.text() }
 }
 
-/** Everything that reads release 1: pages by cursor and by offset, filters, counts, records, differences. */
-async function listAddresses(): Promise<string[]> {
-  const addresses: string[] = []
-  for (let next: string | null = `${HOME}/outbreaks?num=100&release=1`; next !== null; ) {
-    addresses.push(next)
-    const { text } = await ask(next)
+/** Requests that read release 1: pages by cursor and by offset, filters, counts, records, changes. */
+async function listPaths(): Promise<string[]> {
+  const paths: string[] = []
+  for (let next: string | null = `${DATASET_PATH}/outbreaks?num=100&release=1`; next !== null; ) {
+    paths.push(next)
+    const { text } = await get(next)
     const page = (JSON.parse(text) as { next_page: string | null }).next_page
-    next = page === null ? null : `${HOME}/outbreaks?num=100&page=${page}`
+    next = page === null ? null : `${DATASET_PATH}/outbreaks?num=100&page=${page}`
   }
-  const { text } = await ask(`${HOME}/event-names?release=1`)
+  const { text } = await get(`${DATASET_PATH}/event-names?release=1`)
   const [event = ''] = (JSON.parse(text) as string[]).map(encodeURIComponent)
   for (let offset = 0; offset < RECORDS; offset += 300)
-    addresses.push(`/v1/hed-outbreaks/outbreaks?release=1&num=100&offset=${offset}`)
-  for (let id = 1; id < RECORDS; id += 211) addresses.push(`${HOME}/outbreaks/${id}?release=1`)
-  addresses.push(
-    `${HOME}/event-names?release=1`,
-    `${HOME}/events?release=1`,
-    `${HOME}/facets?release=1`,
-    `${HOME}/facets?release=1&event=${event}`,
-    `${HOME}/outbreaks?release=1&event=${event}`,
-    `${HOME}/outbreaks?release=1&event=${event}&count=exact`,
-    `${HOME}/outbreaks?release=1&case_status=confirmed`,
+    paths.push(`/v1/hed-outbreaks/outbreaks?release=1&num=100&offset=${offset}`)
+  for (let id = 1; id < RECORDS; id += 211) paths.push(`${DATASET_PATH}/outbreaks/${id}?release=1`)
+  paths.push(
+    `${DATASET_PATH}/event-names?release=1`,
+    `${DATASET_PATH}/events?release=1`,
+    `${DATASET_PATH}/facets?release=1`,
+    `${DATASET_PATH}/facets?release=1&event=${event}`,
+    `${DATASET_PATH}/outbreaks?release=1&event=${event}`,
+    `${DATASET_PATH}/outbreaks?release=1&event=${event}&count=exact`,
+    `${DATASET_PATH}/outbreaks?release=1&case_status=confirmed`,
     `/v1/hed-outbreaks/outbreaks?release=1&event=${event}&offset=10`,
-    `${HOME}/changes?from=1&to=2`,
+    `${DATASET_PATH}/changes?from=1&to=2`,
   )
-  return addresses
+  return paths
 }
 
-const addresses = await listAddresses()
-const right = new Map<string, string>()
-for (const address of addresses) {
-  const { status, text } = await ask(address)
-  if (status === 200) right.set(address, text)
-  else assert.fail(`${address} is ${status}: ${text}`)
+const paths = await listPaths()
+const expectedBodies = new Map<string, string>()
+for (const url of paths) {
+  const { status, text } = await get(url)
+  if (status === 200) expectedBodies.set(url, text)
+  else assert.fail(`${url} is ${status}: ${text}`)
 }
 
-test('around the moment of replay no answer is wrong', async (t) => {
+test('while the replica replays the pruning, every response is correct, 410 or 503', async (t) => {
   await replica.pause()
   await outbreakctl(settings, 'release', 'prune', '--before', '2')
   const counts = { 200: 0, 410: 0, 503: 0 }
@@ -89,11 +89,11 @@ test('around the moment of replay no answer is wrong', async (t) => {
   const stopped = new AbortController()
   const loops = Array.from({ length: LOOPS }, async (_, loop) => {
     for (let i = loop * 17; !stopped.signal.aborted; i++) {
-      const address = addresses[i % addresses.length] ?? ''
-      const { status, text } = await ask(address)
+      const url = paths[i % paths.length] ?? ''
+      const { status, text } = await get(url)
       if (status === 200 || status === 410 || status === 503) counts[status]++
-      if (status === 200 ? text !== right.get(address) : status !== 410 && status !== 503)
-        wrong.push(`${status} ${address}: ${text.length} instead of ${right.get(address)?.length} characters`)
+      if (status === 200 ? text !== expectedBodies.get(url) : status !== 410 && status !== 503)
+        wrong.push(`${status} ${url}: ${text.length} instead of ${expectedBodies.get(url)?.length} characters`)
     }
   })
   await wait(BEFORE_MS)
@@ -103,7 +103,7 @@ test('around the moment of replay no answer is wrong', async (t) => {
   await Promise.all(loops)
   t.diagnostic(JSON.stringify({ ...counts, wrong: wrong.length }))
   assert.deepEqual(wrong.slice(0, 5), [])
-  assert.ok(counts[200] + counts[410] + counts[503] >= 100, 'too few answers to say anything')
-  assert.ok(counts[200] > 0 && counts[410] > 0, 'the moment of replay was missed')
-  for (const address of addresses) assert.equal((await ask(address)).status, 410, address)
+  assert.ok(counts[200] + counts[410] + counts[503] >= 100, 'too few responses')
+  assert.ok(counts[200] > 0 && counts[410] > 0, 'the replay was not observed')
+  for (const url of paths) assert.equal((await get(url)).status, 410, url)
 })

@@ -1,5 +1,5 @@
-// A database is replaced by a backup that went its own way and has the same counters: the running node serves the records,
-// and trusts the clients, of the database that is there now.
+// A database is replaced by a backup with other changes and the same version counters: the running node serves the
+// records and accepts the clients of the restored database.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -41,15 +41,15 @@ await outbreakctl(restored, 'client', 'enable', credentials.client_id)
 
 const node = await startService(settings)
 after(node.stop)
-const tokenOf = (given: Credentials) => obtainToken(given, `${node.baseUrl}/oauth/token`, node.baseUrl)
+const issueToken = (client: Credentials) => obtainToken(client, `${node.baseUrl}/oauth/token`, node.baseUrl)
 
-const casesOf = async (token: string) => {
+const readCases = async (token: string) => {
   const response = await readRecord(node.baseUrl, token)
   const { data } = (await response.json()) as { data?: { cases: number }[] }
   return { status: response.status, cases: data?.[0]?.cases, etag: response.headers.get('etag') }
 }
 
-/** As a restore does it: nobody is connected while the one takes the place of the other. */
+/** Replaces the database like a restore, while no session is connected. */
 const swapDatabases = () =>
   administer(
     ...[live, backup].flatMap((name) => [
@@ -61,7 +61,7 @@ const swapDatabases = () =>
     `alter database ${live} allow_connections true`,
   )
 
-test('both databases have the same counters', async () => {
+test('both databases have the same version counters', async () => {
   const read = async (name: string) => {
     const client = new pg.Client(urlOf(name))
     await client.connect()
@@ -72,22 +72,22 @@ test('both databases have the same counters', async () => {
   assert.deepEqual(await read(live), await read(backup))
 })
 
-test('after the restore the node serves its records, and refuses whom it does not know as enabled', async (t) => {
-  const token = await tokenOf(credentials)
-  const other = await tokenOf(revoked)
-  const before = await casesOf(token)
+test('after the restore the node serves the restored records and rejects the client that is disabled there', async (t) => {
+  const token = await issueToken(credentials)
+  const other = await issueToken(revoked)
+  const before = await readCases(token)
   assert.deepEqual([before.status, before.cases], [200, 2])
-  assert.equal((await casesOf(other)).status, 200)
+  assert.equal((await readCases(other)).status, 200)
   await swapDatabases()
-  const began = performance.now()
+  const startedAt = performance.now()
   const isRestored = async () => {
-    const [first, second] = [await casesOf(token), await casesOf(other)]
+    const [first, second] = [await readCases(token), await readCases(other)]
     return (first.status === 401 || (first.cases === 3 && first.etag !== before.etag)) && second.status === 401
   }
   while (!(await isRestored())) {
-    assert.ok(performance.now() - began < 4000, `the node still answers ${JSON.stringify(await casesOf(token))}`)
+    assert.ok(performance.now() - startedAt < 4000, `the node still returns ${JSON.stringify(await readCases(token))}`)
     await wait(20)
   }
-  t.diagnostic(`${Math.round(performance.now() - began)} ms after the restore`)
-  assert.equal((await casesOf(await tokenOf(credentials))).cases, 3)
+  t.diagnostic(`${Math.round(performance.now() - startedAt)} ms after the restore`)
+  assert.equal((await readCases(await issueToken(credentials))).cases, 3)
 })

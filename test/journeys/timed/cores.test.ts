@@ -1,4 +1,4 @@
-// Several processes on one port: who answers, who is refused the port, and what a leaving one costs its clients.
+// Several processes on one port: who responses, who is refused the port, and what a leaving one costs its clients.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -17,10 +17,10 @@ const { client_id, client_secret } = await prepareDatabase(
 const started: Service[] = []
 after(() => started.map((service) => service.process.kill('SIGKILL')))
 
-const SHARED = { OUTBREAKS_SHARE_PORT: 'true' }
+const SHARED_PORT = { OUTBREAKS_SHARE_PORT: 'true' }
 const LOOPS = 8
-const MIGRATION = '/proc/sys/net/ipv4/tcp_migrate_req'
-const migrates = existsSync(MIGRATION) && readFileSync(MIGRATION, 'utf8').trim() === '1'
+const MIGRATION_SETTING = '/proc/sys/net/ipv4/tcp_migrate_req'
+const kernelMigrates = existsSync(MIGRATION_SETTING) && readFileSync(MIGRATION_SETTING, 'utf8').trim() === '1'
 
 async function start(port: number, overrides: Record<string, string>): Promise<Service> {
   const service = await startService(settings, { OUTBREAKS_PORT: String(port), ...overrides })
@@ -28,12 +28,12 @@ async function start(port: number, overrides: Record<string, string>): Promise<S
   return service
 }
 
-const countAnswers = (service: Service) => service.output().split('"route":"/v2/').length - 1
+const countResponses = (service: Service) => service.output().split('"route":"/v2/').length - 1
 
-async function until(isSo: () => boolean, what: string): Promise<void> {
+async function waitUntil(condition: () => boolean, title: string): Promise<void> {
   const deadline = Date.now() + 60_000
-  while (!isSo()) {
-    assert.ok(Date.now() < deadline, `not within 60 s: ${what}`)
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, `not within 60 s: ${title}`)
     await wait(10)
   }
 }
@@ -49,7 +49,7 @@ async function obtainToken({ baseUrl }: Service): Promise<string> {
 }
 
 /** 200, or what went wrong instead. */
-function ask({ baseUrl }: Service, token: string, agent: Agent): Promise<number | string> {
+function get({ baseUrl }: Service, token: string, agent: Agent): Promise<number | string> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }
     const outgoing = request(`${baseUrl}/v2/hed-outbreaks/outbreaks?num=50`, { agent, headers }, (incoming) => {
@@ -65,88 +65,94 @@ function ask({ baseUrl }: Service, token: string, agent: Agent): Promise<number 
 /** Loops of requests, on a fresh connection each or on one that is kept; the end of it tells what was not 200. */
 function startLoad(keepAlive: boolean) {
   const stopped = new AbortController()
-  const odd: (number | string)[] = []
-  let answers = 0
+  const failures: (number | string)[] = []
+  let responses = 0
   const loops = Array.from({ length: LOOPS }, async () => {
     const agent = new Agent({ keepAlive, maxSockets: 1 })
-    for (; !stopped.signal.aborted; answers++) {
-      const status = await ask(staying, token, agent)
-      if (status !== 200) odd.push(status)
+    for (; !stopped.signal.aborted; responses++) {
+      const status = await get(remaining, token, agent)
+      if (status !== 200) failures.push(status)
     }
     agent.destroy()
   })
   return async () => {
     stopped.abort()
     await Promise.all(loops)
-    return { answers, odd }
+    return { responses, failures }
   }
 }
 
 const onLinux = process.platform === 'linux'
 const linux = { skip: onLinux ? false : 'what is said here of shared ports is said of Linux' }
 const port = await findFreePort()
-const pair = onLinux ? await Promise.all([start(port, SHARED), start(port, SHARED)]) : []
-const [staying, leaving] = pair as [Service, Service]
-const token = onLinux ? await obtainToken(staying) : ''
+const pair = onLinux ? await Promise.all([start(port, SHARED_PORT), start(port, SHARED_PORT)]) : []
+const [remaining, stopping] = pair as [Service, Service]
+const token = onLinux ? await obtainToken(remaining) : ''
 
 test('two processes on one port both answer, and a token of one is good at the other', linux, async (t) => {
   const agent = new Agent({ keepAlive: false })
-  const statuses = await Promise.all(Array.from({ length: 64 }, () => ask(staying, token, agent)))
+  const statuses = await Promise.all(Array.from({ length: 64 }, () => get(remaining, token, agent)))
   assert.deepEqual(new Set(statuses), new Set([200]))
-  await until(() => countAnswers(staying) + countAnswers(leaving) === 64, 'every request is in one of the logs')
-  t.diagnostic(`of 64 connections ${countAnswers(staying)} and ${countAnswers(leaving)}`)
+  await waitUntil(
+    () => countResponses(remaining) + countResponses(stopping) === 64,
+    'every request is in one of the logs',
+  )
+  t.diagnostic(`of 64 connections ${countResponses(remaining)} and ${countResponses(stopping)}`)
   // Chance gives one of two fewer than 8 of 64 less than once in 10^10 times.
-  for (const service of pair) assert.ok(countAnswers(service) >= 8)
+  for (const service of pair) assert.ok(countResponses(service) >= 8)
 })
 
 test('a client with one connection stays at one process', linux, async () => {
-  const before = pair.map(countAnswers)
+  const before = pair.map(countResponses)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  for (let i = 0; i < 20; i++) assert.equal(await ask(staying, token, agent), 200)
+  for (let i = 0; i < 20; i++) assert.equal(await get(remaining, token, agent), 200)
   agent.destroy()
-  const gained = () => pair.map((service, i) => countAnswers(service) - (before[i] ?? 0)).sort((a, b) => a - b)
-  await until(() => gained()[1] === 20, 'one log has them all')
+  const gained = () => pair.map((service, i) => countResponses(service) - (before[i] ?? 0)).sort((a, b) => a - b)
+  await waitUntil(() => gained()[1] === 20, 'one log has them all')
   assert.deepEqual(gained(), [0, 20])
 })
 
 test('a port is shared only where all say so: anyone else leaves with a message and never serves', linux, async () => {
-  const alone = await findFreePort()
-  const holder = await start(alone, {})
-  const refused = [start(alone, {}), start(alone, SHARED), start(port, {})]
-  const assertRefused = (attempt: Promise<Service>) =>
+  const unsharedPort = await findFreePort()
+  const owner = await start(unsharedPort, {})
+  const attempts = [start(unsharedPort, {}), start(unsharedPort, SHARED_PORT), start(port, {})]
+  const assertCannotListen = (attempt: Promise<Service>) =>
     assert.rejects(attempt, (error: Error) => {
       assert.match(error.message, /left with code 1:/)
       assert.match(error.message, /^The node cannot listen: .*address already in use 127\.0\.0\.1:\d+$/m)
       assert.doesNotMatch(error.message, /"msg":"listening"/)
       return true
     })
-  await Promise.all(refused.map(assertRefused))
-  assert.equal(await ask(holder, await obtainToken(holder), new Agent()), 200)
-  assert.equal(await holder.stop(), 0)
+  await Promise.all(attempts.map(assertCannotListen))
+  assert.equal(await get(owner, await obtainToken(owner), new Agent()), 200)
+  assert.equal(await owner.stop(), 0)
 })
 
 test('SIGTERM to one of two: the other goes on, and at most what met the closing is lost', linux, async (t) => {
   const loads = [startLoad(false), startLoad(true)]
-  const before = countAnswers(leaving)
-  await until(() => countAnswers(leaving) > before + 200, 'the load has reached it')
-  const began = performance.now()
-  const code = await leaving.stop()
-  const ms = Math.round(performance.now() - began)
+  const before = countResponses(stopping)
+  await waitUntil(() => countResponses(stopping) > before + 200, 'the load has reached it')
+  const startedAt = performance.now()
+  const code = await stopping.stop()
+  const ms = Math.round(performance.now() - startedAt)
   await wait(200)
   const [fresh, kept] = await Promise.all(loads.map((stop) => stop()))
   const stopLater = startLoad(false)
   await wait(300)
   const later = await stopLater()
   assert.ok(fresh !== undefined && kept !== undefined)
-  t.diagnostic(`left after ${ms} ms, the kernel ${migrates ? 'hands over' : 'resets'} who waits to be accepted`)
-  t.diagnostic(`lost: ${fresh.odd.length} of ${fresh.answers} on fresh, ${kept.odd.length} of ${kept.answers} on kept`)
+  t.diagnostic(`left after ${ms} ms, the kernel ${kernelMigrates ? 'hands over' : 'resets'} who waits to be accepted`)
+  t.diagnostic(
+    `lost: ${fresh.failures.length} of ${fresh.responses} on fresh, ${kept.failures.length} of ${kept.responses} on kept`,
+  )
 
   assert.equal(code, 0)
-  assert.match(leaving.output(), /"msg":"stopped"/)
+  assert.match(stopping.output(), /"msg":"stopped"/)
   // A loop has one connection at a time, so it waits in the closing queue, or crosses with the closing, at most once.
-  assert.ok(fresh.odd.length <= (migrates ? 0 : LOOPS))
-  assert.ok(kept.odd.length <= LOOPS)
-  for (const fault of [...fresh.odd, ...kept.odd]) assert.match(String(fault), /ECONNRESET|EPIPE|socket hang up/)
-  assert.deepEqual(later.odd, [])
-  for (const { answers } of [fresh, kept, later]) assert.ok(answers > 20)
+  assert.ok(fresh.failures.length <= (kernelMigrates ? 0 : LOOPS))
+  assert.ok(kept.failures.length <= LOOPS)
+  for (const failure of [...fresh.failures, ...kept.failures])
+    assert.match(String(failure), /ECONNRESET|EPIPE|socket hang up/)
+  assert.deepEqual(later.failures, [])
+  for (const { responses } of [fresh, kept, later]) assert.ok(responses > 20)
 })

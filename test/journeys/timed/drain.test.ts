@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
-import { startWitness } from '../../machine-delay.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 
 const PATHS = [
   '/v1/hed-outbreaks/outbreaks?num=50',
@@ -17,9 +17,9 @@ const PATHS = [
 ]
 /** Long enough that a busy machine ends its load within it. */
 const DRAIN_SECONDS = 4
-const FEWEST_ANSWERS = 20
-const witness = await startWitness()
-after(witness.stop)
+const MIN_RESPONSES = 20
+const machineDelay = await measureMachineDelay()
+after(machineDelay.stop)
 const settings = newSettings(await createTestDatabase())
 const { client_id, client_secret } = await prepareDatabase(
   settings,
@@ -46,10 +46,10 @@ async function obtainToken(service: Service): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token
 }
 
-function get(service: Service, address: string, token: string, agent: Agent): Promise<number> {
+function get(service: Service, pathname: string, token: string, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` }
-    request(service.baseUrl + address, { agent, headers, timeout: 30_000 }, (incoming) => {
+    request(service.baseUrl + pathname, { agent, headers, timeout: 30_000 }, (incoming) => {
       incoming.resume().on('end', () => resolve(incoming.statusCode ?? 0))
     })
       .on('error', reject)
@@ -60,25 +60,25 @@ function get(service: Service, address: string, token: string, agent: Agent): Pr
 /** Loops of requests, each on a connection of its own that is kept; `stop` gives the statuses that were not 200. */
 function startLoad(service: Service, token: string, keepAlive: boolean) {
   const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive, maxSockets: 1 }))
-  const odd: unknown[] = []
+  const failures: unknown[] = []
   const stopped = new AbortController()
-  let answers = 0
+  let responses = 0
   const loops = agents.map(async (agent, loop) => {
     for (let i = loop; !stopped.signal.aborted; i++) {
       const status = await get(service, PATHS[i % PATHS.length] ?? '', token, agent).catch(
         (error: Error) => error.message,
       )
-      if (status !== 200) odd.push(status)
-      answers++
+      if (status !== 200) failures.push(status)
+      responses++
     }
     agent.destroy()
   })
   return {
-    count: () => answers,
+    count: () => responses,
     async stop() {
       stopped.abort()
       await Promise.all(loops)
-      return { answers, odd }
+      return { responses, failures }
     },
   }
 }
@@ -89,9 +89,9 @@ async function startSlowRequest(service: Service) {
   const body = tokenRequest(service)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
-  let answer = ''
+  let response = ''
   socket.setEncoding('utf8').on('data', (text: string) => {
-    answer += text
+    response += text
   })
   socket.on('error', () => {})
   socket.write(`POST /oauth/token HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n`)
@@ -100,13 +100,13 @@ async function startSlowRequest(service: Service) {
     async finish() {
       socket.write(body.slice(20))
       await once(socket, 'close')
-      return answer.split('\r\n')[0]
+      return response.split('\r\n')[0]
     },
   }
 }
 
 /** Until it accepts no connection any more. */
-async function untilClosed({ baseUrl }: Service): Promise<void> {
+async function waitUntilClosed({ baseUrl }: Service): Promise<void> {
   const { port } = new URL(baseUrl)
   const deadline = Date.now() + 60_000
   const isOpen = () =>
@@ -120,25 +120,25 @@ async function untilClosed({ baseUrl }: Service): Promise<void> {
   }
 }
 
-const exitOf = (service: Service) => once(service.process, 'exit') as Promise<[number | null, string | null]>
+const waitForExit = (service: Service) => once(service.process, 'exit') as Promise<[number | null, string | null]>
 
 test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0', async (t) => {
   const service = await start({ OUTBREAKS_DRAIN_SECONDS: String(DRAIN_SECONDS) })
   const token = await obtainToken(service)
   const kept = startLoad(service, token, true)
   const fresh = startLoad(service, token, false)
-  while (kept.count() <= FEWEST_ANSWERS || fresh.count() <= FEWEST_ANSWERS) await wait(20)
+  while (kept.count() <= MIN_RESPONSES || fresh.count() <= MIN_RESPONSES) await wait(20)
   assert.equal((await fetch(`${service.baseUrl}/live`)).headers.get('connection'), 'keep-alive')
   const slow = await startSlowRequest(service)
   await wait(50)
 
-  const exit = exitOf(service)
-  witness.forget()
-  const began = performance.now()
+  const exit = waitForExit(service)
+  machineDelay.reset()
+  const startedAt = performance.now()
   service.process.kill('SIGTERM')
   while ((await fetch(`${service.baseUrl}/ready`)).status !== 503)
-    assert.ok(performance.now() - began < witness.allow(300))
-  const unready = Math.round(performance.now() - began)
+    assert.ok(performance.now() - startedAt < machineDelay.addTo(300))
+  const unready = Math.round(performance.now() - startedAt)
   // Whoever keeps a connection is told to open another, so that hardly a request crosses with the end.
   const { headers } = await fetch(`${service.baseUrl}/live`)
   assert.equal(headers.get('connection'), 'close')
@@ -146,24 +146,24 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
     status: 'not ready',
     reasons: ['draining'],
   })
-  await wait(800 - (performance.now() - began))
+  await wait(800 - (performance.now() - startedAt))
   const loads = await Promise.all([kept.stop(), fresh.stop()])
-  const stopped = performance.now() - began
+  const stopped = performance.now() - startedAt
   // The listener is closed by now; what was under way is still answered, on a connection that is then closed.
-  await untilClosed(service)
-  const slowAnswer = await slow.finish()
+  await waitUntilClosed(service)
+  const slowStatusLine = await slow.finish()
   const [code] = await exit
-  const total = Math.round(performance.now() - began)
-  t.diagnostic(`unready after ${unready} ms, ${loads.map((load) => load.answers)} answers, left after ${total} ms`)
+  const total = Math.round(performance.now() - startedAt)
+  t.diagnostic(`unready after ${unready} ms, ${loads.map((load) => load.responses)} responses, left after ${total} ms`)
 
   assert.ok(stopped < DRAIN_SECONDS * 1000, `the load was stopped only after ${stopped} ms`)
-  for (const { answers, odd } of loads) {
-    assert.deepEqual(odd, [])
-    assert.ok(answers > FEWEST_ANSWERS)
+  for (const { responses, failures } of loads) {
+    assert.deepEqual(failures, [])
+    assert.ok(responses > MIN_RESPONSES)
   }
-  assert.equal(slowAnswer, 'HTTP/1.1 200 OK')
+  assert.equal(slowStatusLine, 'HTTP/1.1 200 OK')
   assert.equal(code, 0)
-  assert.ok(total < witness.allow(DRAIN_SECONDS * 1000 + 3000))
+  assert.ok(total < machineDelay.addTo(DRAIN_SECONDS * 1000 + 3000))
   assert.match(service.output(), /"msg":"stopped"/)
 })
 
@@ -173,27 +173,27 @@ test('SIGTERM: connections that are kept open and idle do not hold it back', asy
   t.after(() => agent.destroy())
   const token = await obtainToken(service)
   await Promise.all(Array.from({ length: 10 }, () => get(service, PATHS[0] ?? '', token, agent)))
-  const silent = connect(Number(new URL(service.baseUrl).port), '127.0.0.1').on('error', () => {})
-  await once(silent, 'connect')
-  const began = performance.now()
+  const idle = connect(Number(new URL(service.baseUrl).port), '127.0.0.1').on('error', () => {})
+  await once(idle, 'connect')
+  const startedAt = performance.now()
   const code = await service.stop()
-  const ms = Math.round(performance.now() - began)
-  silent.destroy()
+  const ms = Math.round(performance.now() - startedAt)
+  idle.destroy()
   t.diagnostic(`left after ${ms} ms`)
   assert.equal(code, 0)
-  assert.ok(ms < witness.allow(8000))
+  assert.ok(ms < machineDelay.addTo(8000))
 })
 
 test('SIGTERM: a request that never ends is not waited for beyond its time', async (t) => {
   const service = await start()
   await startSlowRequest(service)
   await wait(50)
-  const began = performance.now()
+  const startedAt = performance.now()
   const code = await service.stop()
-  const ms = Math.round(performance.now() - began)
+  const ms = Math.round(performance.now() - startedAt)
   t.diagnostic(`left after ${ms} ms with code ${code}`)
   assert.equal(code, 0)
-  assert.ok(ms < witness.allow(8000))
+  assert.ok(ms < machineDelay.addTo(8000))
 })
 
 test('kill -9 under load: the next start on the same port is ready and serves', async (t) => {
@@ -203,15 +203,15 @@ test('kill -9 under load: the next start on the same port is ready and serves', 
   const token = await obtainToken(service)
   const load = startLoad(service, token, true)
   await wait(300)
-  const exit = exitOf(service)
+  const exit = waitForExit(service)
   service.process.kill('SIGKILL')
   assert.deepEqual(await exit, [null, 'SIGKILL'])
   await load.stop()
 
-  const began = performance.now()
+  const startedAt = performance.now()
   const next = await start({ OUTBREAKS_PORT: port })
-  t.diagnostic(`ready ${Math.round(performance.now() - began)} ms after the start`)
+  t.diagnostic(`ready ${Math.round(performance.now() - startedAt)} ms after the start`)
   const agent = new Agent()
-  for (const address of PATHS) assert.equal(await get(next, address, token, agent), 200, 'tokens live on')
+  for (const pathname of PATHS) assert.equal(await get(next, pathname, token, agent), 200, 'tokens live on')
   assert.equal(await next.stop(), 0)
 })

@@ -25,16 +25,16 @@ const LIMIT = 8
 const CONNECTIONS = 48
 const ATTACK_MS = 8000
 /** The machine may have other work: what counts is that nobody waits for all that the expensive client asks. */
-const LONGEST_MS = 6000
-const HOME = '/v2/hed-outbreaks'
-const CACHED = `${HOME}/outbreaks?num=1000`
+const MAX_RESPONSE_MS = 6000
+const DATASET_PATH = '/v2/hed-outbreaks'
+const CACHED_PATH = `${DATASET_PATH}/outbreaks?num=1000`
 
 const settings = newSettings(await createTestDatabase())
 const out = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-fairness-'))
 after(() => rm(out, { recursive: true, force: true }))
 await writeSynthRelease({ records: RECORDS, seed: 1, release: 1 }, out)
-const quiet = await prepareDatabase(settings, out)
-const expensive = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Expensive')
+const quietClient = await prepareDatabase(settings, out)
+const expensiveClient = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Expensive')
 const admin = new pg.Client(settings.databaseUrl)
 await admin.connect()
 const started: Service[] = []
@@ -49,12 +49,12 @@ async function start(overrides: Record<string, string>): Promise<Service> {
   return service
 }
 
-const tokenOf = (service: Service, client: Credentials) =>
+const issueToken = (service: Service, client: Credentials) =>
   obtainToken(client, `${service.baseUrl}/oauth/token`, service.baseUrl)
 
 /** The value with the most records that a series may still be read of. */
-async function findLargest(service: Service, token: string): Promise<string> {
-  const response = await fetch(`${service.baseUrl}${HOME}/facets?num=1000`, {
+async function findLargestCountry(service: Service, token: string): Promise<string> {
+  const response = await fetch(`${service.baseUrl}${DATASET_PATH}/facets?num=1000`, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(10_000),
   })
@@ -65,18 +65,18 @@ async function findLargest(service: Service, token: string): Promise<string> {
 }
 
 /** Each another question, so that none is answered from memory: counts of values, and counts over time. */
-const questionOf = (i: number, country: string) => {
+const createExpensivePath = (i: number, country: string) => {
   const day = new Date(Date.UTC(1990, 0, 1 + (i % 2000))).toISOString().slice(0, 10)
   return i % 2 === 0
-    ? `${HOME}/facets?date_from=${day}&num=${1 + (i % 1000)}`
-    : `${HOME}/series?interval=day&mixed=warn&date_from=${day}&country_code=${country}`
+    ? `${DATASET_PATH}/facets?date_from=${day}&num=${1 + (i % 1000)}`
+    : `${DATASET_PATH}/series?interval=day&mixed=warn&date_from=${day}&country_code=${country}`
 }
 
 /** The status, or 0 where the connection was lost. */
-function get(service: Service, address: string, token: string, agent: Agent): Promise<number> {
+function get(service: Service, pathname: string, token: string, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }
-    const outgoing = request(service.baseUrl + address, { agent, headers, timeout: 20_000 }, (incoming) => {
+    const outgoing = request(service.baseUrl + pathname, { agent, headers, timeout: 20_000 }, (incoming) => {
       incoming.resume().on('end', () => resolve(incoming.statusCode ?? 0))
       incoming.on('error', () => resolve(0))
     })
@@ -91,7 +91,7 @@ function startAttack(service: Service, token: string, country: string) {
   const stopped = new AbortController()
   const loops = agents.map(async (agent, loop) => {
     for (let i = loop; !stopped.signal.aborted; i += CONNECTIONS) {
-      const status = await get(service, questionOf(i, country), token, agent)
+      const status = await get(service, createExpensivePath(i, country), token, agent)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       // Even who is refused does not come back at once.
       if (status !== 200) await wait(100)
@@ -113,32 +113,32 @@ interface Probe {
 }
 
 async function probe(send: () => Promise<Response>): Promise<Probe> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const response = await send()
   await response.arrayBuffer()
-  return { status: response.status, ms: performance.now() - began }
+  return { status: response.status, ms: performance.now() - startedAt }
 }
 
-async function observe(service: Service, token: string, forMs: number) {
-  const bounded = () => AbortSignal.timeout(15_000)
+async function observe(service: Service, token: string, durationMs: number) {
+  const createTimeout = () => AbortSignal.timeout(15_000)
   const probes: Record<'page' | 'token' | 'ready', Probe[]> = { page: [], token: [], ready: [] }
-  const until = performance.now() + forMs
-  const repeat = async (found: Probe[], send: () => Promise<Response>) => {
-    while (performance.now() < until) {
-      found.push(await probe(send))
+  const end = performance.now() + durationMs
+  const repeat = async (results: Probe[], send: () => Promise<Response>) => {
+    while (performance.now() < end) {
+      results.push(await probe(send))
       await wait(100)
     }
   }
   const headers = { authorization: `Bearer ${token}` }
   await Promise.all([
-    repeat(probes.page, () => fetch(service.baseUrl + CACHED, { headers, signal: bounded() })),
-    repeat(probes.token, () => requestToken(quiet, `${service.baseUrl}/oauth/token`, service.baseUrl)),
-    repeat(probes.ready, () => fetch(`${service.baseUrl}/ready`, { signal: bounded() })),
+    repeat(probes.page, () => fetch(service.baseUrl + CACHED_PATH, { headers, signal: createTimeout() })),
+    repeat(probes.token, () => requestToken(quietClient, `${service.baseUrl}/oauth/token`, service.baseUrl)),
+    repeat(probes.ready, () => fetch(`${service.baseUrl}/ready`, { signal: createTimeout() })),
   ])
   return probes
 }
 
-const longest = (probes: Probe[]) => Math.round(Math.max(...probes.map(({ ms }) => ms)))
+const findLongest = (probes: Probe[]) => Math.round(Math.max(...probes.map(({ ms }) => ms)))
 
 async function readActive(): Promise<string[]> {
   const { rows } = await admin.query<{ query: string }>(
@@ -150,36 +150,36 @@ async function readActive(): Promise<string[]> {
 
 test(`a client with ${CONNECTIONS} connections of expensive requests leaves room for another`, async (t) => {
   const service = await start({ OUTBREAKS_CLIENT_CONCURRENCY: String(LIMIT) })
-  const token = await tokenOf(service, quiet)
-  const attacker = await tokenOf(service, expensive)
+  const token = await issueToken(service, quietClient)
+  const attacker = await issueToken(service, expensiveClient)
   await observe(service, token, 500)
-  const attack = startAttack(service, attacker, await findLargest(service, attacker))
+  const attack = startAttack(service, attacker, await findLargestCountry(service, attacker))
   await wait(500)
   const observing = observe(service, token, ATTACK_MS)
-  let mostActive = 0
-  for (const until = performance.now() + ATTACK_MS; performance.now() < until; await wait(50))
-    mostActive = Math.max(mostActive, (await readActive()).length)
+  let maxActive = 0
+  for (const end = performance.now() + ATTACK_MS; performance.now() < end; await wait(50))
+    maxActive = Math.max(maxActive, (await readActive()).length)
   const { ready, ...served } = await observing
   const statuses = await attack.stop()
 
   t.diagnostic(`expensive: ${[...statuses].map(([status, times]) => `${times} times ${status}`).join(', ')}`)
-  t.diagnostic(`at most ${mostActive} queries at a time`)
+  t.diagnostic(`at most ${maxActive} queries at a time`)
   for (const [name, probes] of Object.entries({ ready, ...served }))
-    t.diagnostic(`${name}: ${probes.length} probes, the longest took ${longest(probes)} ms`)
+    t.diagnostic(`${name}: ${probes.length} probes, the longest took ${findLongest(probes)} ms`)
   for (const [name, probes] of Object.entries(served)) {
     assert.deepEqual(
       probes.filter(({ status }) => status !== 200),
       [],
       name,
     )
-    assert.ok(longest(probes) < LONGEST_MS, `${name}: ${longest(probes)} ms`)
+    assert.ok(findLongest(probes) < MAX_RESPONSE_MS, `${name}: ${findLongest(probes)} ms`)
   }
   const unready = ready.filter(({ status }) => status !== 200).length
   assert.ok(unready <= ready.length / 4, `${unready} of ${ready.length} times not ready`)
   assert.ok((statuses.get(200) ?? 0) > 0, 'the expensive client is served too')
   assert.ok((statuses.get(429) ?? 0) > 0, 'and held to its limit')
   // The limit is below the number of connections to the database, so that others find one.
-  assert.ok(mostActive > 0 && mostActive <= LIMIT, `${mostActive} queries at a time`)
+  assert.ok(maxActive > 0 && maxActive <= LIMIT, `${maxActive} queries at a time`)
 })
 
 /** Nobody reads the records until it is released: queries wait without any work. */
@@ -192,7 +192,7 @@ async function lockRecords() {
 
 test('the node stays ready while all its connections for requests are taken', async (t) => {
   const service = await start({})
-  const token = await tokenOf(service, expensive)
+  const token = await issueToken(service, expensiveClient)
   const unlock = await lockRecords()
   const stopped = new AbortController()
   const agent = new Agent({ keepAlive: true, maxSockets: 60 })
@@ -202,13 +202,13 @@ test('the node stays ready while all its connections for requests are taken', as
       statuses.push(await get(service, `/v1/hed-outbreaks/outbreaks?offset=${i}&num=1`, token, agent))
   })
   const ready: Probe[] = []
-  for (const until = performance.now() + 5000; performance.now() < until; await wait(100))
+  for (const end = performance.now() + 5000; performance.now() < end; await wait(100))
     ready.push(await probe(() => fetch(`${service.baseUrl}/ready`, { signal: AbortSignal.timeout(5000) })))
   stopped.abort()
   await Promise.all(loops)
   await unlock()
   agent.destroy()
-  t.diagnostic(`${statuses.length} requests, ${ready.length} probes, the longest took ${longest(ready)} ms`)
+  t.diagnostic(`${statuses.length} requests, ${ready.length} probes, the longest took ${findLongest(ready)} ms`)
   assert.ok(statuses.length > 60 && statuses.every((status) => status === 503))
   assert.deepEqual(
     ready.filter(({ status }) => status !== 200),
@@ -218,13 +218,13 @@ test('the node stays ready while all its connections for requests are taken', as
 
 test('60 requests that are closed at once leave no active query after 2 s', async (t) => {
   const service = await start({})
-  const token = await tokenOf(service, expensive)
+  const token = await issueToken(service, expensiveClient)
   const agent = new Agent({ maxSockets: 60 })
   // Each field that is filtered takes a query of its own, one after the other.
   const filters =
     'host=human&composite=false&count_kind=cumulative&count_kind=new&case_status=confirmed&case_status=suspected'
   const pending = Array.from({ length: 60 }, (_, i) =>
-    get(service, `${questionOf(2 * i, '')}&${filters}`, token, agent),
+    get(service, `${createExpensivePath(2 * i, '')}&${filters}`, token, agent),
   )
   const deadline = performance.now() + 5000
   while ((await readActive()).length < 5) {
@@ -232,16 +232,16 @@ test('60 requests that are closed at once leave no active query after 2 s', asyn
     await wait(10)
   }
   agent.destroy()
-  const began = performance.now()
+  const startedAt = performance.now()
   let idleAt = Number.NaN
-  while (performance.now() - began < 2000 && Number.isNaN(idleAt)) {
-    if ((await readActive()).length === 0) idleAt = performance.now() - began
+  while (performance.now() - startedAt < 2000 && Number.isNaN(idleAt)) {
+    if ((await readActive()).length === 0) idleAt = performance.now() - startedAt
     else await wait(20)
   }
   await Promise.all(pending)
   t.diagnostic(`no query is active after ${Math.round(idleAt)} ms`)
-  await wait(Math.max(0, 2000 - (performance.now() - began)))
+  await wait(Math.max(0, 2000 - (performance.now() - startedAt)))
   assert.deepEqual(await readActive(), [])
   assert.equal((await fetch(`${service.baseUrl}/ready`)).status, 200)
-  assert.equal(await get(service, CACHED, token, new Agent()), 200, 'the connections to the database are well')
+  assert.equal(await get(service, CACHED_PATH, token, new Agent()), 200, 'the connections to the database are well')
 })

@@ -3,23 +3,23 @@
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
 import {
-  algorithmsOfOthers,
   brokenSignatures,
   criticalHeaders,
   encode,
   type Json,
   keyIds,
   malformTokens,
-  noAlgorithm,
+  missingAlgorithms,
   type Parts,
   publicKeyAsSecret,
+  wrongAlgorithms,
   wrongClaims,
   wrongTypes,
 } from './forgery-values.ts'
 
 interface Originals {
   /** A good token, a second one of the same client, and one of another client. */
-  readonly good: string
+  readonly valid: string
   readonly second: string
   readonly foreign: string
   readonly privateKey: CryptoKey
@@ -32,8 +32,8 @@ interface Forge extends Originals {
   readonly header: Json
   readonly payload: Json
   readonly parts: Parts
-  readonly ours: Sign
-  readonly theirs: Sign
+  readonly signAsService: Sign
+  readonly signAsAttacker: Sign
   readonly attackerJwk: JWK
 }
 type Rows = AsyncGenerator<readonly [title: string, token: string]>
@@ -56,27 +56,27 @@ export async function forgeTokens(originals: Originals): Promise<{ title: string
 }
 
 async function openForge(originals: Originals): Promise<Forge> {
-  const parts = splitToken(originals.good)
+  const parts = splitToken(originals.valid)
   const [header, payload] = [decode(parts.header), decode(parts.payload)]
   const attacker = await generateKeyPair('ES256', { extractable: true })
   const signWith =
     (key: CryptoKey): Sign =>
-    async (given, claims = payload) => {
-      const input = `${encode(given)}.${encode(claims)}`
+    async (tokenHeader, claims = payload) => {
+      const input = `${encode(tokenHeader)}.${encode(claims)}`
       const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key, Buffer.from(input))
       return `${input}.${Buffer.from(signature).toString('base64url')}`
     }
   return {
     ...originals,
     ...{ header, payload, parts },
-    ours: signWith(originals.privateKey),
-    theirs: signWith(attacker.privateKey),
+    signAsService: signWith(originals.privateKey),
+    signAsAttacker: signWith(attacker.privateKey),
     attackerJwk: await exportJWK(attacker.publicKey),
   }
 }
 
 async function* forgeWithoutAlgorithm({ header, parts }: Forge): Rows {
-  for (const alg of noAlgorithm) {
+  for (const alg of missingAlgorithms) {
     const input = `${encode(change(header, 'alg', alg))}.${parts.payload}`
     for (const [kind, signature] of Object.entries({ no: '', 'a stolen': parts.signature, 'a short': 'AA' }))
       yield [`alg ${show(alg)} with ${kind} signature`, `${input}.${signature}`]
@@ -92,68 +92,72 @@ async function* forgeWithPublicKey({ header, parts, publicJwk }: Forge): Rows {
     }
 }
 
-async function* forgeKeyIds({ header, parts, ours, theirs }: Forge): Rows {
+async function* forgeKeyIds({ header, parts, signAsService, signAsAttacker }: Forge): Rows {
   for (const kid of keyIds(String(header['kid']))) {
-    yield [`kid ${show(kid)}, signed by the attacker`, await theirs(change(header, 'kid', kid))]
-    yield [`kid ${show(kid)}, signed by us`, await ours(change(header, 'kid', kid))]
+    yield [`kid ${show(kid)}, signed by the attacker`, await signAsAttacker(change(header, 'kid', kid))]
+    yield [`kid ${show(kid)}, signed by us`, await signAsService(change(header, 'kid', kid))]
   }
-  yield ["our kid, signed by another issuer's key", await theirs(header)]
+  yield ["our kid, signed by another issuer's key", await signAsAttacker(header)]
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
   const input = `${parts.header}.${parts.payload}`
   const signature = signBytes('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' })
   yield ['our kid, signed on another curve', `${input}.${signature.toString('base64url')}`]
 }
 
-async function* forgeEmbeddedKeys({ header, ours, theirs, attackerJwk }: Forge): Rows {
-  const address = 'http://127.0.0.1:9/attacker'
-  const keys = { jwk: attackerJwk, jku: address, x5u: address, x5c: [encode(attackerJwk)] }
+async function* forgeEmbeddedKeys({ header, signAsService, signAsAttacker, attackerJwk }: Forge): Rows {
+  const url = 'http://127.0.0.1:9/attacker'
+  const keys = { jwk: attackerJwk, jku: url, x5u: url, x5c: [encode(attackerJwk)] }
   for (const [name, value] of Object.entries(keys)) {
-    const bringing = { ...header, [name]: value }
-    yield [`${name} beside our kid, signed by the attacker`, await theirs(bringing)]
-    yield [`${name} beside the attacker's kid`, await theirs({ ...bringing, kid: 'attacker' })]
-    yield [`${name} without a kid`, await theirs(change(bringing, 'kid', undefined))]
-    yield [`${name} of the attacker, signed by us`, await ours(bringing)]
+    const withKey = { ...header, [name]: value }
+    yield [`${name} beside our kid, signed by the attacker`, await signAsAttacker(withKey)]
+    yield [`${name} beside the attacker's kid`, await signAsAttacker({ ...withKey, kid: 'attacker' })]
+    yield [`${name} without a kid`, await signAsAttacker(change(withKey, 'kid', undefined))]
+    yield [`${name} of the attacker, signed by us`, await signAsService(withKey)]
   }
 }
 
-async function* forgeHeaders({ header, ours }: Forge): Rows {
-  for (const alg of algorithmsOfOthers) yield [`alg ${alg} over our signature`, await ours({ ...header, alg })]
-  for (const typ of wrongTypes) yield [`typ ${show(typ)}`, await ours(change(header, 'typ', typ))]
-  for (const more of criticalHeaders) yield [`header ${show(more)}`, await ours({ ...header, ...more })]
+async function* forgeHeaders({ header, signAsService }: Forge): Rows {
+  for (const alg of wrongAlgorithms) yield [`alg ${alg} over our signature`, await signAsService({ ...header, alg })]
+  for (const typ of wrongTypes) yield [`typ ${show(typ)}`, await signAsService(change(header, 'typ', typ))]
+  for (const critical of criticalHeaders)
+    yield [`header ${show(critical)}`, await signAsService({ ...header, ...critical })]
   for (const text of ['', 'null', '[]', '{', '"ES256"', `[${JSON.stringify(header)}]`])
-    yield [`header ${show(text)}, signed by us`, await ours(text)]
+    yield [`header ${show(text)}, signed by us`, await signAsService(text)]
 }
 
-async function* forgeClaims({ header, payload, ours }: Forge): Rows {
+async function* forgeClaims({ header, payload, signAsService }: Forge): Rows {
   for (const [claim, values] of Object.entries(wrongClaims(payload)))
     for (const value of values)
-      yield [`${claim} ${show(value)}, signed by us`, await ours(header, change(payload, claim, value))]
+      yield [`${claim} ${show(value)}, signed by us`, await signAsService(header, change(payload, claim, value))]
   for (const client of ['nobody', '', '__proto__', 'constructor', null, ['a'], 7])
-    yield [`client ${show(client)}, signed by us`, await ours(header, { ...payload, sub: client, client_id: client })]
+    yield [
+      `client ${show(client)}, signed by us`,
+      await signAsService(header, { ...payload, sub: client, client_id: client }),
+    ]
   for (const text of ['', 'null', '[]', '"token"', '7', 'true', '{', `[${JSON.stringify(payload)}]`])
-    yield [`payload ${show(text)}, signed by us`, await ours(header, text)]
+    yield [`payload ${show(text)}, signed by us`, await signAsService(header, text)]
 }
 
 async function* tamperParts({ parts }: Forge): Rows {
   const positions = { header: 12, payload: 40, signature: 40 } as const
   for (const name of ['header', 'payload', 'signature'] as const) {
     const bytes = Buffer.from(parts[name], 'base64url')
-    for (const at of evenly(bytes.length, positions[name])) {
-      const flipped = bytes.with(at, (bytes[at] ?? 0) ^ (1 << (at % 8)))
+    for (const index of spreadIndexes(bytes.length, positions[name])) {
+      const flipped = bytes.with(index, (bytes[index] ?? 0) ^ (1 << (index % 8)))
       const tampered = { ...parts, [name]: Buffer.from(flipped).toString('base64url') }
-      yield [`a flipped bit in byte ${at} of the ${name}`, joinParts(tampered)]
+      yield [`a flipped bit in byte ${index} of the ${name}`, joinParts(tampered)]
     }
   }
   for (const [title, signature] of Object.entries(brokenSignatures(Buffer.from(parts.signature, 'base64url'))))
     yield [`signature: ${title}`, joinParts({ ...parts, signature: signature.toString('base64url') })]
 }
 
-async function* mixTokens({ good, second, foreign, parts }: Forge): Rows {
+async function* mixTokens({ valid, second, foreign, parts }: Forge): Rows {
   yield ["another client's payload", joinParts({ ...parts, payload: splitToken(foreign).payload })]
   yield ['the signature of another token', joinParts({ ...parts, signature: splitToken(second).signature })]
-  for (const length of evenly(good.length, 12).slice(1))
-    yield [`truncated to ${length} characters`, good.slice(0, length)]
-  yield* Object.entries(malformTokens(good, parts))
+  for (const length of spreadIndexes(valid.length, 12).slice(1))
+    yield [`truncated to ${length} characters`, valid.slice(0, length)]
+  yield* Object.entries(malformTokens(valid, parts))
 }
 
 function splitToken(token: string): Parts {
@@ -165,5 +169,5 @@ const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toStr
 /** `undefined` takes the member away, as JSON does. */
 const change = (json: Json, name: string, value: unknown): Json => ({ ...json, [name]: value })
 const show = (value: unknown) => (JSON.stringify(value) ?? 'missing').slice(0, 60)
-const evenly = (length: number, count: number) =>
+const spreadIndexes = (length: number, count: number) =>
   Array.from({ length: count }, (_, i) => Math.floor((i * (length - 1)) / (count - 1)))

@@ -8,12 +8,12 @@ export type Parts = Record<'header' | 'payload' | 'signature', string>
 export const encode = (part: unknown) =>
   Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url')
 
-export const noAlgorithm = [
+export const missingAlgorithms = [
   ...['none', 'None', 'NONE', 'nOnE', ' none', 'none ', 'none\0', 'n\u043ene'],
   ...['', null, undefined, 0],
 ]
 
-export const algorithmsOfOthers = 'ES384 ES512 ES256K es256 RS256 PS256 EdDSA Ed25519 dir ECDH-ES toString'.split(' ')
+export const wrongAlgorithms = 'ES384 ES512 ES256K es256 RS256 PS256 EdDSA Ed25519 dir ECDH-ES toString'.split(' ')
 
 /** RFC 9068 section 4: at+jwt or application/at+jwt, nothing else. */
 export const wrongTypes = [
@@ -94,14 +94,14 @@ export function wrongClaims(payload: Json): Record<string, unknown[]> {
 export function brokenSignatures(signature: Buffer): Record<string, Buffer> {
   const order = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex')
   const zero = Buffer.alloc(32)
-  const one = Buffer.concat([Buffer.alloc(31), Buffer.of(1)])
+  const oneBytes = Buffer.concat([Buffer.alloc(31), Buffer.of(1)])
   const [r, s] = [signature.subarray(0, 32), signature.subarray(32)]
   const integer = (bytes: Buffer) => Buffer.concat([Buffer.of(2, 33, 0), bytes])
   const pairs = {
     '0, 0': [zero, zero],
-    '1, 0': [one, zero],
-    '0, 1': [zero, one],
-    '1, 1': [one, one],
+    '1, 0': [oneBytes, zero],
+    '0, 1': [zero, oneBytes],
+    '1, 1': [oneBytes, oneBytes],
     'n, n': [order, order],
   }
   return {
@@ -115,35 +115,35 @@ export function brokenSignatures(signature: Buffer): Record<string, Buffer> {
   }
 }
 
-export function malformTokens(good: string, { header, payload, signature }: Parts) {
+export function malformTokens(valid: string, { header, payload, signature }: Parts) {
   const jwe = encode({ alg: 'dir', enc: 'A256GCM', typ: 'at+jwt' })
   return {
-    'one padding sign': `${good}=`,
-    'two padding signs': `${good}==`,
+    'one padding sign': `${valid}=`,
+    'two padding signs': `${valid}==`,
     'padding inside': `${header}=.${payload}.${signature}`,
-    'a dot at the end': `${good}.`,
-    'a dot in front': `.${good}`,
+    'a dot at the end': `${valid}.`,
+    'a dot in front': `.${valid}`,
     'two dots': `${header}..${payload}.${signature}`,
     'no payload': `${header}..${signature}`,
     'no header': `.${payload}.${signature}`,
     'only dots': '..',
     'two parts': `${header}.${payload}`,
-    'four parts': `${good}.${signature}`,
-    'five parts': `${good}.${signature}.${signature}`,
+    'four parts': `${valid}.${signature}`,
+    'five parts': `${valid}.${signature}.${signature}`,
     'a JWE with a direct key': `${jwe}..${encode('iv')}.${payload}.${encode('tag')}`,
     'a JWE with a wrapped key': `${encode({ alg: 'RSA-OAEP', enc: 'A256GCM' })}.AA.AA.${payload}.AA`,
     'a JWE header on three parts': `${jwe}.${payload}.${signature}`,
     'a JSON serialisation': JSON.stringify({ protected: header, payload, signature }),
     'a space inside': `${header}. ${payload}.${signature}`,
     'a tab inside': `${header}.\t${payload}.${signature}`,
-    'two tokens': `${good} ${good}`,
-    'two tokens with a comma': `${good},${good}`,
-    'the scheme twice': `Bearer ${good}`,
-    quoted: `"${good}"`,
-    'percent-encoded': good.replaceAll('.', '%2E'),
+    'two tokens': `${valid} ${valid}`,
+    'two tokens with a comma': `${valid},${valid}`,
+    'the scheme twice': `Bearer ${valid}`,
+    quoted: `"${valid}"`,
+    'percent-encoded': valid.replaceAll('.', '%2E'),
     'the other base64 alphabet': `${header}.${payload}.+/${signature.slice(2)}`,
-    'a letter that looks the same': good.replace('e', '\u0435'),
-    'a full-width dot': good.replace('.', '\uff0e'),
+    'a letter that looks the same': valid.replace('e', '\u0435'),
+    'a full-width dot': valid.replace('.', '\uff0e'),
     emoji: '\ud83d\udd11.\ud83d\udd11.\ud83d\udd11',
     'an opaque word': 'token',
     null: 'null',

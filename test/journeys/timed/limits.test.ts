@@ -15,15 +15,15 @@ import {
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken, requestToken } from '../../fixtures/api-client.ts'
 import { startRedis, withoutRedis } from '../../fixtures/redis-server.ts'
-import { startWitness } from '../../machine-delay.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 
 const PUBLIC_URL = 'http://outbreaks.test'
 const LIST = '/v2/hed-outbreaks/outbreaks'
 const LIMIT = 30
 /** Long enough that the requests of a test fall into one window, also on a busy machine. */
 const WINDOW_SECONDS = 10
-const witness = await startWitness()
-after(witness.stop)
+const machineDelay = await measureMachineDelay()
+after(machineDelay.stop)
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample'))
 const started: Service[] = []
@@ -40,8 +40,9 @@ async function startNode(overrides: Record<string, string> = {}): Promise<Servic
   return node
 }
 
-const newClient = () => outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another')
-const tokenFrom = (node: Service, client: Credentials) => obtainToken(client, `${node.baseUrl}/oauth/token`, PUBLIC_URL)
+const createClient = () => outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another')
+const obtainTokenFrom = (node: Service, client: Credentials) =>
+  obtainToken(client, `${node.baseUrl}/oauth/token`, PUBLIC_URL)
 
 async function whoami(node: Service, token: string) {
   const response = await read(node, token, '/v2/whoami')
@@ -49,55 +50,60 @@ async function whoami(node: Service, token: string) {
   return (await response.json()) as { client_id: string; token_expires_at: string; quota: { remaining: number } | null }
 }
 
-const read = (node: Service, token: string, address: string, headers: Record<string, string> = {}) =>
-  fetch(node.baseUrl + address, {
+const read = (node: Service, token: string, pathname: string, headers: Record<string, string> = {}) =>
+  fetch(node.baseUrl + pathname, {
     headers: { authorization: `Bearer ${token}`, ...headers },
     signal: AbortSignal.timeout(30_000),
   })
 
 /** As many requests at once as are given, over the nodes and tokens in turn: how many the quota let through, and how many not. */
 async function burst(nodes: Service[], tokens: string[], requests: number, first = 0) {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: requests }, async (_, i) => {
-      const began = performance.now()
+      const startedAt = performance.now()
       const [node, token] = [nodes[i % nodes.length] as Service, tokens[(i >> 1) % tokens.length] ?? '']
       // Each asks for something else, so that none is answered from what another left in memory.
-      const answer = await read(node, token, `${LIST}?num=${first + i + 1}`)
-      const { code } = (await answer.json()) as { code?: string }
-      return { status: answer.status, headers: answer.headers, code, ms: performance.now() - began }
+      const response = await read(node, token, `${LIST}?num=${first + i + 1}`)
+      const { code } = (await response.json()) as { code?: string }
+      return { status: response.status, headers: response.headers, code, ms: performance.now() - startedAt }
     }),
   )
-  const refused = answers.filter((answer) => answer.code === 'quota_exceeded')
-  return { answers, granted: requests - refused.length, refused, longest: Math.max(...answers.map(({ ms }) => ms)) }
+  const rejected = responses.filter((response) => response.code === 'quota_exceeded')
+  return {
+    responses,
+    granted: requests - rejected.length,
+    rejected,
+    longest: Math.max(...responses.map(({ ms }) => ms)),
+  }
 }
 
-const said = (node: Service, sentence: string) => node.output().split(sentence).length - 1
+const countInLog = (node: Service, sentence: string) => node.output().split(sentence).length - 1
 
 test('two nodes share one quota, lose Redis, go on alone, and share again', { skip: withoutRedis }, async (t) => {
   const redis = await startRedis()
   const nodes = await Promise.all([1, 2].map(() => startNode({ OUTBREAKS_REDIS_URL: redis.url })))
-  const [one, other] = nodes as [Service, Service]
-  const clients = [credentials, await newClient(), await newClient(), await newClient()] as const
+  const [first, second] = nodes as [Service, Service]
+  const clients = [credentials, await createClient(), await createClient(), await createClient()] as const
   await wait(1000)
   // Two tokens of one client: another token is no other quota.
-  const tokensOf = (client: Credentials) => Promise.all(nodes.map((node) => tokenFrom(node, client)))
+  const obtainTokens = (client: Credentials) => Promise.all(nodes.map((node) => obtainTokenFrom(node, client)))
 
   await t.test('exactly, whatever node and token a request comes with', async () => {
-    const tokens = await tokensOf(clients[0])
-    const { answers, granted, refused } = await burst(nodes, tokens, 2 * LIMIT)
+    const tokens = await obtainTokens(clients[0])
+    const { responses, granted, rejected } = await burst(nodes, tokens, 2 * LIMIT)
     assert.equal(granted, LIMIT)
-    const left = answers
-      .filter((answer) => !refused.includes(answer))
+    const left = responses
+      .filter((response) => !rejected.includes(response))
       .map(({ headers }) => Number(/^"default";r=(\d+);t=(?:10|[1-9])$/.exec(headers.get('ratelimit') ?? '')?.[1]))
     assert.deepEqual(
       left.toSorted((a, b) => a - b),
       Array.from({ length: LIMIT }, (_, i) => i),
     )
     for (const node of nodes) assert.equal((await whoami(node, tokens[0] ?? '')).quota?.remaining, 0)
-    const [bystander = ''] = await tokensOf(clients[1])
-    assert.equal((await read(other, bystander, LIST)).status, 200, 'another client is not touched by it')
+    const [bystander = ''] = await obtainTokens(clients[1])
+    assert.equal((await read(second, bystander, LIST)).status, 200, 'another client is not touched by it')
 
-    const { status, headers } = refused.at(-1) ?? assert.fail()
+    const { status, headers } = rejected.at(-1) ?? assert.fail()
     const seconds = Number(headers.get('retry-after'))
     assert.equal(status, 429)
     assert.ok(seconds >= 1 && seconds <= WINDOW_SECONDS)
@@ -108,27 +114,28 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
   })
 
   await t.test('with Redis killed both answer, each by its own count, and say so once', async () => {
-    const tokens = await tokensOf(clients[2])
+    const tokens = await obtainTokens(clients[2])
     await redis.kill()
-    witness.forget()
+    machineDelay.reset()
     const { granted, longest } = await burst(nodes, tokens, 4 * LIMIT)
     t.diagnostic(`without Redis: ${granted} of ${4 * LIMIT} let through, the longest took ${Math.round(longest)} ms`)
     assert.equal(granted, 2 * LIMIT)
-    assert.ok(longest < witness.allow(1000))
+    assert.ok(longest < machineDelay.addTo(1000))
     // The log is written a moment later.
-    const written = Date.now() + 30_000
-    while (nodes.some((node) => said(node, 'Redis does not answer') === 0) && Date.now() < written) await wait(20)
+    const deadline = Date.now() + 30_000
+    while (nodes.some((node) => countInLog(node, 'Redis does not answer') === 0) && Date.now() < deadline)
+      await wait(20)
     for (const node of nodes) {
-      assert.equal(said(node, 'Redis does not answer'), 1)
+      assert.equal(countInLog(node, 'Redis does not answer'), 1)
       assert.equal((await whoami(node, tokens[0] ?? '')).quota?.remaining, 0)
     }
   })
 
   await t.test('with Redis back they share again', async () => {
     await redis.start()
-    const tokens = await tokensOf(clients[3])
+    const tokens = await obtainTokens(clients[3])
     const deadline = Date.now() + 30_000
-    while (nodes.some((node) => said(node, 'Redis answers again') === 0)) {
+    while (nodes.some((node) => countInLog(node, 'Redis responses again') === 0)) {
       assert.ok(Date.now() < deadline, 'Redis is not found again')
       await Promise.all(nodes.map((node) => whoami(node, tokens[0] ?? '')))
       await wait(20)
@@ -137,13 +144,13 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
   })
 
   await t.test('and they leave in order', async () => {
-    assert.deepEqual(await Promise.all([one.stop(), other.stop()]), [0, 0])
+    assert.deepEqual(await Promise.all([first.stop(), second.stop()]), [0, 0])
   })
 })
 
 test('without Redis a node counts by itself, and never a request for a token', async () => {
   const node = await startNode()
-  const token = await tokenFrom(node, credentials)
+  const token = await obtainTokenFrom(node, credentials)
   assert.equal((await burst([node], [token], LIMIT + 5)).granted, LIMIT)
   for (let i = 0; i < LIMIT + 5; i++)
     assert.equal((await requestToken(credentials, `${node.baseUrl}/oauth/token`, PUBLIC_URL)).status, 200)
@@ -156,18 +163,18 @@ test('without Redis a node counts by itself, and never a request for a token', a
 
 test('a limit of 0 is none, and nothing is said of one', async () => {
   const node = await startNode({ OUTBREAKS_RATE_LIMIT: '0' })
-  const token = await tokenFrom(node, credentials)
-  const { answers, granted } = await burst([node], [token], LIMIT + 5)
+  const token = await obtainTokenFrom(node, credentials)
+  const { responses, granted } = await burst([node], [token], LIMIT + 5)
   assert.equal(granted, LIMIT + 5)
-  assert.ok(answers.every(({ headers }) => !headers.has('ratelimit') && !headers.has('ratelimit-policy')))
+  assert.ok(responses.every(({ headers }) => !headers.has('ratelimit') && !headers.has('ratelimit-policy')))
   assert.equal((await whoami(node, token)).quota, null)
 })
 
 test('a node with a malformed Redis address does not start, and does not repeat it', async () => {
-  const refused = await startNode({ OUTBREAKS_REDIS_URL: 'redis://:canary0password@host/name' }).catch((error) => error)
-  assert.ok(refused instanceof Error)
-  assert.match(refused.message, /OUTBREAKS_REDIS_URL must be/)
-  assert.ok(!refused.message.includes('canary0password'))
+  const error = await startNode({ OUTBREAKS_REDIS_URL: 'redis://:canary0password@host/name' }).catch((thrown: unknown) => thrown)
+  assert.ok(error instanceof Error)
+  assert.match(error.message, /OUTBREAKS_REDIS_URL must be/)
+  assert.ok(!error.message.includes('canary0password'))
 })
 
 /** Nobody reads the records until it is let go. */
@@ -184,44 +191,44 @@ async function lockRecords() {
 
 test('an overloaded node refuses at once what it cannot do, does the rest, and recovers', async (t) => {
   const node = await startNode({ OUTBREAKS_RATE_LIMIT: '0' })
-  const token = await tokenFrom(node, credentials)
+  const token = await obtainTokenFrom(node, credentials)
   await burst([node], [token], 20)
-  const known = (await read(node, token, LIST)).headers.get('etag') ?? ''
-  const letGo = await lockRecords()
-  witness.forget()
+  const etag = (await read(node, token, LIST)).headers.get('etag') ?? ''
+  const unlock = await lockRecords()
+  machineDelay.reset()
   const flood = burst([node], [token], 400, 200)
   await wait(300)
-  const began = performance.now()
+  const startedAt = performance.now()
   const others = await Promise.all([
-    ...['/live', '/ready', '/openapi.json'].map((address) => fetch(node.baseUrl + address)),
+    ...['/live', '/ready', '/openapi.json'].map((pathname) => fetch(node.baseUrl + pathname)),
     requestToken(credentials, `${node.baseUrl}/oauth/token`, PUBLIC_URL),
     read(node, token, '/v2/hed-outbreaks/releases'),
     read(node, token, LIST),
-    read(node, token, LIST, { 'if-none-match': known }),
+    read(node, token, LIST, { 'if-none-match': etag }),
   ])
-  const ms = performance.now() - began
-  const { answers, longest } = await flood
-  await letGo()
+  const ms = performance.now() - startedAt
+  const { responses, longest } = await flood
+  await unlock()
 
-  const shed = answers.filter(({ code }) => code === 'overloaded')
-  const slowest = Math.max(...shed.map((answer) => answer.ms))
+  const shed = responses.filter(({ code }) => code === 'overloaded')
+  const slowest = Math.max(...shed.map((response) => response.ms))
   t.diagnostic(
-    `${shed.length} of ${answers.length} shed, the slowest in ${Math.round(slowest)} ms; all in ${Math.round(longest)} ms`,
+    `${shed.length} of ${responses.length} shed, the slowest in ${Math.round(slowest)} ms; all in ${Math.round(longest)} ms`,
   )
   t.diagnostic(`health, tokens and what is in memory meanwhile: ${Math.round(ms)} ms`)
   assert.deepEqual(
     others.map(({ status }) => status),
     [200, 200, 200, 200, 200, 200, 304],
   )
-  assert.ok(ms < witness.allow(2000))
+  assert.ok(ms < machineDelay.addTo(2000))
   assert.ok(shed.length >= 100)
-  for (const { status, headers } of answers) assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
-  assert.ok(longest < witness.allow(3000))
-  const recovered = Date.now() + 30_000
+  for (const { status, headers } of responses) assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
+  assert.ok(longest < machineDelay.addTo(3000))
+  const deadline = Date.now() + 30_000
   for (;;) {
     await wait(1000)
     const later = await burst([node], [token], 100, 600)
-    if (later.answers.every(({ status }) => status === 200)) break
-    assert.ok(Date.now() < recovered, 'the node does not recover')
+    if (later.responses.every(({ status }) => status === 200)) break
+    assert.ok(Date.now() < deadline, 'the node does not recover')
   }
 })

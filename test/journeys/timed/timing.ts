@@ -5,7 +5,7 @@ interface Comparison {
   readonly gap: number
   /** Microseconds by which one kind differs from itself in such a round. */
   readonly noise: number
-  readonly toldApart: boolean
+  readonly distinguishable: boolean
 }
 
 type Work = (i: number) => unknown
@@ -24,18 +24,18 @@ export async function compareTimes(first: Work, second: Work, rounds: number, pe
     const times: [number[], number[]] = [[], []]
     for (let i = 0; i < perRound; i++) {
       for (const kind of i % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-        const began = performance.now()
+        const startedAt = performance.now()
         await (kind === 0 ? first : second)(round * perRound + i)
-        times[kind].push((performance.now() - began) * 1000)
+        times[kind].push((performance.now() - startedAt) * 1000)
       }
     }
     gaps.push(median(times[1]) - median(times[0]))
     // Pairs of calls, so that both halves went first equally often.
-    for (const own of times) noises.push(Math.abs(medianOfHalf(own, 0) - medianOfHalf(own, 1)))
+    for (const kindTimes of times) noises.push(Math.abs(medianOfHalf(kindTimes, 0) - medianOfHalf(kindTimes, 1)))
   }
   const gap = median(gaps)
   const noise = median(noises)
-  return { gap, noise, toldApart: Math.abs(gap) >= 3 * noise }
+  return { gap, noise, distinguishable: Math.abs(gap) >= 3 * noise }
 }
 
 const medianOfHalf = (times: readonly number[], half: number) =>

@@ -16,7 +16,7 @@ import { compareTimes } from './timing.ts'
 
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, 'sample')
-const other = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another client')
+const otherClient = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another client')
 const service = await startService(settings)
 after(service.stop)
 const { baseUrl } = service
@@ -37,13 +37,13 @@ for (const [method, authentication] of Object.entries({
       algorithm: 'oauth2',
       execute: [oidc.allowInsecureRequests],
     })
-    const answer = await oidc.clientCredentialsGrant(issuer, { audience: baseUrl })
-    assert.equal(answer.expires_in, 86_400)
-    await assertTokenAccepted(baseUrl, answer.access_token)
+    const response = await oidc.clientCredentialsGrant(issuer, { audience: baseUrl })
+    assert.equal(response.expires_in, 86_400)
+    await assertTokenAccepted(baseUrl, response.access_token)
   })
 
 const form = 'application/x-www-form-urlencoded'
-const requests: Record<string, RequestInit> = {
+const requestForms: Record<string, RequestInit> = {
   'a form and HTTP Basic': {
     headers: { 'content-type': form, authorization: basic(client_id, client_secret) },
     body: new URLSearchParams(grant).toString(),
@@ -57,7 +57,7 @@ const requests: Record<string, RequestInit> = {
     body: JSON.stringify({ ...grant, client_id, client_secret }),
   },
 }
-for (const [kind, init] of Object.entries(requests))
+for (const [kind, init] of Object.entries(requestForms))
   test(`a token obtained by ${kind} opens the data`, async () => {
     const response = await fetch(tokenUrl, { method: 'POST', ...init })
     const { access_token, ...rest } = (await response.json()) as TokenResponse
@@ -77,58 +77,58 @@ async function readSigningKey() {
 
 test('every forged or broken token is refused', async (t) => {
   const key = await readSigningKey()
-  const good = await obtainToken(credentials, tokenUrl, baseUrl)
+  const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
   const forgeries = await forgeTokens({
-    ...{ good, privateKey: key.privateKey, publicJwk: key.publicJwk },
+    ...{ valid: validToken, privateKey: key.privateKey, publicJwk: key.publicJwk },
     second: await obtainToken(credentials, tokenUrl, baseUrl),
-    foreign: await obtainToken(other, tokenUrl, baseUrl),
+    foreign: await obtainToken(otherClient, tokenUrl, baseUrl),
   })
   const expected: Record<number, string> = { 400: 'invalid_request', 401: 'invalid_token', 431: 'headers_too_large' }
-  const wrong: string[] = []
-  const seen: Record<number, number> = {}
-  let believedByWeak = 0
+  const unexpected: string[] = []
+  const statusCounts: Record<number, number> = {}
+  let acceptedByWeak = 0
   for (const { title, token } of forgeries) {
     const { status, headers, body } = await connection.readRecord(token)
     const challenged = status === 431 || String(headers['www-authenticate']).includes(`error="${expected[status]}"`)
     if (!(status in expected) || JSON.parse(body).code !== expected[status] || !challenged)
-      wrong.push(`${title}: ${status} ${body}`)
-    seen[status] = (seen[status] ?? 0) + 1
-    believedByWeak += await jwtVerify(token, key.publicKey).then(
+      unexpected.push(`${title}: ${status} ${body}`)
+    statusCounts[status] = (statusCounts[status] ?? 0) + 1
+    acceptedByWeak += await jwtVerify(token, key.publicKey).then(
       () => 1,
       () => 0,
     )
   }
   t.diagnostic(
-    `${forgeries.length} tokens refused: ${JSON.stringify(seen)}; a verifier with only a key believes ${believedByWeak}`,
+    `${forgeries.length} tokens refused: ${JSON.stringify(statusCounts)}; a verifier with only a key believes ${acceptedByWeak}`,
   )
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(unexpected, [])
   assert.ok(forgeries.length >= 250)
   assert.equal(new Set(forgeries.map(({ token }) => token)).size, forgeries.length, 'no token is counted twice')
   // The corpus can fail: a verifier that only knows the key lets many of them in.
-  assert.ok(believedByWeak >= 50)
-  await assertTokenAccepted(baseUrl, good)
+  assert.ok(acceptedByWeak >= 50)
+  await assertTokenAccepted(baseUrl, validToken)
 })
 
 // The last character of 64 bytes in base64url has four bits to spare.
 test('a token has one spelling: with other spare bits it is refused', async () => {
-  const good = await obtainToken(credentials, tokenUrl, baseUrl)
+  const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-  const respelt = good.slice(0, -1) + alphabet[alphabet.indexOf(good.at(-1) ?? '') + 1]
-  assert.equal((await connection.readRecord(respelt)).status, 401)
+  const variant = validToken.slice(0, -1) + alphabet[alphabet.indexOf(validToken.at(-1) ?? '') + 1]
+  assert.equal((await connection.readRecord(variant)).status, 401)
 })
 
-const allowed: Record<string, { header?: object; payload?: JWTPayload }> = {
+const acceptedVariants: Record<string, { header?: object; payload?: JWTPayload }> = {
   'the long form of the type': { header: { typ: 'application/at+jwt' } },
   'the type in capitals, as media types may be': { header: { typ: 'AT+JWT' } },
   'several audiences': { payload: { aud: ['https://other.example', baseUrl] } },
   'a beginning in the past': { payload: { nbf: 1 } },
   'a claim nobody knows': { payload: { unknown: true } },
 }
-for (const [kind, { header, payload }] of Object.entries(allowed))
+for (const [kind, { header, payload }] of Object.entries(acceptedVariants))
   test(`a token of ours with ${kind} is believed`, async () => {
-    const good = await obtainToken(credentials, tokenUrl, baseUrl)
-    const changed = new SignJWT({ ...decodeJwt(good), ...payload })
-    changed.setProtectedHeader({ ...(decodeProtectedHeader(good) as JWTHeaderParameters), ...header })
+    const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
+    const changed = new SignJWT({ ...decodeJwt(validToken), ...payload })
+    changed.setProtectedHeader({ ...(decodeProtectedHeader(validToken) as JWTHeaderParameters), ...header })
     await assertTokenAccepted(baseUrl, await changed.sign((await readSigningKey()).privateKey))
   })
 
@@ -138,31 +138,31 @@ test('two Authorization headers are refused, though the first is good', async ()
 })
 
 // The stranger's id and all secrets are as long as the real ones, so that only the check itself can make a difference.
-const stranger = randomBytes(client_id.length / 2).toString('hex')
-const wrongSecret = () => `ods_${randomBytes(32).toString('base64url')}`
-const tries: Record<string, (id: string) => [headers: Record<string, string>, body: string]> = {
+const unknownId = randomBytes(client_id.length / 2).toString('hex')
+const createWrongSecret = () => `ods_${randomBytes(32).toString('base64url')}`
+const requestFormats: Record<string, (id: string) => [headers: Record<string, string>, body: string]> = {
   JSON: (id) => [
     { 'content-type': 'application/json' },
-    JSON.stringify({ ...grant, client_id: id, client_secret: wrongSecret() }),
+    JSON.stringify({ ...grant, client_id: id, client_secret: createWrongSecret() }),
   ],
   'a form': (id) => [
     { 'content-type': form },
-    new URLSearchParams({ ...grant, client_id: id, client_secret: wrongSecret() }).toString(),
+    new URLSearchParams({ ...grant, client_id: id, client_secret: createWrongSecret() }).toString(),
   ],
   'HTTP Basic': (id) => [
-    { 'content-type': form, authorization: basic(id, wrongSecret()) },
+    { 'content-type': form, authorization: basic(id, createWrongSecret()) },
     new URLSearchParams(grant).toString(),
   ],
 }
-for (const [kind, compose] of Object.entries(tries))
+for (const [kind, compose] of Object.entries(requestFormats))
   test(`by ${kind}, an unknown client and a wrong secret get the same answer`, async () => {
-    const ask = async (id: string) => {
-      const answer = await connection.postToken(...compose(id))
-      const { date, 'x-request-id': requestId, ...headers } = answer.headers
+    const send = async (id: string) => {
+      const response = await connection.postToken(...compose(id))
+      const { date, 'x-request-id': requestId, ...headers } = response.headers
       assert.ok(date && requestId)
-      return { ...answer, headers }
+      return { ...response, headers }
     }
-    const [unknown, wrong] = [await ask(stranger), await ask(client_id)]
+    const [unknown, wrong] = [await send(unknownId), await send(client_id)]
     assert.deepEqual(unknown, wrong)
     assert.equal(wrong.status, 401)
     assert.equal(JSON.parse(wrong.body).error, 'invalid_client')
@@ -170,28 +170,29 @@ for (const [kind, compose] of Object.entries(tries))
   })
 
 test('an unknown client and a wrong secret cannot be told apart by time', async (t) => {
-  const ask = (id: string) => () => connection.postToken(...(tries['JSON']?.(id) ?? assert.fail()))
-  await compareTimes(ask(stranger), ask(client_id), 1, 300)
-  const { gap, noise, toldApart } = await compareTimes(ask(stranger), ask(client_id), 11, 200)
+  const createSender = (id: string) => () => connection.postToken(...(requestFormats['JSON']?.(id) ?? assert.fail()))
+  await compareTimes(createSender(unknownId), createSender(client_id), 1, 300)
+  const { gap, noise, distinguishable } = await compareTimes(createSender(unknownId), createSender(client_id), 11, 200)
   t.diagnostic(`2200 each: gap ${gap.toFixed(1)} us, noise ${noise.toFixed(1)} us`)
-  assert.ok(!toldApart)
+  assert.ok(!distinguishable)
 })
 
 test('the same statistic tells an implementation apart that leaves early', async (t) => {
   const client = { clientId: client_id, scopes: [], generation: 1, disabled: false }
   const secrets = [{ digest: digestSecret(client_secret), expiresAt: Number.POSITIVE_INFINITY }]
   const registry: ClientRegistry = new Map([[client_id, { ...client, secrets }]])
-  const secret = wrongSecret()
-  const ours = (id: string) => () => authenticate(registry, id, secret, Date.now())
-  const early = (id: string) => () => (registry.has(id) ? authenticate(registry, id, secret, Date.now()) : null)
-  const measure = async (kind: typeof ours) => {
-    await compareTimes(kind(stranger), kind(client_id), 1, 2000)
-    return compareTimes(kind(stranger), kind(client_id), 11, 500)
+  const secret = createWrongSecret()
+  const runReal = (id: string) => () => authenticate(registry, id, secret, Date.now())
+  const runEarlyReturn = (id: string) => () =>
+    registry.has(id) ? authenticate(registry, id, secret, Date.now()) : null
+  const measure = async (kind: typeof runReal) => {
+    await compareTimes(kind(unknownId), kind(client_id), 1, 2000)
+    return compareTimes(kind(unknownId), kind(client_id), 11, 500)
   }
-  const [real, leaky] = [await measure(ours), await measure(early)]
+  const [real, earlyReturn] = [await measure(runReal), await measure(runEarlyReturn)]
   t.diagnostic(
-    `ours: gap ${real.gap.toFixed(2)} us; early: gap ${leaky.gap.toFixed(2)} us, noise ${leaky.noise.toFixed(2)} us`,
+    `ours: gap ${real.gap.toFixed(2)} us; early: gap ${earlyReturn.gap.toFixed(2)} us, noise ${earlyReturn.noise.toFixed(2)} us`,
   )
-  assert.ok(leaky.toldApart)
-  assert.ok(Math.abs(real.gap) < leaky.gap / 4)
+  assert.ok(earlyReturn.distinguishable)
+  assert.ok(Math.abs(real.gap) < earlyReturn.gap / 4)
 })
