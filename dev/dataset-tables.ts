@@ -1,5 +1,5 @@
-// The tables of a dataset as SQL, made from its declaration: what a migration that adds a dataset holds.
-// `node dev/dataset-tables.ts NAME` prints it. A committed migration is never made again: later fields are migrations of their own.
+// Generates the SQL tables of a dataset from its declaration, for the migration that adds the dataset.
+// `node dev/dataset-tables.ts NAME` prints it. A committed migration is never generated again: later fields need new migrations.
 import { catalogue } from '../src/datasets/catalogue.ts'
 import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
 
@@ -8,7 +8,7 @@ export function formatTablesSql(dataset: Dataset): string {
   const columns = content.map((field) => `  ${field.name} ${columnType(field)}${field.nullable ? '' : ' not null'},`)
   return `insert into dataset (name, table_prefix) values ('${name}', '${table}');
 
--- Versions of records are added and closed, never changed. A release r holds the versions with
+-- Versions of records are added and closed, never changed. A release r has the versions with
 -- from_release <= r < to_release; an open version has the largest integer as its to_release.
 create table ${table}_version (
   id bigint not null,
@@ -18,7 +18,7 @@ ${columns.join('\n')}
   revision integer not null,
   first_release integer not null,
   last_release integer not null,
-  -- Tells a corrected record from an unchanged one.
+  -- Distinguishes a corrected record from an unchanged one.
   content_sha256 bytea not null check (octet_length(content_sha256) = 32),
   -- The record as it is sent, rendered once.
   body text not null,
@@ -26,13 +26,13 @@ ${columns.join('\n')}
   check (from_release < to_release)
 );
 create unique index ${table}_open_version on ${table}_version (id) where to_release = 2147483647;
--- What a release began and what it ended, in the order of id: the difference of two releases costs what changed.
+-- The versions that a release began and ended, in the order of id: the cost of a difference depends on what changed.
 create index ${table}_version_began on ${table}_version (from_release, id);
 create index ${table}_version_ended on ${table}_version (to_release, id) where to_release < 2147483647;
--- For each filter with many values its versions by value, in the order of id.
+-- For each filter of high cardinality: its versions by value, in the order of id.
 ${content.flatMap((field) => formatIndexSql(table, field)).join('\n')}
 
--- A key is assigned its id once, for ever.
+-- The id of a key never changes.
 create table ${table}_key (
   key text primary key,
   id bigint not null unique
@@ -40,7 +40,7 @@ create table ${table}_key (
 
 -- The records of a hundred ids, compressed when they are published. Versioned like records.
 create table ${table}_chunk (
-  -- Holds the ids from number * 100 + 1 to number * 100 + 100.
+  -- The ids from number * 100 + 1 to number * 100 + 100.
   number bigint not null,
   from_release integer not null,
   to_release integer not null default 2147483647,
@@ -48,16 +48,16 @@ create table ${table}_chunk (
   -- Of the text before compression: the records, in the order of id, joined by a comma and a line end.
   bytes integer not null,
   crc32 bigint not null,
-  -- Of the records as lines, each closed by a line end.
+  -- Of the records as lines, each with a line end.
   sha256 bytea not null check (octet_length(sha256) = 32),
-  -- Raw deflate, closed by a full flush: chunks can be concatenated in a gzip member.
+  -- Raw deflate with a full flush at the end: chunks can be concatenated in a gzip member.
   deflated bytea not null,
   primary key (number, from_release),
   check (from_release < to_release)
 );
--- It is compressed already.
+-- The column is already compressed.
 alter table ${table}_chunk alter column deflated set storage external;
--- A page skips the versions of other releases without leaving the index.
+-- A page skips the versions of other releases by the index alone.
 create index ${table}_chunk_held on ${table}_chunk (number, to_release, from_release);
 
 -- How many records of a release have a value: event names and facets without counting. Versioned like records.
@@ -71,7 +71,7 @@ create table ${table}_facet (
   check (from_release < to_release)
 );
 
--- How many records of a release precede an id, one row for every so many chunks: a deep offset starts there.
+-- How many records of a release precede an id, at regular intervals of chunks: a deep offset starts there.
 create table ${table}_checkpoint (
   release integer not null,
   ordinal bigint not null,
@@ -87,10 +87,10 @@ grant update (to_release) on ${table}_version, ${table}_chunk, ${table}_facet to
 ${series === undefined ? '' : formatMarkingSql(name, table, series.broken)}`
 }
 
-/** The break of a series follows from all records of a release, so it is set when they are written. */
+/** The break of a series depends on all records of a release, so it is set after they are written. */
 const formatMarkingSql = (name: string, table: string, broken: string) => `
--- A version is written before it is known whether its series breaks there. Until a release is published its versions may be
--- given that flag, with the body that says so; nothing else changes a version.
+-- A version is written before it is known whether its series breaks there. Until its release is published, this function
+-- sets that flag and the body with it; nothing else changes a version.
 create function mark_${table}_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) returns void
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -104,7 +104,7 @@ end $$;
 grant execute on function mark_${table}_breaks to outbreaks_operator;
 `
 
-/** Fields with few values have no index: each of their values is met soon enough in the order of id. */
+/** Fields of low cardinality need no index: a scan in the order of id soon finds each of their values. */
 function formatIndexSql(table: string, { name, filterCardinality, nullable }: Field): string[] {
   if (filterCardinality === undefined || filterCardinality === 'low') return []
   return [
@@ -114,6 +114,6 @@ function formatIndexSql(table: string, { name, filterCardinality, nullable }: Fi
 
 if (import.meta.main) {
   const dataset = catalogue.find(({ name }) => name === process.argv[2])
-  if (dataset === undefined) throw new Error(`which dataset? One of ${catalogue.map(({ name }) => name).join(', ')}`)
+  if (dataset === undefined) throw new Error(`name a dataset: ${catalogue.map(({ name }) => name).join(', ')}`)
   console.log(formatTablesSql(dataset))
 }

@@ -1,5 +1,5 @@
-// The schema that the migrations make, as pg_dump 15 prints it: docs/schema.sql, so that a change of the schema is a diff.
-// `POSTGRES_BIN=/usr/lib/postgresql/15/bin node dev/dump-schema.ts` writes it; a test compares.
+// Writes the migrated schema to docs/schema.sql with pg_dump 15, so that a change of the schema is a diff:
+// `POSTGRES_BIN=/usr/lib/postgresql/15/bin node dev/dump-schema.ts`. A test compares the file with the schema.
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,14 +8,14 @@ import { createCluster } from './postgres.ts'
 
 export const SCHEMA_FILE = path.resolve(import.meta.dirname, '../docs/schema.sql')
 
-/** The pg_dump that wrote the file; undefined where it is not installed. Other versions print the same schema differently. */
+/** pg_dump 15; undefined if it is not installed. Other versions print the same schema differently. */
 export function findPgDump(): string | undefined {
   const command = path.join(process.env['POSTGRES_BIN'] || '/nowhere', 'pg_dump')
   if (!existsSync(command)) return undefined
   return / 15\.\d+/.test(execFileSync(command, ['--version'], { encoding: 'utf8' })) ? command : undefined
 }
 
-/** Without the lines that differ from one run, or one minor version, to the next. */
+/** Without the lines that differ between runs or minor versions. */
 export function dumpSchema(pgDump: string, url: string): string {
   const dump = execFileSync(pgDump, ['--schema-only', '--no-owner', url], { encoding: 'utf8' })
   const lines = dump.split('\n').filter((line) => !/^(\\(un)?restrict |-- Dumped (from|by) )/.test(line))
@@ -24,7 +24,7 @@ export function dumpSchema(pgDump: string, url: string): string {
 
 if (import.meta.main) {
   const pgDump = findPgDump()
-  if (pgDump === undefined) throw new Error('POSTGRES_BIN must name the binaries of PostgreSQL 15')
+  if (pgDump === undefined) throw new Error('POSTGRES_BIN must be the directory of the PostgreSQL 15 binaries')
   const cluster = await createCluster()
   try {
     await migrate(cluster.url)

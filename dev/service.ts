@@ -1,4 +1,4 @@
-// The service and the operator's command line as real processes, for development, conformance and journeys.
+// Runs the service and outbreakctl as real processes, for development, conformance and tests.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
@@ -18,11 +18,11 @@ export interface Settings {
 export interface Service {
   baseUrl: string
   process: ChildProcess
-  /** Everything the process wrote so far. */
+  /** The output of the process so far. */
   output(): string
-  /** As an orchestrator does it: SIGTERM, and wait. */
+  /** Sends SIGTERM and waits, like an orchestrator. */
   stop(): Promise<number | null>
-  /** The code it leaves with; null where a signal ended it. */
+  /** The exit code; null if a signal ended the process. */
   exited: Promise<number | null>
 }
 
@@ -42,7 +42,7 @@ const environment = ({ databaseUrl, secret }: Settings) => ({
   OUTBREAKS_SECRET: secret,
 })
 
-/** Runs outbreakctl and gives what it answered, or fails with what it said. */
+/** Runs outbreakctl; returns its output or throws its error message. */
 export async function outbreakctl<Output>(settings: Settings, ...args: string[]): Promise<Output> {
   const command = run(process.execPath, [path.join(source, 'cli.ts'), ...args], { env: environment(settings) })
   const { stdout } = await command.catch((error: Error & { stderr?: string }) => {
@@ -51,7 +51,7 @@ export async function outbreakctl<Output>(settings: Settings, ...args: string[])
   return JSON.parse(stdout) as Output
 }
 
-/** A database that is migrated and has a signing key, a client and, where a directory is given, a first release. */
+/** Migrates the database and creates a signing key, a client and, if a directory is given, a release. */
 export async function prepareDatabase(settings: Settings, release?: string): Promise<Credentials> {
   await outbreakctl(settings, 'migrate')
   const keys = await outbreakctl<unknown[]>(settings, 'key', 'list')
@@ -60,7 +60,7 @@ export async function prepareDatabase(settings: Settings, release?: string): Pro
   return outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Local client')
 }
 
-/** Waits for this very process: another one that answers on the port is not taken for it. */
+/** Waits until the new process itself listens and is ready, not another one on the same port. */
 export async function startService(settings: Settings, overrides: Record<string, string> = {}): Promise<Service> {
   const port = Number(overrides['OUTBREAKS_PORT'] ?? (await findFreePort()))
   const baseUrl = `http://127.0.0.1:${port}`
@@ -70,7 +70,7 @@ export async function startService(settings: Settings, overrides: Record<string,
       OUTBREAKS_BASE_URL: baseUrl,
       OUTBREAKS_PORT: String(port),
       OUTBREAKS_DRAIN_SECONDS: '0',
-      // Told in the headers, but not what a journey or a measurement runs into.
+      // The rate limit headers are present, but no test or measurement reaches the limits.
       OUTBREAKS_RATE_LIMIT: '1000000000',
       OUTBREAKS_CLIENT_CONCURRENCY: '0',
       ...overrides,
@@ -102,7 +102,7 @@ export async function startService(settings: Settings, overrides: Record<string,
   while (!status.listening || !(await isReady(baseUrl))) {
     if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL')
-      throw new Error(`the service did not become ready, and left with code ${await exited}:\n${output}`)
+      throw new Error(`the service did not become ready and exited with code ${await exited}:\n${output}`)
     }
     await wait(50)
   }

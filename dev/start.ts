@@ -1,5 +1,5 @@
-// npm run dev: a whole service on this machine, with real PostgreSQL and the sample release, from nothing but Node.
-// However it ends, on the way or later, it takes away what it started.
+// npm run dev: runs the service on this machine with a real PostgreSQL and the sample release. It needs only Node.
+// It removes its processes and files however it ends, also during the start.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
@@ -19,14 +19,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stopRequested.resolve()
   })
 }
-// Whoever read the output has gone: nobody is there any more to stop it.
+// A closed output means that the terminal or the reader has gone, so nothing else would stop the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stopRequested.resolve())
 
 function throwIfSignalled(): void {
   if (signalled !== undefined) throw new Error(`ended by ${signalled}`)
 }
 
-/** Says what begins. A signal lets the step that runs come to its end, which takes seconds, and no further one begin. */
+/** Prints and runs a step. After a signal the running step ends, which takes seconds, and no further one starts. */
 async function step<Result>(title: string, work: () => Promise<Result>): Promise<Result> {
   throwIfSignalled()
   console.error(`${title} …`)
@@ -67,7 +67,7 @@ async function run(): Promise<void> {
   const { url, cluster } = await chooseDatabase()
   const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
   cleanups.push(() => rm(files, { recursive: true, force: true }))
-  // For outbreakctl and the service alike: releases are also written as files.
+  // outbreakctl writes the files of releases to this directory, and the service reads them.
   process.env['OUTBREAKS_FILES'] = files
   const settings = newSettings(url)
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
@@ -77,14 +77,13 @@ async function run(): Promise<void> {
   throwIfSignalled()
 
   console.log(formatInstructions(service.baseUrl, credentials, settings, files))
-  console.log(`\nCtrl-C ends it${cluster === null ? '' : ' and removes its database'}.`)
+  console.log(`\nPress Ctrl-C to stop it${cluster === null ? '' : ' and remove its database'}.`)
   service.process.stdout?.pipe(process.stdout)
   service.process.stderr?.pipe(process.stderr)
   await Promise.race([stopRequested.promise, service.exited])
   const { exitCode, signalCode } = service.process
   const exitReason = exitCode ?? signalCode
-  if (signalled === undefined && exitReason !== null)
-    throw new Error(`The service has ended by itself, with ${exitReason}`)
+  if (signalled === undefined && exitReason !== null) throw new Error(`The service has exited with ${exitReason}`)
 }
 
 async function startOnPort(settings: Settings, port: number) {
@@ -92,7 +91,7 @@ async function startOnPort(settings: Settings, port: number) {
     return await startService(settings, {
       OUTBREAKS_HOST: host,
       OUTBREAKS_PORT: String(port),
-      // A line for each request would scroll the credentials away.
+      // A log line for each request would scroll the credentials off the screen.
       OUTBREAKS_LOG_LEVEL: process.env['OUTBREAKS_LOG_LEVEL'] || 'warn',
     })
   } catch (error) {
@@ -132,7 +131,7 @@ try {
   await run()
 } catch (error) {
   code = signalled === undefined ? 1 : 128 + os.constants.signals[signalled]
-  // A step that was cut off by the same signal has nothing to say.
+  // The error of a step that the same signal interrupted is not printed.
   if (signalled === undefined) console.error((error as Error).message)
 }
 for (const cleanup of cleanups.reverse()) {

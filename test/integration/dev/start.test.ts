@@ -1,4 +1,4 @@
-// npm run dev as a real process: what it says, what it refuses, and that nothing of it is left, however it ends.
+// npm run dev as a real process: its output, its errors, and that it removes its processes and files however it ends.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -13,12 +13,12 @@ import { newSettings, outbreakctl, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 
 const START = path.resolve(import.meta.dirname, '../../../dev/start.ts')
-/** Far longer than a start takes on a busy machine. */
-const PATIENCE_MS = 120_000
+/** Much longer than a start takes on a busy machine. */
+const TIMEOUT_MS = 120_000
 const STEPS = ['PostgreSQL', 'schema', 'sample release', 'service'] as const
 const PASSWORD = 'canary0password'
 
-interface Dev {
+interface DevProcess {
   port: number
   temporary: string
   process: ChildProcess
@@ -27,7 +27,7 @@ interface Dev {
   exited: Promise<number | null>
 }
 
-const started: Dev[] = []
+const started: DevProcess[] = []
 after(() => {
   for (const dev of started) {
     dev.process.kill('SIGKILL')
@@ -35,13 +35,13 @@ after(() => {
   }
 })
 
-/** With a directory of its own for whatever is temporary, and in a process group of its own. */
-function startDev(port: number, overrides: Record<string, string> = {}): Dev {
+/** Starts it with its own temporary directory and process group. */
+function startDev(port: number, overrides: Record<string, string> = {}): DevProcess {
   const temporary = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-dev-'))
-  // PostgreSQL may run as another user, who has to get in.
+  // PostgreSQL may run as another user, who needs access.
   chmodSync(temporary, 0o755)
   const env: NodeJS.ProcessEnv = { ...process.env, TMPDIR: temporary, OUTBREAKS_PORT: String(port), ...overrides }
-  // What the test run itself keeps is not counted.
+  // The compile cache of the test run is not a leftover.
   delete env['NODE_COMPILE_CACHE']
   const child = spawn(process.execPath, [START], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const texts = { stdout: '', stderr: '' }
@@ -55,17 +55,19 @@ function startDev(port: number, overrides: Record<string, string> = {}): Dev {
   return dev
 }
 
-async function until(dev: Dev, isSo: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS
-  while (!isSo()) {
-    assert.ok(Date.now() < deadline && dev.process.exitCode === null, `${what}:\n${dev.stderr()}`)
+async function waitUntil(dev: DevProcess, condition: () => boolean, message: string): Promise<void> {
+  const deadline = Date.now() + TIMEOUT_MS
+  while (!condition()) {
+    assert.ok(Date.now() < deadline && dev.process.exitCode === null, `${message}:\n${dev.stderr()}`)
     await wait(10)
   }
 }
-const untilStep = (dev: Dev, step: string) => until(dev, () => dev.stderr().includes(step), `no step ${step}`)
-const untilWelcome = (dev: Dev) => until(dev, () => dev.stdout().includes('Ctrl-C ends it'), 'no welcome')
+const waitForStep = (dev: DevProcess, step: string) =>
+  waitUntil(dev, () => dev.stderr().includes(step), `no step ${step}`)
+const waitForInstructions = (dev: DevProcess) =>
+  waitUntil(dev, () => dev.stdout().includes('Press Ctrl-C'), 'no instructions')
 
-function processesOf(dev: Dev): string[] {
+function listProcesses(dev: DevProcess): string[] {
   const lines = execFileSync('ps', ['-eo', 'pgid=,args='], { encoding: 'utf8' }).split('\n')
   return lines.filter((line) => line.includes(dev.temporary) || line.trim().startsWith(`${dev.process.pid} `))
 }
@@ -81,85 +83,85 @@ const close = (server: Server) => {
   return new Promise((resolve) => server.close(resolve))
 }
 
-async function assertNothingLeft(dev: Dev): Promise<void> {
+async function assertNothingLeft(dev: DevProcess): Promise<void> {
   assert.deepEqual(readdirSync(dev.temporary), [])
-  assert.deepEqual(processesOf(dev), [])
+  assert.deepEqual(listProcesses(dev), [])
   await close(await listen(dev.port))
 }
 
-const taken = (port: number) =>
+const portTakenMessage = (port: number) =>
   new RegExp(`^Port ${port} is taken: choose another, for instance OUTBREAKS_PORT=${port + 1} npm run dev$`, 'm')
 
-test('a port that is taken is told in one sentence before anything is started', async () => {
+test('a port in use gives one sentence before anything is started', async () => {
   const port = await findFreePort()
-  const holder = await listen(port)
+  const otherServer = await listen(port)
   const dev = startDev(port)
   assert.equal(await dev.exited, 1)
-  assert.match(dev.stderr(), taken(port))
+  assert.match(dev.stderr(), portTakenMessage(port))
   assert.equal(dev.stderr().trim().split('\n').length, 1)
   assert.equal(dev.stdout(), '')
-  await close(holder)
+  await close(otherServer)
   await assertNothingLeft(dev)
 })
 
-test('a port that is none is told in one sentence', async () => {
+test('an invalid port gives one sentence', async () => {
   const dev = startDev(0)
   assert.equal(await dev.exited, 1)
   assert.equal(dev.stderr(), 'OUTBREAKS_PORT must be a whole number from 1 to 65535\n')
   assert.deepEqual(readdirSync(dev.temporary), [])
 })
 
-test('a port that is taken while it starts: no welcome, one sentence, nothing left', async () => {
+test('a port that becomes used during the start gives one sentence and no instructions, and leaves nothing', async () => {
   const dev = startDev(await findFreePort(), { DATABASE_URL: await createTestDatabase() })
-  await untilStep(dev, 'sample release')
-  // It answers whatever it is asked, as if it were a service that is ready.
-  const holder = await listen(dev.port)
+  await waitForStep(dev, 'sample release')
+  // The other server responds to every request like a service that is ready.
+  const otherServer = await listen(dev.port)
   assert.equal(await dev.exited, 1)
-  assert.match(dev.stderr(), taken(dev.port))
+  assert.match(dev.stderr(), portTakenMessage(dev.port))
   assert.doesNotMatch(dev.stderr(), /\n {4}at /)
   assert.equal(dev.stdout(), '')
-  await close(holder)
+  await close(otherServer)
   await assertNothingLeft(dev)
 })
 
-test('it says what it does, shows its credentials and no request, and Ctrl-C leaves nothing', async () => {
+test('it prints its steps and credentials but no request, and Ctrl-C leaves nothing', async () => {
   const dev = startDev(await findFreePort())
-  await untilWelcome(dev)
+  await waitForInstructions(dev)
   let last = -1
   for (const step of STEPS) {
-    const at = dev.stderr().indexOf(step)
-    assert.ok(at > last, `${step} is said in its turn`)
-    last = at
+    const index = dev.stderr().indexOf(step)
+    assert.ok(index > last, `${step} is printed in order`)
+    last = index
   }
-  const address = `http://127.0.0.1:${dev.port}`
+  const baseUrl = `http://127.0.0.1:${dev.port}`
   const [, client_id, client_secret] = /"client_id": "(\w+)",\s+"client_secret": "([\w-]+)"/.exec(dev.stdout()) ?? []
-  const answer = await fetch(`${address}/oauth/token`, {
+  const response = await fetch(`${baseUrl}/oauth/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ client_id, client_secret, audience: address, grant_type: 'client_credentials' }),
+    body: JSON.stringify({ client_id, client_secret, audience: baseUrl, grant_type: 'client_credentials' }),
   })
-  const { access_token } = (await answer.json()) as { access_token: string }
+  const { access_token } = (await response.json()) as { access_token: string }
   const headers = { authorization: `Bearer ${access_token}` }
-  assert.equal((await fetch(`${address}/v2/hed-outbreaks/outbreaks`, { headers })).status, 200)
-  const csv = await fetch(`${address}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv`, { headers })
+  assert.equal((await fetch(`${baseUrl}/v2/hed-outbreaks/outbreaks`, { headers })).status, 200)
+  const csv = await fetch(`${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv`, { headers })
   assert.ok((await csv.text()).startsWith('id,'))
-  assert.ok(processesOf(dev).length > 2)
+  assert.ok(listProcesses(dev).length > 2)
   dev.process.kill('SIGINT')
   assert.equal(await dev.exited, 0)
   assert.doesNotMatch(dev.stdout() + dev.stderr(), /"route"/)
-  assert.ok(dev.stdout().trim().endsWith('Ctrl-C ends it and removes its database.'))
+  assert.ok(dev.stdout().trim().endsWith('Press Ctrl-C to stop it and remove its database.'))
   await assertNothingLeft(dev)
 })
 
-for (const [signal, step, code, whom, sign] of [
-  ['SIGINT', STEPS[0], 130, 'it and its children', -1],
-  ['SIGTERM', STEPS[1], 143, 'it alone', 1],
-  ['SIGHUP', STEPS[3], 129, 'it and its children', -1],
+for (const [signal, step, code, target, sign] of [
+  ['SIGINT', STEPS[0], 130, 'the process group', -1],
+  ['SIGTERM', STEPS[1], 143, 'the process', 1],
+  ['SIGHUP', STEPS[3], 129, 'the process group', -1],
 ] as const) {
-  test(`${signal} to ${whom} at the step "${step}" leaves nothing`, async () => {
+  test(`${signal} to ${target} at the step "${step}" leaves nothing`, async () => {
     const dev = startDev(await findFreePort())
-    await untilStep(dev, step)
-    // A moment into the step, so that its processes are there.
+    await waitForStep(dev, step)
+    // The processes of the step need a moment to start.
     await wait(300)
     process.kill(sign * (dev.process.pid ?? assert.fail()), signal)
     assert.equal(await dev.exited, code)
@@ -169,16 +171,16 @@ for (const [signal, step, code, whom, sign] of [
   })
 }
 
-test('a database that does not let it in is told in one sentence', async () => {
+test('an unreachable database gives one sentence', async () => {
   const nowhere = `postgres://someone:${PASSWORD}@127.0.0.1:${await findFreePort()}/outbreaks`
   const dev = startDev(await findFreePort(), { DATABASE_URL: nowhere })
   assert.equal(await dev.exited, 1)
-  assert.match(dev.stderr(), /nothing listens there/)
+  assert.match(dev.stderr(), /no server listens/)
   assert.doesNotMatch(dev.stderr(), new RegExp(`${PASSWORD}|\\n {4}at `))
   await assertNothingLeft(dev)
 })
 
-test('a database that holds something else is told in one sentence, and left as it was', async () => {
+test('a database with other tables gives one sentence and is not changed', async () => {
   const url = await createTestDatabase()
   const client = new pg.Client(url)
   await client.connect()
@@ -191,28 +193,28 @@ test('a database that holds something else is told in one sentence, and left as 
   await assertNothingLeft(dev)
 })
 
-test('with OUTBREAKS_LOG_LEVEL=info every request is shown; a service that ends by itself ends it', async () => {
+test('with OUTBREAKS_LOG_LEVEL=info it logs every request; it exits when the service ends', async () => {
   const dev = startDev(await findFreePort(), {
     DATABASE_URL: await createTestDatabase(),
     OUTBREAKS_LOG_LEVEL: 'info',
   })
-  await untilWelcome(dev)
+  await waitForInstructions(dev)
   await fetch(`http://127.0.0.1:${dev.port}/v2/hed-outbreaks/outbreaks`)
-  await until(dev, () => dev.stdout().includes('"status":401'), 'the request is not shown')
-  const service = processesOf(dev).find((line) => line.includes('main.ts'))
+  await waitUntil(dev, () => dev.stdout().includes('"status":401'), 'the request is not logged')
+  const service = listProcesses(dev).find((line) => line.includes('main.ts'))
   assert.ok(service !== undefined)
   const [pid = ''] = execFileSync('pgrep', ['-P', String(dev.process.pid)], { encoding: 'utf8' }).split('\n')
   process.kill(Number(pid), 'SIGKILL')
   assert.equal(await dev.exited, 1)
-  assert.match(dev.stderr(), /The service has ended by itself/)
+  assert.match(dev.stderr(), /The service has exited/)
   await assertNothingLeft(dev)
 })
 
-test('startService takes nobody else on the port for the process it started', async () => {
+test('startService fails if another server uses the port', async () => {
   const settings = newSettings(await createTestDatabase())
   await outbreakctl(settings, 'key', 'rotate')
   const port = await findFreePort()
-  const holder = await listen(port)
-  after(() => close(holder))
+  const otherServer = await listen(port)
+  after(() => close(otherServer))
   await assert.rejects(startService(settings, { OUTBREAKS_PORT: String(port) }), /EADDRINUSE/)
 })

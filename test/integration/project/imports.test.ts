@@ -1,4 +1,4 @@
-// The rules of .dependency-cruiser.mjs hold, and a planted fault of each kind fails the check.
+// The imports follow the rules of .dependency-cruiser.mjs, and a planted violation of each rule fails the check.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -24,57 +24,56 @@ const check = () =>
     { cwd: copy, encoding: 'utf8' },
   )
 
-const faults = [
+const violations = [
   {
-    fault: 'an import from a higher layer',
+    title: 'an import from a higher layer',
     rule: 'platform-imports-only-lower-layers',
-    plant: { 'src/platform/planted.ts': "import '../../unit/auth/guard.ts'" },
+    plant: { 'src/platform/planted.ts': "import '../auth/guard.ts'" },
   },
   {
     fault: 'an import of a type from a higher layer',
     rule: 'datasets-imports-only-lower-layers',
     plant: {
-      'src/datasets/planted.ts':
-        "import type { Tables } from '../../unit/storage/tables.ts'\nexport type Planted = Tables",
+      'src/datasets/planted.ts': "import type { Tables } from '../storage/tables.ts'\nexport type Planted = Tables",
     },
   },
   {
     fault: 'an import between folders of one layer',
     rule: 'api-imports-only-lower-layers',
-    plant: { 'src/api/planted.ts': "import '../../unit/publish/publish.ts'" },
+    plant: { 'src/api/planted.ts': "import '../publish/publish.ts'" },
   },
   {
     fault: 'an import from a higher subfolder',
     rule: 'api-paging-imports-only-lower-layers',
-    plant: { 'src/api/paging/planted.ts': "import '../../unit/resources/changes.ts'" },
+    plant: { 'src/api/paging/planted.ts': "import '../resources/changes.ts'" },
   },
   {
     fault: 'an import of a subfolder by the bottom layer of its folder',
     rule: 'platform-files-are-the-bottom-layer',
-    plant: { 'src/platform/planted-too.ts': "import '../../unit/project/http/http-server.ts'" },
+    plant: { 'src/platform/planted-too.ts': "import './http/http-server.ts'" },
   },
   {
     fault: 'an import cycle',
     rule: 'no-import-cycle',
     plant: {
-      'src/methods/planted.ts': "import '../../unit/project/planted-too.ts'",
-      'src/methods/planted-too.ts': "import '../../unit/project/planted.ts'",
+      'src/methods/planted.ts': "import './planted-too.ts'",
+      'src/methods/planted-too.ts': "import './planted.ts'",
     },
   },
   {
     fault: 'a module that reads the configuration',
     rule: 'only-entry-points-read-the-configuration',
-    plant: { 'src/auth/planted.ts': "import '../../unit/config.ts'" },
+    plant: { 'src/auth/planted.ts': "import '../config.ts'" },
   },
   {
     fault: 'a service that imports a development tool',
     rule: 'the-service-does-not-import-tools',
-    plant: { 'src/planted.ts': "import '../../unit/dev/postgres.ts'" },
+    plant: { 'src/planted.ts': "import '../dev/postgres.ts'" },
   },
   {
     fault: 'a conformance check that imports the service',
     rule: 'conformance-is-a-black-box',
-    plant: { 'conformance/planted.ts': "import '../../unit/src/app.ts'" },
+    plant: { 'conformance/planted.ts': "import '../src/app.ts'" },
   },
   {
     fault: 'a service that needs a development dependency',
@@ -84,28 +83,28 @@ const faults = [
   {
     fault: 'a folder that is not a layer',
     rule: 'every-folder-is-a-layer',
-    plant: { 'src/attic/planted.ts': 'export {}', 'dev/planted.ts': "import '../../unit/src/attic/planted.ts'" },
+    plant: { 'src/attic/planted.ts': 'export {}', 'dev/planted.ts': "import '../src/attic/planted.ts'" },
   },
   {
     fault: 'a subfolder that is not a layer',
     rule: 'every-folder-is-a-layer',
     plant: {
       'src/api/attic/planted.ts': 'export {}',
-      'src/api/planted-too.ts': "import '../../unit/project/attic/planted.ts'",
+      'src/api/planted-too.ts': "import './attic/planted.ts'",
     },
   },
 ]
 
-test('imports go to lower layers only, and form no cycle', () => {
+test('imports go only to lower layers and have no cycle', () => {
   const { status, stdout } = check()
   assert.equal(status, 0, stdout)
 })
 
-// All faults in one run, because each run takes seconds.
-describe('planted', () => {
+// All violations in one run, because each run takes seconds.
+describe('a planted violation', () => {
   let result: ReturnType<typeof check>
   before(() => {
-    for (const [name, text] of faults.flatMap(({ plant }) => Object.entries(plant))) {
+    for (const [name, text] of violations.flatMap(({ plant }) => Object.entries(plant))) {
       const file = path.join(copy, name)
       mkdirSync(path.dirname(file), { recursive: true })
       writeFileSync(file, `${text}\n`)
@@ -113,8 +112,8 @@ describe('planted', () => {
     result = check()
   })
 
-  for (const { fault, rule, plant } of faults) {
-    test(`${fault} fails the check`, () => {
+  for (const { title, rule, plant } of violations) {
+    test(`${title} fails the check`, () => {
       assert.notEqual(result.status, 0)
       assert.match(result.stdout, new RegExp(`error ${rule}: .*(${Object.keys(plant).join('|')})`))
     })

@@ -43,7 +43,7 @@ async function assertStartFails(settings: Settings, sentence: RegExp, overrides:
   )
   assert.ok(failure instanceof Error, 'it started')
   assert.match(failure.message, sentence)
-  assert.match(failure.message, /left with code 2:/)
+  assert.match(failure.message, /exited with code 2:/)
   assert.doesNotMatch(failure.message, /\n {4}at /)
 }
 

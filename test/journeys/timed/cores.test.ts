@@ -1,4 +1,5 @@
-// Several processes on one port: who responses, who is refused the port, and what a leaving one costs its clients.
+// Several processes on one port: how connections are distributed, which processes cannot listen, and which requests
+// are lost when one process stops.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
@@ -48,7 +49,7 @@ async function obtainToken({ baseUrl }: Service): Promise<string> {
   return ((await response.json()) as { access_token: string }).access_token
 }
 
-/** 200, or what went wrong instead. */
+/** The status, or the message of a connection error. */
 function get({ baseUrl }: Service, token: string, agent: Agent): Promise<number | string> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -57,12 +58,12 @@ function get({ baseUrl }: Service, token: string, agent: Agent): Promise<number 
       incoming.resume().on('end', () => resolve(incoming.statusCode ?? 0))
     })
     outgoing.on('error', (error) => resolve(error.message))
-    outgoing.setTimeout(30_000, () => outgoing.destroy(new Error('no answer')))
+    outgoing.setTimeout(30_000, () => outgoing.destroy(new Error('no response')))
     outgoing.end()
   })
 }
 
-/** Loops of requests, on a fresh connection each or on one that is kept; the end of it tells what was not 200. */
+/** Loops of requests, each on a new connection or on a persistent one; `stop` returns the failures. */
 function startLoad(keepAlive: boolean) {
   const stopped = new AbortController()
   const failures: (number | string)[] = []
@@ -83,76 +84,86 @@ function startLoad(keepAlive: boolean) {
 }
 
 const onLinux = process.platform === 'linux'
-const linux = { skip: onLinux ? false : 'what is said here of shared ports is said of Linux' }
+const linux = { skip: onLinux ? false : 'sharing a port is tested on Linux only' }
 const port = await findFreePort()
 const pair = onLinux ? await Promise.all([start(port, SHARED_PORT), start(port, SHARED_PORT)]) : []
 const [remaining, stopping] = pair as [Service, Service]
 const token = onLinux ? await obtainToken(remaining) : ''
 
-test('two processes on one port both answer, and a token of one is good at the other', linux, async (t) => {
+test('two processes on one port both serve requests, and each accepts the tokens of the other', linux, async (t) => {
   const agent = new Agent({ keepAlive: false })
   const statuses = await Promise.all(Array.from({ length: 64 }, () => get(remaining, token, agent)))
   assert.deepEqual(new Set(statuses), new Set([200]))
   await waitUntil(
     () => countResponses(remaining) + countResponses(stopping) === 64,
-    'every request is in one of the logs',
+    'every request is logged by one of them',
   )
-  t.diagnostic(`of 64 connections ${countResponses(remaining)} and ${countResponses(stopping)}`)
-  // Chance gives one of two fewer than 8 of 64 less than once in 10^10 times.
+  t.diagnostic(`64 connections: ${countResponses(remaining)} and ${countResponses(stopping)}`)
+  // The probability that one of two processes gets fewer than 8 of 64 connections is below 10^-10.
   for (const service of pair) assert.ok(countResponses(service) >= 8)
 })
 
-test('a client with one connection stays at one process', linux, async () => {
+test('one process serves all requests of one connection', linux, async () => {
   const before = pair.map(countResponses)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   for (let i = 0; i < 20; i++) assert.equal(await get(remaining, token, agent), 200)
   agent.destroy()
   const gained = () => pair.map((service, i) => countResponses(service) - (before[i] ?? 0)).sort((a, b) => a - b)
-  await waitUntil(() => gained()[1] === 20, 'one log has them all')
+  await waitUntil(() => gained()[1] === 20, 'one process has logged all requests')
   assert.deepEqual(gained(), [0, 20])
 })
 
-test('a port is shared only where all say so: anyone else leaves with a message and never serves', linux, async () => {
-  const unsharedPort = await findFreePort()
-  const owner = await start(unsharedPort, {})
-  const attempts = [start(unsharedPort, {}), start(unsharedPort, SHARED_PORT), start(port, {})]
-  const assertCannotListen = (attempt: Promise<Service>) =>
-    assert.rejects(attempt, (error: Error) => {
-      assert.match(error.message, /left with code 1:/)
-      assert.match(error.message, /^The node cannot listen: .*address already in use 127\.0\.0\.1:\d+$/m)
-      assert.doesNotMatch(error.message, /"msg":"listening"/)
-      return true
-    })
-  await Promise.all(attempts.map(assertCannotListen))
-  assert.equal(await get(owner, await obtainToken(owner), new Agent()), 200)
-  assert.equal(await owner.stop(), 0)
-})
+test(
+  'a port is shared only if all processes have OUTBREAKS_SHARE_PORT; another process exits with a message',
+  linux,
+  async () => {
+    const unsharedPort = await findFreePort()
+    const owner = await start(unsharedPort, {})
+    const attempts = [start(unsharedPort, {}), start(unsharedPort, SHARED_PORT), start(port, {})]
+    const assertCannotListen = (attempt: Promise<Service>) =>
+      assert.rejects(attempt, (error: Error) => {
+        assert.match(error.message, /exited with code 1:/)
+        assert.match(error.message, /^The node cannot listen: .*address already in use 127\.0\.0\.1:\d+$/m)
+        assert.doesNotMatch(error.message, /"msg":"listening"/)
+        return true
+      })
+    await Promise.all(attempts.map(assertCannotListen))
+    assert.equal(await get(owner, await obtainToken(owner), new Agent()), 200)
+    assert.equal(await owner.stop(), 0)
+  },
+)
 
-test('SIGTERM to one of two: the other goes on, and at most what met the closing is lost', linux, async (t) => {
-  const loads = [startLoad(false), startLoad(true)]
-  const before = countResponses(stopping)
-  await waitUntil(() => countResponses(stopping) > before + 200, 'the load has reached it')
-  const startedAt = performance.now()
-  const code = await stopping.stop()
-  const ms = Math.round(performance.now() - startedAt)
-  await wait(200)
-  const [fresh, kept] = await Promise.all(loads.map((stop) => stop()))
-  const stopLater = startLoad(false)
-  await wait(300)
-  const later = await stopLater()
-  assert.ok(fresh !== undefined && kept !== undefined)
-  t.diagnostic(`left after ${ms} ms, the kernel ${kernelMigrates ? 'hands over' : 'resets'} who waits to be accepted`)
-  t.diagnostic(
-    `lost: ${fresh.failures.length} of ${fresh.responses} on fresh, ${kept.failures.length} of ${kept.responses} on kept`,
-  )
+test(
+  'after SIGTERM to one of two processes the other continues, and at most one request of each loop is lost',
+  linux,
+  async (t) => {
+    const loads = [startLoad(false), startLoad(true)]
+    const before = countResponses(stopping)
+    await waitUntil(() => countResponses(stopping) > before + 200, 'the load has reached the process')
+    const startedAt = performance.now()
+    const code = await stopping.stop()
+    const ms = Math.round(performance.now() - startedAt)
+    await wait(200)
+    const [fresh, kept] = await Promise.all(loads.map((stop) => stop()))
+    const stopLater = startLoad(false)
+    await wait(300)
+    const later = await stopLater()
+    assert.ok(fresh !== undefined && kept !== undefined)
+    t.diagnostic(
+      `exited after ${ms} ms, the kernel ${kernelMigrates ? 'migrates' : 'resets'} connections that are not accepted yet`,
+    )
+    t.diagnostic(
+      `lost: ${fresh.failures.length} of ${fresh.responses} on new connections, ${kept.failures.length} of ${kept.responses} on persistent ones`,
+    )
 
-  assert.equal(code, 0)
-  assert.match(stopping.output(), /"msg":"stopped"/)
-  // A loop has one connection at a time, so it waits in the closing queue, or crosses with the closing, at most once.
-  assert.ok(fresh.failures.length <= (kernelMigrates ? 0 : LOOPS))
-  assert.ok(kept.failures.length <= LOOPS)
-  for (const failure of [...fresh.failures, ...kept.failures])
-    assert.match(String(failure), /ECONNRESET|EPIPE|socket hang up/)
-  assert.deepEqual(later.failures, [])
-  for (const { responses } of [fresh, kept, later]) assert.ok(responses > 20)
-})
+    assert.equal(code, 0)
+    assert.match(stopping.output(), /"msg":"stopped"/)
+    // A loop has one connection at a time, so the closing of the listener can affect it at most once.
+    assert.ok(fresh.failures.length <= (kernelMigrates ? 0 : LOOPS))
+    assert.ok(kept.failures.length <= LOOPS)
+    for (const failure of [...fresh.failures, ...kept.failures])
+      assert.match(String(failure), /ECONNRESET|EPIPE|socket hang up/)
+    assert.deepEqual(later.failures, [])
+    for (const { responses } of [fresh, kept, later]) assert.ok(responses > 20)
+  },
+)

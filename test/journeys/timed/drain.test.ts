@@ -1,4 +1,4 @@
-// Leaving and falling over: SIGTERM loses no request, kill -9 leaves nothing in the way of a restart.
+// Shutdown: SIGTERM loses no request, and a node starts again after kill -9.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
@@ -15,7 +15,7 @@ const PATHS = [
   '/v2/hed-outbreaks/outbreaks?num=50',
   '/v2/hed-outbreaks/event-names',
 ]
-/** Long enough that a busy machine ends its load within it. */
+/** Long enough that the load of the test ends within it on a busy machine. */
 const DRAIN_SECONDS = 4
 const MIN_RESPONSES = 20
 const machineDelay = await measureMachineDelay()
@@ -57,7 +57,7 @@ function get(service: Service, pathname: string, token: string, agent: Agent): P
   })
 }
 
-/** Loops of requests, each on a connection of its own that is kept; `stop` gives the statuses that were not 200. */
+/** Loops of requests, each with its own connection; `stop` returns the failures. */
 function startLoad(service: Service, token: string, keepAlive: boolean) {
   const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive, maxSockets: 1 }))
   const failures: unknown[] = []
@@ -83,7 +83,7 @@ function startLoad(service: Service, token: string, keepAlive: boolean) {
   }
 }
 
-/** A token request of which the second half is sent when the caller says so. */
+/** A token request whose second part is sent by `finish`. */
 async function startSlowRequest(service: Service) {
   const { hostname, port, host } = new URL(service.baseUrl)
   const body = tokenRequest(service)
@@ -105,7 +105,7 @@ async function startSlowRequest(service: Service) {
   }
 }
 
-/** Until it accepts no connection any more. */
+/** Waits until the service accepts no connection. */
 async function waitUntilClosed({ baseUrl }: Service): Promise<void> {
   const { port } = new URL(baseUrl)
   const deadline = Date.now() + 60_000
@@ -122,7 +122,7 @@ async function waitUntilClosed({ baseUrl }: Service): Promise<void> {
 
 const waitForExit = (service: Service) => once(service.process, 'exit') as Promise<[number | null, string | null]>
 
-test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0', async (t) => {
+test('SIGTERM: not ready at once, serves while it drains, loses no request, exits with 0', async (t) => {
   const service = await start({ OUTBREAKS_DRAIN_SECONDS: String(DRAIN_SECONDS) })
   const token = await obtainToken(service)
   const kept = startLoad(service, token, true)
@@ -139,7 +139,7 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   while ((await fetch(`${service.baseUrl}/ready`)).status !== 503)
     assert.ok(performance.now() - startedAt < machineDelay.addTo(300))
   const unready = Math.round(performance.now() - startedAt)
-  // Whoever keeps a connection is told to open another, so that hardly a request crosses with the end.
+  // Responses close their connections, so that few requests arrive while the server closes them.
   const { headers } = await fetch(`${service.baseUrl}/live`)
   assert.equal(headers.get('connection'), 'close')
   assert.deepEqual(await (await fetch(`${service.baseUrl}/ready`)).json(), {
@@ -149,14 +149,16 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   await wait(800 - (performance.now() - startedAt))
   const loads = await Promise.all([kept.stop(), fresh.stop()])
   const stopped = performance.now() - startedAt
-  // The listener is closed by now; what was under way is still answered, on a connection that is then closed.
+  // The listener is closed now. A running request still gets its response.
   await waitUntilClosed(service)
   const slowStatusLine = await slow.finish()
   const [code] = await exit
   const total = Math.round(performance.now() - startedAt)
-  t.diagnostic(`unready after ${unready} ms, ${loads.map((load) => load.responses)} responses, left after ${total} ms`)
+  t.diagnostic(
+    `not ready after ${unready} ms, ${loads.map((load) => load.responses)} responses, exited after ${total} ms`,
+  )
 
-  assert.ok(stopped < DRAIN_SECONDS * 1000, `the load was stopped only after ${stopped} ms`)
+  assert.ok(stopped < DRAIN_SECONDS * 1000, `the load stopped after ${stopped} ms`)
   for (const { responses, failures } of loads) {
     assert.deepEqual(failures, [])
     assert.ok(responses > MIN_RESPONSES)
@@ -167,7 +169,7 @@ test('SIGTERM: unready at once, serving for the drain, nothing lost, out with 0'
   assert.match(service.output(), /"msg":"stopped"/)
 })
 
-test('SIGTERM: connections that are kept open and idle do not hold it back', async (t) => {
+test('SIGTERM: idle connections do not delay the shutdown', async (t) => {
   const service = await start()
   const agent = new Agent({ keepAlive: true })
   t.after(() => agent.destroy())
@@ -179,19 +181,19 @@ test('SIGTERM: connections that are kept open and idle do not hold it back', asy
   const code = await service.stop()
   const ms = Math.round(performance.now() - startedAt)
   idle.destroy()
-  t.diagnostic(`left after ${ms} ms`)
+  t.diagnostic(`exited after ${ms} ms`)
   assert.equal(code, 0)
   assert.ok(ms < machineDelay.addTo(8000))
 })
 
-test('SIGTERM: a request that never ends is not waited for beyond its time', async (t) => {
+test('SIGTERM: an incomplete request delays the shutdown only until its timeout', async (t) => {
   const service = await start()
   await startSlowRequest(service)
   await wait(50)
   const startedAt = performance.now()
   const code = await service.stop()
   const ms = Math.round(performance.now() - startedAt)
-  t.diagnostic(`left after ${ms} ms with code ${code}`)
+  t.diagnostic(`exited after ${ms} ms with code ${code}`)
   assert.equal(code, 0)
   assert.ok(ms < machineDelay.addTo(8000))
 })
@@ -212,6 +214,6 @@ test('kill -9 under load: the next start on the same port is ready and serves', 
   const next = await start({ OUTBREAKS_PORT: port })
   t.diagnostic(`ready ${Math.round(performance.now() - startedAt)} ms after the start`)
   const agent = new Agent()
-  for (const pathname of PATHS) assert.equal(await get(next, pathname, token, agent), 200, 'tokens live on')
+  for (const pathname of PATHS) assert.equal(await get(next, pathname, token, agent), 200, 'tokens stay valid')
   assert.equal(await next.stop(), 0)
 })

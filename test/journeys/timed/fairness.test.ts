@@ -1,5 +1,5 @@
-// One client asks for all that is expensive, on many connections: others are still served, the node stays ready, and what
-// is abandoned ends in the database.
+// One client sends expensive requests on many connections: other clients are served, the node stays ready, and
+// cancelled queries end in the database.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
@@ -24,7 +24,7 @@ const RECORDS = 60_000
 const LIMIT = 8
 const CONNECTIONS = 48
 const ATTACK_MS = 8000
-/** The machine may have other work: what counts is that nobody waits for all that the expensive client asks. */
+/** Generous for a busy machine, but shorter than all queued expensive requests would take. */
 const MAX_RESPONSE_MS = 6000
 const DATASET_PATH = '/v2/hed-outbreaks'
 const CACHED_PATH = `${DATASET_PATH}/outbreaks?num=1000`
@@ -52,7 +52,7 @@ async function start(overrides: Record<string, string>): Promise<Service> {
 const issueToken = (service: Service, client: Credentials) =>
   obtainToken(client, `${service.baseUrl}/oauth/token`, service.baseUrl)
 
-/** The value with the most records that a series may still be read of. */
+/** The country with the most records for which a series is still allowed. */
 async function findLargestCountry(service: Service, token: string): Promise<string> {
   const response = await fetch(`${service.baseUrl}${DATASET_PATH}/facets?num=1000`, {
     headers: { authorization: `Bearer ${token}` },
@@ -64,7 +64,7 @@ async function findLargestCountry(service: Service, token: string): Promise<stri
   return country_code.values.find(({ records }) => records < 19_000)?.value ?? assert.fail('no country is small enough')
 }
 
-/** Each another question, so that none is answered from memory: counts of values, and counts over time. */
+/** A different facets or series query for each index, so that no response comes from the cache. */
 const createExpensivePath = (i: number, country: string) => {
   const day = new Date(Date.UTC(1990, 0, 1 + (i % 2000))).toISOString().slice(0, 10)
   return i % 2 === 0
@@ -72,7 +72,7 @@ const createExpensivePath = (i: number, country: string) => {
     : `${DATASET_PATH}/series?interval=day&mixed=warn&date_from=${day}&country_code=${country}`
 }
 
-/** The status, or 0 where the connection was lost. */
+/** The status, or 0 if the connection was lost. */
 function get(service: Service, pathname: string, token: string, agent: Agent): Promise<number> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -93,7 +93,7 @@ function startAttack(service: Service, token: string, country: string) {
     for (let i = loop; !stopped.signal.aborted; i += CONNECTIONS) {
       const status = await get(service, createExpensivePath(i, country), token, agent)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      // Even who is refused does not come back at once.
+      // A rejected client waits before it sends the next request.
       if (status !== 200) await wait(100)
     }
   })
@@ -148,7 +148,7 @@ async function readActive(): Promise<string[]> {
   return rows.map(({ query }) => query)
 }
 
-test(`a client with ${CONNECTIONS} connections of expensive requests leaves room for another`, async (t) => {
+test(`a client with ${CONNECTIONS} connections of expensive requests does not block another client`, async (t) => {
   const service = await start({ OUTBREAKS_CLIENT_CONCURRENCY: String(LIMIT) })
   const token = await issueToken(service, quietClient)
   const attacker = await issueToken(service, expensiveClient)
@@ -176,13 +176,13 @@ test(`a client with ${CONNECTIONS} connections of expensive requests leaves room
   }
   const unready = ready.filter(({ status }) => status !== 200).length
   assert.ok(unready <= ready.length / 4, `${unready} of ${ready.length} times not ready`)
-  assert.ok((statuses.get(200) ?? 0) > 0, 'the expensive client is served too')
-  assert.ok((statuses.get(429) ?? 0) > 0, 'and held to its limit')
-  // The limit is below the number of connections to the database, so that others find one.
+  assert.ok((statuses.get(200) ?? 0) > 0, 'the expensive client is not served')
+  assert.ok((statuses.get(429) ?? 0) > 0, 'the expensive client is not limited')
+  // The limit is below the number of database connections, so that other clients get one.
   assert.ok(maxActive > 0 && maxActive <= LIMIT, `${maxActive} queries at a time`)
 })
 
-/** Nobody reads the records until it is released: queries wait without any work. */
+/** Blocks all reads of records until the returned function is called; queries wait without doing work. */
 async function lockRecords() {
   const client = new pg.Client(settings.databaseUrl)
   await client.connect()
@@ -190,7 +190,7 @@ async function lockRecords() {
   return () => client.end()
 }
 
-test('the node stays ready while all its connections for requests are taken', async (t) => {
+test('the node stays ready while all its database connections for requests are in use', async (t) => {
   const service = await start({})
   const token = await issueToken(service, expensiveClient)
   const unlock = await lockRecords()
@@ -216,11 +216,11 @@ test('the node stays ready while all its connections for requests are taken', as
   )
 })
 
-test('60 requests that are closed at once leave no active query after 2 s', async (t) => {
+test('60 requests whose connections are closed have no active query after 2 s', async (t) => {
   const service = await start({})
   const token = await issueToken(service, expensiveClient)
   const agent = new Agent({ maxSockets: 60 })
-  // Each field that is filtered takes a query of its own, one after the other.
+  // Each filtered field needs a separate query, one after the other.
   const filters =
     'host=human&composite=false&count_kind=cumulative&count_kind=new&case_status=confirmed&case_status=suspected'
   const pending = Array.from({ length: 60 }, (_, i) =>
@@ -228,7 +228,7 @@ test('60 requests that are closed at once leave no active query after 2 s', asyn
   )
   const deadline = performance.now() + 5000
   while ((await readActive()).length < 5) {
-    assert.ok(performance.now() < deadline, 'the requests do not get under way')
+    assert.ok(performance.now() < deadline, 'the requests do not start')
     await wait(10)
   }
   agent.destroy()
@@ -243,5 +243,5 @@ test('60 requests that are closed at once leave no active query after 2 s', asyn
   await wait(Math.max(0, 2000 - (performance.now() - startedAt)))
   assert.deepEqual(await readActive(), [])
   assert.equal((await fetch(`${service.baseUrl}/ready`)).status, 200)
-  assert.equal(await get(service, CACHED_PATH, token, new Agent()), 200, 'the connections to the database are well')
+  assert.equal(await get(service, CACHED_PATH, token, new Agent()), 200, 'the database connections do not work')
 })

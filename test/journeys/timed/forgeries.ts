@@ -1,5 +1,5 @@
-// Tokens that must not open anything, as a table of title and token. Those signed with the service's own key prove that
-// a signature alone is not believed. Never contains a token that RFC 9068 would accept.
+// Forged tokens that the service must reject, each with a title. Those signed with the key of the service check that a
+// valid signature is not enough. None of them is valid by RFC 9068.
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
 import {
@@ -18,7 +18,7 @@ import {
 } from './forgery-values.ts'
 
 interface Originals {
-  /** A good token, a second one of the same client, and one of another client. */
+  /** A valid token, a second one of the same client, and one of another client. */
   readonly valid: string
   readonly second: string
   readonly foreign: string
@@ -26,7 +26,7 @@ interface Originals {
   readonly publicJwk: JWK
 }
 
-/** Signs whatever it is given, where a library would refuse. */
+/** Signs any header and payload; a library would reject some of them. */
 type Sign = (header: unknown, payload?: unknown) => Promise<string>
 interface Forge extends Originals {
   readonly header: Json
@@ -95,13 +95,13 @@ async function* forgeWithPublicKey({ header, parts, publicJwk }: Forge): Rows {
 async function* forgeKeyIds({ header, parts, signAsService, signAsAttacker }: Forge): Rows {
   for (const kid of keyIds(String(header['kid']))) {
     yield [`kid ${show(kid)}, signed by the attacker`, await signAsAttacker(change(header, 'kid', kid))]
-    yield [`kid ${show(kid)}, signed by us`, await signAsService(change(header, 'kid', kid))]
+    yield [`kid ${show(kid)}, signed by the service`, await signAsService(change(header, 'kid', kid))]
   }
-  yield ["our kid, signed by another issuer's key", await signAsAttacker(header)]
+  yield ["the kid of the service, signed by another issuer's key", await signAsAttacker(header)]
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
   const input = `${parts.header}.${parts.payload}`
   const signature = signBytes('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' })
-  yield ['our kid, signed on another curve', `${input}.${signature.toString('base64url')}`]
+  yield ['the kid of the service, signed on another curve', `${input}.${signature.toString('base64url')}`]
 }
 
 async function* forgeEmbeddedKeys({ header, signAsService, signAsAttacker, attackerJwk }: Forge): Rows {
@@ -109,33 +109,37 @@ async function* forgeEmbeddedKeys({ header, signAsService, signAsAttacker, attac
   const keys = { jwk: attackerJwk, jku: url, x5u: url, x5c: [encode(attackerJwk)] }
   for (const [name, value] of Object.entries(keys)) {
     const withKey = { ...header, [name]: value }
-    yield [`${name} beside our kid, signed by the attacker`, await signAsAttacker(withKey)]
-    yield [`${name} beside the attacker's kid`, await signAsAttacker({ ...withKey, kid: 'attacker' })]
+    yield [`${name} with the kid of the service, signed by the attacker`, await signAsAttacker(withKey)]
+    yield [`${name} with the attacker's kid`, await signAsAttacker({ ...withKey, kid: 'attacker' })]
     yield [`${name} without a kid`, await signAsAttacker(change(withKey, 'kid', undefined))]
-    yield [`${name} of the attacker, signed by us`, await signAsService(withKey)]
+    yield [`${name} of the attacker, signed by the service`, await signAsService(withKey)]
   }
 }
 
 async function* forgeHeaders({ header, signAsService }: Forge): Rows {
-  for (const alg of wrongAlgorithms) yield [`alg ${alg} over our signature`, await signAsService({ ...header, alg })]
+  for (const alg of wrongAlgorithms)
+    yield [`alg ${alg} with an ES256 signature`, await signAsService({ ...header, alg })]
   for (const typ of wrongTypes) yield [`typ ${show(typ)}`, await signAsService(change(header, 'typ', typ))]
   for (const critical of criticalHeaders)
     yield [`header ${show(critical)}`, await signAsService({ ...header, ...critical })]
   for (const text of ['', 'null', '[]', '{', '"ES256"', `[${JSON.stringify(header)}]`])
-    yield [`header ${show(text)}, signed by us`, await signAsService(text)]
+    yield [`header ${show(text)}, signed by the service`, await signAsService(text)]
 }
 
 async function* forgeClaims({ header, payload, signAsService }: Forge): Rows {
   for (const [claim, values] of Object.entries(wrongClaims(payload)))
     for (const value of values)
-      yield [`${claim} ${show(value)}, signed by us`, await signAsService(header, change(payload, claim, value))]
+      yield [
+        `${claim} ${show(value)}, signed by the service`,
+        await signAsService(header, change(payload, claim, value)),
+      ]
   for (const client of ['nobody', '', '__proto__', 'constructor', null, ['a'], 7])
     yield [
-      `client ${show(client)}, signed by us`,
+      `client ${show(client)}, signed by the service`,
       await signAsService(header, { ...payload, sub: client, client_id: client }),
     ]
   for (const text of ['', 'null', '[]', '"token"', '7', 'true', '{', `[${JSON.stringify(payload)}]`])
-    yield [`payload ${show(text)}, signed by us`, await signAsService(header, text)]
+    yield [`payload ${show(text)}, signed by the service`, await signAsService(header, text)]
 }
 
 async function* tamperParts({ parts }: Forge): Rows {
@@ -166,7 +170,7 @@ function splitToken(token: string): Parts {
 }
 const joinParts = ({ header, payload, signature }: Parts) => `${header}.${payload}.${signature}`
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Json
-/** `undefined` takes the member away, as JSON does. */
+/** `undefined` removes the member. */
 const change = (json: Json, name: string, value: unknown): Json => ({ ...json, [name]: value })
 const show = (value: unknown) => (JSON.stringify(value) ?? 'missing').slice(0, 60)
 const spreadIndexes = (length: number, count: number) =>

@@ -1,4 +1,4 @@
-// The values forged tokens are made of: what attackers put where a key, an id, a claim or a signature belongs.
+// Invalid values for the keys, ids, claims and signatures of forged tokens.
 import { createPublicKey } from 'node:crypto'
 import type { JWK } from 'jose'
 
@@ -90,7 +90,7 @@ export function wrongClaims(payload: Json): Record<string, unknown[]> {
   }
 }
 
-/** ECDSA's own traps: zero and the group order pass a careless verifier for every message. */
+/** Special values of ECDSA: a faulty verifier accepts zero or the group order for every message. */
 export function brokenSignatures(signature: Buffer): Record<string, Buffer> {
   const order = Buffer.from('ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551', 'hex')
   const zero = Buffer.alloc(32)

@@ -1,4 +1,4 @@
-// Limits, seen from outside: two nodes share one quota through Redis, go on without it, and shed what they cannot do.
+// Limits: two nodes share one quota through Redis, count alone without it, and shed load.
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
@@ -20,7 +20,7 @@ import { measureMachineDelay } from '../../machine-delay.ts'
 const PUBLIC_URL = 'http://outbreaks.test'
 const LIST = '/v2/hed-outbreaks/outbreaks'
 const LIMIT = 30
-/** Long enough that the requests of a test fall into one window, also on a busy machine. */
+/** Long enough that the requests of a test are in one window, also on a busy machine. */
 const WINDOW_SECONDS = 10
 const machineDelay = await measureMachineDelay()
 after(machineDelay.stop)
@@ -56,13 +56,13 @@ const read = (node: Service, token: string, pathname: string, headers: Record<st
     signal: AbortSignal.timeout(30_000),
   })
 
-/** As many requests at once as are given, over the nodes and tokens in turn: how many the quota let through, and how many not. */
+/** Sends concurrent requests with the nodes and tokens in turn; counts those that the quota grants and rejects. */
 async function burst(nodes: Service[], tokens: string[], requests: number, first = 0) {
   const responses = await Promise.all(
     Array.from({ length: requests }, async (_, i) => {
       const startedAt = performance.now()
       const [node, token] = [nodes[i % nodes.length] as Service, tokens[(i >> 1) % tokens.length] ?? '']
-      // Each asks for something else, so that none is answered from what another left in memory.
+      // Each request has another query, so that no response comes from the cache.
       const response = await read(node, token, `${LIST}?num=${first + i + 1}`)
       const { code } = (await response.json()) as { code?: string }
       return { status: response.status, headers: response.headers, code, ms: performance.now() - startedAt }
@@ -79,16 +79,16 @@ async function burst(nodes: Service[], tokens: string[], requests: number, first
 
 const countInLog = (node: Service, sentence: string) => node.output().split(sentence).length - 1
 
-test('two nodes share one quota, lose Redis, go on alone, and share again', { skip: withoutRedis }, async (t) => {
+test('two nodes share one quota, count alone without Redis, and share it again', { skip: withoutRedis }, async (t) => {
   const redis = await startRedis()
   const nodes = await Promise.all([1, 2].map(() => startNode({ OUTBREAKS_REDIS_URL: redis.url })))
   const [first, second] = nodes as [Service, Service]
   const clients = [credentials, await createClient(), await createClient(), await createClient()] as const
   await wait(1000)
-  // Two tokens of one client: another token is no other quota.
+  // Two tokens of one client share its quota.
   const obtainTokens = (client: Credentials) => Promise.all(nodes.map((node) => obtainTokenFrom(node, client)))
 
-  await t.test('exactly, whatever node and token a request comes with', async () => {
+  await t.test('the shared count is exact for all nodes and tokens', async () => {
     const tokens = await obtainTokens(clients[0])
     const { responses, granted, rejected } = await burst(nodes, tokens, 2 * LIMIT)
     assert.equal(granted, LIMIT)
@@ -101,7 +101,7 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
     )
     for (const node of nodes) assert.equal((await whoami(node, tokens[0] ?? '')).quota?.remaining, 0)
     const [bystander = ''] = await obtainTokens(clients[1])
-    assert.equal((await read(second, bystander, LIST)).status, 200, 'another client is not touched by it')
+    assert.equal((await read(second, bystander, LIST)).status, 200, 'another client has its own quota')
 
     const { status, headers } = rejected.at(-1) ?? assert.fail()
     const seconds = Number(headers.get('retry-after'))
@@ -110,18 +110,18 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
     assert.equal(headers.get('ratelimit'), `"default";r=0;t=${seconds}`)
     assert.equal(headers.get('ratelimit-policy'), `"default";q=${LIMIT};w=${WINDOW_SECONDS}`)
     await wait(seconds * 1000)
-    assert.equal((await burst(nodes, tokens, 2)).granted, 2, 'who comes when told is served')
+    assert.equal((await burst(nodes, tokens, 2)).granted, 2, 'after Retry-After the client is served')
   })
 
-  await t.test('with Redis killed both answer, each by its own count, and say so once', async () => {
+  await t.test('without Redis each node counts alone and logs it once', async () => {
     const tokens = await obtainTokens(clients[2])
     await redis.kill()
     machineDelay.reset()
     const { granted, longest } = await burst(nodes, tokens, 4 * LIMIT)
-    t.diagnostic(`without Redis: ${granted} of ${4 * LIMIT} let through, the longest took ${Math.round(longest)} ms`)
+    t.diagnostic(`without Redis: ${granted} of ${4 * LIMIT} granted, the longest took ${Math.round(longest)} ms`)
     assert.equal(granted, 2 * LIMIT)
     assert.ok(longest < machineDelay.addTo(1000))
-    // The log is written a moment later.
+    // The log is written with a delay.
     const deadline = Date.now() + 30_000
     while (nodes.some((node) => countInLog(node, 'Redis does not answer') === 0) && Date.now() < deadline)
       await wait(20)
@@ -131,24 +131,24 @@ test('two nodes share one quota, lose Redis, go on alone, and share again', { sk
     }
   })
 
-  await t.test('with Redis back they share again', async () => {
+  await t.test('after Redis returns the nodes share the quota again', async () => {
     await redis.start()
     const tokens = await obtainTokens(clients[3])
     const deadline = Date.now() + 30_000
     while (nodes.some((node) => countInLog(node, 'Redis responses again') === 0)) {
-      assert.ok(Date.now() < deadline, 'Redis is not found again')
+      assert.ok(Date.now() < deadline, 'the nodes do not use Redis again')
       await Promise.all(nodes.map((node) => whoami(node, tokens[0] ?? '')))
       await wait(20)
     }
     assert.equal((await burst(nodes, tokens, 2 * LIMIT)).granted, LIMIT)
   })
 
-  await t.test('and they leave in order', async () => {
+  await t.test('both nodes shut down cleanly', async () => {
     assert.deepEqual(await Promise.all([first.stop(), second.stop()]), [0, 0])
   })
 })
 
-test('without Redis a node counts by itself, and never a request for a token', async () => {
+test('a node without Redis counts alone, and does not count token requests', async () => {
   const node = await startNode()
   const token = await obtainTokenFrom(node, credentials)
   assert.equal((await burst([node], [token], LIMIT + 5)).granted, LIMIT)
@@ -161,7 +161,7 @@ test('without Redis a node counts by itself, and never a request for a token', a
   assert.equal(await node.stop(), 0)
 })
 
-test('a limit of 0 is none, and nothing is said of one', async () => {
+test('a limit of 0 means no limit and no rate limit headers', async () => {
   const node = await startNode({ OUTBREAKS_RATE_LIMIT: '0' })
   const token = await obtainTokenFrom(node, credentials)
   const { responses, granted } = await burst([node], [token], LIMIT + 5)
@@ -170,14 +170,16 @@ test('a limit of 0 is none, and nothing is said of one', async () => {
   assert.equal((await whoami(node, token)).quota, null)
 })
 
-test('a node with a malformed Redis address does not start, and does not repeat it', async () => {
-  const error = await startNode({ OUTBREAKS_REDIS_URL: 'redis://:canary0password@host/name' }).catch((thrown: unknown) => thrown)
+test('a node with a malformed Redis URL does not start and does not print the URL', async () => {
+  const error = await startNode({ OUTBREAKS_REDIS_URL: 'redis://:canary0password@host/name' }).catch(
+    (thrown: unknown) => thrown,
+  )
   assert.ok(error instanceof Error)
   assert.match(error.message, /OUTBREAKS_REDIS_URL must be/)
   assert.ok(!error.message.includes('canary0password'))
 })
 
-/** Nobody reads the records until it is let go. */
+/** Blocks all reads of records until the returned function is called. */
 async function lockRecords() {
   const client = new pg.Client({ connectionString: settings.databaseUrl })
   await client.connect()
@@ -189,7 +191,7 @@ async function lockRecords() {
   return () => client.end()
 }
 
-test('an overloaded node refuses at once what it cannot do, does the rest, and recovers', async (t) => {
+test('an overloaded node rejects queries at once, serves the rest, and recovers', async (t) => {
   const node = await startNode({ OUTBREAKS_RATE_LIMIT: '0' })
   const token = await obtainTokenFrom(node, credentials)
   await burst([node], [token], 20)
@@ -215,7 +217,7 @@ test('an overloaded node refuses at once what it cannot do, does the rest, and r
   t.diagnostic(
     `${shed.length} of ${responses.length} shed, the slowest in ${Math.round(slowest)} ms; all in ${Math.round(longest)} ms`,
   )
-  t.diagnostic(`health, tokens and what is in memory meanwhile: ${Math.round(ms)} ms`)
+  t.diagnostic(`health, tokens and cached responses meanwhile: ${Math.round(ms)} ms`)
   assert.deepEqual(
     others.map(({ status }) => status),
     [200, 200, 200, 200, 200, 200, 304],

@@ -1,9 +1,9 @@
-// Whether two kinds of work can be told apart by their time, on a machine that does other things meanwhile.
+// Compares the durations of two kinds of work on a busy machine: can they be distinguished?
 
 interface Comparison {
   /** Microseconds by which the second kind is slower: the median of all rounds. */
   readonly gap: number
-  /** Microseconds by which one kind differs from itself in such a round. */
+  /** Microseconds by which two halves of the same kind differ in a round. */
   readonly noise: number
   readonly distinguishable: boolean
 }
@@ -14,8 +14,8 @@ const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 /**
- * Interleaves the kinds, who goes first by turns, and compares medians round by round, so that neither a slow moment
- * nor a few slow calls decide. Noise is what the same statistic says of the two halves of one kind.
+ * Interleaves the kinds, alternates which runs first, and compares medians in each round, so that neither a slow period
+ * nor a few slow calls decide. The noise is the same statistic for two halves of one kind.
  */
 export async function compareTimes(first: Work, second: Work, rounds: number, perRound: number): Promise<Comparison> {
   const gaps: number[] = []
@@ -30,7 +30,7 @@ export async function compareTimes(first: Work, second: Work, rounds: number, pe
       }
     }
     gaps.push(median(times[1]) - median(times[0]))
-    // Pairs of calls, so that both halves went first equally often.
+    // Halves consist of pairs of calls, so that both halves ran first equally often.
     for (const kindTimes of times) noises.push(Math.abs(medianOfHalf(kindTimes, 0) - medianOfHalf(kindTimes, 1)))
   }
   const gap = median(gaps)

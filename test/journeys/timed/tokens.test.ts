@@ -1,4 +1,4 @@
-// Getting a token in every way the service offers, and failing to get in with anything else.
+// Obtaining a token in every supported way, and the rejection of forged tokens and wrong secrets.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -58,7 +58,7 @@ const requestForms: Record<string, RequestInit> = {
   },
 }
 for (const [kind, init] of Object.entries(requestForms))
-  test(`a token obtained by ${kind} opens the data`, async () => {
+  test(`a token obtained by ${kind} is accepted`, async () => {
     const response = await fetch(tokenUrl, { method: 'POST', ...init })
     const { access_token, ...rest } = (await response.json()) as TokenResponse
     assert.equal(response.status, 200)
@@ -75,7 +75,7 @@ async function readSigningKey() {
   return key
 }
 
-test('every forged or broken token is refused', async (t) => {
+test('every forged or malformed token is rejected', async (t) => {
   const key = await readSigningKey()
   const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
   const forgeries = await forgeTokens({
@@ -99,18 +99,18 @@ test('every forged or broken token is refused', async (t) => {
     )
   }
   t.diagnostic(
-    `${forgeries.length} tokens refused: ${JSON.stringify(statusCounts)}; a verifier with only a key believes ${acceptedByWeak}`,
+    `${forgeries.length} tokens rejected: ${JSON.stringify(statusCounts)}; a verifier that checks only the signature accepts ${acceptedByWeak}`,
   )
   assert.deepEqual(unexpected, [])
   assert.ok(forgeries.length >= 250)
   assert.equal(new Set(forgeries.map(({ token }) => token)).size, forgeries.length, 'no token is counted twice')
-  // The corpus can fail: a verifier that only knows the key lets many of them in.
+  // A verifier that checks only the signature must accept many of them; otherwise the forgeries test nothing.
   assert.ok(acceptedByWeak >= 50)
   await assertTokenAccepted(baseUrl, validToken)
 })
 
-// The last character of 64 bytes in base64url has four bits to spare.
-test('a token has one spelling: with other spare bits it is refused', async () => {
+// The last character of 64 bytes in base64url has four unused bits.
+test('a token with unused bits set in its last character is rejected', async () => {
   const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const variant = validToken.slice(0, -1) + alphabet[alphabet.indexOf(validToken.at(-1) ?? '') + 1]
@@ -121,23 +121,23 @@ const acceptedVariants: Record<string, { header?: object; payload?: JWTPayload }
   'the long form of the type': { header: { typ: 'application/at+jwt' } },
   'the type in capitals, as media types may be': { header: { typ: 'AT+JWT' } },
   'several audiences': { payload: { aud: ['https://other.example', baseUrl] } },
-  'a beginning in the past': { payload: { nbf: 1 } },
-  'a claim nobody knows': { payload: { unknown: true } },
+  'nbf in the past': { payload: { nbf: 1 } },
+  'an unknown claim': { payload: { unknown: true } },
 }
 for (const [kind, { header, payload }] of Object.entries(acceptedVariants))
-  test(`a token of ours with ${kind} is believed`, async () => {
+  test(`a token of the service with ${kind} is accepted`, async () => {
     const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
     const changed = new SignJWT({ ...decodeJwt(validToken), ...payload })
     changed.setProtectedHeader({ ...(decodeProtectedHeader(validToken) as JWTHeaderParameters), ...header })
     await assertTokenAccepted(baseUrl, await changed.sign((await readSigningKey()).privateKey))
   })
 
-test('two Authorization headers are refused, though the first is good', async () => {
+test('two Authorization headers give 400 although the first is valid', async () => {
   const headers = { 'content-type': form, Authorization: [basic(client_id, client_secret), basic('another', 'secret')] }
   assert.equal((await connection.postToken(headers, new URLSearchParams(grant).toString())).status, 400)
 })
 
-// The stranger's id and all secrets are as long as the real ones, so that only the check itself can make a difference.
+// The unknown id and all secrets are as long as the real ones, so that only the check itself can differ in time.
 const unknownId = randomBytes(client_id.length / 2).toString('hex')
 const createWrongSecret = () => `ods_${randomBytes(32).toString('base64url')}`
 const requestFormats: Record<string, (id: string) => [headers: Record<string, string>, body: string]> = {
@@ -155,7 +155,7 @@ const requestFormats: Record<string, (id: string) => [headers: Record<string, st
   ],
 }
 for (const [kind, compose] of Object.entries(requestFormats))
-  test(`by ${kind}, an unknown client and a wrong secret get the same answer`, async () => {
+  test(`by ${kind}, an unknown client and a wrong secret get the same response`, async () => {
     const send = async (id: string) => {
       const response = await connection.postToken(...compose(id))
       const { date, 'x-request-id': requestId, ...headers } = response.headers
@@ -169,7 +169,7 @@ for (const [kind, compose] of Object.entries(requestFormats))
     assert.equal('www-authenticate' in wrong.headers, kind === 'HTTP Basic')
   })
 
-test('an unknown client and a wrong secret cannot be told apart by time', async (t) => {
+test('an unknown client and a wrong secret cannot be distinguished by time', async (t) => {
   const createSender = (id: string) => () => connection.postToken(...(requestFormats['JSON']?.(id) ?? assert.fail()))
   await compareTimes(createSender(unknownId), createSender(client_id), 1, 300)
   const { gap, noise, distinguishable } = await compareTimes(createSender(unknownId), createSender(client_id), 11, 200)
@@ -177,7 +177,7 @@ test('an unknown client and a wrong secret cannot be told apart by time', async 
   assert.ok(!distinguishable)
 })
 
-test('the same statistic tells an implementation apart that leaves early', async (t) => {
+test('the same statistic detects an implementation that returns early', async (t) => {
   const client = { clientId: client_id, scopes: [], generation: 1, disabled: false }
   const secrets = [{ digest: digestSecret(client_secret), expiresAt: Number.POSITIVE_INFINITY }]
   const registry: ClientRegistry = new Map([[client_id, { ...client, secrets }]])
@@ -191,7 +191,7 @@ test('the same statistic tells an implementation apart that leaves early', async
   }
   const [real, earlyReturn] = [await measure(runReal), await measure(runEarlyReturn)]
   t.diagnostic(
-    `ours: gap ${real.gap.toFixed(2)} us; early: gap ${earlyReturn.gap.toFixed(2)} us, noise ${earlyReturn.noise.toFixed(2)} us`,
+    `service: gap ${real.gap.toFixed(2)} us; early return: gap ${earlyReturn.gap.toFixed(2)} us, noise ${earlyReturn.noise.toFixed(2)} us`,
   )
   assert.ok(earlyReturn.distinguishable)
   assert.ok(Math.abs(real.gap) < earlyReturn.gap / 4)

@@ -1,5 +1,5 @@
-// Clients that send many requests and read no response, without a token and with one: the service keeps its memory and
-// its descriptors within bounds, and answers everybody else.
+// Clients that send many requests and read no response, with and without a token: memory and file descriptors of the
+// service stay within limits, and other clients are served.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -12,7 +12,7 @@ import { assertTokenAccepted, obtainToken } from '../../fixtures/api-client.ts'
 
 const HEAP_MB = 96
 const ATTACK_MS = 2500
-/** Beside the heap: the program itself, buffers of sockets, pages in memory. */
+/** Growth of the resident memory, which includes socket buffers and cached pages. */
 const MAX_GROWTH_MB = 120
 const SPARE_DESCRIPTORS = 30
 
@@ -48,14 +48,14 @@ const tokenHeaders = `content-type: application/json\r\ncontent-length: ${tokenB
 const BUNDLE = '/reference/static/swagger-ui-bundle.js'
 
 const attacks: [title: string, connections: number, requests: number, bytes: (i: number) => string][] = [
-  ['GET of the description', 8, 1500, () => formatRequest('GET', '/openapi.json')],
-  ['HEAD of the description', 8, 1500, () => formatRequest('HEAD', '/openapi.json')],
+  ['GET of the OpenAPI document', 8, 1500, () => formatRequest('GET', '/openapi.json')],
+  ['HEAD of the OpenAPI document', 8, 1500, () => formatRequest('HEAD', '/openapi.json')],
   ['404', 8, 1500, () => formatRequest('GET', '/nowhere')],
   ['GET of the reference bundle', 3, 900, () => formatRequest('GET', BUNDLE)],
   ['token requests', 8, 400, () => formatRequest('POST', '/oauth/token', tokenHeaders, tokenBody)],
   ['v1 pages', 25, 60, (i) => formatRequest('GET', `/v1/hed-outbreaks/outbreaks?num=1000&offset=${i}`, authorization)],
-  // Below the bound of a connection, so that each is held until the end.
-  ['the description on many connections', 400, 7, () => formatRequest('GET', '/openapi.json')],
+  // Below the limit of a connection, so that each connection stays open.
+  ['the OpenAPI document on many connections', 400, 7, () => formatRequest('GET', '/openapi.json')],
   ['the bundle on many connections', 200, 7, () => formatRequest('GET', BUNDLE)],
   [
     'v1 pages on many connections',
@@ -66,7 +66,7 @@ const attacks: [title: string, connections: number, requests: number, bytes: (i:
 ]
 
 for (const [title, connections, requests, bytes] of attacks) {
-  test(`${title}: ${connections} connections with ${requests} requests each, and none is read`, async (t) => {
+  test(`${title}: ${connections} connections with ${requests} requests each and no response read`, async (t) => {
     const before = readUsage()
     const sent = Array.from({ length: requests }, (_, i) => bytes(i)).join('')
     const sockets = Array.from({ length: connections }, () => openUnread(sent))
@@ -98,7 +98,7 @@ for (const [title, connections, requests, bytes] of attacks) {
   })
 }
 
-test('afterwards the descriptors are given back, and the service leaves in order', async () => {
+test('afterwards the descriptors are closed, and the service shuts down cleanly', async () => {
   const deadline = Date.now() + 5000
   while (readUsage().descriptors > 100 && Date.now() < deadline) await wait(50)
   assert.ok(readUsage().descriptors <= 100, `${readUsage().descriptors} descriptors`)
