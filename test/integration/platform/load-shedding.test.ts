@@ -1,4 +1,4 @@
-// Load that is shed: refused at once and in the right words, while everything else goes on, and over when it is over.
+// Load shedding: queries are rejected at once with `overloaded`, other requests are served, and it ends with the load.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -22,17 +22,17 @@ const block = (ms: number) => {
   while (performance.now() < end);
 }
 
-test('the questions that are under way are answered; one more is refused at once; afterwards all are welcome', async () => {
+test('running queries complete; further ones are rejected at once, and accepted again afterwards', async () => {
   const slow = () => shed.query<{ one: number }>(sql`select 1 as one from pg_sleep(0.2)`)
   const underWay = Array.from({ length: 5 }, slow)
   const began = performance.now()
   await Promise.all(Array.from({ length: 20 }, () => assert.rejects(slow(), isOverloaded)))
-  assert.ok(performance.now() - began < 100, 'a refusal waits for nothing')
+  assert.ok(performance.now() - began < 100, 'a rejection does not wait')
   assert.deepEqual((await Promise.all(underWay)).flat(), Array(5).fill({ one: 1 }))
   assert.deepEqual(await shed.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
-test('bytes count as questions do', async () => {
+test('a COPY counts like a query', async () => {
   const underWay = Array.from({ length: 5 }, () => shed.copyOut(sql`copy (select pg_sleep(0.2)) to stdout`))
   await assert.rejects(shed.copyOut(sql`copy (select 1) to stdout`), isOverloaded)
   await assert.rejects(shed.query(sql`select 1`), isOverloaded)
@@ -40,12 +40,12 @@ test('bytes count as questions do', async () => {
   assert.equal(String(Buffer.concat(await shed.copyOut(sql`copy (select 1) to stdout`))), '1\n')
 })
 
-test('a question that fails makes room like any other', async () => {
+test('a failed query no longer counts', async () => {
   for (let i = 0; i < 20; i++) await assert.rejects(shed.query(sql`select * from nowhere`))
   assert.deepEqual(await shed.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
-test('while the node is late, what asks the database is 503 with Retry-After and one log line; what is in memory goes on', async () => {
+test('while the event loop is delayed, a query gives 503 with Retry-After and one log line; other requests are served', async () => {
   assert.equal((await app.inject('/asks')).statusCode, 200)
   block(400)
   await wait(0)
@@ -60,7 +60,7 @@ test('while the node is late, what asks the database is 503 with Retry-After and
   assert.equal((await app.inject('/asks')).statusCode, 200)
 })
 
-test('a node that stays late refuses every time, and answers again when the loop is free', async () => {
+test('a delay that persists rejects every query, until the event loop is free', async () => {
   for (let i = 0; i < 8; i++) {
     block(300)
     await wait(0)
@@ -70,13 +70,13 @@ test('a node that stays late refuses every time, and answers again when the loop
   assert.equal((await app.inject('/asks')).statusCode, 200)
 })
 
-test('a node that is a little late refuses nobody', async () => {
+test('a small event loop delay rejects no query', async () => {
   block(120)
   await wait(0)
   assert.equal((await app.inject('/asks')).statusCode, 200)
 })
 
-test('what a node did before anybody asked makes it late for nobody', async () => {
+test('an event loop delay before the first query is ignored', async () => {
   const fresh = shedLoad(database, { lateMs: 200 })
   block(400)
   await wait(0)

@@ -1,4 +1,4 @@
-// Counting: exact, per client, shared through Redis; alone, quickly and openly where that does not answer.
+// The quota of a client: exact, shared through Redis, and counted in the process while Redis does not respond.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -26,7 +26,7 @@ async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | 
   return { ...quota, grants, longestTake, lines, told: () => lines.map((line) => JSON.parse(line) as { msg: string }) }
 }
 
-/** Fails where it does not happen within two seconds. */
+/** Fails after two seconds. */
 async function until(happened: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 2000
   while (!(await happened())) {
@@ -35,7 +35,7 @@ async function until(happened: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('a client gets its requests and not one more; another client is not touched by it', async () => {
+test('a client gets exactly its quota; another client has its own', async () => {
   const quota = await openQuota({})
   const standings = await Promise.all([1, 2, 3, 4, 5].map(() => quota.consume('one')))
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('a client gets its requests and not one more; another client is not touched
   assert.deepEqual(quota.lines, [])
 })
 
-test('looking counts nothing', async () => {
+test('peek does not count', async () => {
   const quota = await openQuota({})
   for (let i = 0; i < 5; i++) assert.deepEqual(await quota.peek('one'), { remaining: 3, resetsIn: 60 })
   await quota.consume('one')
@@ -60,7 +60,7 @@ test('looking counts nothing', async () => {
 })
 
 for (const way of ['in process', 'in Redis']) {
-  test(`the window ends when it said, and refusals do not prolong it, ${way}`, {
+  test(`the window ends after its time, and rejected requests do not extend it, ${way}`, {
     skip: way === 'in Redis' && withoutRedis,
   }, async () => {
     const redisUrl = way === 'in Redis' ? (await startRedis()).url : null
@@ -76,7 +76,7 @@ for (const way of ['in process', 'in Redis']) {
   })
 }
 
-test('two nodes share one quota through Redis, exactly, however mixed the requests are', {
+test('two nodes share one exact quota through Redis', {
   skip: withoutRedis,
 }, async () => {
   const { url: redisUrl } = await startRedis()
@@ -90,7 +90,7 @@ test('two nodes share one quota through Redis, exactly, however mixed the reques
   }
 })
 
-test('with Redis killed a node counts alone, says so once, and shares again when it is back', {
+test('without Redis a node counts alone and logs it once, and shares the quota again when Redis returns', {
   skip: withoutRedis,
 }, async (t) => {
   const redis = await startRedis()
@@ -119,7 +119,7 @@ test('with Redis killed a node counts alone, says so once, and shares again when
   }
 })
 
-test('a frozen Redis costs a moment once, then nothing', { skip: withoutRedis }, async (t) => {
+test('a stopped Redis delays a request at most once', { skip: withoutRedis }, async (t) => {
   const redis = await startRedis()
   const quota = await openQuota({ limit: 1000, redisUrl: redis.url })
   redis.signal('SIGSTOP')
@@ -136,7 +136,7 @@ test('a frozen Redis costs a moment once, then nothing', { skip: withoutRedis },
   })
 })
 
-test('a node that starts without Redis starts within a second, and finds it when it comes', {
+test('a node starts within a second without Redis, and uses it when it is available', {
   skip: withoutRedis,
 }, async () => {
   const redis = await startRedis()
@@ -152,7 +152,7 @@ test('a node that starts without Redis starts within a second, and finds it when
   })
 })
 
-test('a node that starts beside a frozen Redis starts within two seconds', { skip: withoutRedis }, async (t) => {
+test('a node starts within two seconds with a stopped Redis', { skip: withoutRedis }, async (t) => {
   const redis = await startRedis()
   redis.signal('SIGSTOP')
   const began = performance.now()
@@ -163,7 +163,7 @@ test('a node that starts beside a frozen Redis starts within two seconds', { ski
   redis.signal('SIGCONT')
 })
 
-test('a Redis that refuses the password is as good as none, and the password is not logged', {
+test('with a wrong Redis password a node counts alone, and the password is not logged', {
   skip: withoutRedis,
 }, async () => {
   const redis = await startRedis('--requirepass', 'the0real0one')
@@ -176,7 +176,7 @@ test('a Redis that refuses the password is as good as none, and the password is 
   assert.deepEqual(right.lines, [])
 })
 
-test('a Redis that takes no writes is as good as none', { skip: withoutRedis }, async () => {
+test('with a read-only Redis a node counts alone', { skip: withoutRedis }, async () => {
   const redis = await startRedis('--replicaof', '127.0.0.1', '1')
   const quota = await openQuota({ redisUrl: redis.url })
   assert.deepEqual(await Promise.all([1, 2, 3, 4].map(() => quota.grants('a'))), [true, true, true, false])

@@ -1,4 +1,4 @@
-// Accept-Encoding, as RFC 9110 (12.5.3) has it, for a server that can write gzip and the bare text.
+// Negotiation of Accept-Encoding (RFC 9110, 12.5.3) between gzip and identity.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ContentEncoding, chooseEncoding } from '../../../src/platform/http/content-encoding.ts'
@@ -27,7 +27,7 @@ const chosen: [accepted: string | undefined, encoding: ContentEncoding][] = [
   ['gzip;q=0, *;q=1', 'identity'],
   ['identity;q=0, gzip;q=0.1', 'gzip'],
   ['gzip, *;q=0', 'gzip'],
-  // Nobody would take anything: then the bare text, which needs nothing to be read.
+  // If no coding is acceptable, the body is sent as identity.
   ['*;q=0', 'identity'],
   ['identity;q=0', 'identity'],
   ['identity;q=0, gzip;q=0', 'identity'],
@@ -42,7 +42,7 @@ for (const [accepted, encoding] of chosen) {
     assert.equal(chooseEncoding(accepted), encoding))
 }
 
-test('any text is answered, and gzip only sent where the text speaks of it or of anything', () =>
+test('any header is accepted, and gzip is chosen only if the header names gzip, * or identity', () =>
   fc.assert(
     fc.property(fc.string(), (accepted) => {
       if (chooseEncoding(accepted) === 'gzip') assert.match(accepted, /gzip|\*|identity/i)
