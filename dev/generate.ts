@@ -56,7 +56,7 @@ function renderFields(dataset: Dataset): string {
     '',
     `${dataset.title}. ${dataset.description}`,
     '',
-    '| field | kind | column | null | comes | allowed | meaning |',
+    '| field | kind | column | null | origin | allowed | meaning |',
     '|---|---|---|---|---|---|---|',
     ...rows,
   ].join('\n')

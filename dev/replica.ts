@@ -33,7 +33,7 @@ export async function createReplica(primary: Cluster): Promise<Replica> {
 
   async function waitForCondition(condition: string, state: string): Promise<void> {
     const deadline = Date.now() + CATCH_UP_TIMEOUT_MS
-    while ((await query<{ held: boolean }>(cluster.url, `select ${condition} as held`))[0]?.held !== true) {
+    while ((await query<{ met: boolean }>(cluster.url, `select ${condition} as met`))[0]?.met !== true) {
       if (Date.now() > deadline) throw new Error(`the replica is not ${state} after ${CATCH_UP_TIMEOUT_MS} ms`)
       await wait(20)
     }

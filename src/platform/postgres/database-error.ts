@@ -33,7 +33,7 @@ export function describeDatabaseError(error: unknown): string | undefined {
     return explain('The certificate of the database server is not trusted', add)
   }
   if (message.includes('does not support SSL')) {
-    return 'The database server does not offer TLS: turn ssl on there, or take sslmode out of DATABASE_URL.'
+    return 'The database server does not offer TLS: turn on ssl on the server, or remove sslmode from DATABASE_URL.'
   }
   if (message.startsWith('SASL:') && message.includes('password')) {
     return 'The database requires a password: add it to DATABASE_URL.'

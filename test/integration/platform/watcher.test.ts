@@ -47,8 +47,8 @@ function observeDatabase(target: Database) {
 test('a value is its initial value before the start, and then follows the database within a second', async (t) => {
   const watcher = createWatcher(database, assert.ifError)
   t.after(() => watcher.stop())
-  const clients = watcher.watch('client', loadClients, ['nobody yet'])
-  assert.deepEqual([clients.value, watcher.stalenessMs()], [['nobody yet'], Number.POSITIVE_INFINITY])
+  const clients = watcher.watch('client', loadClients, ['initial'])
+  assert.deepEqual([clients.value, watcher.stalenessMs()], [['initial'], Number.POSITIVE_INFINITY])
   await watcher.start()
   assert.deepEqual(clients.value, [])
   for (const id of ['a', 'b', 'c']) {

@@ -31,29 +31,29 @@ const violations = [
     plant: { 'src/platform/planted.ts': "import '../auth/guard.ts'" },
   },
   {
-    fault: 'an import of a type from a higher layer',
+    title: 'an import of a type from a higher layer',
     rule: 'datasets-imports-only-lower-layers',
     plant: {
       'src/datasets/planted.ts': "import type { Tables } from '../storage/tables.ts'\nexport type Planted = Tables",
     },
   },
   {
-    fault: 'an import between folders of one layer',
+    title: 'an import between folders of one layer',
     rule: 'api-imports-only-lower-layers',
     plant: { 'src/api/planted.ts': "import '../publish/publish.ts'" },
   },
   {
-    fault: 'an import from a higher subfolder',
+    title: 'an import from a higher subfolder',
     rule: 'api-paging-imports-only-lower-layers',
     plant: { 'src/api/paging/planted.ts': "import '../resources/changes.ts'" },
   },
   {
-    fault: 'an import of a subfolder by the bottom layer of its folder',
+    title: 'an import of a subfolder by the bottom layer of its folder',
     rule: 'platform-files-are-the-bottom-layer',
     plant: { 'src/platform/planted-too.ts': "import './http/http-server.ts'" },
   },
   {
-    fault: 'an import cycle',
+    title: 'an import cycle',
     rule: 'no-import-cycle',
     plant: {
       'src/methods/planted.ts': "import './planted-too.ts'",
@@ -61,32 +61,32 @@ const violations = [
     },
   },
   {
-    fault: 'a module that reads the configuration',
+    title: 'a module that reads the configuration',
     rule: 'only-entry-points-read-the-configuration',
     plant: { 'src/auth/planted.ts': "import '../config.ts'" },
   },
   {
-    fault: 'a service that imports a development tool',
+    title: 'a service that imports a development tool',
     rule: 'the-service-does-not-import-tools',
     plant: { 'src/planted.ts': "import '../dev/postgres.ts'" },
   },
   {
-    fault: 'a conformance check that imports the service',
+    title: 'a conformance check that imports the service',
     rule: 'conformance-is-a-black-box',
     plant: { 'conformance/planted.ts': "import '../src/app.ts'" },
   },
   {
-    fault: 'a service that needs a development dependency',
+    title: 'a service that needs a development dependency',
     rule: 'no-development-dependency-in-the-service',
     plant: { 'src/storage/planted.ts': "import 'fast-check'" },
   },
   {
-    fault: 'a folder that is not a layer',
+    title: 'a folder that is not a layer',
     rule: 'every-folder-is-a-layer',
     plant: { 'src/attic/planted.ts': 'export {}', 'dev/planted.ts': "import '../src/attic/planted.ts'" },
   },
   {
-    fault: 'a subfolder that is not a layer',
+    title: 'a subfolder that is not a layer',
     rule: 'every-folder-is-a-layer',
     plant: {
       'src/api/attic/planted.ts': 'export {}',

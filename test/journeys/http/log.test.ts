@@ -22,7 +22,7 @@ test('an unread log delays no response, and no buffered line is lost', async () 
     )
     for (const { status } of await Promise.all(responses)) assert.equal(status, 404)
   }
-  assert.ok(countLines() < REQUESTS, 'nobody reads')
+  assert.ok(countLines() < REQUESTS, 'the log is not read')
   service.process.stdout?.resume()
   const deadline = Date.now() + 5000
   while (countLines() < REQUESTS && Date.now() < deadline) await wait(20)

@@ -53,11 +53,11 @@ test('with an older schema neither a node nor a command starts, except migrate',
   after(() => cluster.stop())
   const settings = newSettings(cluster.url)
   await assertStartFails(settings, OLDER)
-  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Somebody'), /older than this program/)
+  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /older than this program/)
   await outbreakctl(settings, 'migrate')
   await removeLast(settings.databaseUrl)
   await assertStartFails(settings, OLDER)
-  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Somebody'), /older than this program/)
+  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /older than this program/)
 })
 
 test('a migration table that the node may not read is reported as an older schema', async () => {
@@ -73,7 +73,7 @@ test('with a newer schema neither a node nor a command starts; a running node co
   after(() => node.process.kill('SIGKILL'))
   await addUnknown(settings.databaseUrl)
   await assertStartFails(settings, NEWER)
-  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Somebody'), /newer than this program/)
+  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /newer than this program/)
   // The node reloads a watched table after a change.
   await query(settings.databaseUrl, `insert into client (client_id, name, scopes) values ('a', 'a', '{}')`)
   await wait(1500)

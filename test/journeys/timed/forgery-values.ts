@@ -38,7 +38,7 @@ export function publicKeyAsSecret(jwk: JWK): Record<string, string | Buffer> {
   const [x, y] = [Buffer.from(jwk.x ?? '', 'base64url'), Buffer.from(jwk.y ?? '', 'base64url')]
   return {
     'JWK text': JSON.stringify(jwk),
-    'bare JWK text': JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x: jwk.x, y: jwk.y }),
+    'minimal JWK text': JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x: jwk.x, y: jwk.y }),
     PEM: pem,
     'PEM without its last line break': pem.trimEnd(),
     'PEM with CRLF': pem.replaceAll('\n', '\r\n'),
