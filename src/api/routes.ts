@@ -1,4 +1,4 @@
-// The endpoints of one dataset: a table of contents.
+// Registers the endpoints of a dataset.
 import { recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
@@ -15,7 +15,7 @@ import { registerSeriesRoutes } from './resources/series.ts'
 
 export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): void {
   app.addSchema(recordSchema(routes.dataset))
-  nameNewestRelease(app, routes)
+  addNewestReleaseHeader(app, routes)
   registerRecordsRoutes(app, routes)
   registerRecordRoutes(app, routes)
   registerReleaseRoutes(app, routes)
@@ -28,12 +28,12 @@ export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): vo
   registerCitationRoutes(app, routes)
 }
 
-/** On every answer that names its release: whoever reads another one than the newest learns that there is a newer one. */
-function nameNewestRelease(app: HttpServer, { dataset, published }: ResourceOptions): void {
+/** Tells a client that reads an earlier release that there is a newer one. */
+function addNewestReleaseHeader(app: HttpServer, { dataset, published }: ResourceOptions): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    const read = reply.getHeader('outbreaks-release')
+    const current = reply.getHeader('outbreaks-release')
     const newest = published().get(dataset.name)?.at(-1)?.number
-    if (read !== undefined && newest !== undefined && Number(read) !== newest)
+    if (current !== undefined && newest !== undefined && Number(current) !== newest)
       reply.header('outbreaks-newest-release', String(newest))
     done()
   })

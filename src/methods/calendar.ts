@@ -1,29 +1,29 @@
 // Days, ISO weeks (Monday to Sunday), epidemiological weeks of the MMWR (Sunday to Saturday) and months. Pure.
-// A day is a number, counted from 1970-01-01, so that nothing here knows a time zone.
+// A day is the number of days since 1970-01-01, so no function depends on a time zone.
 export const INTERVALS = ['day', 'isoweek', 'epiweek', 'month'] as const
 export type Interval = (typeof INTERVALS)[number]
 
-/** A stretch of days, both ends included. */
-export interface Span {
+/** A range of days, including both ends. */
+export interface Period {
   readonly name: string
   readonly first: number
   readonly last: number
 }
 
 const DAY_MS = 86_400_000
-/** 1970-01-01 was a Thursday. */
+/** The first Monday and Sunday after 1970-01-01, which was a Thursday. */
 const MONDAY = 4
 const SUNDAY = 3
-const LONGEST_MONTH = 31
+const MAX_MONTH_DAYS = 31
 
-export const readDay = (text: string): number => Date.parse(`${text}T00:00:00Z`) / DAY_MS
-export const writeDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
+export const parseDay = (text: string): number => Date.parse(`${text}T00:00:00Z`) / DAY_MS
+export const formatDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
-/** The stretch of an interval that a day lies in. */
-export function spanOf(interval: Interval, day: number): Span {
+/** The period of an interval that contains a day. */
+export function periodOf(interval: Interval, day: number): Period {
   switch (interval) {
     case 'day':
-      return { name: writeDay(day), first: day, last: day }
+      return { name: formatDay(day), first: day, last: day }
     case 'isoweek':
       return weekOf(day, MONDAY, 'W')
     case 'epiweek':
@@ -33,19 +33,19 @@ export function spanOf(interval: Interval, day: number): Span {
   }
 }
 
-/** Both countings give a week to the year that most of its days lie in: that of its fourth day. */
-function weekOf(day: number, firstDay: number, mark: string): Span {
+/** Both kinds of week belong to the year of most of their days: the year of their fourth day. */
+function weekOf(day: number, firstDay: number, prefix: string): Period {
   const first = day - modulo(day - firstDay, 7)
-  const year = writeDay(first + 3).slice(0, 4)
-  const number = Math.floor((first + 3 - readDay(`${year}-01-01`)) / 7) + 1
-  return { name: `${year}-${mark}${String(number).padStart(2, '0')}`, first, last: first + 6 }
+  const year = formatDay(first + 3).slice(0, 4)
+  const number = Math.floor((first + 3 - parseDay(`${year}-01-01`)) / 7) + 1
+  return { name: `${year}-${prefix}${String(number).padStart(2, '0')}`, first, last: first + 6 }
 }
 
-function monthOf(day: number): Span {
-  const name = writeDay(day).slice(0, 7)
+function monthOf(day: number): Period {
+  const name = formatDay(day).slice(0, 7)
   const first = firstOfMonth(day)
-  return { name, first, last: firstOfMonth(first + LONGEST_MONTH) - 1 }
+  return { name, first, last: firstOfMonth(first + MAX_MONTH_DAYS) - 1 }
 }
 
-const firstOfMonth = (day: number) => readDay(`${writeDay(day).slice(0, 7)}-01`)
-const modulo = (number: number, by: number) => ((number % by) + by) % by
+const firstOfMonth = (day: number) => parseDay(`${formatDay(day).slice(0, 7)}-01`)
+const modulo = (number: number, divisor: number) => ((number % divisor) + divisor) % divisor

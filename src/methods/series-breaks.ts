@@ -1,74 +1,74 @@
-// Where a series breaks: a count falls, or the case definition changes. Pure: takes the records of one series in any
-// order, and the answer follows from these alone, however they came to be in a release.
+// Finds the breaks of a series: a cumulative count decreases, or the case definition changes. Pure.
+// The result depends only on the records of the series, not on their order or on the releases that added them.
 
 export interface SeriesRecord {
   readonly id: number
   readonly day: string | null
   /** The day the report was published. */
   readonly reported: string | null
-  /** The first day of the period the counts cover. */
+  /** The first day of the period that the counts cover. */
   readonly begins: string | null
-  /** What the counts count, as the field says it. */
+  /** The kind of count, as in the field. */
   readonly kind: string
   readonly counts: readonly (number | null)[]
   readonly definition: string | null
 }
 
-/** What shows that a series breaks at a record. */
+/** The reason why a series breaks at a record. */
 export type SeriesBreak =
-  | { readonly kind: 'falls'; readonly count: number; readonly before: number; readonly after: number }
+  | { readonly kind: 'decreased'; readonly count: number; readonly before: number; readonly after: number }
   | { readonly kind: 'redefined'; readonly before: string; readonly after: string }
 
-/** Since when a record counts, by its kind. Counts of other kinds may fall. */
-const COUNTED_SINCE: Readonly<Record<string, 'event' | 'period'>> = {
+/** The start of counting, by kind of count. Counts of other kinds may decrease. */
+const COUNTED_FROM: Readonly<Record<string, 'event' | 'period'>> = {
   cumulative: 'event',
   period_to_date: 'period',
 }
 
-/** The kinds of counts that are expected not to fall, as text. */
-export const CUMULATIVE_KINDS: readonly string[] = Object.keys(COUNTED_SINCE)
+/** The kinds of count that must not decrease. */
+export const CUMULATIVE_KINDS: readonly string[] = Object.keys(COUNTED_FROM)
 
-const isCumulative = ({ kind }: Pick<SeriesRecord, 'kind'>): boolean => kind in COUNTED_SINCE
+const isCumulative = ({ kind }: Pick<SeriesRecord, 'kind'>): boolean => kind in COUNTED_FROM
 
-/** Records are compared where this is the same; null where a record is compared with none. */
-export function comparisonOf(record: Pick<SeriesRecord, 'kind' | 'begins'>): string | null {
+/** Records with the same key are compared. A record with null is not compared. */
+export function comparisonKey(record: Pick<SeriesRecord, 'kind' | 'begins'>): string | null {
   if (!isCumulative(record)) return null
-  return COUNTED_SINCE[record.kind] === 'event' ? 'event' : record.begins
+  return COUNTED_FROM[record.kind] === 'event' ? 'event' : record.begins
 }
 
 type Counts = readonly (number | null)[]
 
-/** By the id of each record at which the series breaks. */
+/** The breaks by the id of the record at which the series breaks. */
 export function findBreaks(records: readonly SeriesRecord[]): Map<number, SeriesBreak> {
   const breaks = new Map<number, SeriesBreak>()
   const known = new Map<string, Counts>()
   let definition: string | null = null
   for (const day of splitByDay(records)) {
-    // Records of one day are each judged by the days before; the last reported one then stands for the day.
-    const standing = new Map<string, SeriesRecord>()
+    // Each record is compared with earlier days only. The last report of the day is then the count of that day.
+    const lastReports = new Map<string, SeriesRecord>()
     for (const record of day) {
-      const comparison = comparisonOf(record)
+      const key = comparisonKey(record)
       const found =
-        (comparison === null ? null : findFall(known.get(comparison), record.counts)) ??
+        (key === null ? null : findDecrease(known.get(key), record.counts)) ??
         findRedefinition(definition, record.definition)
       if (found !== null) breaks.set(record.id, found)
-      if (comparison !== null) standing.set(comparison, record)
+      if (key !== null) lastReports.set(key, record)
     }
-    for (const [comparison, { counts }] of standing) known.set(comparison, lastKnown(known.get(comparison), counts))
+    for (const [comparison, { counts }] of lastReports) known.set(comparison, lastKnown(known.get(comparison), counts))
     definition = day.at(-1)?.definition ?? null
   }
   return breaks
 }
 
-/** A count that is null leaves the one before it known. */
+/** The last known value of each count: null in a later record does not replace it. */
 export const lastKnown = (before: Counts | undefined, counts: Counts): Counts =>
   counts.map((count, i) => count ?? before?.[i] ?? null)
 
-/** The first of the counts that is below the last known one. */
-export function findFall(known: Counts | undefined, counts: Counts): SeriesBreak | null {
+/** The first count that is below its last known value. */
+export function findDecrease(known: Counts | undefined, counts: Counts): SeriesBreak | null {
   for (const [count, after] of counts.entries()) {
     const before = known?.[count] ?? null
-    if (before !== null && after !== null && after < before) return { kind: 'falls', count, before, after }
+    if (before !== null && after !== null && after < before) return { kind: 'decreased', count, before, after }
   }
   return null
 }
@@ -76,15 +76,15 @@ export function findFall(known: Counts | undefined, counts: Counts): SeriesBreak
 const findRedefinition = (before: string | null, after: string | null): SeriesBreak | null =>
   before !== null && after !== null && before !== after ? { kind: 'redefined', before, after } : null
 
-/** The records of each day, the days and the reports of a day in their order. A record without a day is in none. */
+/** The records grouped by day, in the order of days and of reports. Records without a day are left out. */
 function splitByDay(records: readonly SeriesRecord[]): SeriesRecord[][] {
   const dated = records.filter(({ day }) => day !== null)
   const days = Map.groupBy(dated, ({ day }) => day as string)
   return [...days.keys()].sort().map((day) => (days.get(day) ?? []).sort(compareReports))
 }
 
-/** One whose day of report is unknown comes first. */
-function compareReports(one: SeriesRecord, other: SeriesRecord): number {
-  const [a, b] = [one.reported ?? '', other.reported ?? '']
-  return a === b ? one.id - other.id : a < b ? -1 : 1
+/** A report whose date is unknown comes first. */
+function compareReports(a: SeriesRecord, b: SeriesRecord): number {
+  const [reportedA, reportedB] = [a.reported ?? '', b.reported ?? '']
+  return reportedA === reportedB ? a.id - b.id : reportedA < reportedB ? -1 : 1
 }

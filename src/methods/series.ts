@@ -1,11 +1,11 @@
-// Counts over time: reports put into days, weeks or months, without ever inventing or hiding a number. Pure.
-// New counts are added up. From cumulative ones they are derived as differences, and a fall gives none: it is a break.
-// Counts since a period began are differenced within their period. Counts at a moment are not added up over time.
-import { type Interval, type Span, spanOf, writeDay } from './calendar.ts'
+// Aggregates the counts of reports by day, week or month, without inventing or hiding a number. Pure.
+// New counts are added up. From cumulative counts they are derived as differences; a decrease is a break and gives no number.
+// Period-to-date counts are differenced within their period. Point-in-time counts are not added up over time.
+import { formatDay, type Interval, type Period, periodOf } from './calendar.ts'
 
 type CountKind = 'new' | 'cumulative' | 'period_to_date' | 'point'
 
-/** One report, in days as the calendar counts them. */
+/** One report. Its days are numbers as in calendar.ts. */
 export interface Report {
   readonly id: number
   readonly series: string
@@ -15,48 +15,49 @@ export interface Report {
   readonly reported: string | null
   readonly kind: CountKind
   readonly broken: boolean
-  /** In the order of the names they are answered by. */
+  /** In the order of the names of the counts. */
   readonly counts: readonly (number | null)[]
 }
 
 type Counts = readonly (number | null)[]
 
 export interface Point {
-  readonly span: Span
+  readonly period: Period
   readonly reports: number
-  /** Counted within the span, as far as it is known; null where nothing is, or where a break forbids to say. */
+  /** New counts within the period, as far as known; null if unknown or at a break. */
   readonly incident: Counts
-  /** Since the beginning, at the end of the span: the last count of each series; null where no series has one. */
+  /** The sum of the last cumulative counts of all series at the end of the period; null if no series has one. */
   readonly total: Counts
-  /** How many reports say nothing about a count. */
+  /** The number of reports without a value, by count. */
   readonly unknown: readonly number[]
-  /** Differences of cumulative counts are among the new ones. */
+  /** Some new counts are differences of cumulative counts. */
   readonly derived: boolean
-  /** A cumulative count fell, or the definition changed. */
+  /** A cumulative count decreased, or the case definition changed. */
   readonly broken: boolean
-  /** Counts of days before the span are in it: a report covers more than the span, or the one before is older. */
+  /** Some counts include days before the period: a report covers more days, or the previous report is older. */
   readonly includesEarlierDays: boolean
-  /** Reports of one series cover the same days, which are counted twice. */
+  /** Reports of one series cover the same days, so these days are counted twice. */
   readonly overlapping: boolean
 }
 
 export interface Aggregate {
   readonly points: readonly Point[]
   readonly series: number
-  /** Reports without any day, and reports that a later one about the same days replaces: neither is counted. */
+  /** The number of reports without a date; they are not counted. */
   readonly undated: number
+  /** The number of reports that a later report for the same days replaces; they are not counted. */
   readonly superseded: number
 }
 
-type Dated = Report & { readonly begins: number; readonly ends: number }
+type DatedReport = Report & { readonly start: number; readonly end: number }
 
-/** What one report adds to its span. */
+/** The contribution of one report to its period. */
 interface Step {
   readonly day: number
-  readonly begins: number
+  readonly firstDay: number
   readonly incident: Counts
   readonly decreased: readonly boolean[]
-  /** By how much the sum of the last cumulative counts moves; null where the report has none. */
+  /** The change of the cumulative count; null if the report has none. */
   readonly delta: Counts
   readonly derived: boolean
   readonly broken: boolean
@@ -64,32 +65,32 @@ interface Step {
 }
 
 export function aggregate(reports: readonly Report[], interval: Interval): Aggregate {
-  const dated = reports.flatMap(dateReport)
-  const current = dropSuperseded(dated)
+  const dated = reports.flatMap(toDatedReport)
+  const current = removeSuperseded(dated)
   const bySeries = [...Map.groupBy(current, (report) => report.series).values()]
-  const steps = bySeries.flatMap(stepThroughPeriods)
+  const steps = bySeries.flatMap(stepsOfSeries)
   return {
-    points: gather(steps, interval),
+    points: groupByPeriod(steps, interval),
     series: bySeries.length,
     undated: reports.length - dated.length,
     superseded: dated.length - current.length,
   }
 }
 
-/** Where one end of the period is unknown, the known day is the period. Only a new count can be dated by its first day. */
-function dateReport(report: Report): Dated[] {
-  const ends = report.last ?? (report.kind === 'new' ? report.first : null)
-  const begins = report.first ?? ends
-  return begins === null || ends === null ? [] : [{ ...report, begins, ends }]
+/** If one end of the period is unknown, the period is the known day. Only a new count can be dated by its first day. */
+function toDatedReport(report: Report): DatedReport[] {
+  const end = report.last ?? (report.kind === 'new' ? report.first : null)
+  const start = report.first ?? end
+  return start === null || end === null ? [] : [{ ...report, start, end }]
 }
 
-/** Of several reports of a series about the same days, the one published last stands. */
-function dropSuperseded(reports: readonly Dated[]): Dated[] {
-  const daysOf = ({ series, kind, begins, ends }: Dated) =>
-    `${series} ${kind === 'new' || kind === 'period_to_date' ? begins : ''} ${ends}`
-  const isLater = (one: Dated, other: Dated) =>
-    (one.reported ?? '') === (other.reported ?? '') ? one.id > other.id : (one.reported ?? '') > (other.reported ?? '')
-  const latest = new Map<string, Dated>()
+/** Of several reports of a series for the same days, only the one published last remains. */
+function removeSuperseded(reports: readonly DatedReport[]): DatedReport[] {
+  const daysOf = ({ series, kind, start, end }: DatedReport) =>
+    `${series} ${kind === 'new' || kind === 'period_to_date' ? start : ''} ${end}`
+  const isLater = (a: DatedReport, b: DatedReport) =>
+    (a.reported ?? '') === (b.reported ?? '') ? a.id > b.id : (a.reported ?? '') > (b.reported ?? '')
+  const latest = new Map<string, DatedReport>()
   for (const report of reports) {
     const known = latest.get(daysOf(report))
     if (known === undefined || isLater(report, known)) latest.set(daysOf(report), report)
@@ -97,68 +98,68 @@ function dropSuperseded(reports: readonly Dated[]): Dated[] {
   return [...latest.values()]
 }
 
-/** One series. A count since a period began restarts with each period, whose first count is new from there. */
-function stepThroughPeriods(reports: readonly Dated[]): Step[] {
-  const periods = Map.groupBy(reports, ({ kind, begins }) => (kind === 'period_to_date' ? begins : 0))
+/** The steps of one series. A period-to-date count restarts at 0 with each period. */
+function stepsOfSeries(reports: readonly DatedReport[]): Step[] {
+  const periods = Map.groupBy(reports, ({ kind, start }) => (kind === 'period_to_date' ? start : 0))
   const earliest = Math.min(...periods.keys())
-  return [...periods].flatMap(([begins, own]) =>
-    stepThrough(
-      own.toSorted((one, other) => one.ends - other.ends),
-      begins > earliest,
+  return [...periods].flatMap(([start, members]) =>
+    stepsOfPeriod(
+      members.toSorted((a, b) => a.end - b.end),
+      start > earliest,
     ),
   )
 }
 
-/** Reports in the order of their days. `fromZero` where it is known that counting began anew. */
-function stepThrough(reports: readonly Dated[], fromZero: boolean): Step[] {
+/** `reports` are in the order of their days. `fromZero` is true if counting is known to have restarted at 0. */
+function stepsOfPeriod(reports: readonly DatedReport[], fromZero: boolean): Step[] {
   let before: Counts = fromZero ? (reports[0]?.counts.map(() => 0) ?? []) : []
   let covered = Number.NEGATIVE_INFINITY
   return reports.map((report) => {
     const step = STEPS[report.kind](report, before, covered)
     before = report.counts.map((count, i) => count ?? before[i] ?? null)
-    covered = Math.max(covered, report.ends)
+    covered = Math.max(covered, report.end)
     return step
   })
 }
 
-function stepIncident({ counts, begins, ends, broken }: Dated, _before: Counts, covered: number): Step {
+function incidentStep({ counts, start, end, broken }: DatedReport, _before: Counts, covered: number): Step {
   return {
-    day: ends,
-    begins,
+    day: end,
+    firstDay: start,
     incident: counts,
     decreased: counts.map(() => false),
     delta: counts.map(() => null),
     derived: false,
     broken,
-    overlapping: begins <= covered,
+    overlapping: start <= covered,
   }
 }
 
-/** How many there are at a moment says nothing of how many were added. */
-function stepPoint({ counts, ends, broken }: Dated): Step {
-  const nothing = counts.map(() => null)
+/** A point-in-time count does not tell how many were added. */
+function pointStep({ counts, end, broken }: DatedReport): Step {
+  const unknown = counts.map(() => null)
   return {
-    day: ends,
-    begins: ends,
-    incident: nothing,
+    day: end,
+    firstDay: end,
+    incident: unknown,
     decreased: counts.map(() => false),
-    delta: nothing,
+    delta: unknown,
     derived: false,
     broken,
     overlapping: false,
   }
 }
 
-/** The first count of a series has no difference: how much of it is new is not known. */
-function stepCumulative({ counts, begins, ends, broken }: Dated, before: Counts, covered: number): Step {
+/** The first count of a series has no difference: how many of it are new is unknown. */
+function cumulativeStep({ counts, start, end, broken }: DatedReport, before: Counts, covered: number): Step {
   const differences = counts.map((count, i) => {
-    const earlier = before[i] ?? null
-    return count === null || earlier === null ? null : count - earlier
+    const previous = before[i] ?? null
+    return count === null || previous === null ? null : count - previous
   })
   const decreased = differences.map((difference) => difference !== null && (broken || difference < 0))
   return {
-    day: ends,
-    begins: covered === Number.NEGATIVE_INFINITY ? begins : covered + 1,
+    day: end,
+    firstDay: covered === Number.NEGATIVE_INFINITY ? start : covered + 1,
     incident: differences.map((difference, i) => (decreased[i] ? null : difference)),
     decreased,
     delta: counts.map((count, i) => (count === null ? null : count - (before[i] ?? 0))),
@@ -168,36 +169,36 @@ function stepCumulative({ counts, begins, ends, broken }: Dated, before: Counts,
   }
 }
 
-const STEPS: Record<CountKind, (report: Dated, before: Counts, covered: number) => Step> = {
-  new: stepIncident,
-  cumulative: stepCumulative,
-  period_to_date: stepCumulative,
-  point: stepPoint,
+const STEPS: Record<CountKind, (report: DatedReport, before: Counts, covered: number) => Step> = {
+  new: incidentStep,
+  cumulative: cumulativeStep,
+  period_to_date: cumulativeStep,
+  point: pointStep,
 }
 
-function gather(steps: readonly Step[], interval: Interval): Point[] {
-  const inOrder = steps.toSorted((one, other) => one.day - other.day)
+function groupByPeriod(steps: readonly Step[], interval: Interval): Point[] {
+  const sorted = steps.toSorted((a, b) => a.day - b.day)
   let total: Counts = []
-  return [...Map.groupBy(inOrder, (step) => spanOf(interval, step.day).first).values()].map((own) => {
-    const span = spanOf(interval, own[0]?.day as number)
-    total = addUp([total, ...own.map((step) => step.delta)])
-    const incident = addUp(own.map((step) => step.incident))
+  return [...Map.groupBy(sorted, (step) => periodOf(interval, step.day).first).values()].map((members) => {
+    const period = periodOf(interval, members[0]?.day as number)
+    total = sumCounts([total, ...members.map((step) => step.delta)])
+    const incident = sumCounts(members.map((step) => step.incident))
     return {
-      span,
-      reports: own.length,
-      incident: incident.map((sum, i) => (own.some((step) => step.decreased[i]) ? null : sum)),
+      period,
+      reports: members.length,
+      incident: incident.map((sum, i) => (members.some((step) => step.decreased[i]) ? null : sum)),
       total,
-      unknown: incident.map((_, i) => own.filter((step) => step.incident[i] === null).length),
-      derived: own.some((step) => step.derived),
-      broken: own.some((step) => step.broken),
-      includesEarlierDays: own.some((step) => step.begins < span.first),
-      overlapping: own.some((step) => step.overlapping),
+      unknown: incident.map((_, i) => members.filter((step) => step.incident[i] === null).length),
+      derived: members.some((step) => step.derived),
+      broken: members.some((step) => step.broken),
+      includesEarlierDays: members.some((step) => step.firstDay < period.first),
+      overlapping: members.some((step) => step.overlapping),
     }
   })
 }
 
-/** Null is not 0: a sum of nothing known is not known. */
-function addUp(rows: readonly Counts[]): Counts {
+/** Adds the known counts. Null is not 0: if no count is known, the sum is null. */
+function sumCounts(rows: readonly Counts[]): Counts {
   const width = Math.max(0, ...rows.map((row) => row.length))
   return Array.from({ length: width }, (_, i) => {
     const known = rows.map((row) => row[i] ?? null).filter((count) => count !== null)
@@ -205,18 +206,18 @@ function addUp(rows: readonly Counts[]): Counts {
   })
 }
 
-/** The points as they are sent; `names` are those of the counts. */
-export const shapePoint = (point: Point, names: readonly string[]) => {
-  const named = (counts: readonly (number | null)[]) =>
+/** A point in the format of the response. `names` are the names of the counts. */
+export const formatPoint = (point: Point, names: readonly string[]) => {
+  const byName = (counts: readonly (number | null)[]) =>
     Object.fromEntries(names.map((name, i) => [name, counts[i] ?? null]))
   return {
-    period: point.span.name,
-    first_day: writeDay(point.span.first),
-    last_day: writeDay(point.span.last),
+    period: point.period.name,
+    first_day: formatDay(point.period.first),
+    last_day: formatDay(point.period.last),
     reports: point.reports,
-    new: named(point.incident),
-    cumulative: named(point.total),
-    unknown: named(point.unknown),
+    new: byName(point.incident),
+    cumulative: byName(point.total),
+    unknown: byName(point.unknown),
     derived: point.derived,
     break: point.broken,
     includes_earlier_days: point.includesEarlierDays,

@@ -1,9 +1,9 @@
-// The order in which counted values are shown. Pure.
+// Orders the counted values of a field. Pure.
 export interface FacetValue {
   readonly value: string
   readonly records: number
 }
 
-/** Those with the most records first; where they have as many, by code point. */
+/** By descending number of records, then by code point. */
 export const rankValues = (values: readonly FacetValue[]): FacetValue[] =>
-  values.toSorted((one, other) => other.records - one.records || (one.value < other.value ? -1 : 1))
+  values.toSorted((a, b) => b.records - a.records || (a.value < b.value ? -1 : 1))

@@ -1,23 +1,23 @@
-// The choice of fields: `fields=event,cases` answers records with these keys only, in the order of the declaration. Pure.
+// Field selection: `fields=event,cases` returns records with only these fields, in the order of the declaration. Pure.
 import type { Dataset } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
-export function readFields(dataset: Dataset, text: string): string[] {
-  const wanted = text.split(',')
+export function parseFields(dataset: Dataset, text: string): string[] {
+  const requested = text.split(',')
   const known = dataset.fields.map((field) => field.name)
-  const unknown = wanted.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw refuse(`${JSON.stringify(unknown.slice(0, 40))} is not a field of a record.`)
-  if (new Set(wanted).size < wanted.length) throw refuse('fields names a field twice.')
-  return known.filter((name) => wanted.includes(name))
+  const unknown = requested.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw invalidFields(`${JSON.stringify(unknown.slice(0, 40))} is not a field of a record.`)
+  if (new Set(requested).size < requested.length) throw invalidFields('fields has a field more than once.')
+  return known.filter((name) => requested.includes(name))
 }
 
-const refuse = (detail: string) => new Problem('invalid_parameter', detail, { parameter: 'fields' })
+const invalidFields = (detail: string) => new Problem('invalid_parameter', detail, { parameter: 'fields' })
 
 export const hasField = ({ contract }: PublishedRelease, name: string): boolean =>
   contract.fields.some((field) => field.name === name)
 
-/** A field that came later than the release is refused: null would look like an unknown value. */
+/** Rejects a field that was added after the release: null would look like an unknown value. */
 export function requireField(
   releases: readonly PublishedRelease[],
   release: PublishedRelease,
@@ -26,13 +26,13 @@ export function requireField(
 ): void {
   if (hasField(release, name)) return
   const since = releases.find((later) => hasField(later, name))
-  const when = since === undefined ? 'no release has it yet' : `it exists since release ${since.number}`
+  const when = since === undefined ? 'no release has it yet' : `it was added in release ${since.number}`
   throw new Problem('invalid_parameter', `Release ${release.number} does not have the field ${name}; ${when}.`, {
     parameter,
   })
 }
 
-/** The record with the fields alone. What was rendered once is rendered the same way again. */
+/** The record with only these fields. Numbers and texts are serialised as in the stored record. */
 export function pickFields(body: string, fields: readonly string[]): string {
   const record = JSON.parse(body) as Record<string, unknown>
   return JSON.stringify(Object.fromEntries(fields.map((name) => [name, record[name]])))

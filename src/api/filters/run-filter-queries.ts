@@ -1,4 +1,4 @@
-// The stage of a filtered query that touches the database. Every statement is bounded, and what a bound cut off is said.
+// Runs filtered queries. Every statement has a scan limit; a result that the limit cut short is marked or rejected.
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { Problem } from '../../platform/problem.ts'
@@ -10,18 +10,18 @@ import {
   countMatches,
   countMatchingValues,
   type EventsQuery,
-  eventSummaries,
   type FacetCounts,
-  facetCounts,
-  facetValues,
-  knownTotal,
   planScan,
+  selectEventSummaries,
+  selectFacetCounts,
+  selectFacetValues,
   selectMatches,
   selectMatchingColumns,
+  totalFromFacets,
 } from './filter-sql.ts'
 import type { Filters } from './filters.ts'
 
-/** What a filtered question is asked of. */
+/** A filtered query on one release. */
 export interface FilterQuery {
   readonly dataset: Dataset
   readonly filters: Filters
@@ -30,175 +30,186 @@ export interface FilterQuery {
   readonly releases: readonly PublishedRelease[]
 }
 
-/** Versions that a page of a walk looks at: it is short where they are not enough. Two for each record of a full one. */
+/** The number of versions that a page of a walk scans: two for each record of a full page. If they do not suffice, the page is short. */
 const PAGE_BUDGET = 2000
-/** A page that one record uses up is read again with so many times the budget. */
-const GROWTH = 4
+/** If the versions of one record use up the budget, the page is read again with the budget multiplied by this factor. */
+const BUDGET_GROWTH = 4
 
 /**
- * What cannot be short looks at so many records, or is refused. The versions of a record that other releases hold cost
- * as much as records: where few records can fit, more versions are looked at, so that nothing is refused because
- * records were corrected often.
+ * The scan limit of a result that must be complete; beyond it the request is rejected. Versions from other releases cost as
+ * much as records. Where few records can match, `versions` is the limit, so that frequent corrections of these records do
+ * not make the request fail.
  */
 interface Budget {
   readonly records: number
   readonly versions: number
 }
-const MOST_VERSIONS = 200_000
-/** Offsets cannot be short, so they get more before they are refused. */
-const OFFSET_BUDGET: Budget = { records: 50_000, versions: MOST_VERSIONS }
-const COUNT_BUDGET: Budget = { records: 20_000, versions: MOST_VERSIONS }
-const FACET_BUDGET: Budget = { records: 20_000, versions: MOST_VERSIONS }
+const MAX_VERSIONS = 200_000
+/** An offset page must not be short, so its limit is higher. */
+const OFFSET_BUDGET: Budget = { records: 50_000, versions: MAX_VERSIONS }
+const COUNT_BUDGET: Budget = { records: 20_000, versions: MAX_VERSIONS }
+const FACET_BUDGET: Budget = { records: 20_000, versions: MAX_VERSIONS }
 
 const limitVersions = (records: number, budget: Budget) =>
   records <= budget.records ? budget.versions : budget.records
 
-async function plan(database: Database, question: FilterQuery) {
-  const { dataset, filters, release, releases } = question
-  const counts = await readCounts(database, question)
+async function planQuery(database: Database, query: FilterQuery) {
+  const { dataset, filters, release, releases } = query
+  const counts = await readFacetCounts(database, query)
   return { counts, planned: planScan(dataset, filters, counts, releases), release: release.number, filters }
 }
 
-async function readCounts(database: Database, { dataset, filters, release }: FilterQuery): Promise<FacetCounts> {
+async function readFacetCounts(database: Database, { dataset, filters, release }: FilterQuery): Promise<FacetCounts> {
   if (!dataset.facets.some((field) => filters.values.has(field))) return new Map()
   const rows = await database.query<{ field: string; value: string; records: string }>(
-    facetCounts(dataset, filters, release.number),
+    selectFacetCounts(dataset, filters, release.number),
   )
   const byField = Map.groupBy(rows, (row) => row.field)
   return new Map(
-    [...byField].map(([field, own]) => [field, new Map(own.map((row) => [row.value, Number(row.records)]))]),
+    [...byField].map(([field, values]) => [field, new Map(values.map((row) => [row.value, Number(row.records)]))]),
   )
 }
 
-interface FoundRow {
+interface MatchRow {
   id: string
   budget_exhausted: boolean
   body: string
 }
 
-interface Wanted<Bound> {
+interface PageOptions<Limit> {
   limit: number
-  /** What is sent of a record. */
+  /** Selects the fields of a record. */
   pick?: (body: string) => string
-  budget?: Bound
+  budget?: Limit
 }
 
-const whole = (body: string) => body
+const allFields = (body: string) => body
 
 /**
- * A page may be short, even empty, and yet not the last: `nextId` alone says whether it is. It is above `fromId` always,
- * or a walk would not end.
+ * A page may be short or even empty without being the last: only `nextId` tells. `nextId` is always above `fromId`;
+ * otherwise a walk would not end.
  */
 export async function readFilteredPage(
   database: Database,
-  question: FilterQuery,
-  { fromId, limit, pick = whole, budget = PAGE_BUDGET }: Wanted<number> & { fromId: number },
+  query: FilterQuery,
+  { fromId, limit, pick = allFields, budget = PAGE_BUDGET }: PageOptions<number> & { fromId: number },
 ): Promise<Page> {
-  const { planned, ...scan } = await plan(database, question)
+  const { planned, ...scan } = await planQuery(database, query)
   if (planned === null) return { parts: [], nextId: null }
-  const place = { fromId, skip: 0, limit: limit + 1 }
-  for (let looked = budget; ; looked *= GROWTH) {
-    const rows = await database.query<FoundRow>(
-      selectMatches(question.dataset, { ...scan, ...planned, ...place, budget: looked }),
+  const position = { fromId, skip: 0, limit: limit + 1 }
+  for (let versionBudget = budget; ; versionBudget *= BUDGET_GROWTH) {
+    const rows = await database.query<MatchRow>(
+      selectMatches(query.dataset, { ...scan, ...planned, ...position, budget: versionBudget }),
     )
-    const end = rows.at(-1)
-    const nextId = end !== undefined && (end.budget_exhausted || rows.length > limit) ? Number(end.id) : null
+    const last = rows.at(-1)
+    const nextId = last !== undefined && (last.budget_exhausted || rows.length > limit) ? Number(last.id) : null
     if (nextId === fromId) continue
-    const sent = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
-    return { parts: sent.map((row) => pick(readVersion(question.release.contract, row.body))), nextId }
+    const page = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
+    return { parts: page.map((row) => pick(readVersion(query.release.contract, row.body))), nextId }
   }
 }
 
-/** By offset a short answer would look like the last one: what cannot be filled within the budget is refused. */
+/** Rejects a page that cannot be completed within the budget: with offsets a short page means the end. */
 export async function readFilteredOffset(
   database: Database,
-  question: FilterQuery,
-  { fromId, skip, limit, pick = whole, budget = OFFSET_BUDGET }: Wanted<Budget> & { fromId: number; skip: number },
+  query: FilterQuery,
+  {
+    fromId,
+    skip,
+    limit,
+    pick = allFields,
+    budget = OFFSET_BUDGET,
+  }: PageOptions<Budget> & { fromId: number; skip: number },
 ): Promise<string[]> {
-  const { planned, counts, ...scan } = await plan(database, question)
-  const total = knownTotal(question.dataset, question.filters, counts, question.release.records)
+  const { planned, counts, ...scan } = await planQuery(database, query)
+  const total = totalFromFacets(query.dataset, query.filters, counts, query.release.records)
   if (planned === null || (total !== null && skip >= total)) return []
-  const looked = limitVersions(planned.records, budget)
-  const rows = await database.query<FoundRow>(
-    selectMatches(question.dataset, { ...scan, ...planned, budget: looked, fromId, skip, limit }),
+  const versionBudget = limitVersions(planned.records, budget)
+  const rows = await database.query<MatchRow>(
+    selectMatches(query.dataset, { ...scan, ...planned, budget: versionBudget, fromId, skip, limit }),
   )
-  const end = rows.find((row) => row.budget_exhausted)
-  if (end === undefined) return rows.map((row) => pick(readVersion(question.release.contract, row.body)))
+  const isComplete = rows.every((row) => !row.budget_exhausted)
+  if (isComplete) return rows.map((row) => pick(readVersion(query.release.contract, row.body)))
   throw new Problem(
     'invalid_parameter',
-    `Too many records lie before this offset under these filters: more than ${looked} versions would have to be looked at. v2 walks them.`,
+    `This offset is too deep with these filters: the query would scan more than ${versionBudget} versions. Use v2.`,
     { parameter: 'offset' },
   )
 }
 
-/** How many records fit, exactly or not at all. */
-export async function readTotal(database: Database, question: FilterQuery, budget = COUNT_BUDGET): Promise<number> {
-  const { planned, counts, ...scan } = await plan(database, question)
+/** The exact number of matching records. Rejects a query that would exceed the budget. */
+export async function readTotal(database: Database, query: FilterQuery, budget = COUNT_BUDGET): Promise<number> {
+  const { planned, counts, ...scan } = await planQuery(database, query)
   if (planned === null) return 0
-  const known = knownTotal(question.dataset, question.filters, counts, question.release.records)
+  const known = totalFromFacets(query.dataset, query.filters, counts, query.release.records)
   if (known !== null) return known
-  const looked = limitVersions(planned.records, budget)
-  const [row] = await database.query<{ records: string; short: boolean }>(
-    countMatches(question.dataset, { ...scan, ...planned, budget: looked }),
+  const versionBudget = limitVersions(planned.records, budget)
+  const [row] = await database.query<{ records: string; budget_exhausted: boolean }>(
+    countMatches(query.dataset, { ...scan, ...planned, budget: versionBudget }),
   )
-  if (row?.short === false) return Number(row.records)
+  if (row?.budget_exhausted === false) return Number(row.records)
   throw new Problem(
     'invalid_parameter',
-    `Too many records to count under these filters: more than ${looked} versions would have to be looked at.`,
+    `Too many records to count with these filters: the query would scan more than ${versionBudget} versions.`,
     { parameter: 'count' },
   )
 }
 
 export interface FacetResult {
   readonly values: readonly FacetValue[]
-  /** False where not all records were looked at: there may be more of each, and other values. */
+  /** False if not all records were scanned: numbers may be too low and values may be missing. */
   readonly exact: boolean
 }
 
-/** The values of some fields among the records that fit, by field. */
+/** The values of some fields in the matching records, by field. */
 export async function readFacets(
   database: Database,
-  question: FilterQuery,
+  query: FilterQuery,
   fields: readonly string[],
   budget = FACET_BUDGET,
 ): Promise<Map<string, FacetResult>> {
-  // No statement counts the values of no field.
+  // The SQL statement needs at least one field.
   if (fields.length === 0) return new Map()
-  const { dataset, filters, release } = question
+  const { dataset, filters, release } = query
   const unfiltered = filters.values.size === 0 && filters.days.size === 0 && filters.updatedSince === null
-  const { planned, ...scan } = await plan(database, question)
+  const { planned, ...scan } = await planQuery(database, query)
   if (planned === null) return new Map(fields.map((field) => [field, { values: [], exact: true }]))
-  const rows = await database.query<{ field: string | null; value: string; records: string; short?: boolean }>(
+  const rows = await database.query<{
+    field: string | null
+    value: string
+    records: string
+    budget_exhausted?: boolean
+  }>(
     unfiltered
-      ? facetValues(dataset, release.number, fields)
+      ? selectFacetValues(dataset, release.number, fields)
       : countMatchingValues(dataset, { ...scan, ...planned, budget: limitVersions(planned.records, budget) }, fields),
   )
-  const exact = rows.every((row) => row.short !== true)
+  const exact = rows.every((row) => row.budget_exhausted !== true)
   return new Map(
     fields.map((name) => {
-      const own = rows.filter((row) => row.field === name)
-      return [name, { values: own.map(({ value, records }) => ({ value, records: Number(records) })), exact }]
+      const fieldRows = rows.filter((row) => row.field === name)
+      return [name, { values: fieldRows.map(({ value, records }) => ({ value, records: Number(records) })), exact }]
     }),
   )
 }
 
-/** Some columns of every record that fits; null where there are more than `most`, or too many to look at. */
+/** Some columns of every matching record; null if there are more than `maxRows`, or too many versions to scan. */
 export async function readColumns<Row extends object>(
   database: Database,
-  question: FilterQuery,
+  query: FilterQuery,
   columns: readonly string[],
-  most: number,
+  maxRows: number,
 ): Promise<Row[] | null> {
-  const { planned, ...scan } = await plan(database, question)
+  const { planned, ...scan } = await planQuery(database, query)
   if (planned === null) return []
   const budget = limitVersions(planned.records, FACET_BUDGET)
   const rows = await database.query<Row & { budget_exhausted: boolean }>(
-    selectMatchingColumns(question.dataset, { ...scan, ...planned, budget }, columns, most + 1),
+    selectMatchingColumns(query.dataset, { ...scan, ...planned, budget }, columns, maxRows + 1),
   )
-  return rows.length > most || rows.some((row) => row.budget_exhausted) ? null : rows
+  return rows.length > maxRows || rows.some((row) => row.budget_exhausted) ? null : rows
 }
 
 export async function readEvents(database: Database, dataset: Dataset, query: EventsQuery): Promise<string[]> {
-  const rows = await database.query<{ body: string }>(eventSummaries(dataset, query))
+  const rows = await database.query<{ body: string }>(selectEventSummaries(dataset, query))
   return rows.map((row) => row.body)
 }

@@ -1,47 +1,47 @@
-// The opaque cursor of v2: where a walk goes on, in the release it started on. Signed, so that a damaged,
-// invented or borrowed one is refused and never read as another place.
+// The opaque cursor of v2: the release that a walk started on and the position at which it continues.
+// The signature rejects cursors that are damaged, forged or from another walk.
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { Problem } from '../../platform/problem.ts'
 
 export interface Cursor {
   readonly release: number
-  /** The earlier release, where a walk compares two. */
+  /** The earlier release, if the walk compares two releases. */
   readonly from?: number
-  /** The first id, or number, that was not sent yet in the order of the walk. */
+  /** The id or number at which the next page starts. */
   readonly fromId: number
 }
 
-const PLACE_BYTES = 12
-/** With the number of a second release behind it. */
-const LONG_PLACE_BYTES = 16
+const POSITION_BYTES = 12
+/** A position followed by the number of the earlier release. */
+const COMPARISON_BYTES = 16
 const SIGNATURE_BYTES = 16
 
-/** `walk` names what is being walked: a cursor of one walk opens no other. */
+/** `walk` identifies the query. A cursor is valid only for its own walk. */
 export function writeCursor(key: KeyObject, walk: string, { release, from, fromId }: Cursor): string {
-  const place = Buffer.alloc(from === undefined ? PLACE_BYTES : LONG_PLACE_BYTES)
-  place.writeUInt32BE(release, 0)
-  place.writeBigUInt64BE(BigInt(fromId), 4)
-  if (from !== undefined) place.writeUInt32BE(from, PLACE_BYTES)
-  return Buffer.concat([place, sign(key, walk, place)]).toString('base64url')
+  const position = Buffer.alloc(from === undefined ? POSITION_BYTES : COMPARISON_BYTES)
+  position.writeUInt32BE(release, 0)
+  position.writeBigUInt64BE(BigInt(fromId), 4)
+  if (from !== undefined) position.writeUInt32BE(from, POSITION_BYTES)
+  return Buffer.concat([position, sign(key, walk, position)]).toString('base64url')
 }
 
 export function readCursor(key: KeyObject, walk: string, text: string): Cursor {
   const bytes = Buffer.from(text, 'base64url')
   const length = bytes.length - SIGNATURE_BYTES
-  const place = bytes.subarray(0, Math.max(0, length))
-  const whole = [PLACE_BYTES, LONG_PLACE_BYTES].includes(length) && bytes.toString('base64url') === text
-  if (!whole || !timingSafeEqual(bytes.subarray(length), sign(key, walk, place))) {
+  const position = bytes.subarray(0, Math.max(0, length))
+  const isWellFormed = [POSITION_BYTES, COMPARISON_BYTES].includes(length) && bytes.toString('base64url') === text
+  if (!isWellFormed || !timingSafeEqual(bytes.subarray(length), sign(key, walk, position))) {
     throw new Problem(
       'invalid_parameter',
-      'page is not a cursor of this walk; use next_page exactly as it was answered.',
+      'page is not a cursor of this query. Send next_page of the previous response unchanged.',
       {
         parameter: 'page',
       },
     )
   }
-  const cursor = { release: place.readUInt32BE(0), fromId: Number(place.readBigUInt64BE(4)) }
-  return length === PLACE_BYTES ? cursor : { ...cursor, from: place.readUInt32BE(PLACE_BYTES) }
+  const cursor = { release: position.readUInt32BE(0), fromId: Number(position.readBigUInt64BE(4)) }
+  return length === POSITION_BYTES ? cursor : { ...cursor, from: position.readUInt32BE(POSITION_BYTES) }
 }
 
-const sign = (key: KeyObject, walk: string, place: Buffer) =>
-  createHmac('sha256', key).update(walk).update('\0').update(place).digest().subarray(0, SIGNATURE_BYTES)
+const sign = (key: KeyObject, walk: string, position: Buffer) =>
+  createHmac('sha256', key).update(walk).update('\0').update(position).digest().subarray(0, SIGNATURE_BYTES)

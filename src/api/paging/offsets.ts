@@ -1,35 +1,35 @@
-// Where an offset begins: the checkpoints of a release, read when its first offset is asked for and kept, because a release
-// never changes. A deep offset costs what a shallow one costs.
+// Finds the position of an offset with the checkpoints of the release, so that the cost of an offset does not depend on its depth.
+// The checkpoints are read with the first offset of a release and then cached, because a release never changes.
 import { LRUCache } from 'lru-cache'
 import type { Dataset } from '../../datasets/define.ts'
 import { runUncancelled } from '../../platform/cancellation.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import type { Place } from './page-from-chunks.ts'
+import type { Position } from './page-from-chunks.ts'
 import { type Checkpoint, readCheckpoints } from './read-chunks.ts'
 
-/** Some 50 bytes for every thousand records of each. */
-const KEPT_RELEASES = 16
+/** Each takes about 50 bytes per thousand records. */
+const CACHED_RELEASES = 16
 
-type FindOffset = (release: Pick<PublishedRelease, 'digest' | 'number'>, offset: number) => Promise<Place>
+type FindOffset = (release: Pick<PublishedRelease, 'digest' | 'number'>, offset: number) => Promise<Position>
 
 export function createOffsetFinder(database: Database, dataset: Dataset): FindOffset {
-  const kept = new LRUCache<string, readonly Checkpoint[], number>({
-    max: KEPT_RELEASES,
-    // Whoever asked gets what was read, also where other releases have taken its place meanwhile.
+  const cache = new LRUCache<string, readonly Checkpoint[], number>({
+    max: CACHED_RELEASES,
+    // A request gets the checkpoints it waits for even if the cache has evicted them meanwhile.
     ignoreFetchAbort: true,
-    // Requests that come together share a reading, so none of them may cancel it.
+    // Concurrent requests share one read, so none of them may cancel it.
     fetchMethod: (_digest, _stale, { context: release }) =>
       runUncancelled(() => readCheckpoints(database, dataset, release)),
   })
   return async ({ digest, number }, offset) => {
-    const before = findLastBefore(await kept.forceFetch(digest, { context: number }), offset)
+    const before = findLastCheckpoint(await cache.forceFetch(digest, { context: number }), offset)
     return before === undefined ? { fromId: 1, skip: offset } : { fromId: before.id, skip: offset - before.ordinal }
   }
 }
 
-/** The last checkpoint at or before the offset, by halving. */
-function findLastBefore(checkpoints: readonly Checkpoint[], offset: number): Checkpoint | undefined {
+/** The last checkpoint at or before the offset, by binary search. */
+function findLastCheckpoint(checkpoints: readonly Checkpoint[], offset: number): Checkpoint | undefined {
   let [low, high] = [0, checkpoints.length]
   while (low < high) {
     const middle = (low + high) >>> 1

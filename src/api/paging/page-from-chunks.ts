@@ -1,24 +1,24 @@
-// A page, cut out of chunks exactly where it begins and ends: whole chunks stay as they are kept, those on its borders are
-// opened. Pure.
+// Takes a page out of chunks. Only the chunks at the first and last record of the page are decompressed; the chunks
+// between them stay compressed. Pure.
 import { CHUNK_IDS, chunkOf, type DeflatedText, decodeChunk, firstIdOf, SEPARATOR } from '../../storage/chunk.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
 
-export interface Place {
-  /** The page starts at the first record whose id is not below this one … */
+export interface Position {
+  /** The lowest id that the page may contain. */
   fromId: number
-  /** … and which has so many others before it. */
+  /** The number of records from `fromId` on that precede the page. */
   skip: number
 }
 
-export interface PageQuery extends Place {
+export interface PageQuery extends Position {
   release: number
   limit: number
 }
 
 export interface Page {
-  /** Records, one or many in each part. */
+  /** Each part has one or more records. */
   parts: Part[]
-  /** Above every id of the page and not above the next one behind it; null where nothing is behind it. */
+  /** Above every id of the page and at most the id of the next record; null if no record follows. */
   nextId: number | null
 }
 
@@ -27,52 +27,53 @@ export interface Chunk extends DeflatedText {
   readonly records: number
 }
 
-/** `chunks` are in order and begin with the one that `fromId` belongs to, or the next there is. */
-export function cutPage(chunks: readonly Chunk[], { fromId, skip, limit }: PageQuery): Page {
+/** `chunks` are in order and start with the chunk of `fromId` or, if there is none, with the next chunk. */
+export function slicePage(chunks: readonly Chunk[], { fromId, skip, limit }: PageQuery): Page {
   const parts: Part[] = []
-  let before = skip
-  let left = limit
+  let toSkip = skip
+  let remaining = limit
   for (const chunk of chunks) {
-    if (left === 0) return { parts, nextId: firstIdOf(chunk.number) }
-    const isWhole = firstIdOf(chunk.number) >= fromId
-    if (isWhole && chunk.records <= before) {
-      before -= chunk.records
-    } else if (isWhole && before === 0 && chunk.records <= left) {
+    if (remaining === 0) return { parts, nextId: firstIdOf(chunk.number) }
+    const startsInRange = firstIdOf(chunk.number) >= fromId
+    if (startsInRange && chunk.records <= toSkip) {
+      toSkip -= chunk.records
+    } else if (startsInRange && toSkip === 0 && chunk.records <= remaining) {
       parts.push(chunk)
-      left -= chunk.records
+      remaining -= chunk.records
     } else {
-      const bodies = openChunk(chunk).filter((body) => idOf(body) >= fromId)
-      const wanted = bodies.slice(before, before + left)
-      const behind = bodies[before + left]
-      before = Math.max(0, before - bodies.length)
-      left -= wanted.length
-      if (wanted.length > 0) parts.push(wanted.join(SEPARATOR))
-      if (behind !== undefined) return { parts, nextId: idOf(behind) }
+      const bodies = decodeRecords(chunk).filter((body) => idOf(body) >= fromId)
+      const selected = bodies.slice(toSkip, toSkip + remaining)
+      const following = bodies[toSkip + remaining]
+      toSkip = Math.max(0, toSkip - bodies.length)
+      remaining -= selected.length
+      if (selected.length > 0) parts.push(selected.join(SEPARATOR))
+      if (following !== undefined) return { parts, nextId: idOf(following) }
     }
   }
   return { parts, nextId: null }
 }
 
-function openChunk(chunk: Chunk): string[] {
+function decodeRecords(chunk: Chunk): string[] {
   const bodies = decodeChunk(chunk).toString().split(SEPARATOR)
-  if (bodies.length !== chunk.records) throw new Error(`chunk ${chunk.number} does not hold what it says`)
+  if (bodies.length !== chunk.records)
+    throw new Error(`chunk ${chunk.number} has ${bodies.length} records instead of ${chunk.records}`)
   return bodies
 }
 
 /** Every record begins with its id. */
 const idOf = (body: string): number => Number(/^\{"id":(\d+),/.exec(body)?.[1])
 
-const GROWTH = 4
+const MAX_GROWTH = 4
 
 /**
- * How many chunks to ask for, with those that are there already: first as if no id were missing, then as if the others
- * were as full as these. A wrong guess grows, but never far beyond what was read so far.
+ * How many chunks to read next. The first round assumes that no id is missing. Later rounds assume that the next chunks are
+ * as full as those already read, and read more in each round, but at most `MAX_GROWTH` times as many as were read so far.
  */
-export function countChunks(round: number, chunks: readonly Chunk[], { fromId, skip, limit }: PageQuery): number {
+export function estimateChunks(round: number, chunks: readonly Chunk[], { fromId, skip, limit }: PageQuery): number {
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0)
   if (round === 0) return Math.ceil((fromId - firstIdOf(chunkOf(fromId)) + skip + limit + 1) / CHUNK_IDS)
-  // As many as may stand before `fromId` in the first chunk are wanted beside the page and the one behind it.
+  // Besides the page and the record after it, the first chunk may have up to `CHUNK_IDS` - 1 records before `fromId`.
   const missing = skip + limit + CHUNK_IDS - records
-  const guess = Math.ceil((missing * chunks.length) / records) * GROWTH ** (round - 1)
-  return Math.min(missing, guess, chunks.length * GROWTH)
+  const estimate = Math.ceil((missing * chunks.length) / records) * MAX_GROWTH ** (round - 1)
+  return Math.min(missing, estimate, chunks.length * MAX_GROWTH)
 }

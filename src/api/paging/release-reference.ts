@@ -1,39 +1,39 @@
-// How a request names a release: by its number, by a day (UTC) and then the newest that was out when the day ended, or
-// as the latest. Pure. Reads strictly: anything else is refused, never guessed.
+// Parses a reference to a release: its number, a day (UTC) for the newest release published by the end of that day, or
+// `latest`. Rejects every other form. Pure.
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
-/** The form alone; whether the day exists and the number fits is decided when it is read. */
+/** The syntax only. `parseReference` checks that the date exists and that the number is in range. */
 export const REFERENCE_PATTERN = '^(latest|[1-9][0-9]{0,9}|[0-9]{4}-[0-9]{2}-[0-9]{2})$'
 
-/** The newest release, whatever else would decide which one is read. */
+/** Always the newest release, also where a token would select another one. */
 export const LATEST = 'latest'
 
-export type ReleaseReference = { readonly number: number } | { readonly date: string; readonly dayEnds: number }
+export type ReleaseReference = { readonly number: number } | { readonly date: string; readonly endOfDay: number }
 
-const LARGEST = 2_147_483_647
+const MAX_RELEASE = 2_147_483_647
 const DAY_MS = 86_400_000
 
-export function readReference(parameter: string, text: string): ReleaseReference {
-  const reference = text.includes('-') ? readDate(text) : readNumber(text)
+export function parseReference(parameter: string, text: string): ReleaseReference {
+  const reference = text.includes('-') ? parseDate(text) : parseNumber(text)
   if (reference !== null) return reference
   throw new Problem(
     'invalid_parameter',
-    `${parameter} must be the number of a release, from 1 to ${LARGEST} in plain digits, a calendar date as YYYY-MM-DD, or ${LATEST}.`,
+    `${parameter} must be the number of a release (digits, from 1 to ${MAX_RELEASE}), a calendar date (YYYY-MM-DD) or ${LATEST}.`,
     { parameter },
   )
 }
 
-function readNumber(text: string): ReleaseReference | null {
+function parseNumber(text: string): ReleaseReference | null {
   const number = Number(text)
-  return number <= LARGEST ? { number } : null
+  return number <= MAX_RELEASE ? { number } : null
 }
 
-/** Date takes 30 February for a day in March: only a date that comes back as it was written is one. */
-function readDate(date: string): ReleaseReference | null {
-  const begins = new Date(`${date}T00:00:00.000Z`)
-  const real = !Number.isNaN(begins.getTime()) && begins.toISOString().startsWith(date)
-  return real ? { date, dayEnds: begins.getTime() + DAY_MS } : null
+/** JavaScript parses 30 February as a day in March. A date is valid only if it is formatted back to the same text. */
+function parseDate(date: string): ReleaseReference | null {
+  const start = new Date(`${date}T00:00:00.000Z`)
+  const isCalendarDate = !Number.isNaN(start.getTime()) && start.toISOString().startsWith(date)
+  return isCalendarDate ? { date, endOfDay: start.getTime() + DAY_MS } : null
 }
 
 export const findRelease = (
@@ -42,14 +42,16 @@ export const findRelease = (
 ): PublishedRelease | undefined =>
   'number' in reference
     ? releases.find((release) => release.number === reference.number)
-    : releases.findLast((release) => release.publishedAt.getTime() < reference.dayEnds)
+    : releases.findLast((release) => release.publishedAt.getTime() < reference.endOfDay)
 
 /**
- * Whether a parameter that is sent along with a cursor may mean the release of the cursor. Of a date a later page knows
- * only this much: the release had been published by its end. Others may have been published since.
+ * Whether a parameter beside a cursor is consistent with the release of the cursor. A date is consistent if the release
+ * had been published by its end: other releases may have been published on that date after the first page was read.
  */
 export function canReferTo(parameter: string, text: string, release: PublishedRelease): boolean {
   if (text === LATEST) return true
-  const reference = readReference(parameter, text)
-  return 'number' in reference ? reference.number === release.number : release.publishedAt.getTime() < reference.dayEnds
+  const reference = parseReference(parameter, text)
+  return 'number' in reference
+    ? reference.number === release.number
+    : release.publishedAt.getTime() < reference.endOfDay
 }

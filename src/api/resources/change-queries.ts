@@ -9,45 +9,45 @@ import type { Change } from '../response/json-body.ts'
 interface ChangesQuery {
   from: number
   to: number
-  /** Changes of records whose id is not below this one. */
+  /** The lowest id of a record. */
   fromId: number
   limit: number
 }
 
 /**
- * Looks at the `window` lowest ids that any release behind `from` began or ended a version of: for each release two
- * short index scans in the order of id, so that a page costs what it holds and not all that changed. What an id was in
- * the one release and is in the other decides whether it is a change: it may have come and gone in between.
- * `release` is the last one in which something happened to it, and `step` what that was.
- * `horizon` is the last id looked at, null where there are no more behind it; it is in every row, and there always is one.
+ * Scans the `window` lowest ids of which a release after `from` started or ended a version: two short index scans per release,
+ * in the order of id, so that the cost depends on the size of the page and not on all changes. An id is a change if its record
+ * differs in the two releases; a record that was added and withdrawn between them is none.
+ * `release` is the last release that changed the record, and `kind` the kind of that change.
+ * `horizon` is the last id scanned, null if no ids follow. Every row has it, and there is always at least one row.
  */
-export function changesBetween(dataset: Dataset, { from, to, fromId, limit }: ChangesQuery, window: number): Sql {
+export function selectChanges(dataset: Dataset, { from, to, fromId, limit }: ChangesQuery, window: number): Sql {
   const { version } = tablesOf(dataset)
   return sql`
-  with touched as materialized (
-    select distinct id from generate_series(${from}::integer + 1, ${to}::integer) as step (release), lateral (
-      (select id from ${version} where from_release = step.release and id >= ${fromId} order by id limit ${window})
+  with changed as materialized (
+    select distinct id from generate_series(${from}::integer + 1, ${to}::integer) as later (release), lateral (
+      (select id from ${version} where from_release = later.release and id >= ${fromId} order by id limit ${window})
       union all
-      (select id from ${version} where to_release = step.release and to_release < ${OPEN} and id >= ${fromId}
+      (select id from ${version} where to_release = later.release and to_release < ${OPEN} and id >= ${fromId}
         order by id limit ${window})
     ) as version
     order by id limit ${window}
   )
-  select looked.horizon, change.*
-  from (select case when count(*) = ${window} then max(id) end as horizon from touched) as looked
+  select scanned.horizon, change.*
+  from (select case when count(*) = ${window} then max(id) end as horizon from changed) as scanned
   left join lateral (
     select id, before.body as before, after.body as after, coalesce(after.event, before.event) as event,
-      coalesce(after.from_release, gone.release) as release,
-      case when after.body is null then 'withdrawn' when replaced.held then 'corrected' else 'added' end as step
-    from touched
+      coalesce(after.from_release, ended.release) as release,
+      case when after.body is null then 'withdrawn' when previous.present then 'corrected' else 'added' end as kind
+    from changed
     left join lateral (select body, event from ${version} as v
-      where v.id = touched.id and ${isInRelease(from)}) as before on true
+      where v.id = changed.id and ${isInRelease(from)}) as before on true
     left join lateral (select body, event, from_release from ${version} as v
-      where v.id = touched.id and ${isInRelease(to)}) as after on true
+      where v.id = changed.id and ${isInRelease(to)}) as after on true
     cross join lateral (select max(to_release) as release from ${version} as v
-      where v.id = touched.id and to_release <= ${to}) as gone
+      where v.id = changed.id and to_release <= ${to}) as ended
     cross join lateral (select exists (select from ${version} as v
-      where v.id = touched.id and v.to_release = after.from_release) as held) as replaced
+      where v.id = changed.id and v.to_release = after.from_release) as present) as previous
     where before.body is distinct from after.body
     order by id limit ${limit}
   ) as change on true
@@ -55,21 +55,21 @@ export function changesBetween(dataset: Dataset, { from, to, fromId, limit }: Ch
   order by change.id`
 }
 
-/** Ids that came and went between the releases are looked at in vain: so many of them do not shorten a page. */
-const SPARE = 100
+/** Ids that are the same in both releases use up the scan window. This many of them do not shorten a page. */
+const SPARE_IDS = 100
 
-/** A page is shorter than wanted, and yet not the last, where more ids than that were looked at in vain. */
+/** With more than `SPARE_IDS` unchanged ids a page may be shorter than `limit` without being the last. */
 export async function readChanges(database: Database, dataset: Dataset, query: ChangesQuery) {
   const limit = query.limit + 1
   const rows = await database.query<Change & { id: string | null; horizon: string | null }>(
-    changesBetween(dataset, { ...query, limit }, limit + SPARE),
+    selectChanges(dataset, { ...query, limit }, limit + SPARE_IDS),
   )
   const found = rows.filter((row) => row.id !== null)
-  const behind = found[query.limit]
+  const following = found[query.limit]
   const horizon = rows[0]?.horizon ?? null
-  const nextUnseen = horizon === null ? null : Number(horizon) + 1
+  const nextUnscanned = horizon === null ? null : Number(horizon) + 1
   return {
     changes: found.slice(0, query.limit),
-    nextId: behind === undefined ? nextUnseen : Number(behind.id),
+    nextId: following === undefined ? nextUnscanned : Number(following.id),
   }
 }

@@ -1,49 +1,52 @@
-// How a question is cited: its address for ever, in the forms that people and their reference managers read. Pure.
+// Writes the citation of a query as text, BibTeX and CSL-JSON. Pure.
 export const CITATION_FORMATS = ['json', 'text', 'bibtex', 'csl-json'] as const
 
-export interface Cited {
-  /** Answers the same bytes for ever: the filters in their one spelling, and the release. */
+export interface Citation {
+  /** The canonical query, pinned to one release: it always returns the same bytes. */
   readonly url: string
-  /** What the release, and what the dataset is called. */
+  /** The title of the release. */
   readonly title: string
+  /** The title of the dataset. */
   readonly dataset: string
   readonly licence: string
   readonly release: number
   readonly publishedAt: Date
-  /** Of the release, in hexadecimal digits. */
+  /** SHA-256 of the release, in hexadecimal digits. */
   readonly digest: string
   readonly sources: readonly { readonly value: string; readonly records: number }[]
-  /** Sources beyond those. */
+  /** The number of further sources. */
   readonly moreSources: number
 }
 
-const dayOf = ({ publishedAt }: Cited) => publishedAt.toISOString().slice(0, 10)
+const dayOf = ({ publishedAt }: Citation) => publishedAt.toISOString().slice(0, 10)
 
-export function citeAsText(cited: Cited): string {
-  const { title, dataset, release, licence, url, digest } = cited
-  return `${title}. ${dataset}, release ${release}, published ${dayOf(cited)}. ${licence}. ${url} (SHA-256 of the release: ${digest}). ${attribute(cited)}`
+export function citeAsText(citation: Citation): string {
+  const { title, dataset, release, licence, url, digest } = citation
+  return `${title}. ${dataset}, release ${release}, published ${dayOf(citation)}. ${licence}. ${url} (SHA-256 of the release: ${digest}). ${formatSources(citation)}`
 }
 
-function attribute({ sources, moreSources }: Cited): string {
+function formatSources({ sources, moreSources }: Citation): string {
   if (sources.length === 0) return 'No records.'
-  const told = sources.map(({ value, records }) => `${value} (${records})`).join('; ')
-  return `Sources, with their numbers of records: ${told}${moreSources === 0 ? '' : `; and ${moreSources} more`}.`
+  const list = sources.map(({ value, records }) => `${value} (${records})`).join('; ')
+  return `Sources, with their numbers of records: ${list}${moreSources === 0 ? '' : `; and ${moreSources} more`}.`
 }
 
-export function citeAsBibtex(cited: Cited): string {
+export function citeAsBibtex(citation: Citation): string {
   const lines = {
-    title: `{${escapeTex(cited.title)}}`,
-    howpublished: `\\url{${cited.url}}`,
-    version: String(cited.release),
-    year: dayOf(cited).slice(0, 4),
-    month: String(Number(dayOf(cited).slice(5, 7))),
-    day: String(Number(dayOf(cited).slice(8, 10))),
-    url: cited.url,
-    copyright: escapeTex(cited.licence),
-    note: escapeTex(`${cited.dataset}, release ${cited.release}, SHA-256 ${cited.digest}. ${attribute(cited)}`),
+    title: `{${escapeTex(citation.title)}}`,
+    howpublished: `\\url{${citation.url}}`,
+    version: String(citation.release),
+    year: dayOf(citation).slice(0, 4),
+    month: String(Number(dayOf(citation).slice(5, 7))),
+    day: String(Number(dayOf(citation).slice(8, 10))),
+    url: citation.url,
+    copyright: escapeTex(citation.licence),
+    note: escapeTex(
+      `${citation.dataset}, release ${citation.release}, SHA-256 ${citation.digest}. ${formatSources(citation)}`,
+    ),
   }
   const body = Object.entries(lines).map(([name, value]) => `  ${name} = {${value}},\n`)
-  return `@misc{outbreaks_${cited.release}_${cited.digest.slice(0, 8)},\n${body.join('')}}\n`
+  return `@misc{outbreaks_${citation.release}_${citation.digest.slice(0, 8)},\n${body.join('')}}\n`
 }
 
 const TEX: Record<string, string> = {
@@ -51,17 +54,17 @@ const TEX: Record<string, string> = {
   '~': '\\textasciitilde{}',
   '^': '\\textasciicircum{}',
 }
-/** What TeX would take for more than a character. */
+/** Escapes the special characters of TeX. */
 const escapeTex = (text: string) => text.replace(/[\\{}$&#%_~^]/g, (sign) => TEX[sign] ?? `\\${sign}`)
 
-export const citeAsCsl = (cited: Cited) => ({
-  id: `outbreaks-${cited.release}-${cited.digest.slice(0, 8)}`,
+export const citeAsCsl = (citation: Citation) => ({
+  id: `outbreaks-${citation.release}-${citation.digest.slice(0, 8)}`,
   type: 'dataset',
-  title: cited.title,
-  'container-title': cited.dataset,
-  version: String(cited.release),
-  issued: { 'date-parts': [dayOf(cited).split('-').map(Number)] },
-  license: cited.licence,
-  URL: cited.url,
-  note: `SHA-256 of the release: ${cited.digest}. ${attribute(cited)}`,
+  title: citation.title,
+  'container-title': citation.dataset,
+  version: String(citation.release),
+  issued: { 'date-parts': [dayOf(citation).split('-').map(Number)] },
+  license: citation.licence,
+  URL: citation.url,
+  note: `SHA-256 of the release: ${citation.digest}. ${formatSources(citation)}`,
 })

@@ -4,7 +4,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readEvents } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
-import { shapeEnvelope } from '../response/json-body.ts'
+import { serialiseEnvelope } from '../response/json-body.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, pageResponse } from '../response/response-schemas.ts'
 import { DEFAULT_NUM, eventsQuery } from './parameters.ts'
@@ -15,7 +15,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
   if (!dataset.summarisesEvents) return
   const home = `/v2/${dataset.name}`
   const releases = createReleaseResolver(routes)
-  const answer = createResponder(routes)
+  const respond = createResponder(routes)
   app.get<{ Querystring: { release?: string; page?: string; num?: number } }>(
     `${home}/events`,
     {
@@ -23,7 +23,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         tags: ['Data'],
         summary: 'List events',
         description:
-          'What there is to know of each event before its records are asked for, sorted by name. Counts are never added up over levels of place, statuses or sources, nor cumulative ones to new ones.',
+          'A summary of each event, sorted by name. Counts are never added up over levels of place, statuses or sources, and cumulative counts are never added to new counts.',
         querystring: eventsQuery,
         response: { 200: pageResponse(eventSchema, 'Events'), ...errorResponses },
       },
@@ -32,18 +32,18 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
       const { page, num = DEFAULT_NUM } = request.query
       const walk = `${home}/events`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.walked('release', request.query.release, cursor?.release)
+      const release = await releases.resolveForCursor('release', request.query.release, cursor?.release)
       const { number } = release
-      // A release does not change, so that a place in the order of its names is one for ever.
-      const place = cursor?.fromId ?? 0
-      return answer(request, reply, {
+      // A release never changes, so an index into its sorted names stays valid.
+      const index = cursor?.fromId ?? 0
+      return respond(request, reply, {
         release,
         pinned: { release: number },
-        variant: `from=${place}&num=${num}`,
+        variant: `from=${index}&num=${num}`,
         async render() {
-          const bodies = await readEvents(database, dataset, { release: number, skip: place, limit: num + 1 })
-          const behind = bodies.length <= num ? null : { release: number, fromId: place + num }
-          return shapeEnvelope(bodies.slice(0, num), behind && writeCursor(cursorKey, walk, behind))
+          const bodies = await readEvents(database, dataset, { release: number, skip: index, limit: num + 1 })
+          const next = bodies.length <= num ? null : { release: number, fromId: index + num }
+          return serialiseEnvelope(bodies.slice(0, num), next && writeCursor(cursorKey, walk, next))
         },
       })
     },
@@ -60,16 +60,19 @@ const eventSchema = Type.Object({
   sources: Type.Array(Type.String()),
   first_day: day('First day that a record covers.'),
   last_day: day('Last day that a record covers.'),
-  last_release: Type.Integer({ minimum: 1, description: 'Release of the last addition or change to its records.' }),
+  last_release: Type.Integer({
+    minimum: 1,
+    description: 'The last release that added or changed a record of the event.',
+  }),
   counts: Type.Array(
     Type.Object({
       location_granularity: Type.String(),
       case_status: Type.String(),
-      largest_cumulative_cases: count('The largest cumulative count that any record of this level and status has.'),
+      largest_cumulative_cases: count('The largest cumulative count of a record with this level and status.'),
       largest_cumulative_deaths: count('The same for deaths.'),
-      new_cases: count('The new counts of one source added up: of the source that gives the most.'),
+      new_cases: count('The sum of the new counts of one source: the source with the largest sum.'),
       new_deaths: count('The same for deaths.'),
     }),
-    { description: 'By level of place and by status.' },
+    { description: 'Counts by level of place and by status.' },
   ),
 })

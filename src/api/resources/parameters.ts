@@ -1,4 +1,4 @@
-// What can be asked: the parameters of the data endpoints, declared once for reading, documentation and types.
+// The parameters of the data endpoints, declared once for parsing, documentation and types.
 import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
 import { INTERVALS } from '../../methods/calendar.ts'
@@ -17,11 +17,11 @@ const num = Type.Optional(
   }),
 )
 const reference = (description: string) => Type.String({ pattern: REFERENCE_PATTERN, description })
-const WAYS =
+const REFERENCE_FORMS =
   'its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest'
-const release = Type.Optional(reference(`The release to read: ${WAYS}. The newest where it is left out.`))
+const release = Type.Optional(reference(`The release to read: ${REFERENCE_FORMS}. Default: the newest.`))
 const tokenRelease = Type.Optional(
-  reference(`The release to read: ${WAYS}. Where it is left out, the one that the access token stays on.`),
+  reference(`The release to read: ${REFERENCE_FORMS}. Default: the release of the access token.`),
 )
 const offset = Type.Optional(
   Type.Integer({
@@ -35,24 +35,23 @@ const page = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 200,
-    description: "Opaque cursor: the previous answer's `next_page`. Left out for the first page.",
+    description: 'Opaque cursor: `next_page` of the previous response. Omit it for the first page.',
   }),
 )
 
 const fields = Type.Optional(
   Type.String({
     minLength: 1,
-    description: 'Names of fields, separated by commas: records have these keys only. All where it is left out.',
+    description: 'Names of fields, separated by commas: the records have only these fields. Default: all.',
   }),
 )
 const count = Type.Optional(
-  Type.Enum(['exact'], { description: 'Answers in `Outbreaks-Count` how many records fit in all.' }),
+  Type.Enum(['exact'], { description: 'Returns the number of matching records in the header `Outbreaks-Count`.' }),
 )
 const strict = Type.Optional(
   Type.Boolean({
     default: false,
-    description:
-      'Refuses a question that mixes levels of place, statuses, kinds of count, or composite and raw series.',
+    description: 'Rejects a query that mixes levels of place, statuses, kinds of count, or composite and raw series.',
   }),
 )
 
@@ -66,7 +65,12 @@ export const eventsQuery = Type.Object({ page, num, release })
 export const facetsQuery = (dataset: Dataset) =>
   Type.Object({
     num: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, default: DEFAULT_NUM, description: 'Values of each field, at most.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: DEFAULT_NUM,
+        description: 'Maximum number of values per field.',
+      }),
     ),
     release,
     ...filterParameters(dataset),
@@ -74,13 +78,13 @@ export const facetsQuery = (dataset: Dataset) =>
 export const seriesQuery = (dataset: Dataset) =>
   Type.Object({
     interval: Type.Enum([...INTERVALS], {
-      description: 'What counts are put into: days, ISO weeks, epidemiological weeks (MMWR) or months.',
+      description: 'The length of the periods: days, ISO weeks, epidemiological weeks (MMWR) or months.',
     }),
     mixed: Type.Optional(
       Type.Enum(['refuse', 'warn'], {
         default: 'refuse',
         description:
-          'What becomes of a question whose records differ in level of place, status, kind of count, host, kind of date, stratum or composite.',
+          'Whether a query whose records differ in level of place, status, kind of count, host, kind of date, stratum or composite is rejected, or gets a response with a warning.',
       }),
     ),
     release,
@@ -89,16 +93,19 @@ export const seriesQuery = (dataset: Dataset) =>
 export const citationQuery = (dataset: Dataset) =>
   Type.Object({
     format: Type.Optional(
-      Type.Enum([...CITATION_FORMATS], { default: 'json', description: 'All in one as JSON, or one form as a file.' }),
+      Type.Enum([...CITATION_FORMATS], {
+        default: 'json',
+        description: 'All formats in one JSON object, or one format as a file.',
+      }),
     ),
     release,
     ...filterParameters(dataset),
   })
 export const listQuery = Type.Object({ page, num })
-export const nothingQuery = Type.Object({})
+export const emptyQuery = Type.Object({})
 export const changesQuery = Type.Object({
-  from: reference(`The release to compare with: ${WAYS}.`),
-  to: Type.Optional(reference(`The release that is compared: ${WAYS}. The newest where it is left out.`)),
+  from: reference(`The earlier release: ${REFERENCE_FORMS}.`),
+  to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the newest.`)),
   page,
   num,
 })

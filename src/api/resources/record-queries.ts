@@ -6,53 +6,53 @@ import { readVersion } from '../../storage/contract.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { OPEN, tablesOf } from '../../storage/tables.ts'
 import { isInKeptRelease, isKept } from '../../storage/versions.ts'
-import type { Span, Version } from '../response/json-body.ts'
+import type { ReleaseRange, Version } from '../response/json-body.ts'
 
-export const eventNames = (dataset: Dataset, release: number): Sql => sql`
+export const selectEventNames = (dataset: Dataset, release: number): Sql => sql`
   select value from ${tablesOf(dataset).facet}
   where field = 'event' and ${isInKeptRelease(dataset, release)} order by value`
 
-export const recordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
+export const selectRecordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
   select body from ${tablesOf(dataset).version}
   where id = ${id} and ${isInKeptRelease(dataset, release)}`
 
-const spansOfRecord = (dataset: Dataset, id: number): Sql => sql`
+const selectRecordRanges = (dataset: Dataset, id: number): Sql => sql`
   select from_release, to_release from ${tablesOf(dataset).version} where id = ${id} order by from_release`
 
 interface HistoryQuery {
   id: number
-  /** The history as it was when this release was the newest. */
+  /** The history up to this release. */
   release: number
   fromRelease: number
   limit: number
 }
 
-export const versionsOfRecord = (dataset: Dataset, { id, release, fromRelease, limit }: HistoryQuery): Sql => sql`
+export const selectRecordVersions = (dataset: Dataset, { id, release, fromRelease, limit }: HistoryQuery): Sql => sql`
   select from_release, case when to_release <= ${release} then to_release end as to_release, body
   from ${tablesOf(dataset).version}
   where id = ${id} and from_release between ${fromRelease} and ${release} and ${isKept(dataset, release)}
   order by from_release limit ${limit}`
 
 export async function readEventNames(database: Database, dataset: Dataset, release: number): Promise<string[]> {
-  const rows = await database.query<{ value: string }>(eventNames(dataset, release))
+  const rows = await database.query<{ value: string }>(selectEventNames(dataset, release))
   return rows.map(({ value }) => value)
 }
 
-/** The record as the release holds it, null where it does not. */
+/** The record in the release; null if the release does not contain it. */
 export async function readRecord(database: Database, dataset: Dataset, release: PublishedRelease, id: number) {
-  const [row] = await database.query<{ body: string }>(recordBody(dataset, release.number, id))
+  const [row] = await database.query<{ body: string }>(selectRecordBody(dataset, release.number, id))
   return row === undefined ? null : readVersion(release.contract, row.body)
 }
 
-/** From which release to which a record was ever held, a span for each version. */
-export async function readSpans(database: Database, dataset: Dataset, id: number): Promise<Span[]> {
-  const rows = await database.query<{ from_release: number; to_release: number }>(spansOfRecord(dataset, id))
+/** The releases of each version of a record. */
+export async function readRanges(database: Database, dataset: Dataset, id: number): Promise<ReleaseRange[]> {
+  const rows = await database.query<{ from_release: number; to_release: number }>(selectRecordRanges(dataset, id))
   return rows.map((row) => ({ from: row.from_release, to: row.to_release === OPEN ? null : row.to_release }))
 }
 
 export async function readHistory(database: Database, dataset: Dataset, query: HistoryQuery) {
   const rows = await database.query<{ from_release: number; to_release: number | null; body: string }>(
-    versionsOfRecord(dataset, { ...query, limit: query.limit + 1 }),
+    selectRecordVersions(dataset, { ...query, limit: query.limit + 1 }),
   )
   const versions = rows.map(({ from_release: from, to_release: to, body }): Version => ({ from, to, body }))
   return { versions: versions.slice(0, query.limit), nextRelease: versions[query.limit]?.from ?? null }

@@ -1,4 +1,4 @@
-// What the routes of every data resource need.
+// The options that the routes of every data resource need.
 import type { KeyObject } from 'node:crypto'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
@@ -10,12 +10,12 @@ export interface ResourceOptions {
   dataset: Dataset
   database: Database
   baseUrl: string
-  /** Not as bytes: turning those into a key takes six times as long as signing. */
+  /** A KeyObject and not bytes: converting bytes into a key takes six times as long as signing. */
   cursorKey: KeyObject
   cache: ResponseCache
-  /** Left out where this node has none. */
+  /** Undefined if this node has no files. */
   files?: FileStore | undefined
   published: () => PublishedReleases
-  /** Asks the database once more which releases there are. */
+  /** Reads the list of releases from the database again. */
   refresh: () => Promise<void>
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { recordSchema } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
-import { createResponder, readyParts } from '../response/responder.ts'
+import { createResponder, prerendered } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import { releaseQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
@@ -11,7 +11,7 @@ import type { ResourceOptions } from './resource-options.ts'
 export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, baseUrl } = routes
   const releases = createReleaseResolver(routes)
-  const answer = createResponder(routes)
+  const respond = createResponder(routes)
   const path = `/v2/${dataset.name}/schema`
 
   app.get(
@@ -19,7 +19,7 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
-        summary: 'Read what a record is',
+        summary: 'Read the JSON Schema of a record',
         description: 'The JSON Schema (2020-12) of a record of the release.',
         querystring: releaseQuery,
         response: {
@@ -29,14 +29,14 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
       },
     },
     async (request, reply) => {
-      const release = await releases.named('release', request.query.release)
+      const release = await releases.resolveParameter('release', request.query.release)
       const head = {
         $schema: 'https://json-schema.org/draft/2020-12/schema',
         $id: `${baseUrl}${path}?release=${release.number}`,
         title: dataset.recordName,
       }
       const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields: release.contract.fields }), ...head })
-      return answer(request, reply, { release, ...readyParts([schema]) })
+      return respond(request, reply, { release, ...prerendered([schema]) })
     },
   )
 }

@@ -1,21 +1,21 @@
-// Counts over time of one comparable series, or of an explicit set of them.
+// Counts over time of one series, or of a set of comparable series.
 import { Type } from 'typebox'
 import type { Series } from '../../datasets/define.ts'
-import { type Interval, readDay } from '../../methods/calendar.ts'
-import { aggregate, type Report, shapePoint } from '../../methods/series.ts'
+import { type Interval, parseDay } from '../../methods/calendar.ts'
+import { aggregate, formatPoint, type Report } from '../../methods/series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { readFilters } from '../filters/filters.ts'
+import { parseFilters } from '../filters/filters.ts'
 import { mixedHeader, mixedProblem, toFilterQuery } from '../filters/records-request.ts'
 import { readColumns } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
-import { createResponder, readyParts } from '../response/responder.ts'
+import { createResponder, prerendered } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import { seriesQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
-/** So many records are read for one answer; whoever asks for more has not said which series. */
-const MOST_RECORDS = 20_000
+/** The maximum number of records of one response. A query for one series has fewer. */
+const MAX_RECORDS = 20_000
 
 type Row = Record<string, string | number | boolean | null>
 
@@ -35,7 +35,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
     series.reported,
   ]
   const releases = createReleaseResolver(routes)
-  const answer = createResponder(routes)
+  const respond = createResponder(routes)
 
   app.get<{
     Querystring: { interval?: Interval; mixed?: 'refuse' | 'warn'; release?: string; [filter: string]: unknown }
@@ -46,29 +46,29 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         tags: ['Data'],
         summary: 'Read counts over time',
         description:
-          'The counts of the records that fit, put into days, weeks or months by the last day they cover. New counts are added up; from cumulative ones, and from those since a period began, they are derived as differences of successive reports, and where those fall or the series breaks, there is no number but a `break`. Counts at a moment are never added up over time. Records that differ in level of place, status, kind of count, host, kind of date, stratum or composite are refused, unless `mixed=warn`. Intervals without a report are left out.',
+          'The counts of the matching records by day, week or month of the last day they cover. New counts are added up. From cumulative and period-to-date counts, new counts are derived as differences of successive reports; where such a count decreases or the series breaks, `new` is null and `break` is true. Point-in-time counts are never added up over time. Records that differ in level of place, status, kind of count, host, kind of date, stratum or composite are rejected, unless `mixed=warn`. Intervals without a report are left out.',
         querystring: seriesQuery(dataset),
-        response: { 200: okResponse(answerSchema(series), 'The counts.'), ...errorResponses },
+        response: { 200: okResponse(seriesSchema(series), 'The counts.'), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const { mixed: manner = 'refuse' } = request.query
-      const interval = readRequired(request.query.interval)
-      const filters = readFilters(dataset, request.query)
-      const release = await releases.named('release', request.query.release)
-      const question = toFilterQuery(dataset, releases.list(), filters, release)
-      const rows = await readColumns<Row>(database, question, [...new Set(columns)], MOST_RECORDS)
-      if (rows === null) throw refuseMany(series.id)
+      const { mixed: mixedPolicy = 'refuse' } = request.query
+      const interval = requireInterval(request.query.interval)
+      const filters = parseFilters(dataset, request.query)
+      const release = await releases.resolveParameter('release', request.query.release)
+      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
+      const rows = await readColumns<Row>(database, filterQuery, [...new Set(columns)], MAX_RECORDS)
+      if (rows === null) throw tooManyRecords(series.id)
       const mixed = series.strata.filter((name) => new Set(rows.map((row) => row[name])).size > 1)
-      if (mixed.length > 0 && manner === 'refuse') throw mixedProblem('mixed', mixed)
-      const { points, ...told } = aggregate(
+      if (mixed.length > 0 && mixedPolicy === 'refuse') throw mixedProblem('mixed', mixed)
+      const { points, ...totals } = aggregate(
         rows.map((row) => toReport(row, series, first)),
         interval,
       )
-      const shaped = points.map((point) => shapePoint(point, series.counts))
-      const body = { interval, mixed, records: rows.length, ...told, points: shaped }
+      const formatted = points.map((point) => formatPoint(point, series.counts))
+      const body = { interval, mixed, records: rows.length, ...totals, points: formatted }
       reply.headers(mixedHeader(mixed))
-      return answer(request, reply, { release, ...readyParts([JSON.stringify(body)]) })
+      return respond(request, reply, { release, ...prerendered([JSON.stringify(body)]) })
     },
   )
 }
@@ -76,7 +76,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
 function toReport(row: Row, series: Series, first: string): Report {
   const dayOf = (name: string) => {
     const text = row[name]
-    return typeof text === 'string' ? readDay(text) : null
+    return typeof text === 'string' ? parseDay(text) : null
   }
   return {
     id: Number(row['id']),
@@ -90,35 +90,35 @@ function toReport(row: Row, series: Series, first: string): Report {
   }
 }
 
-/** Query strings are read parameter by parameter: that one is missing is seen here. */
-function readRequired(interval: Interval | undefined): Interval {
+/** The query string parser validates each parameter that is present, so a missing one is detected here. */
+function requireInterval(interval: Interval | undefined): Interval {
   if (interval !== undefined) return interval
-  throw new Problem('invalid_parameter', 'interval is needed: day, isoweek, epiweek or month.', {
+  throw new Problem('invalid_parameter', 'interval is required: day, isoweek, epiweek or month.', {
     parameter: 'interval',
   })
 }
 
-const refuseMany = (parameter: string) =>
+const tooManyRecords = (parameter: string) =>
   new Problem(
     'invalid_parameter',
-    `More than ${MOST_RECORDS} records would have to be read: say which series, or ask for fewer records.`,
+    `More than ${MAX_RECORDS} records match. Filter by series_id, or add filters that match fewer records.`,
     { parameter },
   )
 
-function answerSchema(series: Series) {
-  const counts = (schema: typeof known | typeof whole, description: string) =>
+function seriesSchema(series: Series) {
+  const counts = (schema: typeof countOrNull | typeof count, description: string) =>
     Type.Object(Object.fromEntries(series.counts.map((name) => [name, schema])), { description })
-  const whole = Type.Integer({ minimum: 0 })
-  const known = Type.Union([Type.Integer(), Type.Null()])
+  const count = Type.Integer({ minimum: 0 })
+  const countOrNull = Type.Union([Type.Integer(), Type.Null()])
   return Type.Object({
     interval: Type.String(),
-    mixed: Type.Array(Type.String(), { description: 'The fields in which the records differ and should not.' }),
-    records: Type.Integer({ minimum: 0, description: 'Records that fit.' }),
-    series: Type.Integer({ minimum: 0, description: 'Series they belong to.' }),
-    undated: Type.Integer({ minimum: 0, description: 'Records without a day; they are not counted.' }),
+    mixed: Type.Array(Type.String(), { description: 'The fields in which the records differ but should not.' }),
+    records: Type.Integer({ minimum: 0, description: 'The number of matching records.' }),
+    series: Type.Integer({ minimum: 0, description: 'The number of series of these records.' }),
+    undated: Type.Integer({ minimum: 0, description: 'Records without a date; they are not counted.' }),
     superseded: Type.Integer({
       minimum: 0,
-      description: 'Records that a later report of their series about the same days replaces; they are not counted.',
+      description: 'Records that a later report of the same series for the same days replaces; they are not counted.',
     }),
     points: Type.Array(
       Type.Object({
@@ -126,12 +126,15 @@ function answerSchema(series: Series) {
         first_day: Type.String({ format: 'date' }),
         last_day: Type.String({ format: 'date' }),
         reports: Type.Integer({ minimum: 1 }),
-        new: counts(known, 'Counted within the interval, as far as it is known; null where a break forbids to say.'),
-        cumulative: counts(known, 'At its end: the last cumulative count of each series, added up.'),
-        unknown: counts(whole, 'How many of the reports give no number.'),
-        derived: Type.Boolean({ description: 'Differences of cumulative counts are among the new counts.' }),
-        break: Type.Boolean({ description: 'A cumulative count fell, or a definition changed.' }),
-        includes_earlier_days: Type.Boolean({ description: 'Some of the new counts are of days before the interval.' }),
+        new: counts(countOrNull, 'New counts within the interval, as far as known; null if unknown or at a break.'),
+        cumulative: counts(
+          countOrNull,
+          'The last cumulative count of each series at the end of the interval, added up.',
+        ),
+        unknown: counts(count, 'The number of reports without this count.'),
+        derived: Type.Boolean({ description: 'Some new counts are differences of cumulative counts.' }),
+        break: Type.Boolean({ description: 'A cumulative count decreased, or the case definition changed.' }),
+        includes_earlier_days: Type.Boolean({ description: 'Some new counts include days before the interval.' }),
         overlapping: Type.Boolean({ description: 'Reports of one series cover the same days.' }),
       }),
     ),

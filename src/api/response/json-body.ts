@@ -1,4 +1,4 @@
-// What was read put into the shapes of the interface. Records are text and stay text.
+// Serialises records, releases, versions and changes as the interface specifies. Records are stored as JSON text and are not parsed.
 
 import type { ChangeKind, Reason } from '../../storage/change-reasons.ts'
 import { SEPARATOR } from '../../storage/chunk.ts'
@@ -6,15 +6,15 @@ import type { Part } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
 /** v1: a plain array. */
-export const shapeArray = (records: readonly Part[]): Part[] => enclose('[', records, ']')
+export const serialiseArray = (records: readonly Part[]): Part[] => enclose('[', records, ']')
 
-/** v2: the envelope. `next` is the cursor of the next page, null where this is the last. */
-export const shapeEnvelope = (records: readonly Part[], next: string | null) => ({
+/** v2: the envelope. `next` is the cursor of the next page, null on the last page. */
+export const serialiseEnvelope = (records: readonly Part[], next: string | null) => ({
   parts: enclose('{"data":[', records, `],"has_more":${next !== null},"next_page":${JSON.stringify(next)}}`),
   next,
 })
 
-/** Texts that meet become one part. */
+/** Joins adjacent texts into one part. */
 function enclose(head: string, records: readonly Part[], tail: string): Part[] {
   const parts: Part[] = []
   let text = head
@@ -29,13 +29,13 @@ function enclose(head: string, records: readonly Part[], tail: string): Part[] {
   return [...parts, text + tail]
 }
 
-/** The releases from `from` until before `to`; null while no release ended it. */
-export interface Span {
+/** The releases from `from` up to but not including `to`. `to` is null while the newest release is included. */
+export interface ReleaseRange {
   readonly from: number
   readonly to: number | null
 }
 
-export interface Version extends Span {
+export interface Version extends ReleaseRange {
   readonly body: string
 }
 
@@ -44,20 +44,19 @@ export interface Change {
   readonly before: string | null
   readonly after: string | null
   readonly event: string
-  /** The last release in which something happened to the record, and what that was. */
+  /** The last release that changed the record, and the kind of that change. */
   readonly release: number
-  readonly step: ChangeKind
+  readonly kind: ChangeKind
 }
 
-/** `home` is the address of the releases. */
-export const shapeRelease = (release: PublishedRelease, home: string): string => {
+export const serialiseRelease = (release: PublishedRelease, releasesUrl: string): string => {
   const { publishedAt, number, title, licence, note, restores, prunedAt, ...more } = release
   const { records, added, corrected, withdrawn, rejected, reasons, warnings, digest } = more
   const published_at = publishedAt.toISOString()
   const pruned_at = prunedAt?.toISOString() ?? null
-  const files = release.files.map(({ name, mediaType, ...proof }) => ({
-    ...{ name, media_type: mediaType, ...proof },
-    href: `${home}/${number}/files/${name}`,
+  const files = release.files.map(({ name, mediaType, ...content }) => ({
+    ...{ name, media_type: mediaType, ...content },
+    href: `${releasesUrl}/${number}/files/${name}`,
   }))
   return JSON.stringify({
     ...{ number, title, licence, note, published_at, restores, pruned_at },
@@ -65,26 +64,26 @@ export const shapeRelease = (release: PublishedRelease, home: string): string =>
   })
 }
 
-export const shapeVersion = ({ from, to, body }: Version): string =>
+export const serialiseVersion = ({ from, to, body }: Version): string =>
   `{"from_release":${from},"to_release":${to},"record":${body}}`
 
-export function shapeChange({ id, before, after, release }: Change, reason: Reason): string {
+export function serialiseChange({ id, before, after, release }: Change, reason: Reason): string {
   const change: ChangeKind = before === null ? 'added' : after === null ? 'withdrawn' : 'corrected'
   return `{"id":${id},"change":"${change}","release":${release},"reason":"${reason}","before":${before},"after":${after}}`
 }
 
-/** In which releases a record was held, in a sentence. Versions that follow each other are one stay. */
-export function describeSpans(spans: readonly Span[]): string {
-  const stays: Span[] = []
-  for (const span of spans) {
-    const last = stays.at(-1)
-    if (last?.to === span.from) stays[stays.length - 1] = { from: last.from, to: span.to }
-    else stays.push(span)
+/** A sentence that says which releases contain a record. Adjacent versions are merged into one range. */
+export function describeRanges(versions: readonly ReleaseRange[]): string {
+  const ranges: ReleaseRange[] = []
+  for (const version of versions) {
+    const last = ranges.at(-1)
+    if (last?.to === version.from) ranges[ranges.length - 1] = { from: last.from, to: version.to }
+    else ranges.push(version)
   }
-  if (stays.length === 0) return 'No release has ever held it.'
-  const words = stays.map(({ from, to }) => {
+  if (ranges.length === 0) return 'No release contains it.'
+  const words = ranges.map(({ from, to }) => {
     if (to === null) return `${from} and later`
     return to === from + 1 ? `${from}` : `${from} to ${to - 1}`
   })
-  return `It was held in: ${words.join('; ')}.`
+  return `Releases that contain it: ${words.join('; ')}.`
 }

@@ -1,5 +1,5 @@
-// How an answer leaves: named by its release and its ETag, packed if the client takes that, and not sent at all to whoever
-// has it already. The one place where this is decided, for every data endpoint.
+// Sends the response of every data endpoint: sets the release and ETag headers, compresses the body if the client
+// accepts gzip, and responds 304 where If-None-Match matches.
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runWithTimeout } from '../../platform/cancellation.ts'
@@ -9,97 +9,100 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchesIfNoneMatch } from './conditional-request.ts'
 import type { EncodedBody, ResponseCache } from './response-cache.ts'
 
-/** A body in parts; of a page also the cursor of the next one. */
+/** A body in parts, and for a page also the cursor of the next page. */
 type Rendered = readonly Part[] | { readonly parts: readonly Part[]; readonly next: string | null }
 
-interface Response {
+interface ResponseSpec {
   release: PublishedRelease
-  /** What decides the body beside the release and the path. */
+  /** Everything that determines the body besides the release and the path. */
   variant: string
-  /** The releases of a walk by parameter: the address of the next page names them by number where it names them. */
+  /** The release of each release parameter. Where the request has the parameter, the URL of the next page has it with this number. */
   pinned?: Readonly<Record<string, number>>
   render: () => Promise<Rendered> | Rendered
 }
 
 interface ResponderOptions {
   cache: ResponseCache
-  /** Signs the cursors that stand in bodies: with another key a body is another one. */
+  /** Signs the cursors in bodies. A different key gives different bodies, so the ETag depends on it. */
   cursorKey: KeyObject
   baseUrl: string
 }
 
-/** Counted up when the same records would be written in another way, so that nobody keeps what was written before. */
+/** Increase this when the same records are serialised differently, so that cached representations no longer match. */
 const REPRESENTATION_VERSION = 1
-/** Each question to the database has a bound of its own; this one is for several of them in a row. */
+/** Each database query has its own timeout; this one covers several successive queries. */
 const RENDER_TIMEOUT_MS = 2900
-/** A shorter body is sent as it reads: compressing it is not worth the time. */
-const GZIP_FROM_BYTES = 1024
+/** Compressing a shorter body is not worth the time. */
+const MIN_GZIP_BYTES = 1024
 
-/** For an answer that is there without asking the database: it is named by itself. */
-export const readyParts = (rendered: Rendered) => ({
-  variant: hash('sha256', writeIdentity(partsOf(rendered).parts)),
+/** For a body that is already rendered: its variant is its own hash. */
+export const prerendered = (rendered: Rendered) => ({
+  variant: hash('sha256', writeIdentity(normaliseRendered(rendered).parts)),
   render: () => rendered,
 })
 
-const partsOf = (rendered: Rendered) => ('parts' in rendered ? rendered : { parts: rendered, next: null })
+const normaliseRendered = (rendered: Rendered) => ('parts' in rendered ? rendered : { parts: rendered, next: null })
 
-/** The content of a release: after a restore or a failover another one may have its number. */
+/** Identifies the content of a release. The number alone does not: after a restore or a failover another release may have it. */
 export const identifyRelease = ({ number, publishedAt, digest }: PublishedRelease) =>
   `${number} ${publishedAt.getTime()} ${digest}`
 
 export const releaseHeader = ({ number }: PublishedRelease) => ({ 'outbreaks-release': String(number) })
 
 export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions) {
-  const writing = createHmac('sha256', cursorKey).update(`writing ${REPRESENTATION_VERSION}`).digest('base64url')
-  /** A release never changes, so what was asked of it names the body: it need not be made to be compared. */
-  const tagOf = (key: string) => `"${hash('sha256', `${writing} ${key}`, 'base64url')}"`
+  const representation = createHmac('sha256', cursorKey).update(`writing ${REPRESENTATION_VERSION}`).digest('base64url')
+  /** A release never changes, so the request determines the body. The tag can be compared without rendering the body. */
+  const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 
-  return async (request: FastifyRequest, reply: FastifyReply, { release, variant, pinned, render }: Response) => {
+  return async (request: FastifyRequest, reply: FastifyReply, { release, variant, pinned, render }: ResponseSpec) => {
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
     const key = [identifyRelease(release), path, variant, encoding].join(' ')
-    const tag = tagOf(key)
+    const tag = createEntityTag(key)
     const ifNoneMatch = request.headers['if-none-match']
     const matches = matchesIfNoneMatch(ifNoneMatch, tag)
-    // `*` matches any representation. Whether there is one is known only when it was made.
+    // `*` matches any representation. Only rendering the body shows whether there is one.
     const needsNoBody = matches && ifNoneMatch !== '*'
     const body = needsNoBody
       ? null
       : await cache(key, async () => {
-          const made = await runWithTimeout(
+          const rendered = await runWithTimeout(
             RENDER_TIMEOUT_MS,
             async () => render(),
-            'The answer takes too long; try again shortly.',
+            'The response took too long. Try again shortly.',
           )
-          return writeBody(partsOf(made), encoding)
+          return encodeBody(normaliseRendered(rendered), encoding)
         })
     reply.headers({
       ...releaseHeader(release),
       etag: tag,
       vary: 'accept-encoding',
-      // May be kept, but is asked for again: a newer release may have come.
+      // The client may store the response but must revalidate it: a newer release may have been published.
       'cache-control': 'private, no-cache',
     })
     if (body === null || matches) return reply.code(304).send()
     if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)
-    // The body is shared by all who ask for it; the address is the caller's own.
+    // Requests with different URLs can share a cached body, so the link is built from the URL of this request.
     if (body.next !== null)
-      reply.header('link', `<${nextAddress(baseUrl + request.url, body.next, pinned)}>; rel="next"`)
+      reply.header('link', `<${nextPageUrl(baseUrl + request.url, body.next, pinned)}>; rel="next"`)
     return reply.type('application/json; charset=utf-8').send(body.bytes)
   }
 }
 
-/** The same question, one page on. */
-function nextAddress(address: string, cursor: string, pinned: Response['pinned'] = {}): string {
-  const url = new URL(address)
+/** The URL of the request with the cursor of the next page. */
+function nextPageUrl(requestUrl: string, cursor: string, pinned: ResponseSpec['pinned'] = {}): string {
+  const url = new URL(requestUrl)
   for (const [name, release] of Object.entries(pinned))
     if (url.searchParams.has(name)) url.searchParams.set(name, String(release))
   url.searchParams.set('page', cursor)
   return url.href
 }
 
-async function writeBody({ parts, next }: ReturnType<typeof partsOf>, encoding: ContentEncoding): Promise<EncodedBody> {
-  const short = countBytes(parts) < GZIP_FROM_BYTES
-  if (encoding === 'identity' || short) return { bytes: writeIdentity(parts), encoding: 'identity', next }
+async function encodeBody(
+  { parts, next }: ReturnType<typeof normaliseRendered>,
+  encoding: ContentEncoding,
+): Promise<EncodedBody> {
+  const isShort = countBytes(parts) < MIN_GZIP_BYTES
+  if (encoding === 'identity' || isShort) return { bytes: writeIdentity(parts), encoding: 'identity', next }
   return { bytes: await writeGzip(parts), encoding, next }
 }

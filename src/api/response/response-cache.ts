@@ -1,5 +1,5 @@
-// Answers that were asked for lately, ready to be sent, within a bound of bytes. Releases never change, so nothing grows old;
-// what several ask for at the same time is made once, and given up when none of them waits for it any more.
+// Caches encoded response bodies, up to a number of bytes. Releases never change, so an entry never becomes stale.
+// Concurrent requests for one body share one rendering, which is cancelled when the last of these requests is closed.
 import { LRUCache } from 'lru-cache'
 import { currentSignal, runWithSignal } from '../../platform/cancellation.ts'
 import type { ContentEncoding } from '../../platform/http/content-encoding.ts'
@@ -8,74 +8,74 @@ import { clientClosedRequest } from '../../platform/problem.ts'
 export interface EncodedBody {
   readonly bytes: Buffer
   readonly encoding: ContentEncoding
-  /** The cursor of the page behind it. */
+  /** The cursor of the next page. */
   readonly next: string | null
 }
 
-/** Gives what is kept under the key, or makes it. A failure is not kept. */
-export type ResponseCache = (key: string, make: () => Promise<EncodedBody>) => Promise<EncodedBody>
+/** Returns the cached body of the key, or renders it. Errors are not cached. */
+export type ResponseCache = (key: string, render: () => Promise<EncodedBody>) => Promise<EncodedBody>
 
-/** A body that is being made, for as many requests as wait for it. */
-interface Making {
+/** A rendering that has started, and the number of requests that wait for it. */
+interface PendingBody {
   readonly body: Promise<EncodedBody>
-  readonly abandonment: AbortController
-  waiting: number
+  readonly controller: AbortController
+  waiters: number
 }
 
-/** What an entry costs beside its body, roughly. */
-const ENTRY_BYTES = 1024
+/** The approximate size of an entry without its body. */
+const ENTRY_OVERHEAD_BYTES = 1024
 
 export function createResponseCache(megabytes: number): ResponseCache {
-  const kept = new LRUCache<string, EncodedBody>({
-    // With 0 nothing fits in, and nothing is kept.
+  const cached = new LRUCache<string, EncodedBody>({
+    // With 0 megabytes no entry fits, so nothing is cached.
     maxSize: Math.max(1, megabytes * 2 ** 20),
-    sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
+    sizeCalculation: ({ bytes }) => bytes.length + ENTRY_OVERHEAD_BYTES,
   })
-  const makings = new Map<string, Making>()
+  const pendingBodies = new Map<string, PendingBody>()
 
-  function remove(key: string, making: Making): void {
-    if (makings.get(key) === making) makings.delete(key)
+  function remove(key: string, pending: PendingBody): void {
+    if (pendingBodies.get(key) === pending) pendingBodies.delete(key)
   }
 
-  function begin(key: string, make: () => Promise<EncodedBody>): Making {
-    const abandonment = new AbortController()
-    const body = runWithSignal(abandonment, make)
-    const making: Making = { body, abandonment, waiting: 0 }
-    makings.set(key, making)
+  function startRendering(key: string, render: () => Promise<EncodedBody>): PendingBody {
+    const controller = new AbortController()
+    const body = runWithSignal(controller, render)
+    const pending: PendingBody = { body, controller, waiters: 0 }
+    pendingBodies.set(key, pending)
     void body
       .then(
-        (made) => kept.set(key, made),
+        (rendered) => cached.set(key, rendered),
         () => {},
       )
-      .finally(() => remove(key, making))
-    return making
+      .finally(() => remove(key, pending))
+    return pending
   }
 
-  /** Whoever comes after the last one has left begins anew: what was given up ends in a failure. */
-  function leave(key: string, making: Making): void {
-    making.waiting--
-    if (making.waiting > 0) return
-    remove(key, making)
-    making.abandonment.abort()
+  /** Removes a cancelled rendering at once, so that the next request starts a new one instead of failing with it. */
+  function removeWaiter(key: string, pending: PendingBody): void {
+    pending.waiters--
+    if (pending.waiters > 0) return
+    remove(key, pending)
+    pending.controller.abort()
   }
 
-  async function join(key: string, making: Making): Promise<EncodedBody> {
-    making.waiting++
+  async function waitFor(key: string, pending: PendingBody): Promise<EncodedBody> {
+    pending.waiters++
     const signal = currentSignal()
-    if (signal === undefined) return making.body
-    const left = Promise.withResolvers<never>()
+    if (signal === undefined) return pending.body
+    const closed = Promise.withResolvers<never>()
     const onAbort = () => {
-      leave(key, making)
-      left.reject(clientClosedRequest())
+      removeWaiter(key, pending)
+      closed.reject(clientClosedRequest())
     }
     signal.addEventListener('abort', onAbort)
     if (signal.aborted) onAbort()
     try {
-      return await Promise.race([making.body, left.promise])
+      return await Promise.race([pending.body, closed.promise])
     } finally {
       signal.removeEventListener('abort', onAbort)
     }
   }
 
-  return async (key, make) => kept.get(key) ?? join(key, makings.get(key) ?? begin(key, make))
+  return async (key, render) => cached.get(key) ?? waitFor(key, pendingBodies.get(key) ?? startRendering(key, render))
 }

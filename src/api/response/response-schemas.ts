@@ -1,4 +1,4 @@
-// The responses of the data endpoints in the OpenAPI description.
+// The responses of the data endpoints in the OpenAPI document.
 import { type TSchema, Type } from 'typebox'
 import { rateLimitHeaders } from '../../platform/http/rate-limit.ts'
 import { problemResponse } from '../../platform/problem.ts'
@@ -7,16 +7,16 @@ const headers = {
   'Outbreaks-Release': { type: 'integer', description: 'The release that was read.' },
   'Outbreaks-Newest-Release': {
     type: 'integer',
-    description: 'The newest release, where another one was read.',
+    description: 'The newest release, if the response is from an earlier one.',
   },
   ETag: {
     type: 'string',
-    description: 'Names this answer; send it as `If-None-Match` to be told that it still holds.',
+    description: 'Identifies this response. Send it as `If-None-Match` to get 304 while the response is unchanged.',
   },
   ...rateLimitHeaders,
 }
 
-/** The answer of an endpoint in the description: what it is, and that it names its release. */
+/** A successful response: its schema, its description and the headers of every data response. */
 export const okResponse = <Schema extends TSchema>(schema: Schema, description: string) => ({
   ...schema,
   description,
@@ -36,18 +36,18 @@ export const pageResponse = (item: TSchema, items: string) =>
   )
 
 export const errorResponses = {
-  304: { description: 'What `If-None-Match` names is still the answer.' },
-  400: problemResponse('A parameter is unknown, repeated or has a value it cannot take.'),
+  304: { description: 'The response that `If-None-Match` identifies is unchanged.' },
+  400: problemResponse('A parameter is unknown, repeated or has an invalid value.'),
   401: problemResponse('There is no valid access token.'),
-  403: problemResponse('The token does not allow this.'),
-  410: problemResponse('The records of this release are kept no longer.'),
+  403: problemResponse('The token does not permit this request.'),
+  410: problemResponse('The release was pruned: its records can no longer be read.'),
   429: problemResponse(
-    'The client has used up its requests for the moment, or has too many under way; `Retry-After` says when to come again.',
+    'The client has used up its quota or has too many concurrent requests. `Retry-After` says when to try again.',
   ),
-  431: problemResponse('The address and the headers together are longer than 8 KiB.'),
-  503: problemResponse('The service cannot answer at the moment, or nothing has been published yet.'),
+  431: problemResponse('The URL and the headers together are longer than 8 KiB.'),
+  503: problemResponse('The service is temporarily unavailable, or no release has been published yet.'),
 }
 export const errorResponsesWithNotFound = {
   ...errorResponses,
-  404: problemResponse('There is no such thing; `detail` says more.'),
+  404: problemResponse('The resource does not exist. `detail` says more.'),
 }

@@ -1,7 +1,7 @@
 // Warns of counts that fall before anything is published, with file and line. Judged in the order of the input, in one
 // pass: a series that does not stand there in the order of its days cannot be judged, and it says so.
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
-import { comparisonOf, findFall, lastKnown } from '../../methods/series-breaks.ts'
+import { comparisonKey, findDecrease, lastKnown } from '../../methods/series-breaks.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
 import type { RowError } from '../findings/findings.ts'
 
@@ -21,7 +21,7 @@ export function createSeriesWarnings({ series, content }: Dataset) {
   return (cells: readonly Cell[]): RowError | null => {
     const valueAt = (place: number): FieldValue => cells[place]?.value ?? null
     const today = valueAt(day)
-    const comparison = comparisonOf({
+    const comparison = comparisonKey({
       kind: valueAt(kind) as string,
       begins: valueAt(begins) as string | null,
     })
@@ -39,8 +39,8 @@ export function createSeriesWarnings({ series, content }: Dataset) {
     }
     const own = counts.map((place) => valueAt(place) as number | null)
     latest.set(name, { day: today, counts: lastKnown(before?.counts, own) })
-    const found = findFall(before?.counts, own)
-    if (found?.kind !== 'falls') return null
+    const found = findDecrease(before?.counts, own)
+    if (found?.kind !== 'decreased') return null
     return {
       column: series.counts[found.count] as string,
       rule: 'series_falls',

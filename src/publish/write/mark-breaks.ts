@@ -37,7 +37,7 @@ export async function markBreaks(
 function describeBreak(series: Series, id: number, found: SeriesBreak): Finding {
   const place = { file: 'record', line: id, severity: 'warning' } as const
   const { before, after } = found
-  return found.kind === 'falls'
+  return found.kind === 'decreased'
     ? {
         ...place,
         column: series.counts[found.count] ?? null,

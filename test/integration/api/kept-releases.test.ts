@@ -8,16 +8,16 @@ import sql, { type Sql } from 'sql-template-tag'
 import {
   countMatches,
   countMatchingValues,
-  eventSummaries,
-  facetCounts,
-  facetValues,
+  selectEventSummaries,
+  selectFacetCounts,
+  selectFacetValues,
   selectMatches,
   selectMatchingColumns,
 } from '../../../src/api/filters/filter-sql.ts'
-import { readFilters } from '../../../src/api/filters/filters.ts'
-import { checkpointsOf, chunksFrom } from '../../../src/api/paging/read-chunks.ts'
-import { changesBetween } from '../../../src/api/resources/change-queries.ts'
-import { eventNames, recordBody, versionsOfRecord } from '../../../src/api/resources/record-queries.ts'
+import { parseFilters } from '../../../src/api/filters/filters.ts'
+import { selectCheckpoints, selectChunks } from '../../../src/api/paging/read-chunks.ts'
+import { selectChanges } from '../../../src/api/resources/change-queries.ts'
+import { selectEventNames, selectRecordBody, selectRecordVersions } from '../../../src/api/resources/record-queries.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
@@ -30,29 +30,29 @@ const KEPT = 2
 const MISSING = 9
 const NOWHERE = 1_000_000
 
-const filters = readFilters(hedOutbreaks, { event: ['Cholera_Testland_2020'] })
+const filters = parseFilters(hedOutbreaks, { event: ['Cholera_Testland_2020'] })
 const scanOf = (release: number, values: string[]) => ({
   release,
   filters,
-  driver: values.length === 0 ? null : { column: 'event', values },
+  drivingIndex: values.length === 0 ? null : { column: 'event', values },
   budget: 100,
 })
 
 /** Each with rows and without, because the check must not depend on them. */
 const statements: Record<string, (release: number) => Sql> = {
-  checkpoints: (release) => checkpointsOf(hedOutbreaks, release),
-  'event names': (release) => eventNames(hedOutbreaks, release),
-  'a record': (release) => recordBody(hedOutbreaks, release, 1),
-  'no record': (release) => recordBody(hedOutbreaks, release, NOWHERE),
-  history: (release) => versionsOfRecord(hedOutbreaks, { id: 1, release, fromRelease: 0, limit: 9 }),
-  'changes from it': (release) => changesBetween(hedOutbreaks, { from: release, to: KEPT, fromId: 0, limit: 9 }, 9),
-  'changes to it': (release) => changesBetween(hedOutbreaks, { from: KEPT, to: release, fromId: 0, limit: 9 }, 9),
-  'no changes': (release) => changesBetween(hedOutbreaks, { from: release, to: KEPT, fromId: NOWHERE, limit: 9 }, 9),
-  'facet counts': (release) => facetCounts(hedOutbreaks, filters, release),
-  'facet values': (release) => facetValues(hedOutbreaks, release, ['event']),
-  'no facet values': (release) => facetValues(hedOutbreaks, release, []),
-  events: (release) => eventSummaries(hedOutbreaks, { release, skip: 0, limit: 9 }),
-  'no events': (release) => eventSummaries(hedOutbreaks, { release, skip: NOWHERE, limit: 9 }),
+  checkpoints: (release) => selectCheckpoints(hedOutbreaks, release),
+  'event names': (release) => selectEventNames(hedOutbreaks, release),
+  'a record': (release) => selectRecordBody(hedOutbreaks, release, 1),
+  'no record': (release) => selectRecordBody(hedOutbreaks, release, NOWHERE),
+  history: (release) => selectRecordVersions(hedOutbreaks, { id: 1, release, fromRelease: 0, limit: 9 }),
+  'changes from it': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: 0, limit: 9 }, 9),
+  'changes to it': (release) => selectChanges(hedOutbreaks, { from: KEPT, to: release, fromId: 0, limit: 9 }, 9),
+  'no changes': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: NOWHERE, limit: 9 }, 9),
+  'facet counts': (release) => selectFacetCounts(hedOutbreaks, filters, release),
+  'facet values': (release) => selectFacetValues(hedOutbreaks, release, ['event']),
+  'no facet values': (release) => selectFacetValues(hedOutbreaks, release, []),
+  events: (release) => selectEventSummaries(hedOutbreaks, { release, skip: 0, limit: 9 }),
+  'no events': (release) => selectEventSummaries(hedOutbreaks, { release, skip: NOWHERE, limit: 9 }),
   ...Object.fromEntries(
     [[], ['Cholera_Testland_2020'], ['Nothing'], ['Cholera_Testland_2020', 'Nothing']].flatMap((values) => {
       const by = `by ${values.join(' or ') || 'id'}`
@@ -108,9 +108,9 @@ for (const [name, write] of Object.entries(statements)) {
 
 test('chunks: a COPY is refused too, where a chunk matches and where none does', async () => {
   for (const number of [0, NOWHERE]) {
-    await api.copyOut(chunksFrom(hedOutbreaks, KEPT, number, 9))
+    await api.copyOut(selectChunks(hedOutbreaks, KEPT, number, 9))
     for (const [release, code, message] of refusals)
-      await assert.rejects(api.copyOut(chunksFrom(hedOutbreaks, release, number, 9)), { code, message })
+      await assert.rejects(api.copyOut(selectChunks(hedOutbreaks, release, number, 9)), { code, message })
   }
 })
 

@@ -176,7 +176,7 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
 
   test(`${name}: a release that does not have the field says since when it exists`, async () => {
     const routes = await openRoutes({ dataset, url })
-    const since = `Release 3 does not have the field ${name}; it exists since release ${last + 1}.`
+    const since = `Release 3 does not have the field ${name}; it was added in release ${last + 1}.`
     for (const [address, query, parameter] of [
       [OUTBREAKS, { fields: `id,${name}` }, 'fields'],
       ['/v1/hed-outbreaks/outbreaks', { fields: name }, 'fields'],

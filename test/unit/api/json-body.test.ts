@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  describeSpans,
-  type Span,
-  shapeArray,
-  shapeChange,
-  shapeEnvelope,
-  shapeVersion,
+  describeRanges,
+  type ReleaseRange,
+  serialiseArray,
+  serialiseChange,
+  serialiseEnvelope,
+  serialiseVersion,
 } from '../../../src/api/response/json-body.ts'
 import { type Part, writeIdentity } from '../../../src/storage/gzip-splice.ts'
 import { fc } from '../../seed.ts'
@@ -16,12 +16,12 @@ const textOf = (parts: Part[]) => writeIdentity(parts).toString()
 const bodies = fc.array(fc.json({ maxDepth: 2 }))
 
 test('v1 is a plain array of the records', () => {
-  assert.deepEqual(shapeArray([]), ['[]'])
-  assert.deepEqual(shapeArray(['{"id":1}', '{"id": 2}']), ['[{"id":1},\n{"id": 2}]'])
+  assert.deepEqual(serialiseArray([]), ['[]'])
+  assert.deepEqual(serialiseArray(['{"id":1}', '{"id": 2}']), ['[{"id":1},\n{"id": 2}]'])
   fc.assert(
     fc.property(bodies, (records) =>
       assert.deepEqual(
-        JSON.parse(textOf(shapeArray(records))),
+        JSON.parse(textOf(serialiseArray(records))),
         records.map((record) => JSON.parse(record) as unknown),
       ),
     ),
@@ -29,11 +29,13 @@ test('v1 is a plain array of the records', () => {
 })
 
 test('v2 is the envelope: has_more says exactly whether there is a cursor', () => {
-  assert.deepEqual(shapeEnvelope([], null).parts, ['{"data":[],"has_more":false,"next_page":null}'])
-  assert.deepEqual(shapeEnvelope(['{"id":1}'], 'abc').parts, ['{"data":[{"id":1}],"has_more":true,"next_page":"abc"}'])
+  assert.deepEqual(serialiseEnvelope([], null).parts, ['{"data":[],"has_more":false,"next_page":null}'])
+  assert.deepEqual(serialiseEnvelope(['{"id":1}'], 'abc').parts, [
+    '{"data":[{"id":1}],"has_more":true,"next_page":"abc"}',
+  ])
   fc.assert(
     fc.property(bodies, fc.option(fc.string({ minLength: 1 })), (records, next) => {
-      assert.deepEqual(JSON.parse(textOf(shapeEnvelope(records, next).parts)), {
+      assert.deepEqual(JSON.parse(textOf(serialiseEnvelope(records, next).parts)), {
         data: records.map((record) => JSON.parse(record) as unknown),
         has_more: next !== null,
         next_page: next,
@@ -49,24 +51,24 @@ test('a change is named after what was there before and after', () => {
     ['{"a": 1}', null, '"change":"withdrawn","release":3,"reason":"duplicate","before":{"a": 1},"after":null'],
   ]
   for (const [before, after, text] of shaped) {
-    const change = { id: '7', before, after, event: 'E', release: 3, step: 'added' as const }
-    assert.equal(shapeChange(change, 'duplicate'), `{"id":7,${text}}`)
+    const change = { id: '7', before, after, event: 'E', release: 3, kind: 'added' as const }
+    assert.equal(serialiseChange(change, 'duplicate'), `{"id":7,${text}}`)
   }
 })
 
 test('a version says from which release to which it is held', () => {
   assert.equal(
-    shapeVersion({ from: 2, to: 5, body: '{"a": 1}' }),
+    serialiseVersion({ from: 2, to: 5, body: '{"a": 1}' }),
     '{"from_release":2,"to_release":5,"record":{"a": 1}}',
   )
-  assert.equal(shapeVersion({ from: 2, to: null, body: '{}' }), '{"from_release":2,"to_release":null,"record":{}}')
+  assert.equal(serialiseVersion({ from: 2, to: null, body: '{}' }), '{"from_release":2,"to_release":null,"record":{}}')
 })
 
 test('the releases that held a record are said in a sentence', () => {
-  const said: [spans: Span[], sentence: string][] = [
-    [[], 'No release has ever held it.'],
-    [[{ from: 3, to: 4 }], 'It was held in: 3.'],
-    [[{ from: 3, to: null }], 'It was held in: 3 and later.'],
+  const said: [spans: ReleaseRange[], sentence: string][] = [
+    [[], 'No release contains it.'],
+    [[{ from: 3, to: 4 }], 'Releases that contain it: 3.'],
+    [[{ from: 3, to: null }], 'Releases that contain it: 3 and later.'],
     [
       [
         { from: 1, to: 2 },
@@ -75,8 +77,8 @@ test('the releases that held a record are said in a sentence', () => {
         { from: 9, to: 10 },
         { from: 10, to: null },
       ],
-      'It was held in: 1 to 4; 6; 9 and later.',
+      'Releases that contain it: 1 to 4; 6; 9 and later.',
     ],
   ]
-  for (const [spans, sentence] of said) assert.equal(describeSpans(spans), sentence)
+  for (const [spans, sentence] of said) assert.equal(describeRanges(spans), sentence)
 })

@@ -1,9 +1,9 @@
 // Weeks and months against published tables, and day by day against formulas that share nothing with ours.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { INTERVALS, type Interval, readDay, spanOf, writeDay } from '../../../src/methods/calendar.ts'
+import { formatDay, INTERVALS, type Interval, parseDay, periodOf } from '../../../src/methods/calendar.ts'
 
-const nameOf = (interval: Interval, day: string) => spanOf(interval, readDay(day)).name
+const nameOf = (interval: Interval, day: string) => periodOf(interval, parseDay(day)).name
 
 /** ISO 8601 gives the first three as examples; the others are known edges of years. */
 const isoWeeks: [day: string, week: string][] = [
@@ -62,12 +62,12 @@ test('epidemiological weeks are those of the tables', () => {
 })
 
 test('a day and a month are named as they are written', () => {
-  assert.deepEqual(spanOf('day', readDay('2024-02-29')), { name: '2024-02-29', first: 19782, last: 19782 })
-  const { name, first, last } = spanOf('month', readDay('2024-02-29'))
-  assert.deepEqual([name, writeDay(first), writeDay(last)], ['2024-02', '2024-02-01', '2024-02-29'])
-  assert.equal(writeDay(spanOf('month', readDay('1900-02-10')).last), '1900-02-28')
-  assert.equal(writeDay(spanOf('month', readDay('1999-12-31')).last), '1999-12-31')
-  assert.equal(writeDay(spanOf('month', readDay('0033-04-03')).last), '0033-04-30')
+  assert.deepEqual(periodOf('day', parseDay('2024-02-29')), { name: '2024-02-29', first: 19782, last: 19782 })
+  const { name, first, last } = periodOf('month', parseDay('2024-02-29'))
+  assert.deepEqual([name, formatDay(first), formatDay(last)], ['2024-02', '2024-02-01', '2024-02-29'])
+  assert.equal(formatDay(periodOf('month', parseDay('1900-02-10')).last), '1900-02-28')
+  assert.equal(formatDay(periodOf('month', parseDay('1999-12-31')).last), '1999-12-31')
+  assert.equal(formatDay(periodOf('month', parseDay('0033-04-03')).last), '0033-04-30')
 })
 
 /** From the day of the year and the day of the week alone, as the rules are told. */
@@ -88,21 +88,21 @@ const isoWeekday = (day: Date) => day.getUTCDay() || 7
 const epiWeekday = (day: Date) => day.getUTCDay() + 1
 
 test('every day of 1930 to 2040 lies in the week that the other formula gives', () => {
-  for (let day = readDay('1930-01-01'); day <= readDay('2040-12-31'); day++) {
+  for (let day = parseDay('1930-01-01'); day <= parseDay('2040-12-31'); day++) {
     const date = new Date(day * 86_400_000)
-    assert.equal(spanOf('isoweek', day).name, countWeek(date, isoWeekday))
-    assert.equal(spanOf('epiweek', day).name, countWeek(date, epiWeekday).replace('W', 'EW'))
+    assert.equal(periodOf('isoweek', day).name, countWeek(date, isoWeekday))
+    assert.equal(periodOf('epiweek', day).name, countWeek(date, epiWeekday).replace('W', 'EW'))
   }
 })
 
 test('spans follow each other without a gap, hold their days, and are named but once', () => {
   for (const interval of INTERVALS) {
     const names = new Set<string>()
-    let expected = spanOf(interval, readDay('1930-01-01')).first
-    while (expected < readDay('2040-12-31')) {
-      const span = spanOf(interval, expected)
+    let expected = periodOf(interval, parseDay('1930-01-01')).first
+    while (expected < parseDay('2040-12-31')) {
+      const span = periodOf(interval, expected)
       assert.equal(span.first, expected)
-      assert.deepEqual(spanOf(interval, span.last), span)
+      assert.deepEqual(periodOf(interval, span.last), span)
       assert.ok(!names.has(span.name), span.name)
       names.add(span.name)
       expected = span.last + 1

@@ -1,16 +1,16 @@
 // Counts over time: sums and differences of small series, by hand; and properties that hold for any.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDay } from '../../../src/methods/calendar.ts'
-import { aggregate, type Report, shapePoint } from '../../../src/methods/series.ts'
+import { parseDay } from '../../../src/methods/calendar.ts'
+import { aggregate, formatPoint, type Report } from '../../../src/methods/series.ts'
 import { fc } from '../../seed.ts'
 
 let nextId = 1
 const report = (last: string | null, counts: (number | null)[], more: Partial<Report> = {}): Report => ({
   id: nextId++,
   series: 's',
-  first: last === null ? null : readDay(last),
-  last: last === null ? null : readDay(last),
+  first: last === null ? null : parseDay(last),
+  last: last === null ? null : parseDay(last),
   reported: null,
   kind: 'new',
   broken: false,
@@ -18,12 +18,12 @@ const report = (last: string | null, counts: (number | null)[], more: Partial<Re
   ...more,
 })
 const total = (last: string, counts: (number | null)[], more: Partial<Report> = {}) =>
-  report(last, counts, { first: readDay('2020-01-01'), kind: 'cumulative', ...more })
+  report(last, counts, { first: parseDay('2020-01-01'), kind: 'cumulative', ...more })
 
 /** The points without what is as usual. */
 const pointsOf = (reports: Report[], interval: 'day' | 'isoweek' | 'epiweek' | 'month' = 'isoweek') =>
   aggregate(reports, interval).points.map((point) => {
-    const { period, first_day, last_day, ...shaped } = shapePoint(point, ['cases'])
+    const { period, first_day, last_day, ...shaped } = formatPoint(point, ['cases'])
     assert.ok(first_day <= last_day)
     const flags = (['derived', 'break', 'includes_earlier_days', 'overlapping'] as const).filter((flag) => shaped[flag])
     return [period, shaped.new['cases'], shaped.cumulative['cases'], ...flags]
@@ -58,7 +58,7 @@ test('a count that is not known is not 0', () => {
 })
 
 test('a report that covers more than its interval is marked, and not divided', () => {
-  const spread = [report('2020-03-08', [7], { first: readDay('2020-02-28') })]
+  const spread = [report('2020-03-08', [7], { first: parseDay('2020-02-28') })]
   assert.deepEqual(pointsOf(spread), [['2020-W10', 7, null, 'includes_earlier_days']])
   assert.deepEqual(pointsOf(spread, 'month'), [['2020-03', 7, null, 'includes_earlier_days']])
 })
@@ -126,7 +126,7 @@ test('of several reports about the same days the latest stands', () => {
 })
 
 test('reports that overlap in another way are marked', () => {
-  const week = report('2020-03-08', [7], { first: readDay('2020-03-02') })
+  const week = report('2020-03-08', [7], { first: parseDay('2020-03-02') })
   assert.deepEqual(pointsOf([report('2020-03-04', [3]), week]), [['2020-W10', 10, null, 'overlapping']])
 })
 
@@ -144,7 +144,7 @@ test('where one end of a period is missing the other is the day; without any a r
 
 test('a count since the year began restarts with the year, whose first count is new', () => {
   const year = (last: string, count: number, first: string) =>
-    report(last, [count], { kind: 'period_to_date', first: readDay(first) })
+    report(last, [count], { kind: 'period_to_date', first: parseDay(first) })
   const reports = [
     year('2015-11-30', 40, '2015-01-01'),
     year('2015-12-31', 50, '2015-01-01'),
@@ -221,8 +221,8 @@ test('whatever comes, no number is negative, every report is in one point, and i
         for (const point of points)
           for (const count of [...point.incident, ...point.total]) assert.ok(count === null || count >= 0)
         assert.deepEqual(
-          points.map(({ span }) => span.first),
-          points.map(({ span }) => span.first).toSorted((a, b) => a - b),
+          points.map(({ period }) => period.first),
+          points.map(({ period }) => period.first).toSorted((a, b) => a - b),
         )
         return aggregate(fresh, interval).points.reduce((sum, point) => sum + (point.incident[0] ?? 0), 0)
       })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { parse } from 'node:querystring'
 import { before, describe, test } from 'node:test'
 import sql, { type Sql } from 'sql-template-tag'
-import { readFilters } from '../../../../src/api/filters/filters.ts'
+import { parseFilters } from '../../../../src/api/filters/filters.ts'
 import { readFilteredPage } from '../../../../src/api/filters/run-filter-queries.ts'
 import { cursorQuery } from '../../../../src/api/resources/parameters.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
@@ -144,7 +144,7 @@ describe('two releases', () => {
       const read = compileQuery(cursorQuery(hedOutbreaks))(
         parse(writeQuery(question)) as Record<string, string | string[]>,
       )
-      const filters = readFilters(hedOutbreaks, read)
+      const filters = parseFilters(hedOutbreaks, read)
       const release = list[1]
       assert.ok(release !== undefined)
       let seen = 0

@@ -4,10 +4,10 @@ import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
 import {
   type Chunk,
-  countChunks,
-  cutPage,
+  estimateChunks,
   type Page,
   type PageQuery,
+  slicePage,
 } from '../../../../src/api/paging/page-from-chunks.ts'
 import { readPage } from '../../../../src/api/paging/read-chunks.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
@@ -76,15 +76,15 @@ test('any cut of any spread of ids gives its records, with a few questions and n
       const there = chunks.filter(({ number }) => number >= chunkOf(query.fromId))
       const read: Chunk[] = []
       for (let round = 0; ; round++) {
-        const asked = countChunks(round, read, query)
+        const asked = estimateChunks(round, read, query)
         assert.ok(asked >= 1)
         const more = there.slice(read.length, read.length + asked)
         read.push(...more)
-        const page = cutPage(read, query)
+        const page = slicePage(read, query)
         if (page.nextId === null && more.length === asked) continue
         assertPage(page, ids, query)
         most = Math.max(most, round + 1)
-        const needed = there.findIndex((_, i) => cutPage(there.slice(0, i + 1), query).nextId !== null) + 1
+        const needed = there.findIndex((_, i) => slicePage(there.slice(0, i + 1), query).nextId !== null) + 1
         if (needed > 0) assert.ok(read.length <= Math.max(needed * 5, 12), `${read.length} for ${needed}`)
         return
       }
@@ -100,7 +100,7 @@ test('a walk from page to page meets every record once', () => {
       const texts: string[] = []
       for (let fromId: number | null = 1; fromId !== null; ) {
         const from = fromId
-        const page = cutPage(chunks.slice(chunks.findIndex(({ number }) => number >= chunkOf(from))), {
+        const page = slicePage(chunks.slice(chunks.findIndex(({ number }) => number >= chunkOf(from))), {
           release: 1,
           fromId: from,
           skip: 0,
@@ -117,7 +117,7 @@ test('a walk from page to page meets every record once', () => {
 test('whole chunks stay compressed: only the borders of a page are text', async () => {
   const chunks = await makeChunks(Array.from({ length: 500 }, (_, i) => i + 1))
   const kinds = (fromId: number, skip: number, limit: number) =>
-    cutPage(chunks, { release: 1, fromId, skip, limit })
+    slicePage(chunks, { release: 1, fromId, skip, limit })
       .parts.map((part) => (typeof part === 'string' ? 't' : 'c'))
       .join('')
   assert.equal(kinds(1, 0, 300), 'ccc')
@@ -132,8 +132,8 @@ test('a chunk that does not hold what it says is refused where it is opened', as
   const [chunk] = await makeChunks([1, 2, 3])
   assert.ok(chunk)
   const query = { release: 1, fromId: 2, skip: 0, limit: 10 }
-  assert.throws(() => cutPage([{ ...chunk, records: 4 }], query), /chunk 0 does not hold/)
-  assert.throws(() => cutPage([{ ...chunk, crc32: 0 }], query), /damaged/)
+  assert.throws(() => slicePage([{ ...chunk, records: 4 }], query), /chunk 0 does not hold/)
+  assert.throws(() => slicePage([{ ...chunk, crc32: 0 }], query), /damaged/)
 })
 
 test('pages come out of the database as they were put in, each release its own chunks', async () => {

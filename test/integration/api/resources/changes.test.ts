@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { changesBetween } from '../../../../src/api/resources/change-queries.ts'
+import { selectChanges } from '../../../../src/api/resources/change-queries.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 import { fc } from '../../../seed.ts'
@@ -189,7 +189,7 @@ test('the difference is that of the two releases: steps between them do not show
 test('the statement can use the indexes on what began and what ended', async () => {
   const { superuser } = await openRoutes()
   await superuser.query('set enable_seqscan = off')
-  const query = changesBetween(hedOutbreaks, { from: 1, to: 3, fromId: 0, limit: 10 }, 20)
+  const query = selectChanges(hedOutbreaks, { from: 1, to: 3, fromId: 0, limit: 10 }, 20)
   const { rows } = await superuser.query<{ 'QUERY PLAN': string }>(`explain ${query.text}`, query.values)
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
   for (const index of ['began', 'ended', 'pkey']) assert.match(plan, new RegExp(`using hed_outbreak_version_${index}`))

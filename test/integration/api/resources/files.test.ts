@@ -125,7 +125,7 @@ describe('the files of a release', async () => {
       'HED-OUTBREAKS-1.CSV',
     ]) {
       const detail = await assertRefused(await here.get(name), 404, 'not_found')
-      assert.match(detail, /Release 1 has the files hed-outbreaks-1\.csv, |There is no resource at this URL/)
+      assert.match(detail, /Release 1 has only the files hed-outbreaks-1\.csv, |There is no resource at this URL/)
     }
   })
 

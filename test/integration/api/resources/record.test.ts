@@ -36,16 +36,16 @@ describe('a record that is corrected, withdrawn and returns', async () => {
   })
 
   const missing: [id: number, release: number, held: string][] = [
-    [1, 4, 'It was held in: 1 to 3; 5.'],
-    [1, 6, 'It was held in: 1 to 3; 5.'],
-    [3, 1, 'It was held in: 2.'],
-    [99, 6, 'No release has ever held it.'],
-    [Number.MAX_SAFE_INTEGER, 6, 'No release has ever held it.'],
+    [1, 4, 'Releases that contain it: 1 to 3; 5.'],
+    [1, 6, 'Releases that contain it: 1 to 3; 5.'],
+    [3, 1, 'Releases that contain it: 2.'],
+    [99, 6, 'No release contains it.'],
+    [Number.MAX_SAFE_INTEGER, 6, 'No release contains it.'],
   ]
   for (const [id, release, held] of missing) {
     test(`404 for record ${id} in release ${release}: ${held}`, async () => {
       const { detail, headers } = await routes.assertRefused(recordOf(id), { release }, 404, 'not_found')
-      assert.equal(detail, `Release ${release} does not hold record ${id}. ${held}`)
+      assert.equal(detail, `Release ${release} does not contain record ${id}. ${held}`)
       assert.equal(headers['outbreaks-release'], String(release))
     })
   }
