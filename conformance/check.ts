@@ -1,4 +1,4 @@
-// How a check is declared: the statement it holds the service to, in words, and the question that can refute it.
+// Declares checks: a statement about the service as the title, and a function that tests it.
 import type { Service } from './service.ts'
 import { readWalk, type Walk } from './walk.ts'
 
@@ -14,6 +14,6 @@ export interface Section {
 
 export const check = (title: string, run: (service: Service) => Promise<void>): Check => ({ title, run })
 
-/** A check that looks at records: fails with the reason when the dataset has too few. */
+/** A check on records. It fails with a reason if the dataset has too few. */
 export const dataCheck = (title: string, run: (walk: Walk, service: Service) => Promise<void> | void): Check =>
   check(title, async (service) => run(await readWalk(service), service))

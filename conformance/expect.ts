@@ -1,8 +1,8 @@
-// What a check may expect of an answer, and how it fails: what was expected and what was seen, in a few words.
-// Never sends a request and never prints; a raw body never enters a message, for it may hold a token.
+// Assertions on responses. A failed one says in a few words what was expected and what the service returned.
+// This file sends no requests and prints nothing. No message includes a raw body, because it may contain a token.
 import { isDeepStrictEqual } from 'node:util'
 
-export interface Answer {
+export interface ServiceResponse {
   readonly url: string
   readonly status: number
   readonly headers: Headers
@@ -10,67 +10,67 @@ export interface Answer {
 }
 export type Row = Record<string, unknown>
 
-/** The service did not do what the title says. */
+/** The statement of the title is not true. */
 export class Failure extends Error {}
-/** The dataset does not allow the question; says nothing about the service. */
+/** The dataset does not allow the check; this says nothing about the service. */
 export class Skipped extends Error {}
 
-/** A value of unknown type inside a message. */
+/** Formats a value of unknown type for a message. */
 export const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
 
-export function expectThat(holds: boolean, expected: string, seen: unknown): asserts holds {
-  if (!holds) throw new Failure(`expected ${expected}, seen ${show(seen)}`)
+export function expectThat(condition: boolean, expected: string, actual: unknown): asserts condition {
+  if (!condition) throw new Failure(`expected ${expected}, got ${show(actual)}`)
 }
 
-export function expectEqual(what: string, seen: unknown, expected: unknown): void {
-  expectThat(isDeepStrictEqual(seen, expected), `${what} ${show(expected)}`, seen)
+export function expectEqual(what: string, actual: unknown, expected: unknown): void {
+  expectThat(isDeepStrictEqual(actual, expected), `${what} ${show(expected)}`, actual)
 }
 
-export function expectStatus(answer: Answer, ...expected: number[]): void {
-  expectThat(expected.includes(answer.status), `status ${expected.join(' or ')}`, answer.status)
+export function expectStatus(response: ServiceResponse, ...expected: number[]): void {
+  expectThat(expected.includes(response.status), `status ${expected.join(' or ')}`, response.status)
 }
 
-export function expectHeader(answer: Answer, name: string, pattern: RegExp, expected: string): void {
-  const value = answer.headers.get(name)
+export function expectHeader(response: ServiceResponse, name: string, pattern: RegExp, expected: string): void {
+  const value = response.headers.get(name)
   expectThat(pattern.test(value ?? ''), `header ${name} ${expected}`, value)
 }
 
-export function expectJsonType(answer: Answer): void {
-  expectHeader(answer, 'content-type', /^application\/json\s*(;|$)/i, 'application/json')
+export function expectJsonType(response: ServiceResponse): void {
+  expectHeader(response, 'content-type', /^application\/json\s*(;|$)/i, 'application/json')
 }
 
-export function readJson(answer: Answer): unknown {
+export function readJson(response: ServiceResponse): unknown {
   try {
-    return JSON.parse(answer.text)
+    return JSON.parse(response.text)
   } catch {
-    throw new Failure(`expected a JSON body, seen ${answer.text.length} characters that are not JSON`)
+    throw new Failure(`expected a JSON body, got ${response.text.length} characters that are not JSON`)
   }
 }
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 const kindOf = (value: unknown) => (Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`)
 
-export function readObject(answer: Answer): Row {
-  const body = readJson(answer)
-  if (!isRow(body)) throw new Failure(`expected a JSON object, seen ${kindOf(body)}`)
+export function readObject(response: ServiceResponse): Row {
+  const body = readJson(response)
+  if (!isRow(body)) throw new Failure(`expected a JSON object, got ${kindOf(body)}`)
   return body
 }
 
 export function asArray(value: unknown, what: string): unknown[] {
-  if (!Array.isArray(value)) throw new Failure(`expected ${what} to be an array, seen ${kindOf(value)}`)
+  if (!Array.isArray(value)) throw new Failure(`expected ${what} to be an array, got ${kindOf(value)}`)
   return value
 }
 
 export function asRows(value: unknown, what: string): Row[] {
   const rows = asArray(value, what)
-  if (!rows.every(isRow)) throw new Failure(`expected ${what} to hold objects only`)
+  if (!rows.every(isRow)) throw new Failure(`expected ${what} to contain only objects`)
   return rows
 }
 
-/** The records of a v1 answer. */
-export function readRecords(answer: Answer): Row[] {
-  expectStatus(answer, 200)
-  return asRows(readJson(answer), 'the body')
+/** The records of a v1 response. */
+export function readRecords(response: ServiceResponse): Row[] {
+  expectStatus(response, 200)
+  return asRows(readJson(response), 'the body')
 }
 
 export interface Envelope {
@@ -79,39 +79,44 @@ export interface Envelope {
   readonly next_page: unknown
 }
 
-/** The V2 page envelope; that it has no other keys is a check of its own. */
-export function readEnvelope(answer: Answer): Envelope {
-  expectStatus(answer, 200)
-  const body = readObject(answer)
+/** The v2 page envelope. A separate check tests that it has no other keys. */
+export function readEnvelope(response: ServiceResponse): Envelope {
+  expectStatus(response, 200)
+  const body = readObject(response)
   return { data: asRows(body.data, 'data'), has_more: body.has_more, next_page: body.next_page }
 }
 
 export const idsOf = (records: Row[]) => records.map((record) => record.id)
 
-/** Equal record by record, so that the message names the first that differs and not two thousand that do not. */
-export function expectSameRecords(seen: Row[], expected: Row[]): void {
-  expectEqual('number of records', seen.length, expected.length)
-  const at = seen.findIndex((record, index) => !isDeepStrictEqual(record, expected[index]))
-  if (at !== -1) expectEqual(`at index ${at} the record with id`, seen[at]?.id, expected[at]?.id)
-  expectThat(at === -1, `at index ${at} equal fields`, 'other values')
+/** Compares record by record, so that the message names only the first record that differs. */
+export function expectSameRecords(actual: Row[], expected: Row[]): void {
+  expectEqual('number of records', actual.length, expected.length)
+  const different = actual.findIndex((record, index) => !isDeepStrictEqual(record, expected[index]))
+  if (different === -1) return
+  expectEqual(`at index ${different} the record with id`, actual[different]?.id, expected[different]?.id)
+  expectThat(false, `at index ${different} equal fields`, 'different values')
 }
 
-/** An error on the base address: RFC 9457. Its further members are checked once each, in the section on errors. */
-export function expectProblem(answer: Answer, status: number, members: { code?: string; parameter?: string } = {}) {
-  expectStatus(answer, status)
-  const problem = readObject(answer)
+/** An error of the API: RFC 9457. The section on errors checks the other members. */
+export function expectProblem(
+  response: ServiceResponse,
+  status: number,
+  members: { code?: string; parameter?: string } = {},
+) {
+  expectStatus(response, status)
+  const problem = readObject(response)
   for (const [name, value] of Object.entries(members)) expectEqual(name, problem[name], value)
 }
 
 /** An error of the token endpoint: RFC 6749 section 5.2. */
-export function expectOAuthError(answer: Answer, status: number, error: string): void {
-  expectStatus(answer, status)
-  expectEqual('error', readObject(answer).error, error)
+export function expectOAuthError(response: ServiceResponse, status: number, error: string): void {
+  expectStatus(response, status)
+  expectEqual('error', readObject(response).error, error)
 }
 
 /** RFC 6750 section 3: the scheme and the quoted parameters of a challenge. */
-export function readChallenge(answer: Answer): { scheme: string; parameters: Record<string, string> } {
-  const value = answer.headers.get('www-authenticate') ?? ''
+export function readChallenge(response: ServiceResponse): { scheme: string; parameters: Record<string, string> } {
+  const value = response.headers.get('www-authenticate') ?? ''
   const pairs = [...value.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', text = '']) => [name, text])
   return { scheme: value.split(' ')[0] ?? '', parameters: Object.fromEntries(pairs) }
 }

@@ -1,5 +1,5 @@
-// The suite's door. With addresses it is pointed at a running deployment; without, it starts a service of its own,
-// as a real process on a fresh database with two releases. Ends with `conformance: N passed, M failed`.
+// The entry point of the suite. With URLs it tests a running deployment. Without them it starts the service as a
+// process on a new database with two releases and tests that. The last line is `conformance: N passed, M failed`.
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -11,14 +11,14 @@ import { runSuite } from './suite.ts'
 
 const sample = path.resolve(import.meta.dirname, '../sample')
 
-async function examine(target: Target): Promise<void> {
+async function testDeployment(target: Target): Promise<void> {
   const { passed, failed } = await runSuite(target, console.log)
   console.log(`conformance: ${passed} passed, ${failed} failed`)
   if (failed > 0 || passed === 0) process.exitCode = 1
 }
 
-/** Under two addresses, as a deployment may be: the issuer's differs from the API's. */
-async function examineOwnService(): Promise<void> {
+/** The issuer and the API have different URLs, as in some deployments. */
+async function testNewService(): Promise<void> {
   const cluster = await createCluster()
   try {
     const settings = newSettings(cluster.url)
@@ -27,7 +27,7 @@ async function examineOwnService(): Promise<void> {
     const port = String(await findFreePort())
     const authUrl = `http://localhost:${port}`
     const service = await startService(settings, { OUTBREAKS_PORT: port, OUTBREAKS_AUTH_URL: authUrl })
-    await examine({
+    await testDeployment({
       baseUrl: service.baseUrl,
       authUrl,
       clientId: credentials.client_id,
@@ -56,12 +56,12 @@ const { values } = parseArgs({
 const { 'base-url': baseUrl, 'auth-url': authUrl = baseUrl, 'client-id': clientId } = values
 const clientSecret = values['client-secret'] ?? process.env['OUTBREAKS_CLIENT_SECRET']
 
-if (baseUrl === undefined) await examineOwnService()
+if (baseUrl === undefined) await testNewService()
 else if (authUrl !== undefined && clientId !== undefined && clientSecret !== undefined) {
-  await examine({ baseUrl, authUrl, clientId, clientSecret })
+  await testDeployment({ baseUrl, authUrl, clientId, clientSecret })
 } else {
   console.error(
-    'A deployment needs --base-url, --client-id and --client-secret, and --auth-url where the issuer has its own address.',
+    'To test a deployment, give --base-url, --client-id and --client-secret, and --auth-url if the issuer has another URL.',
   )
   process.exitCode = 2
 }

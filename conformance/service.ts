@@ -1,7 +1,7 @@
-// The deployment under test: the only file that speaks HTTP. Every request has a bound.
-// Knows every secret of the run, so that it can take them out of whatever is printed.
+// The client of the deployment under test. Only this file sends HTTP requests; each has a timeout.
+// It knows every secret of the run, so that it can redact them in messages.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, Failure, readObject } from './expect.ts'
+import { Failure, readObject, type ServiceResponse } from './expect.ts'
 
 export interface Target {
   readonly baseUrl: string
@@ -10,7 +10,7 @@ export interface Target {
   readonly clientSecret: string
 }
 export type Grant = Record<'client_id' | 'client_secret' | 'audience' | 'grant_type', string>
-/** An undefined value leaves out a header that is otherwise sent. */
+/** With the value undefined, a default header is not sent. */
 type RequestHeaders = Record<string, string | undefined>
 
 export const V1 = '/v1/hed-outbreaks/outbreaks'
@@ -20,26 +20,26 @@ export const RELEASES = '/v2/hed-outbreaks/releases'
 export const CHANGES = '/v2/hed-outbreaks/changes'
 export const DATA_PATHS = [V1, V2, EVENT_NAMES]
 
-/** Headers of a request that carries no token. */
-export const OPEN: RequestHeaders = { authorization: undefined }
+/** Headers of a request without a token. */
+export const NO_TOKEN: RequestHeaders = { authorization: undefined }
 
-const BOUND_MS = 10_000
-const LONGEST_WAIT_S = 60
-/** A dead host would otherwise cost the bound once per check. */
-const SILENCES_BEFORE_GIVING_UP = 3
+const REQUEST_TIMEOUT_MS = 10_000
+const MAX_RETRY_WAIT_S = 60
+/** Without this limit an unreachable host would cost one timeout per check. */
+const MAX_FAILURES_PER_ORIGIN = 3
 
-const withoutSlash = (address: string) => address.replace(/\/+$/, '')
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 const formEncode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
 
 export class Service {
   readonly baseUrl: string
   readonly authUrl: string
-  /** The fields of a token request that is in order. */
+  /** The fields of a valid token request. */
   readonly grant: Grant
-  /** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */
+  /** RFC 6749 section 2.3.1: client id and secret are form-encoded before they are joined. */
   readonly basic: string
   readonly #secrets = new Set<string>()
-  readonly #silences = new Map<string, number>()
+  readonly #failures = new Map<string, number>()
   #token: Promise<string> | undefined
 
   constructor({ baseUrl, authUrl, clientId, clientSecret }: Target) {
@@ -57,16 +57,16 @@ export class Service {
     for (const secret of [clientSecret, encoded]) this.hide(secret)
   }
 
-  /** From now on the value appears in no message, in none of the forms it may take there. */
+  /** Redacts the value in all later messages, in every encoding it may have there. */
   hide(secret: string): void {
-    for (const form of [secret, encodeURIComponent(secret), formEncode(secret), JSON.stringify(secret).slice(1, -1)])
-      if (form !== '') this.#secrets.add(form)
+    const encodings = [secret, encodeURIComponent(secret), formEncode(secret), JSON.stringify(secret).slice(1, -1)]
+    for (const encoded of encodings) if (encoded !== '') this.#secrets.add(encoded)
   }
 
   redact(text: string): string {
     const longestFirst = [...this.#secrets].sort((a, b) => b.length - a.length)
     return longestFirst
-      .reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text)
+      .reduce((redacted, secret) => redacted.replaceAll(secret, '[hidden]'), text)
       .replace(/\beyJ[\w-]+(\.[\w-]*)+/g, '[hidden]')
   }
 
@@ -78,55 +78,56 @@ export class Service {
     return withoutSlash(this.authUrl) + path
   }
 
-  async send(url: string, init: RequestInit = {}): Promise<Answer> {
+  async send(url: string, init: RequestInit = {}): Promise<ServiceResponse> {
     const { origin } = new URL(url)
-    const silences = this.#silences.get(origin) ?? 0
-    if (silences >= SILENCES_BEFORE_GIVING_UP) throw new Failure(`${origin} did not answer before, not asked again`)
+    const failures = this.#failures.get(origin) ?? 0
+    if (failures >= MAX_FAILURES_PER_ORIGIN)
+      throw new Failure(`${origin} did not respond to ${failures} requests, so no further request was sent`)
     try {
-      const response = await fetch(url, { redirect: 'manual', ...init, signal: AbortSignal.timeout(BOUND_MS) })
-      const answer = { url, status: response.status, headers: response.headers, text: await response.text() }
-      this.#silences.delete(origin)
-      return answer
+      const fetched = await fetch(url, { redirect: 'manual', ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })
+      const response = { url, status: fetched.status, headers: fetched.headers, text: await fetched.text() }
+      this.#failures.delete(origin)
+      return response
     } catch (error) {
-      this.#silences.set(origin, silences + 1)
+      this.#failures.set(origin, failures + 1)
       const reason = error instanceof Error ? (error.cause ?? error) : error
-      throw new Failure(`expected an answer from ${origin}, seen ${String(reason)}`)
+      throw new Failure(`expected a response from ${origin}, got ${String(reason)}`)
     }
   }
 
-  /** A request to the base address with the headers the specification asks for. Obeys a rate limit once. */
-  async request(method: string, path: string, headers: RequestHeaders = {}): Promise<Answer> {
+  /** Sends a request to the base URL with the headers that the specification requires. Retries once after a 429. */
+  async request(method: string, path: string, headers: RequestHeaders = {}): Promise<ServiceResponse> {
     const authorization = 'authorization' in headers ? headers.authorization : `Bearer ${await this.token()}`
-    const wanted = { 'content-type': 'application/json', ...headers, authorization }
-    const sent = Object.entries(wanted).filter((pair): pair is [string, string] => pair[1] !== undefined)
-    const init: RequestInit = { method, headers: sent, ...(method === 'POST' && { body: '{}' }) }
-    const answer = await this.send(this.base(path), init)
-    if (answer.status !== 429) return answer
-    const wait = Number(answer.headers.get('retry-after') ?? 1)
-    await sleep(1000 * Math.min(Number.isFinite(wait) ? wait : 1, LONGEST_WAIT_S))
+    const allHeaders = { 'content-type': 'application/json', ...headers, authorization }
+    const defined = Object.entries(allHeaders).filter((pair): pair is [string, string] => pair[1] !== undefined)
+    const init: RequestInit = { method, headers: defined, ...(method === 'POST' && { body: '{}' }) }
+    const response = await this.send(this.base(path), init)
+    if (response.status !== 429) return response
+    const wait = Number(response.headers.get('retry-after') ?? 1)
+    await sleep(1000 * Math.min(Number.isFinite(wait) ? wait : 1, MAX_RETRY_WAIT_S))
     return this.send(this.base(path), init)
   }
 
-  get(path: string, headers?: RequestHeaders): Promise<Answer> {
+  get(path: string, headers?: RequestHeaders): Promise<ServiceResponse> {
     return this.request('GET', path, headers)
   }
 
-  async postToken(body: string, headers: Record<string, string>, query = ''): Promise<Answer> {
-    const answer = await this.send(this.auth(`/oauth/token${query}`), { method: 'POST', body, headers })
+  async postToken(body: string, headers: Record<string, string>, query = ''): Promise<ServiceResponse> {
+    const response = await this.send(this.auth(`/oauth/token${query}`), { method: 'POST', body, headers })
     try {
-      const token = readObject(answer).access_token
+      const token = readObject(response).access_token
       if (typeof token === 'string') this.hide(token)
     } catch {
-      // Not an object: no token to hide, and the check that asked will say so.
+      // The body is not an object, so there is no token to hide. The check reports that itself.
     }
-    return answer
+    return response
   }
 
-  postTokenJson(fields: Record<string, unknown> = this.grant): Promise<Answer> {
+  postTokenJson(fields: Record<string, unknown> = this.grant): Promise<ServiceResponse> {
     return this.postToken(JSON.stringify(fields), { 'content-type': 'application/json' })
   }
 
-  postTokenForm(fields: Record<string, string> | [string, string][], authorization?: string): Promise<Answer> {
+  postTokenForm(fields: Record<string, string> | [string, string][], authorization?: string): Promise<ServiceResponse> {
     const body = new URLSearchParams(fields).toString()
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     return this.postToken(body, authorization === undefined ? type : { ...type, authorization })
@@ -143,18 +144,18 @@ export class Service {
   }
 }
 
-export function readToken(answer: Answer): string {
-  const token = answer.status === 200 ? readObject(answer).access_token : undefined
-  if (typeof token !== 'string' || token === '') throw new Failure(`expected a token, seen status ${answer.status}`)
+export function readToken(response: ServiceResponse): string {
+  const token = response.status === 200 ? readObject(response).access_token : undefined
+  if (typeof token !== 'string' || token === '') throw new Failure(`expected a token, got status ${response.status}`)
   return token
 }
 
-/** What several checks look at is read once for each run. */
+/** Reads something that several checks need only once per run. */
 export function readOnce<T>(read: (service: Service) => Promise<T>): (service: Service) => Promise<T> {
-  const kept = new WeakMap<Service, Promise<T>>()
+  const results = new WeakMap<Service, Promise<T>>()
   return (service) => {
-    const reading = kept.get(service) ?? read(service)
-    kept.set(service, reading)
-    return reading
+    const result = results.get(service) ?? read(service)
+    results.set(service, result)
+    return result
   }
 }

@@ -1,16 +1,15 @@
 // Runs every section against one deployment and prints a line for each check.
-// Nothing reaches the printer before secrets and tokens are taken out of it.
+// Secrets and tokens are redacted before a line is printed.
 import type { Section } from './check.ts'
 import { Skipped } from './expect.ts'
-import { answers } from './sections/answers.ts'
 import { tokenRequest } from './sections/auth/token-request.ts'
 import { tokenResponse } from './sections/auth/token-response.ts'
 import { tokenUse } from './sections/auth/token-use.ts'
 import { changes } from './sections/data/changes.ts'
 import { documents } from './sections/data/documents.ts'
 import { eventNames } from './sections/data/event-names.ts'
-import { readingAgain } from './sections/data/reading-again.ts'
 import { record } from './sections/data/record.ts'
+import { releaseHistory } from './sections/data/release-history.ts'
 import { releases } from './sections/data/releases.ts'
 import { discovery } from './sections/discovery.ts'
 import { errors } from './sections/errors.ts'
@@ -19,6 +18,7 @@ import { parameters } from './sections/paging/parameters.ts'
 import { transfer } from './sections/paging/transfer.ts'
 import { v1Paging } from './sections/paging/v1-paging.ts'
 import { v2Paging } from './sections/paging/v2-paging.ts'
+import { responses } from './sections/responses.ts'
 import { versioning } from './sections/versioning.ts'
 import { Service, type Target } from './service.ts'
 
@@ -33,22 +33,22 @@ const sections: readonly Section[] = [
   parameters,
   record,
   releases,
-  readingAgain,
+  releaseHistory,
   changes,
   errors,
   limits,
   versioning,
-  answers,
+  responses,
   transfer,
   documents,
 ]
 
-const LONGEST_REASON = 300
+const MAX_REASON_LENGTH = 300
 
-/** Shortened last: half a secret would not be recognised as one. */
+/** Redacts before shortening: a part of a secret would not be recognised. */
 function explain(service: Service, error: unknown): string {
   const reason = service.redact(error instanceof Error ? error.message : String(error)).replace(/\p{Cc}+/gu, ' ')
-  return reason.length > LONGEST_REASON ? `${reason.slice(0, LONGEST_REASON)}…` : reason
+  return reason.length > MAX_REASON_LENGTH ? `${reason.slice(0, MAX_REASON_LENGTH)}…` : reason
 }
 
 export async function runSuite(

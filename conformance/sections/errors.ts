@@ -1,7 +1,6 @@
-// Decision on errors: RFC 9457 from one closed table; the status on the wire is the truth.
+// Decision on errors: RFC 9457 problems from one closed list, with the status of the response.
 import { type Check, check, type Section } from '../check.ts'
 import {
-  type Answer,
   expectEqual,
   expectHeader,
   expectJsonType,
@@ -11,23 +10,24 @@ import {
   type Row,
   readJson,
   readObject,
+  type ServiceResponse,
   show,
 } from '../expect.ts'
-import { DATA_PATHS, OPEN, readOnce, type Service, V1, V2 } from '../service.ts'
+import { DATA_PATHS, NO_TOKEN, readOnce, type Service, V1, V2 } from '../service.ts'
 
 interface Sample {
   readonly what: string
-  readonly answer: Answer
+  readonly response: ServiceResponse
   readonly problem: Row
 }
 
-const GARBLED = 'Bearer this-is-no-token-and-must-not-come-back'
+const INVALID_AUTHORIZATION = 'Bearer this-is-no-token-and-must-not-come-back'
 
-/** One error of each kind that can be provoked from outside. */
+/** One error of each kind that a client can cause. */
 const readSamples = readOnce(async (service: Service): Promise<Sample[]> => {
-  const provoked: [string, Promise<Answer>][] = [
-    ['no token', service.get(V2, OPEN)],
-    ['garbled token', service.get(V2, { authorization: GARBLED })],
+  const requests: [string, Promise<ServiceResponse>][] = [
+    ['no token', service.get(V2, NO_TOKEN)],
+    ['invalid token', service.get(V2, { authorization: INVALID_AUTHORIZATION })],
     ['malformed parameter', service.get(`${V1}?num=0`)],
     ['unknown parameter', service.get(`${V1}?nmu=5`)],
     ['repeated parameter', service.get(`${V2}?num=5&num=6`)],
@@ -35,17 +35,17 @@ const readSamples = readOnce(async (service: Service): Promise<Sample[]> => {
     ['unknown path', service.get('/v2/hed-outbreaks/nothing')],
     ['wrong method', service.request('DELETE', V2)],
   ]
-  const answers = await Promise.all(provoked.map(async ([what, answer]) => ({ what, answer: await answer })))
-  return answers.map(({ what, answer }) => {
-    expectThat(answer.status >= 400, `an error for ${what}`, answer.status)
-    return { what, answer, problem: readObject(answer) }
+  const responses = await Promise.all(requests.map(async ([what, response]) => ({ what, response: await response })))
+  return responses.map(({ what, response }) => {
+    expectThat(response.status >= 400, `an error for ${what}`, response.status)
+    return { what, response, problem: readObject(response) }
   })
 })
 
-const onEachError = (title: string, holds: (sample: Sample) => boolean, pick: (sample: Sample) => unknown): Check =>
+const onEachError = (title: string, test: (sample: Sample) => boolean, pick: (sample: Sample) => unknown): Check =>
   check(title, async (service) => {
-    const other = (await readSamples(service)).find((sample) => !holds(sample))
-    expectThat(other === undefined, `this for ${other?.what}`, other && pick(other))
+    const failed = (await readSamples(service)).find((sample) => !test(sample))
+    expectThat(failed === undefined, `this for ${failed?.what}`, failed && pick(failed))
   })
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -67,8 +67,8 @@ export const errors: Section = {
   checks: [
     onEachError(
       'every error is application/problem+json',
-      ({ answer }) => /^application\/problem\+json\s*(;|$)/i.test(answer.headers.get('content-type') ?? ''),
-      ({ answer }) => answer.headers.get('content-type'),
+      ({ response }) => /^application\/problem\+json\s*(;|$)/i.test(response.headers.get('content-type') ?? ''),
+      ({ response }) => response.headers.get('content-type'),
     ),
     onEachError(
       'every error has a type that is a URI',
@@ -81,9 +81,9 @@ export const errors: Section = {
       ({ problem }) => problem.title,
     ),
     onEachError(
-      'the status in the body is the status on the wire',
-      ({ problem, answer }) => problem.status === answer.status,
-      ({ problem, answer }) => ({ body: problem.status, wire: answer.status }),
+      'the status in the body is the status of the response',
+      ({ problem, response }) => problem.status === response.status,
+      ({ problem, response }) => ({ body: problem.status, response: response.status }),
     ),
     onEachError(
       'every error has a detail',
@@ -96,19 +96,21 @@ export const errors: Section = {
       ({ problem }) => problem.code,
     ),
     onEachError(
-      'every error has the request_id of its answer',
-      ({ problem, answer }) => isText(problem.request_id) && problem.request_id === answer.headers.get('x-request-id'),
-      ({ problem, answer }) => ({ body: problem.request_id, header: answer.headers.get('x-request-id') }),
+      'every error has the request id of its response',
+      ({ problem, response }) =>
+        isText(problem.request_id) && problem.request_id === response.headers.get('x-request-id'),
+      ({ problem, response }) => ({ body: problem.request_id, header: response.headers.get('x-request-id') }),
     ),
     onEachError(
       'an error does not repeat the credentials that were sent',
-      ({ answer }) => answer.text !== '' && !answer.text.includes(GARBLED.slice('Bearer '.length)),
+      ({ response }) => response.text !== '' && !response.text.includes(INVALID_AUTHORIZATION.slice('Bearer '.length)),
       () => 'the token in the body',
     ),
     onEachError(
-      'an error tells nothing of the inside: no stack, no file, no SQL',
-      ({ answer }) => answer.text !== '' && !/\bat \S+ \(|node_modules|\.ts:\d|\bSELECT\b.+\bFROM\b/.test(answer.text),
-      () => 'a trace of the inside',
+      'an error reveals no internals: no stack trace, no file, no SQL',
+      ({ response }) =>
+        response.text !== '' && !/\bat \S+ \(|node_modules|\.ts:\d|\bSELECT\b.+\bFROM\b/.test(response.text),
+      () => 'internals in the body',
     ),
     check('one code has one type, title and status', async (service) => {
       const rows = new Map<unknown, unknown>()
@@ -120,9 +122,9 @@ export const errors: Section = {
         rows.set(code, row)
       }
     }),
-    check('each code met has a page of its own under /problems, open to all', async (service) => {
+    check('each code has a page under /problems, without a token', async (service) => {
       for (const code of new Set((await readSamples(service)).map(({ problem }) => String(problem.code)))) {
-        const page = await service.get(`/problems/${encodeURIComponent(code)}`, OPEN)
+        const page = await service.get(`/problems/${encodeURIComponent(code)}`, NO_TOKEN)
         expectThat(page.status === 200, `status 200 for ${code}`, page.status)
         readJson(page)
       }
@@ -134,26 +136,26 @@ export const errors: Section = {
     ),
     ...wrongMethod.map(([method, path]) =>
       check(`${method} is 405 with code method_not_allowed and Allow: ${path}`, async (service) => {
-        const answer = await service.request(method, path)
-        expectProblem(answer, 405, { code: 'method_not_allowed' })
-        expectHeader(answer, 'allow', /\bGET\b/, 'with GET')
+        const response = await service.request(method, path)
+        expectProblem(response, 405, { code: 'method_not_allowed' })
+        expectHeader(response, 'allow', /\bGET\b/, 'with GET')
       }),
     ),
-    check('HEAD on a malformed parameter is 400 too', async (service) =>
+    check('HEAD with a malformed parameter is 400', async (service) =>
       expectStatus(await service.request('HEAD', `${V2}?num=0`), 400),
     ),
-    check('GET /problems/invalid_parameter tells about it in JSON, without a token', async (service) => {
-      const answer = await service.get('/problems/invalid_parameter', OPEN)
-      expectStatus(answer, 200)
-      expectJsonType(answer)
+    check('GET /problems/invalid_parameter describes the code in JSON, without a token', async (service) => {
+      const response = await service.get('/problems/invalid_parameter', NO_TOKEN)
+      expectStatus(response, 200)
+      expectJsonType(response)
       expectThat(
-        answer.text.includes('invalid_parameter'),
+        response.text.includes('invalid_parameter'),
         'a page that names the code',
-        Object.keys(readObject(answer)),
+        Object.keys(readObject(response)),
       )
     }),
-    check('a problem type that was never declared has no page: 404', async (service) =>
-      expectStatus(await service.get('/problems/no_such_problem', OPEN), 404),
+    check('the page of an unknown problem type is 404', async (service) =>
+      expectStatus(await service.get('/problems/no_such_problem', NO_TOKEN), 404),
     ),
   ],
 }

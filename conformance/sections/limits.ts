@@ -1,10 +1,10 @@
-// Specification section 8. What is refused beyond the limits stands in parameters.ts.
+// Specification section 8: values within the limits. parameters.ts checks the values beyond them.
 import { check, dataCheck, type Section } from '../check.ts'
 import { expectEqual, expectStatus, expectThat, idsOf, readEnvelope, readRecords } from '../expect.ts'
 import { V1, V2 } from '../service.ts'
 
 const TOKENS_IN_A_ROW = 40
-const LARGEST_NUM = 1000
+const MAX_NUM = 1000
 const DEFAULT_NUM = 100
 
 export const limits: Section = {
@@ -16,34 +16,34 @@ export const limits: Section = {
     check('num=1 is accepted in v2 and returns one record', async (service) =>
       expectEqual('records', readEnvelope(await service.get(`${V2}?num=1`)).data.length, 1),
     ),
-    dataCheck('num=1000 is accepted in v1 and returns that many, or all', async (walk, service) => {
+    dataCheck('num=1000 is accepted in v1 and returns 1000 records, or all', async (walk, service) => {
       const { length } = readRecords(await service.get(`${V1}?offset=0&num=1000&release=${walk.release}`))
-      expectEqual('records', length, Math.min(LARGEST_NUM, walk.records.length))
+      expectEqual('records', length, Math.min(MAX_NUM, walk.records.length))
     }),
-    dataCheck('num=1000 is accepted in v2 and returns that many, or all', async (walk, service) => {
+    dataCheck('num=1000 is accepted in v2 and returns 1000 records, or all', async (walk, service) => {
       const { length } = readEnvelope(await service.get(`${V2}?num=1000`)).data
-      expectEqual('records', length, Math.min(LARGEST_NUM, walk.records.length))
+      expectEqual('records', length, Math.min(MAX_NUM, walk.records.length))
     }),
-    dataCheck('num left out is 100 in v1', async (walk, service) => {
+    dataCheck('num defaults to 100 in v1', async (walk, service) => {
       const ids = idsOf(readRecords(await service.get(`${V1}?release=${walk.release}`)))
       expectEqual('records', ids.length, Math.min(DEFAULT_NUM, walk.records.length))
     }),
-    dataCheck('num left out is 100 in v2', async (walk, service) => {
+    dataCheck('num defaults to 100 in v2', async (walk, service) => {
       const { length } = readEnvelope(await service.get(V2)).data
       expectEqual('records', length, Math.min(DEFAULT_NUM, walk.records.length))
     }),
-    check(`a new token may be requested as often as wanted: ${TOKENS_IN_A_ROW} in a row`, async (service) => {
+    check(`there is no limit on token requests: ${TOKENS_IN_A_ROW} in a row`, async (service) => {
       for (let count = 0; count < TOKENS_IN_A_ROW; count += 1) expectStatus(await service.postTokenJson(), 200)
     }),
-    check('tokens may be requested at the same time', async (service) => {
+    check('tokens may be requested concurrently', async (service) => {
       const tokens = await Promise.all(Array.from({ length: 10 }, () => service.newToken()))
       expectEqual('different tokens', new Set(tokens).size, tokens.length)
     }),
-    check('a rate limit on data, where there is one, is told by RateLimit and RateLimit-Policy', async (service) => {
-      const answer = await service.get(`${V2}?num=1`)
-      expectStatus(answer, 200)
-      const told = ['ratelimit', 'ratelimit-policy'].filter((name) => answer.headers.has(name))
-      expectThat(told.length !== 1, 'both headers or neither', told)
+    check('a data response has both RateLimit and RateLimit-Policy, or neither', async (service) => {
+      const response = await service.get(`${V2}?num=1`)
+      expectStatus(response, 200)
+      const present = ['ratelimit', 'ratelimit-policy'].filter((name) => response.headers.has(name))
+      expectThat(present.length !== 1, 'both headers or neither', present)
     }),
   ],
 }

@@ -1,14 +1,14 @@
-// Specification section 9, and the decision that v1 stays and names its successor.
+// Specification section 9, and the decision that v1 stays available and links to its successor.
 import { check, type Section } from '../check.ts'
 import { expectEqual, expectProblem, expectStatus, expectThat, readJson, readObject } from '../expect.ts'
 import { type Service, V1, V2 } from '../service.ts'
 
 const readLink = async (service: Service, path: string) => {
-  const answer = await service.get(path)
-  expectStatus(answer, 200)
-  const links = (answer.headers.get('link') ?? '').split(/,(?=\s*<)/)
+  const response = await service.get(path)
+  expectStatus(response, 200)
+  const links = (response.headers.get('link') ?? '').split(/,(?=\s*<)/)
   const link = links.find((candidate) => /;\s*rel="?[^"]*\bsuccessor-version\b/i.test(candidate))
-  return { url: answer.url, target: link && /<([^>]*)>/.exec(link)?.[1] }
+  return { url: response.url, target: link && /<([^>]*)>/.exec(link)?.[1] }
 }
 
 export const versioning: Section = {
@@ -38,10 +38,10 @@ export const versioning: Section = {
     check('v2 has no successor', async (service) =>
       expectEqual('successor-version', (await readLink(service, `${V2}?num=1`)).target, undefined),
     ),
-    check('no retirement of v1 is planned: it carries no Sunset', async (service) => {
-      const answer = await service.get(`${V1}?num=1`)
-      expectStatus(answer, 200)
-      expectEqual('Sunset', answer.headers.get('sunset'), null)
+    check('v1 has no Sunset header: no retirement is planned', async (service) => {
+      const response = await service.get(`${V1}?num=1`)
+      expectStatus(response, 200)
+      expectEqual('Sunset', response.headers.get('sunset'), null)
     }),
   ],
 }

@@ -1,33 +1,34 @@
-// Specification section 5, using the token; RFC 6750. A forged token is made here and must open nothing.
+// Specification section 5, using the token; RFC 6750. Forged tokens must be rejected.
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { type Check, check, type Section } from '../../check.ts'
 import { expectEqual, expectStatus, expectThat, readChallenge } from '../../expect.ts'
-import { DATA_PATHS, OPEN, type Service, V2 } from '../../service.ts'
+import { DATA_PATHS, NO_TOKEN, type Service, V2 } from '../../service.ts'
 import { readKeySet } from '../discovery.ts'
 
 const FIRST = `${V2}?num=1`
 
-const changed = (text: string, at: number) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1)
-const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const changeCharacter = (text: string, index: number) =>
+  text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1)
+const encodePart = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 function alterSignature(token: string): string {
   const signature = token.lastIndexOf('.') + 1
-  return changed(token, Math.floor((signature + token.length) / 2))
+  return changeCharacter(token, Math.floor((signature + token.length) / 2))
 }
 
 const forgeries: [title: string, forge: (token: string, service: Service) => string | Promise<string>][] = [
   [
-    'with another subject under the old signature',
+    'with another subject and the original signature',
     (token) => {
       const [header, , signature] = token.split('.')
-      return [header, encoded({ ...decodeJwt(token), sub: 'somebody-else' }), signature].join('.')
+      return [header, encodePart({ ...decodeJwt(token), sub: 'another-client' }), signature].join('.')
     },
   ],
   ['without its signature', (token) => token.slice(0, token.lastIndexOf('.') + 1)],
-  ['that asks for no signature (alg none)', (token) => new UnsecuredJWT(decodeJwt(token)).encode()],
+  ['with alg none', (token) => new UnsecuredJWT(decodeJwt(token)).encode()],
   [
-    'signed by a key of the client under a kid of the issuer',
+    'signed with a key of the client and a kid of the issuer',
     async (token) => {
       const { privateKey } = await generateKeyPair('ES256')
       const { kid = '', typ = '' } = decodeProtectedHeader(token)
@@ -35,7 +36,7 @@ const forgeries: [title: string, forge: (token: string, service: Service) => str
     },
   ],
   [
-    'that brings its own key (jwk in the header)',
+    'with its own key as jwk in the header',
     async (token) => {
       const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
       const { typ = '' } = decodeProtectedHeader(token)
@@ -44,7 +45,7 @@ const forgeries: [title: string, forge: (token: string, service: Service) => str
     },
   ],
   [
-    'signed by HS256 with the public key as the secret',
+    'signed with HS256 and the public key as the secret',
     async (token, service) => {
       const { kid = '', typ = '' } = decodeProtectedHeader(token)
       const key = (await readKeySet(service)).find((candidate) => candidate.kid === kid)
@@ -56,18 +57,18 @@ const forgeries: [title: string, forge: (token: string, service: Service) => str
 
 async function expectInvalidToken(service: Service, path: string, token: string): Promise<void> {
   service.hide(token)
-  const answer = await service.get(path, { authorization: `Bearer ${token}` })
-  expectStatus(answer, 401)
-  expectEqual('challenge', readChallenge(answer).parameters.error, 'invalid_token')
+  const response = await service.get(path, { authorization: `Bearer ${token}` })
+  expectStatus(response, 401)
+  expectEqual('challenge', readChallenge(response).parameters.error, 'invalid_token')
 }
 
 const malformed: [title: string, statuses: number[], authorization: (token: string) => string][] = [
   ['a token without a scheme is 401', [401], (token) => token],
-  ['a token under another scheme is 401', [401], (token) => `Token ${token}`],
+  ['a token with another scheme is 401', [401], (token) => `Token ${token}`],
   ['HTTP Basic on the service is 401', [401], () => `Basic ${Buffer.from('client:secret').toString('base64')}`],
   ['Bearer without a token is 401 or 400', [401, 400], () => 'Bearer'],
-  ['Bearer with a word that is no token is 401 or 400', [401, 400], () => 'Bearer no-token'],
-  ['Bearer with a second word behind the token is 401 or 400', [401, 400], (token) => `Bearer ${token} more`],
+  ['Bearer with a word that is not a token is 401 or 400', [401, 400], () => 'Bearer no-token'],
+  ['Bearer with a second word after the token is 401 or 400', [401, 400], (token) => `Bearer ${token} more`],
   ['two credentials in one header are 401 or 400', [401, 400], (token) => `Bearer ${token}, Bearer ${token}`],
 ]
 
@@ -77,11 +78,11 @@ const onEachPath = (title: string, run: (service: Service, path: string) => Prom
 export const tokenUse: Section = {
   name: 'token-use',
   checks: [
-    ...onEachPath('Authorization: Bearer <ACCESS_TOKEN> opens', async (service, path) =>
+    ...onEachPath('Authorization: Bearer <ACCESS_TOKEN> is 200', async (service, path) =>
       expectStatus(await service.get(path), 200),
     ),
-    ...onEachPath('without a token the answer is 401', async (service, path) =>
-      expectStatus(await service.get(path, OPEN), 401),
+    ...onEachPath('without a token the response is 401', async (service, path) =>
+      expectStatus(await service.get(path, NO_TOKEN), 401),
     ),
     ...onEachPath('a token with an altered signature is 401 invalid_token', async (service, path) =>
       expectInvalidToken(service, path, alterSignature(await service.token())),
@@ -91,13 +92,13 @@ export const tokenUse: Section = {
         expectInvalidToken(service, FIRST, await forge(await service.token(), service)),
       ),
     ),
-    check('without a token the challenge is Bearer and names resource_metadata', async (service) => {
-      const { scheme, parameters } = readChallenge(await service.get(FIRST, OPEN))
+    check('without a token the challenge is Bearer with resource_metadata', async (service) => {
+      const { scheme, parameters } = readChallenge(await service.get(FIRST, NO_TOKEN))
       expectEqual('scheme', scheme, 'Bearer')
       expectThat(parameters.resource_metadata !== undefined, 'resource_metadata', Object.keys(parameters))
     }),
-    check('without a token the challenge carries no error code', async (service) => {
-      const { scheme, parameters } = readChallenge(await service.get(FIRST, OPEN))
+    check('without a token the challenge has no error code', async (service) => {
+      const { scheme, parameters } = readChallenge(await service.get(FIRST, NO_TOKEN))
       expectThat(scheme !== '' && !('error' in parameters), 'a challenge without error', { scheme, ...parameters })
     }),
     ...malformed.map(([title, statuses, authorization]) =>
@@ -106,19 +107,21 @@ export const tokenUse: Section = {
         expectStatus(await service.get(FIRST, { authorization: header }), ...statuses)
       }),
     ),
-    check('the scheme is recognised in any case (RFC 9110 section 11.1)', async (service) =>
+    check('the scheme is case-insensitive (RFC 9110 section 11.1)', async (service) =>
       expectStatus(await service.get(FIRST, { authorization: `bearer ${await service.token()}` }), 200),
     ),
-    // A token that would open the door is the only one that shows that this door is shut.
-    check('a token in the query string opens nothing: 400 or 401', async (service) =>
-      expectStatus(await service.get(`${FIRST}&access_token=${await service.token()}`, OPEN), 400, 401),
+    // Only a valid token shows that the query string is not read.
+    check('a valid token in the query string is 400 or 401', async (service) =>
+      expectStatus(await service.get(`${FIRST}&access_token=${await service.token()}`, NO_TOKEN), 400, 401),
     ),
-    check('a new token does not end an earlier one', async (service) => {
+    check('an earlier token stays valid after a new one is issued', async (service) => {
       const earlier = await service.newToken()
       const later = await service.newToken()
       for (const token of [later, earlier])
         expectStatus(await service.get(FIRST, { authorization: `Bearer ${token}` }), 200)
     }),
-    check('HEAD is guarded like GET', async (service) => expectStatus(await service.request('HEAD', FIRST, OPEN), 401)),
+    check('HEAD without a token is 401', async (service) =>
+      expectStatus(await service.request('HEAD', FIRST, NO_TOKEN), 401),
+    ),
   ],
 }

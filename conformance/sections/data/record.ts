@@ -1,5 +1,5 @@
-// The outbreak record: specification section 2 and the decision on its further fields. A field is a check.
-// The fields are written out a second time on purpose: a suite that read the declaration would agree with any mistake in it.
+// The outbreak record: specification section 2 and the decision on its further fields, with a check for each field.
+// The fields are repeated here on purpose: a suite that read the declaration would not detect a mistake in it.
 import { isDeepStrictEqual } from 'node:util'
 import { type Check, dataCheck, type Section } from '../../check.ts'
 import { expectEqual, expectThat, type Row, show } from '../../expect.ts'
@@ -9,14 +9,14 @@ type Test = (value: unknown) => boolean
 const text: Test = (value) => typeof value === 'string' && value !== ''
 const boolean: Test = (value) => typeof value === 'boolean'
 const integerFrom =
-  (least: number): Test =>
+  (minimum: number): Test =>
   (value) =>
-    Number.isSafeInteger(value) && Number(value) >= least
+    Number.isSafeInteger(value) && Number(value) >= minimum
 const integer: Test = (value) => Number.isSafeInteger(value)
-const within =
-  (bound: number): Test =>
+const withinAbsolute =
+  (limit: number): Test =>
   (value) =>
-    typeof value === 'number' && Math.abs(value) <= bound
+    typeof value === 'number' && Math.abs(value) <= limit
 const matching =
   (pattern: RegExp): Test =>
   (value) =>
@@ -29,7 +29,7 @@ const orNull =
   (test: Test): Test =>
   (value) =>
     value === null || test(value)
-/** The calendar decides, not the pattern: 2023-02-30 is no day. */
+/** The pattern is not sufficient: 2023-02-30 does not exist. */
 const date: Test = (value) => {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
   const day = new Date(`${value}T00:00:00Z`)
@@ -66,8 +66,8 @@ const fields: [name: string, words: string, test: Test][] = [
   ['place_id', 'scheme:value or null', orNull(matching(/^[a-z][a-z0-9_-]*:[!-~]+$/))],
   ['location_as_reported', 'a text or null', orNull(text)],
   ['location_type', 'a meaning of place or null', orNull(oneOf('residence', 'exposure', 'care', 'report'))],
-  ['latitude', 'a number from -90 to 90 or null', orNull(within(90))],
-  ['longitude', 'a number from -180 to 180 or null', orNull(within(180))],
+  ['latitude', 'a number from -90 to 90 or null', orNull(withinAbsolute(90))],
+  ['longitude', 'a number from -180 to 180 or null', orNull(withinAbsolute(180))],
   ['date_low', 'a day as YYYY-MM-DD or null', orNull(date)],
   ['date_high', 'a day as YYYY-MM-DD or null', orNull(date)],
   ['date_report', 'a day as YYYY-MM-DD or null', orNull(date)],
@@ -103,20 +103,23 @@ const fields: [name: string, words: string, test: Test][] = [
   ['extra', 'an object', object],
 ]
 
-const onEachRecord = (title: string, expected: string, holds: Test, pick: (record: Row) => unknown): Check =>
+const onEachRecord = (title: string, expected: string, test: Test, pick: (record: Row) => unknown): Check =>
   dataCheck(title, ({ records }) => {
-    const other = records.find((record) => !holds(pick(record)))
-    expectThat(other === undefined, `in record ${show(other?.id)} ${expected}`, other && pick(other))
+    const failed = records.find((record) => !test(pick(record)))
+    expectThat(failed === undefined, `in record ${show(failed?.id)} ${expected}`, failed && pick(failed))
   })
 
-const pair = (title: string, names: [string, string], holds: (a: unknown, b: unknown) => boolean): Check =>
+const onEachPair = (title: string, names: [string, string], test: (a: unknown, b: unknown) => boolean): Check =>
   dataCheck(title, ({ records }) => {
     const [a, b] = names
-    const other = records.find((record) => record[a] === undefined || !holds(record[a], record[b]))
-    expectThat(other === undefined, `in record ${show(other?.id)} that ${title}`, { [a]: other?.[a], [b]: other?.[b] })
+    const failed = records.find((record) => record[a] === undefined || !test(record[a], record[b]))
+    expectThat(failed === undefined, `in record ${show(failed?.id)} that ${title}`, {
+      [a]: failed?.[a],
+      [b]: failed?.[b],
+    })
   })
 
-const SERIES = [
+const SERIES_FIELDS = [
   'event',
   'pathogen',
   'disease',
@@ -147,7 +150,7 @@ export const record: Section = {
     ...fields.map(([name, words, test]) =>
       onEachRecord(`${name} is always present and ${words}`, words, test, (row) => row[name]),
     ),
-    dataCheck('a record has no field beyond the declared ones', ({ records }) => {
+    dataCheck('a record has only the declared fields', ({ records }) => {
       const known = new Set(fields.map(([name]) => name))
       const others = records.flatMap((row) => Object.keys(row)).filter((name) => !known.has(name))
       expectEqual('further fields', [...new Set(others)], [])
@@ -161,59 +164,57 @@ export const record: Section = {
         other && Object.keys(other),
       )
     }),
-    dataCheck('unknown is null, never a word for it such as NA', ({ records }) => {
-      // NA is a country: Namibia.
+    dataCheck('an unknown value is null, never a placeholder such as NA', ({ records }) => {
+      // NA is also the code of Namibia.
       const values = records.flatMap((row) => Object.entries(row)).filter(([name]) => name !== 'country_code')
       const other = values.find(([, value]) => typeof value === 'string' && PLACEHOLDERS.includes(value.toLowerCase()))
       expectThat(other === undefined, 'null', other)
     }),
-    pair('a count that is present has no reason for being missing: cases', ['cases', 'cases_missing'], (count, why) =>
+    onEachPair('cases_missing is null if cases is present', ['cases', 'cases_missing'], (count, why) =>
       count === null ? true : why === null,
     ),
-    pair(
-      'a count that is present has no reason for being missing: deaths',
-      ['deaths', 'deaths_missing'],
-      (count, why) => (count === null ? true : why === null),
+    onEachPair('deaths_missing is null if deaths is present', ['deaths', 'deaths_missing'], (count, why) =>
+      count === null ? true : why === null,
     ),
-    dataCheck('a count below 0 corrects new counts, and stands nowhere else', ({ records }) => {
+    dataCheck('only new counts may be negative', ({ records }) => {
       const other = records.find((row) => row['count_kind'] !== 'new' && COUNTS.some((name) => Number(row[name]) < 0))
-      expectThat(other === undefined, `in record ${show(other?.id)} no count below 0`, other?.['count_kind'])
+      expectThat(other === undefined, `in record ${show(other?.id)} no negative count`, other?.['count_kind'])
     }),
-    pair(
-      'a country has its alpha-3 code, and only a code of a user has none',
+    onEachPair(
+      'a country has an alpha-3 code, except a user-assigned code',
       ['country_code', 'country_iso3'],
       (code, iso3) => (iso3 === null) === /^X[A-Z]$/.test(String(code)),
     ),
-    pair(
-      'coordinates are given together or not at all',
+    onEachPair(
+      'latitude and longitude are both present or both null',
       ['latitude', 'longitude'],
       (latitude, longitude) => (latitude === null) === (longitude === null),
     ),
-    pair(
+    onEachPair(
       'a period does not end before it begins',
       ['date_low', 'date_high'],
       (low, high) => typeof low !== 'string' || typeof high !== 'string' || low <= high,
     ),
-    pair(
-      'a record does not change before it appears',
+    onEachPair(
+      'first_release is not later than last_release',
       ['first_release', 'last_release'],
       (first, last) => Number(first) <= Number(last),
     ),
-    dataCheck('no record was changed by a release after the one that is read', ({ records, release }) => {
+    dataCheck('last_release is not later than the release that is read', ({ records, release }) => {
       const other = records.find((row) => !(Number(row.last_release) <= Number(release)))
       expectThat(other === undefined, `last_release up to ${release}`, other?.last_release)
     }),
     dataCheck(
-      'records of one series_id agree in event, host, place, status, kind of count, date type, stratum and source',
+      'records of one series_id have the same event, host, place, status, kind of count, date type, stratum and source',
       ({ records }) => {
         const first = new Map<unknown, Row>()
         for (const row of records) {
-          const leader = first.get(row.series_id) ?? row
-          first.set(row.series_id, leader)
-          const apart = SERIES.find((name) => row[name] !== leader[name])
+          const reference = first.get(row.series_id) ?? row
+          first.set(row.series_id, reference)
+          const different = SERIES_FIELDS.find((name) => row[name] !== reference[name])
           expectThat(
-            apart === undefined,
-            `${apart} of records ${show(leader.id)} and ${show(row.id)} to agree`,
+            different === undefined,
+            `${different} of records ${show(reference.id)} and ${show(row.id)} to be equal`,
             row.series_id,
           )
         }

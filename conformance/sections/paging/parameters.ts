@@ -1,46 +1,46 @@
-// Decisions on parameters: never clamped, never ignored. A table row is a check of its own.
+// Decisions on parameters: a wrong one is rejected, never clamped or ignored. Each table row is a check.
 import { type Check, check, type Section } from '../../check.ts'
 import { expectProblem } from '../../expect.ts'
 import { DATA_PATHS, EVENT_NAMES, V1, V2 } from '../../service.ts'
 
 type Row = [words: string, raw: string]
 
-/** Malformed as any integer: what a lenient parser would let through. */
+/** Malformed integers that a lenient parser would accept. */
 const malformed: Row[] = [
-  ['left empty', ''],
+  ['that is empty', ''],
   ['of letters', 'abc'],
   ['in exponent form', '1e3'],
   ['in hexadecimal', '0x10'],
   ['with a decimal point', '5.0'],
-  ['behind a space', '%205'],
+  ['after a space', '%205'],
   ['before a space', '5%20'],
   ['with a plus sign', '%2B5'],
   ['with a leading zero', '05'],
   ['in full-width digits', '%EF%BC%95'],
   ['with a thousands separator', '1,000'],
-  ['of broken percent-encoding', '%zz'],
+  ['with invalid percent-encoding', '%zz'],
 ]
 const numRows: Row[] = [
   ['0', '0'],
   ['1001', '1001'],
   ['-1', '-1'],
-  ['beyond what a number holds exactly', '9007199254740993'],
+  ['above the largest safe integer', '9007199254740993'],
   ...malformed,
 ]
-const offsetRows: Row[] = [['-1', '-1'], ['beyond what a number holds exactly', '9007199254740992'], ...malformed]
+const offsetRows: Row[] = [['-1', '-1'], ['above the largest safe integer', '9007199254740992'], ...malformed]
 
-const refused = (path: string, parameter: string, [words, raw]: Row): Check =>
-  check(`${parameter} ${words} is refused, naming ${parameter}: ${path}`, async (service) =>
+const invalid = (path: string, parameter: string, [words, raw]: Row): Check =>
+  check(`${parameter} ${words} is 400 with parameter ${parameter}: ${path}`, async (service) =>
     expectProblem(await service.get(`${path}?${parameter}=${raw}`), 400, { code: 'invalid_parameter', parameter }),
   )
 
 const repeated = (path: string, parameter: string, query: string): Check =>
-  check(`${parameter} sent twice is refused, even with one value: ${path}`, async (service) =>
+  check(`${parameter} sent twice is 400, even with equal values: ${path}`, async (service) =>
     expectProblem(await service.get(`${path}?${query}&${query}`), 400, { code: 'repeated_parameter', parameter }),
   )
 
-const unknown = (path: string, parameter: string, why: string): Check =>
-  check(`${why}: ${path}`, async (service) =>
+const unknown = (path: string, parameter: string, title: string): Check =>
+  check(`${title}: ${path}`, async (service) =>
     expectProblem(await service.get(`${path}?${encodeURIComponent(parameter)}=1`), 400, {
       code: 'unknown_parameter',
       parameter,
@@ -50,27 +50,27 @@ const unknown = (path: string, parameter: string, why: string): Check =>
 export const parameters: Section = {
   name: 'parameters',
   checks: [
-    ...numRows.map((row) => refused(V1, 'num', row)),
-    ...numRows.map((row) => refused(V2, 'num', row)),
-    ...offsetRows.map((row) => refused(V1, 'offset', row)),
+    ...numRows.map((row) => invalid(V1, 'num', row)),
+    ...numRows.map((row) => invalid(V2, 'num', row)),
+    ...offsetRows.map((row) => invalid(V1, 'offset', row)),
     repeated(V1, 'num', 'num=5'),
     repeated(V2, 'num', 'num=5'),
     repeated(V1, 'offset', 'offset=0'),
     ...DATA_PATHS.map((path) => repeated(path, 'release', 'release=1')),
-    ...DATA_PATHS.map((path) => unknown(path, 'no_such_parameter', 'an unknown parameter is refused by name')),
-    unknown(V2, 'Num', 'the name of a parameter has one spelling'),
-    unknown(V2, 'num[]', 'brackets do not make a parameter a list'),
-    unknown(V1, 'constructor', 'a name every object has is unknown as any other'),
-    unknown(V2, '__proto__', 'a name with a meaning in JavaScript is unknown as any other'),
-    unknown(V1, 'page', 'v1 has no cursor: page is refused'),
-    unknown(V2, 'offset', 'v2 has no offset: offset is refused'),
-    check('a good parameter does not excuse an unknown one', async (service) =>
+    ...DATA_PATHS.map((path) => unknown(path, 'no_such_parameter', 'an unknown parameter is 400 with its name')),
+    unknown(V2, 'Num', 'parameter names are case-sensitive'),
+    unknown(V2, 'num[]', 'a parameter name with brackets is unknown'),
+    unknown(V1, 'constructor', 'a property name of every JavaScript object is unknown'),
+    unknown(V2, '__proto__', 'a name with a special meaning in JavaScript is unknown'),
+    unknown(V1, 'page', 'v1 has no cursor: page is unknown'),
+    unknown(V2, 'offset', 'v2 has no offset: offset is unknown'),
+    check('an unknown parameter beside valid ones is 400', async (service) =>
       expectProblem(await service.get(`${V1}?num=1&offset=0&ofset=5`), 400, {
         code: 'unknown_parameter',
         parameter: 'ofset',
       }),
     ),
-    check('event-names refuses a parameter as unknown even when its value is empty', async (service) =>
+    check('an unknown parameter of event-names is 400 even if it is empty', async (service) =>
       expectProblem(await service.get(`${EVENT_NAMES}?event=`), 400, {
         code: 'unknown_parameter',
         parameter: 'event',

@@ -1,12 +1,12 @@
-// How answers travel: packed for whoever takes it, and not at all for whoever has them already (RFC 9110, sections 12 and 13).
+// Content encoding and conditional requests (RFC 9110, sections 12 and 13).
 import { type Check, check, type Section } from '../../check.ts'
 import {
-  type Answer,
   expectEqual,
   expectHeader,
   expectProblem,
   expectStatus,
   expectThat,
+  type ServiceResponse,
   Skipped,
 } from '../../expect.ts'
 import { DATA_PATHS, RELEASES, type Service, V1, V2 } from '../../service.ts'
@@ -16,17 +16,17 @@ const onEachPath = (title: string, run: (service: Service, path: string) => Prom
   PATHS.map((path) => check(`${title}: ${path}`, (service) => run(service, path)))
 
 const FULL = '?num=1000'
-const codingOf = (answer: Answer) => answer.headers.get('content-encoding') ?? 'identity'
-const tagOf = (answer: Answer) => answer.headers.get('etag') ?? ''
-const getAs = (service: Service, path: string, coding: string) => service.get(path, { 'accept-encoding': coding })
+const encodingOf = (response: ServiceResponse) => response.headers.get('content-encoding') ?? 'identity'
+const tagOf = (response: ServiceResponse) => response.headers.get('etag') ?? ''
+const getAs = (service: Service, path: string, encoding: string) => service.get(path, { 'accept-encoding': encoding })
 
-async function readTag(service: Service, path: string, coding = 'identity'): Promise<string> {
-  const answer = await getAs(service, path, coding)
-  expectStatus(answer, 200)
-  return tagOf(answer)
+async function readTag(service: Service, path: string, encoding = 'identity'): Promise<string> {
+  const response = await getAs(service, path, encoding)
+  expectStatus(response, 200)
+  return tagOf(response)
 }
 
-const choices: [accepted: string, coding: string][] = [
+const choices: [accepted: string, encoding: string][] = [
   ['gzip', 'gzip'],
   ['br, gzip;q=0.5', 'gzip'],
   ['*', 'gzip'],
@@ -37,55 +37,56 @@ const choices: [accepted: string, coding: string][] = [
   ['identity', 'identity'],
 ]
 
-async function expectUnchanged(service: Service, path: string, tag: string, held: string): Promise<void> {
-  const answer = await service.get(path, { 'accept-encoding': 'identity', 'if-none-match': held })
-  expectStatus(answer, 304)
-  expectEqual('length of the body', answer.text.length, 0)
-  expectEqual('ETag', tagOf(answer), tag)
+async function expectNotModified(service: Service, path: string, tag: string, ifNoneMatch: string): Promise<void> {
+  const response = await service.get(path, { 'accept-encoding': 'identity', 'if-none-match': ifNoneMatch })
+  expectStatus(response, 304)
+  expectEqual('length of the body', response.text.length, 0)
+  expectEqual('ETag', tagOf(response), tag)
 }
 
 export const transfer: Section = {
   name: 'transfer',
   checks: [
-    ...choices.map(([accepted, coding]) =>
-      check(`a page for whoever sends Accept-Encoding: ${accepted} is in ${coding}`, async (service) =>
-        expectEqual('Content-Encoding', codingOf(await getAs(service, V2 + FULL, accepted)), coding),
+    ...choices.map(([accepted, encoding]) =>
+      check(`Accept-Encoding: ${accepted} gives a page in ${encoding}`, async (service) =>
+        expectEqual('Content-Encoding', encodingOf(await getAs(service, V2 + FULL, accepted)), encoding),
       ),
     ),
     ...[V1, V2].map((path) =>
-      check(`a packed page has the text of a bare one: ${path}`, async (service) => {
-        const [packed, bare] = [
+      check(`a page has the same text with and without gzip: ${path}`, async (service) => {
+        const [compressed, plain] = [
           await getAs(service, path + FULL, 'gzip'),
           await getAs(service, path + FULL, 'identity'),
         ]
-        expectThat(packed.text === bare.text, 'the same text', 'another')
-        expectThat(packed.text.length > 0, 'a text', 'none')
+        expectThat(compressed.text === plain.text, 'the same text', 'different texts')
+        expectThat(compressed.text.length > 0, 'a text', 'none')
       }),
     ),
-    ...onEachPath('an answer varies with Accept-Encoding, packed or not', async (service, path) => {
-      for (const coding of ['gzip', 'identity'])
-        expectHeader(await getAs(service, path, coding), 'vary', /\baccept-encoding\b/i, 'Accept-Encoding')
+    ...onEachPath('a response has Vary: Accept-Encoding, compressed or not', async (service, path) => {
+      for (const encoding of ['gzip', 'identity'])
+        expectHeader(await getAs(service, path, encoding), 'vary', /\baccept-encoding\b/i, 'Accept-Encoding')
     }),
-    ...onEachPath('an answer has a strong ETag, the same for the same question', async (service, path) => {
+    ...onEachPath('a response has a strong ETag, and a repeated request the same ETag', async (service, path) => {
       const tag = await readTag(service, path)
       expectThat(/^"[\x21\x23-\x7e]+"$/.test(tag), 'a strong ETag', tag)
       expectEqual('ETag', await readTag(service, path), tag)
     }),
-    ...onEachPath('HEAD names the ETag that GET does', async (service, path) => {
+    ...onEachPath('HEAD has the ETag of GET', async (service, path) => {
       const head = await service.request('HEAD', path, { 'accept-encoding': 'identity' })
       expectEqual('ETag', tagOf(head), await readTag(service, path))
     }),
     ...onEachPath(
-      '304 without a body for the ETag that was answered, in every form a client may send it',
+      '304 without a body if If-None-Match has the ETag, strong, weak or in a list',
       async (service, path) => {
         const tag = await readTag(service, path)
-        for (const held of [tag, `W/${tag}`, `"another", ${tag}`]) await expectUnchanged(service, path, tag, held)
+        for (const ifNoneMatch of [tag, `W/${tag}`, `"another", ${tag}`])
+          await expectNotModified(service, path, tag, ifNoneMatch)
       },
     ),
-    ...onEachPath('200 for another ETag', async (service, path) =>
+    ...onEachPath('200 if If-None-Match has another ETag', async (service, path) =>
       expectStatus(await service.get(path, { 'if-none-match': '"another"' }), 200),
     ),
-    check('another coding, number of records or place is another ETag', async (service) => {
+    check('another encoding, number of records or offset gives another ETag', async (service) => {
       const tags = [
         await readTag(service, V2 + FULL),
         await readTag(service, V2 + FULL, 'gzip'),
@@ -95,21 +96,21 @@ export const transfer: Section = {
       ]
       expectEqual('number of ETags', new Set(tags).size, tags.length)
     }),
-    check('another release is another ETag', async (service) => {
+    check('another release gives another ETag', async (service) => {
       const newest = (await service.get(V2)).headers.get('outbreaks-release')
       if (newest === '1') throw new Skipped('there is one release')
       const [now, before] = [await service.get(`${V1}?release=latest`), await service.get(`${V1}?release=1`)]
-      if (before.status !== 200) throw new Skipped('the first release is kept no longer')
+      if (before.status !== 200) throw new Skipped('the first release was pruned')
       expectThat(tagOf(now) !== tagOf(before), 'two ETags', tagOf(now))
     }),
-    check('an answer may be kept by the client alone, and is asked for again', async (service) => {
-      const answer = await service.get(V2)
-      expectHeader(answer, 'cache-control', /\bprivate\b/i, 'private')
-      expectHeader(answer, 'cache-control', /\bno-cache\b/i, 'no-cache')
+    check('only the client may store a response, and must revalidate it', async (service) => {
+      const response = await service.get(V2)
+      expectHeader(response, 'cache-control', /\bprivate\b/i, 'private')
+      expectHeader(response, 'cache-control', /\bno-cache\b/i, 'no-cache')
     }),
-    check('an ETag opens nothing: without a token the answer is 401', async (service) => {
-      const held = { 'if-none-match': await readTag(service, V2), authorization: undefined }
-      expectProblem(await service.get(V2, held), 401)
+    check('an ETag without a token is 401', async (service) => {
+      const headers = { 'if-none-match': await readTag(service, V2), authorization: undefined }
+      expectProblem(await service.get(V2, headers), 401)
     }),
     check('an error is never 304', async (service) =>
       expectProblem(await service.get(`${V2}?num=0`, { 'if-none-match': '*' }), 400),
