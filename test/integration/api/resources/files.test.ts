@@ -142,7 +142,7 @@ describe('the files of a release', async () => {
 test('404 where the node has no files, and where a release has none yet; a moment after the export they are found', async () => {
   const bare = await openDownloads({ configured: false })
   await bare.export()
-  assert.match(await assertRefused(await bare.get(CSV), 404, 'not_found'), /This node has no files/)
+  assert.match(await assertRefused(await bare.get(CSV), 404, 'not_found'), /This node has no release files/)
   const here = await openDownloads()
   assert.match(await assertRefused(await here.get(CSV), 404, 'not_found'), /Release 1 has no files yet/)
   assert.deepEqual((await here.manifest()).files, [])

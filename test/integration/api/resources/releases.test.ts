@@ -169,7 +169,7 @@ describe('four releases', async () => {
   test('400 says what a release can be named by, where the form alone is right', async () => {
     for (const release of ['2147483648', '2026-02-30']) {
       const { detail } = await routes.assertRefused(RECORDS, { release }, 400, 'invalid_parameter', 'release')
-      assert.match(detail, /from 1 to 2147483647 in plain digits, a calendar date as YYYY-MM-DD, or latest/)
+      assert.match(detail, /\(digits, from 1 to 2147483647\), a calendar date \(YYYY-MM-DD\) or latest/)
     }
   })
 
