@@ -25,7 +25,7 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/publish/{nasty-text,rejected-rows}.test.ts',
     'test/journeys/data/real-validation.test.ts',
     // Paging.
-    'test/integration/api/{etag,kept-releases}.test.ts',
+    'test/integration/api/{etag,pruned-releases}.test.ts',
     'test/integration/api/paging/{walk-release,many-versions,token-release}.test.ts',
     'test/integration/api/filters/facet-subsets.test.ts',
     'test/journeys/{auth/v1-token,http/cache-control,http/request-target}.test.ts',
@@ -43,7 +43,7 @@ const areas: Record<string, readonly string[]> = {
   filtering: [
     'test/unit/methods/{calendar,series}.test.ts',
     'test/unit/api/cursor.test.ts',
-    'test/integration/api/filters/{filters,filter-refusals,filter-sql}.test.ts',
+    'test/integration/api/filters/{filters,invalid-filters,filter-sql}.test.ts',
     'test/integration/api/resources/events.test.ts',
     'test/integration/api/responder.test.ts',
     'test/journeys/{data/filtering,timed/limits,http/schemathesis}.test.ts',

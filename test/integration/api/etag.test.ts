@@ -22,7 +22,7 @@ describe('an answer', () => {
   app.get('/thing', async (request, reply) =>
     answer(request, reply, { release, variant: '', render: () => [JSON.stringify(release)] }),
   )
-  const ask = (held?: string) =>
+  const get = (held?: string) =>
     app.inject({ url: '/thing', headers: held === undefined ? {} : { 'if-none-match': held } })
 
   const others: Record<string, Partial<PublishedRelease>> = {
@@ -33,9 +33,9 @@ describe('an answer', () => {
   for (const [name, change] of Object.entries(others))
     test(`of a release with another ${name} has another ETag and another body`, async () => {
       release = base
-      const first = await ask()
+      const first = await get()
       release = { ...base, ...change }
-      const second = await ask(String(first.headers['etag']))
+      const second = await get(String(first.headers['etag']))
       assert.equal(second.statusCode, 200)
       assert.notEqual(second.headers['etag'], first.headers['etag'])
       assert.notEqual(second.body, first.body)

@@ -4,7 +4,7 @@ import { readFile, rename, truncate, unlink, utimes, writeFile } from 'node:fs/p
 import { before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FileStore } from '../../../src/storage/file-store.ts'
-import { assertAllClosed, assertRefused, CSV, openDownloads } from '../../fixtures/downloads.ts'
+import { assertAllClosed, assertProblem, CSV, openDownloads } from '../../fixtures/downloads.ts'
 
 describe('a damaged file is never sent', async () => {
   const here = await openDownloads()
@@ -21,7 +21,7 @@ describe('a damaged file is never sent', async () => {
       for (const method of ['GET', 'GET', 'HEAD']) {
         const response = await here.get(CSV, {}, method)
         if (method === 'GET')
-          assert.match(await assertRefused(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv is not/)
+          assert.match(await assertProblem(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv is not/)
         else assert.equal(response.status, 500)
       }
       assert.match(here.logged(), new RegExp(`hed-outbreaks-1\\.csv ${reason.source}`))
@@ -34,7 +34,7 @@ describe('a damaged file is never sent', async () => {
 
   test('500 for an empty store', async () => {
     await rename(here.directory, `${here.directory}-away`)
-    await assertRefused(await here.get(CSV), 500, 'file_damaged')
+    await assertProblem(await here.get(CSV), 500, 'file_damaged')
     await rename(`${here.directory}-away`, here.directory)
     assert.equal((await here.get(CSV)).status, 200)
   })
@@ -62,7 +62,7 @@ describe('a file is read through once', async () => {
       )
     },
   })
-  const here = await openDownloads({ slow, checkMs: 300 })
+  const here = await openDownloads({ wrapStore: slow, checkTimeoutMs: 300 })
   const heads = (count: number) => Promise.all(Array.from({ length: count }, () => here.get(CSV, {}, 'HEAD')))
   const statuses = async (count: number) => (await heads(count)).map(({ status }) => status)
   before(() => here.export())
@@ -105,7 +105,7 @@ describe('a file is read through once', async () => {
     await utimes(here.pathOf(CSV), new Date(), new Date(2000))
     const response = await here.get(CSV)
     assert.equal(response.headers.get('retry-after'), '1')
-    assert.match(await assertRefused(response, 503, 'unavailable'), /still being checked/)
+    assert.match(await assertProblem(response, 503, 'unavailable'), /still being checked/)
     open()
     await wait(50)
     assert.deepEqual(await statuses(1), [200])
@@ -128,13 +128,13 @@ test('503 for a file that is replaced or vanishes between two looks at it; the n
       return store.open(name)
     },
   })
-  const here = await openDownloads({ slow: restless })
+  const here = await openDownloads({ wrapStore: restless })
   await here.export()
   for (const next of moves) {
     looks = 0
     move = () => next(here.pathOf(CSV))
     await utimes(here.pathOf(CSV), new Date(), new Date(3000))
-    assert.match(await assertRefused(await here.get(CSV), 503, 'unavailable'), /is being replaced/)
+    assert.match(await assertProblem(await here.get(CSV), 503, 'unavailable'), /is being replaced/)
     await rename(`${here.pathOf(CSV)}.away`, here.pathOf(CSV)).catch(() => {})
     assert.equal((await here.get(CSV)).status, 200)
   }

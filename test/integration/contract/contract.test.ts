@@ -147,8 +147,8 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
     )
     assert.equal(digestOf(records), routes.releases().at(-1)?.digest)
     // Chunks, single versions and files say the same.
-    const { text: whole } = await routes.ask('/v1/hed-outbreaks/outbreaks', { num: 1000 })
-    const { text: filtered } = await routes.ask('/v1/hed-outbreaks/outbreaks', {
+    const { text: whole } = await routes.get('/v1/hed-outbreaks/outbreaks', { num: 1000 })
+    const { text: filtered } = await routes.get('/v1/hed-outbreaks/outbreaks', {
       num: 1000,
       date_to: '9999-01-01',
       release,
@@ -158,7 +158,7 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
       JSON.parse(filtered),
       records.filter((record) => record['date_high'] !== null || record['date_low'] !== null),
     )
-    assert.deepEqual(JSON.parse((await routes.ask(`${OUTBREAKS}/4`)).text), records[3])
+    assert.deepEqual(JSON.parse((await routes.get(`${OUTBREAKS}/4`)).text), records[3])
     await exportRelease(operator, openFileStore(files), dataset, release)
     const lines = (await readFile(path.join(files, `hed-outbreaks-${release}.ndjson`), 'utf8')).trimEnd().split('\n')
     assert.deepEqual(
@@ -184,7 +184,7 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
       [`${HOME}/facets`, { [name]: value }, name],
       [`${HOME}/citation`, { [name]: value }, name],
     ] as const) {
-      const { detail } = await routes.assertRefused(
+      const { detail } = await routes.assertProblem(
         address,
         { ...query, release: 3 },
         400,
@@ -195,10 +195,10 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
       assert.equal((await routes.inject(address, { ...query })).statusCode, 200)
     }
     const schemaOf = async (release: number) =>
-      (JSON.parse((await routes.ask(`${HOME}/schema`, { release })).text) as { required: string[] }).required
+      (JSON.parse((await routes.get(`${HOME}/schema`, { release })).text) as { required: string[] }).required
     assert.deepEqual([(await schemaOf(3)).includes(name), (await schemaOf(last + 1)).includes(name)], [false, true])
     const facetsOf = async (release: number) =>
-      Object.keys(JSON.parse((await routes.ask(`${HOME}/facets`, { release })).text) as object)
+      Object.keys(JSON.parse((await routes.get(`${HOME}/facets`, { release })).text) as object)
     assert.deepEqual([(await facetsOf(3)).includes(name), (await facetsOf(last + 1)).includes(name)], [false, true])
   })
 

@@ -82,22 +82,22 @@ test('its records are read by cursor and by offset, whole or filtered', async ()
       [4, 7, false],
     ],
   )
-  const { text } = await routes.ask('/v1/wastewater/samples', { offset: 1, num: 2 })
+  const { text } = await routes.get('/v1/wastewater/samples', { offset: 1, num: 2 })
   assert.deepEqual(JSON.parse(text), records.slice(1, 3))
   assert.deepEqual(await routes.walk(SAMPLES, { plant: 'South' }), records.slice(3))
   assert.deepEqual(await routes.walk(SAMPLES, { sampled_from: '2024-01-02', num: 1 }), records.slice(1, 3))
-  assert.deepEqual(JSON.parse((await routes.ask(`${HOME}/event-names`)).text), ['Poliovirus_Testland_2024'])
-  await routes.assertRefused(SAMPLES, { country_code: 'FR' }, 400, 'unknown_parameter', 'country_code')
+  assert.deepEqual(JSON.parse((await routes.get(`${HOME}/event-names`)).text), ['Poliovirus_Testland_2024'])
+  await routes.assertProblem(SAMPLES, { country_code: 'FR' }, 400, 'unknown_parameter', 'country_code')
 })
 
 test('it has facets, a series, a schema and a citation, and no summaries of events', async () => {
-  const facets = JSON.parse((await routes.ask(`${HOME}/facets`)).text) as Record<string, { values: unknown }>
+  const facets = JSON.parse((await routes.get(`${HOME}/facets`)).text) as Record<string, { values: unknown }>
   assert.deepEqual(Object.keys(facets), ['event', 'plant', 'counting', 'source_name'])
   assert.deepEqual(facets['plant']?.values, [
     { value: 'North', records: 3 },
     { value: 'South', records: 1 },
   ])
-  const series = JSON.parse((await routes.ask(`${HOME}/series`, { interval: 'isoweek', plant: 'North' })).text) as {
+  const series = JSON.parse((await routes.get(`${HOME}/series`, { interval: 'isoweek', plant: 'North' })).text) as {
     points: { period: string; new: { copies: number | null }; break: boolean }[]
   }
   assert.deepEqual(
@@ -108,9 +108,9 @@ test('it has facets, a series, a schema and a citation, and no summaries of even
       ['2024-W03', null, true],
     ],
   )
-  const schema = JSON.parse((await routes.ask(`${HOME}/schema`)).text) as { title: string; required: string[] }
+  const schema = JSON.parse((await routes.get(`${HOME}/schema`)).text) as { title: string; required: string[] }
   assert.deepEqual([schema.title, schema.required.length], ['WastewaterSample', wastewater.fields.length])
-  const citation = JSON.parse((await routes.ask(`${HOME}/citation`)).text) as { sources: unknown[] }
+  const citation = JSON.parse((await routes.get(`${HOME}/citation`)).text) as { sources: unknown[] }
   assert.deepEqual(citation.sources, [{ source_name: 'Laboratory A', records: 4 }])
   assert.equal((await routes.inject(`${HOME}/events`)).statusCode, 404)
 })
@@ -143,7 +143,7 @@ test('changes, history, rollback and pruning work for it as for the first', asyn
   assert.equal((await rollbackTo(operator, wastewater, 1, 'Back.')).release, 3)
   await pruneReleases(operator, wastewater, 2)
   await routes.refresh()
-  await routes.assertRefused(SAMPLES, { release: 1 }, 410, 'release_pruned')
+  await routes.assertProblem(SAMPLES, { release: 1 }, 410, 'release_pruned')
   const copies = (await routes.walk(SAMPLES, { release: 3 })).map((record) => record['copies'])
   assert.deepEqual(copies, [10, 30, 25, 7])
 })

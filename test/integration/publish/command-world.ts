@@ -149,7 +149,7 @@ export async function openWorld() {
       for (const [i, contents] of releases.entries()) {
         const release = i + 1
         if (release < oldestKept) {
-          await routes.assertRefused(`${HOME}/outbreaks`, { release }, 410, 'release_pruned')
+          await routes.assertProblem(`${HOME}/outbreaks`, { release }, 410, 'release_pruned')
           continue
         }
         assert.deepEqual(await readRelease(release), sorted(contents), `release ${release}`)

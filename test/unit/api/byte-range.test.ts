@@ -1,10 +1,10 @@
-// The Range header: what it asks for, byte by byte, and what is no range at all.
+// The Range header: satisfiable ranges, unsatisfiable ranges, and headers that are ignored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readByteRange } from '../../../src/api/response/byte-range.ts'
 import { fc } from '../../seed.ts'
 
-const understood: [header: string, start: number, end: number][] = [
+const satisfiable: [header: string, start: number, end: number][] = [
   ['bytes=0-', 0, 100],
   ['bytes=0-0', 0, 1],
   ['bytes=10-19', 10, 20],
@@ -18,8 +18,8 @@ const understood: [header: string, start: number, end: number][] = [
   ['BYTES=5-6', 5, 7],
   ['bytes= 5-6 ', 5, 7],
 ]
-for (const [header, start, end] of understood) {
-  test(`${header} of 100 bytes are those from ${start} until before ${end}`, () => {
+for (const [header, start, end] of satisfiable) {
+  test(`${header} of 100 bytes is the range from ${start} up to but not including ${end}`, () => {
     assert.deepEqual(readByteRange(header, 100), { start, end })
   })
 }
@@ -31,7 +31,7 @@ for (const header of ['bytes=100-', 'bytes=100-100', 'bytes=101-200', 'bytes=999
 }
 
 for (const header of ['bytes=0-', 'bytes=0-0', 'bytes=-1', 'bytes=-0']) {
-  test(`${header} of nothing cannot be satisfied`, () => {
+  test(`${header} of an empty file cannot be satisfied`, () => {
     assert.equal(readByteRange(header, 0), 'unsatisfiable')
   })
 }
@@ -42,19 +42,19 @@ const ignored = [
   ...['bytes=9999999999999999-', 'bytes=1-2\n', 'items=500-600', 'bytes=1e3-', 'bytes=1-2,500-600', 'bytes=0 - 5'],
 ]
 for (const header of ignored) {
-  test(`${JSON.stringify(header)} is no range: the whole is sent`, () => {
+  test(`${JSON.stringify(header)} is not a range and is ignored`, () => {
     assert.equal(readByteRange(header, 100), null)
   })
 }
 
-test('a header of thousands of ranges is ignored before they are read', () => {
+test('a header with 250,000 ranges is ignored without parsing them', () => {
   const header = `bytes=${'0-1,'.repeat(250_000)}0-1`
   const began = performance.now()
   assert.equal(readByteRange(header, 100), null)
   assert.ok(performance.now() - began < 50)
 })
 
-test('whatever is asked for, what is sent lies within the file', () => {
+test('every range lies within the file, for any header', () => {
   fc.assert(
     fc.property(fc.string(), fc.option(fc.nat()), fc.option(fc.nat()), fc.nat(), (text, first, last, bytes) => {
       for (const header of [text, `bytes=${text}`, `bytes=${first ?? ''}-${last ?? ''}`]) {

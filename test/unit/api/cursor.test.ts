@@ -1,4 +1,4 @@
-// The cursor: reads back what was written, and nothing else.
+// A cursor is read back as it was written; every other text is rejected.
 import assert from 'node:assert/strict'
 import { generateKeySync } from 'node:crypto'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ const cursors: fc.Arbitrary<Cursor> = fc.record(
   { noNullPrototype: true, requiredKeys: ['release', 'fromId'] },
 )
 
-function assertRefused(text: string, walk = WALK, withKey = key): void {
+function assertProblem(text: string, walk = WALK, withKey = key): void {
   assert.throws(
     () => readCursor(withKey, walk, text),
     (error) => error instanceof Problem && error.code === 'invalid_parameter' && error.parameter === 'page',
@@ -27,7 +27,7 @@ function assertRefused(text: string, walk = WALK, withKey = key): void {
   )
 }
 
-test('every cursor comes back as it was, and fits into an address', () => {
+test('every cursor is read back unchanged, and its text needs no encoding in a URL', () => {
   fc.assert(
     fc.property(cursors, (cursor) => {
       const text = writeCursor(key, WALK, cursor)
@@ -37,64 +37,64 @@ test('every cursor comes back as it was, and fits into an address', () => {
   )
 })
 
-test('a cursor of another walk or under another key is refused', () => {
+test('a cursor of another walk or of another key is rejected', () => {
   fc.assert(
     fc.property(cursors, (cursor) => {
       const text = writeCursor(key, WALK, cursor)
-      for (const walk of ['', `${WALK}/`, WALK.slice(0, -1), '/v2/other/records']) assertRefused(text, walk)
-      assertRefused(text, WALK, newKey())
+      for (const walk of ['', `${WALK}/`, WALK.slice(0, -1), '/v2/other/records']) assertProblem(text, walk)
+      assertProblem(text, WALK, newKey())
     }),
   )
 })
 
-const places: Record<string, Cursor> = {
+const samples: Record<string, Cursor> = {
   'one release': { release: 7, fromId: 123_456 },
   'two releases': { release: 7, from: 5, fromId: 123_456 },
 }
-for (const [kind, place] of Object.entries(places)) {
-  const sample = writeCursor(key, WALK, place)
+for (const [kind, cursor] of Object.entries(samples)) {
+  const sample = writeCursor(key, WALK, cursor)
 
-  test(`every byte with any other value is refused, with ${kind}`, () => {
+  test(`a cursor of ${kind} with any changed byte is rejected`, () => {
     const bytes = Buffer.from(sample, 'base64url')
     for (const i of bytes.keys()) {
-      for (let change = 1; change < 256; change++) {
+      for (let mask = 1; mask < 256; mask++) {
         const damaged = Buffer.from(bytes)
-        damaged[i] = (damaged[i] ?? 0) ^ change
-        assertRefused(damaged.toString('base64url'))
+        damaged[i] = (damaged[i] ?? 0) ^ mask
+        assertProblem(damaged.toString('base64url'))
       }
     }
   })
 
-  test(`every character replaced by any other is refused, also where it would decode to the same bytes, with ${kind}`, () => {
+  test(`a cursor of ${kind} with any changed character is rejected, even if it decodes to the same bytes`, () => {
     for (let i = 0; i < sample.length; i++) {
       for (const character of `${ALPHABET}+/= .%\0é`) {
-        if (character !== sample[i]) assertRefused(sample.slice(0, i) + character + sample.slice(i + 1))
+        if (character !== sample[i]) assertProblem(sample.slice(0, i) + character + sample.slice(i + 1))
       }
     }
   })
 
-  test(`every truncation and every extension is refused, with ${kind}`, () => {
+  test(`a cursor of ${kind} that is shortened or extended is rejected`, () => {
     for (let length = 0; length < sample.length; length++) {
-      assertRefused(sample.slice(0, length))
-      assertRefused(sample.slice(length + 1))
-      assertRefused(sample.slice(0, length) + sample.slice(length + 1))
+      assertProblem(sample.slice(0, length))
+      assertProblem(sample.slice(length + 1))
+      assertProblem(sample.slice(0, length) + sample.slice(length + 1))
     }
-    for (const more of ['A', 'AA', '=', '==', ' ', '\n', '\0', sample]) {
-      assertRefused(sample + more)
-      assertRefused(more + sample)
+    for (const extra of ['A', 'AA', '=', '==', ' ', '\n', '\0', sample]) {
+      assertProblem(sample + extra)
+      assertProblem(extra + sample)
     }
   })
 
-  test(`the place of one cursor under the signature of another is refused, with ${kind}`, () => {
-    const other = Buffer.from(writeCursor(key, WALK, { ...place, release: 8 }), 'base64url')
-    const ours = Buffer.from(sample, 'base64url')
-    assertRefused(Buffer.concat([other.subarray(0, -16), ours.subarray(-16)]).toString('base64url'))
+  test(`a position of ${kind} with the signature of another cursor is rejected`, () => {
+    const other = Buffer.from(writeCursor(key, WALK, { ...cursor, release: 8 }), 'base64url')
+    const signed = Buffer.from(sample, 'base64url')
+    assertProblem(Buffer.concat([other.subarray(0, -16), signed.subarray(-16)]).toString('base64url'))
   })
 }
 
-test('whatever text comes, it is refused and nothing else happens', () => {
+test('any other text is rejected with invalid_parameter', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String()), (text) => assertRefused(text)),
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.base64String()), (text) => assertProblem(text)),
     {
       numRuns: 1000,
     },

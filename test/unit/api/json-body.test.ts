@@ -1,4 +1,4 @@
-// The shapes: exactly the keys of the interface, with the records byte for byte as they are kept.
+// Bodies have exactly the keys of the interface, and records are sent byte for byte as they are stored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -28,7 +28,7 @@ test('v1 is a plain array of the records', () => {
   )
 })
 
-test('v2 is the envelope: has_more says exactly whether there is a cursor', () => {
+test('v2 is the envelope: has_more is true if and only if there is a cursor', () => {
   assert.deepEqual(serialiseEnvelope([], null).parts, ['{"data":[],"has_more":false,"next_page":null}'])
   assert.deepEqual(serialiseEnvelope(['{"id":1}'], 'abc').parts, [
     '{"data":[{"id":1}],"has_more":true,"next_page":"abc"}',
@@ -44,19 +44,19 @@ test('v2 is the envelope: has_more says exactly whether there is a cursor', () =
   )
 })
 
-test('a change is named after what was there before and after', () => {
-  const shaped: [before: string | null, after: string | null, text: string][] = [
+test('the kind of a change follows from the record before and after', () => {
+  const examples: [before: string | null, after: string | null, text: string][] = [
     [null, '{"a": 1}', '"change":"added","release":3,"reason":"duplicate","before":null,"after":{"a": 1}'],
     ['{"a": 1}', '{"a":2}', '"change":"corrected","release":3,"reason":"duplicate","before":{"a": 1},"after":{"a":2}'],
     ['{"a": 1}', null, '"change":"withdrawn","release":3,"reason":"duplicate","before":{"a": 1},"after":null'],
   ]
-  for (const [before, after, text] of shaped) {
+  for (const [before, after, text] of examples) {
     const change = { id: '7', before, after, event: 'E', release: 3, kind: 'added' as const }
     assert.equal(serialiseChange(change, 'duplicate'), `{"id":7,${text}}`)
   }
 })
 
-test('a version says from which release to which it is held', () => {
+test('a version has the first release that contains it and the first that does not', () => {
   assert.equal(
     serialiseVersion({ from: 2, to: 5, body: '{"a": 1}' }),
     '{"from_release":2,"to_release":5,"record":{"a": 1}}',
@@ -64,8 +64,8 @@ test('a version says from which release to which it is held', () => {
   assert.equal(serialiseVersion({ from: 2, to: null, body: '{}' }), '{"from_release":2,"to_release":null,"record":{}}')
 })
 
-test('the releases that held a record are said in a sentence', () => {
-  const said: [spans: ReleaseRange[], sentence: string][] = [
+test('a sentence lists the releases that contain a record', () => {
+  const examples: [ranges: ReleaseRange[], sentence: string][] = [
     [[], 'No release contains it.'],
     [[{ from: 3, to: 4 }], 'Releases that contain it: 3.'],
     [[{ from: 3, to: null }], 'Releases that contain it: 3 and later.'],
@@ -80,5 +80,5 @@ test('the releases that held a record are said in a sentence', () => {
       'Releases that contain it: 1 to 4; 6; 9 and later.',
     ],
   ]
-  for (const [spans, sentence] of said) assert.equal(describeRanges(spans), sentence)
+  for (const [ranges, sentence] of examples) assert.equal(describeRanges(ranges), sentence)
 })

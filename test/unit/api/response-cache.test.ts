@@ -1,4 +1,4 @@
-// Answers are kept within their bound, made once for all who ask at the same time, and never kept when they failed.
+// The response cache: its size limit, one rendering for concurrent requests, cancellation, and errors, which are not cached.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -10,133 +10,133 @@ const bodyOf = (bytes: number): EncodedBody => ({ bytes: Buffer.alloc(bytes), en
 
 function countingCache(megabytes: number) {
   const cache = createResponseCache(megabytes)
-  const made: string[] = []
-  const ask = (key: string, bytes: number) =>
+  const rendered: string[] = []
+  const get = (key: string, bytes: number) =>
     cache(key, async () => {
-      made.push(key)
+      rendered.push(key)
       await wait(5)
       return bodyOf(bytes)
     })
-  return { cache, ask, made }
+  return { cache, get, rendered }
 }
 
-test('what was made is given again without being made again', async () => {
-  const { ask, made } = countingCache(1)
-  const first = await ask('a', 1000)
-  assert.equal(await ask('a', 1000), first)
-  assert.deepEqual(made, ['a'])
+test('a cached body is not rendered again', async () => {
+  const { get, rendered } = countingCache(1)
+  const first = await get('a', 1000)
+  assert.equal(await get('a', 1000), first)
+  assert.deepEqual(rendered, ['a'])
 })
 
-test('what a hundred ask for at the same time is made once', async () => {
-  const { ask, made } = countingCache(1)
-  const answers = await Promise.all(Array.from({ length: 100 }, () => ask('a', 1000)))
-  assert.equal(new Set(answers).size, 1)
-  assert.deepEqual(made, ['a'])
+test('a hundred concurrent requests for one body cause one rendering', async () => {
+  const { get, rendered } = countingCache(1)
+  const results = await Promise.all(Array.from({ length: 100 }, () => get('a', 1000)))
+  assert.equal(new Set(results).size, 1)
+  assert.deepEqual(rendered, ['a'])
 })
 
-test('the bound of bytes holds: what was asked for longest ago goes first', async () => {
-  const { ask, made } = countingCache(1)
-  for (const key of ['a', 'b', 'c']) await ask(key, 300_000)
-  await ask('a', 300_000)
-  await ask('d', 300_000)
-  for (const key of ['a', 'c', 'd', 'b']) await ask(key, 300_000)
-  assert.deepEqual(made, ['a', 'b', 'c', 'd', 'b'])
+test('when the size limit is reached, the least recently used body is removed', async () => {
+  const { get, rendered } = countingCache(1)
+  for (const key of ['a', 'b', 'c']) await get(key, 300_000)
+  await get('a', 300_000)
+  await get('d', 300_000)
+  for (const key of ['a', 'c', 'd', 'b']) await get(key, 300_000)
+  assert.deepEqual(rendered, ['a', 'b', 'c', 'd', 'b'])
 })
 
-test('many small answers are bounded too', async () => {
-  const { ask, made } = countingCache(1)
+test('the size limit also applies to many small bodies', async () => {
+  const { get, rendered } = countingCache(1)
   const keys = Array.from({ length: 1100 }, (_, i) => `key ${i}`)
-  await Promise.all(keys.map((key) => ask(key, 1)))
-  await ask('key 0', 1)
-  assert.equal(made.length, 1101)
+  await Promise.all(keys.map((key) => get(key, 1)))
+  await get('key 0', 1)
+  assert.equal(rendered.length, 1101)
 })
 
-test('an answer larger than the bound is given and not kept, and with no bound at all nothing is', async () => {
+test('a body larger than the size limit is returned but not cached; with a limit of 0 nothing is cached', async () => {
   for (const [megabytes, bytes] of [
     [1, 2_000_000],
     [0, 10],
   ] as const) {
-    const { ask, made } = countingCache(megabytes)
-    assert.equal((await ask('a', bytes)).bytes.length, bytes)
-    await ask('a', bytes)
-    assert.deepEqual(made, ['a', 'a'])
+    const { get, rendered } = countingCache(megabytes)
+    assert.equal((await get('a', bytes)).bytes.length, bytes)
+    await get('a', bytes)
+    assert.deepEqual(rendered, ['a', 'a'])
   }
 })
 
-test('a failure reaches everybody who waited, and the next one to ask is answered', async () => {
-  const { cache, ask } = countingCache(1)
+test('an error reaches every waiting request, and the next request succeeds', async () => {
+  const { cache, get } = countingCache(1)
   const fail = () =>
     cache('a', async () => {
       await wait(5)
       throw new Error('no')
     })
-  const answers = await Promise.allSettled([fail(), fail(), ask('a', 10)])
+  const results = await Promise.allSettled([fail(), fail(), get('a', 10)])
   assert.deepEqual(
-    answers.map(({ status }) => status),
+    results.map(({ status }) => status),
     ['rejected', 'rejected', 'rejected'],
   )
-  assert.equal((await ask('a', 10)).bytes.length, 10)
+  assert.equal((await get('a', 10)).bytes.length, 10)
 })
 
-/** A body that is made when the test says so, and the signal it is made under. */
-function heldBody() {
-  const begun: (AbortSignal | undefined)[] = []
+/** A body that the test resolves, and the signals of its renderings. */
+function deferredBody() {
+  const signals: (AbortSignal | undefined)[] = []
   const body = Promise.withResolvers<EncodedBody>()
-  const make = () => {
-    begun.push(currentSignal())
+  const render = () => {
+    signals.push(currentSignal())
     return body.promise
   }
-  return { begun, make, body }
+  return { signals, render, body }
 }
 
-const isAbandoned = (error: unknown) => error instanceof Problem && error.code === 'client_closed_request'
+const isClientClosed = (error: unknown) => error instanceof Problem && error.code === 'client_closed_request'
 
-test('one of several that leaves gets no body, the others do, and nothing is cancelled', async () => {
+test('when one of two waiting requests is closed, the other gets the body and nothing is cancelled', async () => {
   const cache = createResponseCache(1)
-  const { begun, make, body } = heldBody()
+  const { signals, render, body } = deferredBody()
   const [first, second] = [new AbortController(), new AbortController()]
-  const leaving = runWithSignal(first, () => cache('a', make))
-  const staying = runWithSignal(second, () => cache('a', make))
+  const cancelled = runWithSignal(first, () => cache('a', render))
+  const waiting = runWithSignal(second, () => cache('a', render))
   first.abort()
-  await assert.rejects(leaving, isAbandoned)
-  assert.deepEqual([begun.length, begun[0]?.aborted], [1, false])
+  await assert.rejects(cancelled, isClientClosed)
+  assert.deepEqual([signals.length, signals[0]?.aborted], [1, false])
   body.resolve(bodyOf(10))
-  assert.equal((await staying).bytes.length, 10)
+  assert.equal((await waiting).bytes.length, 10)
 })
 
-test('when the last one leaves the work is cancelled, and the next to ask begins anew', async () => {
+test('when all waiting requests are closed, the rendering is cancelled, and the next request starts a new one', async () => {
   const cache = createResponseCache(1)
-  const { begun, make, body } = heldBody()
+  const { signals, render, body } = deferredBody()
   const controllers = [new AbortController(), new AbortController(), new AbortController()]
-  const leaving = controllers.map((controller) => runWithSignal(controller, () => cache('a', make)))
+  const cancelled = controllers.map((controller) => runWithSignal(controller, () => cache('a', render)))
   for (const controller of controllers) controller.abort()
-  for (const one of leaving) await assert.rejects(one, isAbandoned)
-  assert.deepEqual([begun.length, begun[0]?.aborted], [1, true])
-  const next = runWithSignal(new AbortController(), () => cache('a', make))
-  assert.deepEqual([begun.length, begun[1]?.aborted], [2, false])
+  for (const request of cancelled) await assert.rejects(request, isClientClosed)
+  assert.deepEqual([signals.length, signals[0]?.aborted], [1, true])
+  const next = runWithSignal(new AbortController(), () => cache('a', render))
+  assert.deepEqual([signals.length, signals[1]?.aborted], [2, false])
   body.resolve(bodyOf(10))
   assert.equal((await next).bytes.length, 10)
 })
 
-test('work that somebody without a signal waits for is never cancelled', async () => {
+test('a rendering is not cancelled while a request without a signal waits for it', async () => {
   const cache = createResponseCache(1)
-  const { begun, make, body } = heldBody()
+  const { signals, render, body } = deferredBody()
   const controller = new AbortController()
-  const leaving = runWithSignal(controller, () => cache('a', make))
-  const staying = cache('a', make)
+  const cancelled = runWithSignal(controller, () => cache('a', render))
+  const waiting = cache('a', render)
   controller.abort()
-  await assert.rejects(leaving, isAbandoned)
-  assert.equal(begun[0]?.aborted, false)
+  await assert.rejects(cancelled, isClientClosed)
+  assert.equal(signals[0]?.aborted, false)
   body.resolve(bodyOf(10))
-  assert.equal((await staying).bytes.length, 10)
+  assert.equal((await waiting).bytes.length, 10)
 })
 
-test('who has left before the work begins gets nothing, and it is cancelled at once', async () => {
+test('a request that is closed before the rendering starts is rejected, and the rendering is cancelled', async () => {
   const cache = createResponseCache(1)
-  const { begun, make } = heldBody()
+  const { signals, render } = deferredBody()
   await assert.rejects(
-    runWithSignal({ signal: AbortSignal.abort() }, () => cache('a', make)),
-    isAbandoned,
+    runWithSignal({ signal: AbortSignal.abort() }, () => cache('a', render)),
+    isClientClosed,
   )
-  assert.equal(begun[0]?.aborted, true)
+  assert.equal(signals[0]?.aborted, true)
 })

@@ -1,11 +1,11 @@
-// Weeks and months against published tables, and day by day against formulas that share nothing with ours.
+// Weeks and months, compared with published tables and, day by day, with independent formulas.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDay, INTERVALS, type Interval, parseDay, periodOf } from '../../../src/methods/calendar.ts'
 
 const nameOf = (interval: Interval, day: string) => periodOf(interval, parseDay(day)).name
 
-/** ISO 8601 gives the first three as examples; the others are known edges of years. */
+/** The first three are examples of ISO 8601; the others are at the start or end of years. */
 const isoWeeks: [day: string, week: string][] = [
   ['1995-01-01', '1994-W52'],
   ['1996-12-31', '1997-W01'],
@@ -53,15 +53,15 @@ const epiWeeks: [day: string, week: string][] = [
   ['2022-01-02', '2022-EW01'],
 ]
 
-test('ISO weeks are those of the tables', () => {
+test('ISO weeks agree with the table', () => {
   for (const [day, week] of isoWeeks) assert.equal(nameOf('isoweek', day), week, day)
 })
 
-test('epidemiological weeks are those of the tables', () => {
+test('epidemiological weeks agree with the table', () => {
   for (const [day, week] of epiWeeks) assert.equal(nameOf('epiweek', day), week, day)
 })
 
-test('a day and a month are named as they are written', () => {
+test('the name of a day is YYYY-MM-DD, the name of a month YYYY-MM', () => {
   assert.deepEqual(periodOf('day', parseDay('2024-02-29')), { name: '2024-02-29', first: 19782, last: 19782 })
   const { name, first, last } = periodOf('month', parseDay('2024-02-29'))
   assert.deepEqual([name, formatDay(first), formatDay(last)], ['2024-02', '2024-02-01', '2024-02-29'])
@@ -70,7 +70,7 @@ test('a day and a month are named as they are written', () => {
   assert.equal(formatDay(periodOf('month', parseDay('0033-04-03')).last), '0033-04-30')
 })
 
-/** From the day of the year and the day of the week alone, as the rules are told. */
+/** Computed from the day of the year and the day of the week only. */
 function countWeek(day: Date, weekdayOf: (day: Date) => number): string {
   const year = day.getUTCFullYear()
   const ordinal = Math.round((day.getTime() - Date.UTC(year, 0, 1)) / 86_400_000) + 1
@@ -80,14 +80,14 @@ function countWeek(day: Date, weekdayOf: (day: Date) => number): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
-/** A year has 53 weeks where its first or its last day is the middle day of a week. */
+/** A year has 53 weeks if its first or its last day is the fourth day of a week. */
 const weeksIn = (year: number, weekdayOf: (day: Date) => number) =>
-  [Date.UTC(year, 0, 1), Date.UTC(year, 11, 31)].some((edge) => weekdayOf(new Date(edge)) === 4) ? 53 : 52
+  [Date.UTC(year, 0, 1), Date.UTC(year, 11, 31)].some((day) => weekdayOf(new Date(day)) === 4) ? 53 : 52
 
 const isoWeekday = (day: Date) => day.getUTCDay() || 7
 const epiWeekday = (day: Date) => day.getUTCDay() + 1
 
-test('every day of 1930 to 2040 lies in the week that the other formula gives', () => {
+test('every day from 1930 to 2040 is in the week of the independent formula', () => {
   for (let day = parseDay('1930-01-01'); day <= parseDay('2040-12-31'); day++) {
     const date = new Date(day * 86_400_000)
     assert.equal(periodOf('isoweek', day).name, countWeek(date, isoWeekday))
@@ -95,17 +95,17 @@ test('every day of 1930 to 2040 lies in the week that the other formula gives', 
   }
 })
 
-test('spans follow each other without a gap, hold their days, and are named but once', () => {
+test('periods are contiguous, contain their days and have unique names', () => {
   for (const interval of INTERVALS) {
     const names = new Set<string>()
     let expected = periodOf(interval, parseDay('1930-01-01')).first
     while (expected < parseDay('2040-12-31')) {
-      const span = periodOf(interval, expected)
-      assert.equal(span.first, expected)
-      assert.deepEqual(periodOf(interval, span.last), span)
-      assert.ok(!names.has(span.name), span.name)
-      names.add(span.name)
-      expected = span.last + 1
+      const period = periodOf(interval, expected)
+      assert.equal(period.first, expected)
+      assert.deepEqual(periodOf(interval, period.last), period)
+      assert.ok(!names.has(period.name), period.name)
+      names.add(period.name)
+      expected = period.last + 1
     }
   }
 })

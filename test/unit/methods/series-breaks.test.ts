@@ -1,4 +1,4 @@
-// Where a series breaks, record by record; and that neither the order of the records nor their number at a time matters.
+// The breaks of a series: examples, comparison with a direct implementation of the rule, and independence of the order of records.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findBreaks, type SeriesRecord } from '../../../src/methods/series-breaks.ts'
@@ -22,37 +22,49 @@ const record = (
 })
 
 const examples: [title: string, records: SeriesRecord[], breaks: number[]][] = [
-  ['a count that falls', [record(1, 1, [5]), record(2, 2, [4]), record(3, 3, [4])], [2]],
-  ['one of two counts that falls', [record(1, 1, [5, 2]), record(2, 2, [6, 1])], [2]],
-  ['an unknown count leaves the last one known', [record(1, 1, [5]), record(2, 2, [null]), record(3, 3, [4])], [3]],
-  ['the day before counts, not the highest', [record(1, 1, [9]), record(2, 2, [5]), record(3, 3, [6])], [2]],
+  ['a count that decreases is a break', [record(1, 1, [5]), record(2, 2, [4]), record(3, 3, [4])], [2]],
+  ['a decrease of one of two counts is a break', [record(1, 1, [5, 2]), record(2, 2, [6, 1])], [2]],
+  [
+    'after an unknown count, the last known count is compared',
+    [record(1, 1, [5]), record(2, 2, [null]), record(3, 3, [4])],
+    [3],
+  ],
+  [
+    'a count is compared with the previous day, not with the maximum',
+    [record(1, 1, [9]), record(2, 2, [5]), record(3, 3, [6])],
+    [2],
+  ],
   ['records of one day are not compared with each other', [record(1, 1, [5]), record(2, 1, [4])], []],
   [
-    'of one day the last reported stands, whatever its id',
+    'the last report of a day is compared, regardless of its id',
     [record(1, 1, [3], { reported: day(9) }), record(2, 1, [8], { reported: day(5) }), record(3, 2, [4])],
     [],
   ],
   [
-    'of one day an unknown report is the first',
+    'a report with an unknown date is the first of its day',
     [record(1, 1, [8], { reported: day(5) }), record(2, 1, [3]), record(3, 2, [4])],
     [3],
   ],
-  ['of equal reports the highest id stands', [record(1, 1, [8]), record(2, 1, [3]), record(3, 2, [4])], []],
-  ['each record of a day is judged', [record(1, 1, [8]), record(2, 2, [7]), record(3, 2, [9])], [2]],
   [
-    'a record without a day is neither judged nor compared with',
-    [record(1, 1, [8]), record(2, null, [1]), record(3, 2, [8])],
+    'of reports with the same date the highest id is compared',
+    [record(1, 1, [8]), record(2, 1, [3]), record(3, 2, [4])],
     [],
   ],
-  ['new counts may fall', [record(1, 1, [5], { kind: 'new' }), record(2, 2, [4], { kind: 'new' })], []],
-  ['counts of a kind that may fall', [record(1, 1, [5], { kind: 'point' }), record(2, 2, [4], { kind: 'point' })], []],
+  ['each record of a day is checked', [record(1, 1, [8]), record(2, 2, [7]), record(3, 2, [9])], [2]],
+  ['a record without a day is ignored', [record(1, 1, [8]), record(2, null, [1]), record(3, 2, [8])], []],
+  ['new counts may decrease', [record(1, 1, [5], { kind: 'new' }), record(2, 2, [4], { kind: 'new' })], []],
   [
-    'counts since the event began',
+    'point-in-time counts may decrease',
+    [record(1, 1, [5], { kind: 'point' }), record(2, 2, [4], { kind: 'point' })],
+    [],
+  ],
+  [
+    'cumulative counts must not decrease',
     [record(1, 1, [5], { kind: 'cumulative' }), record(2, 2, [4], { kind: 'cumulative' })],
     [2],
   ],
   [
-    'counts since a period began are compared within the period',
+    'period-to-date counts are compared within their period',
     [
       record(1, 1, [5], { kind: 'period_to_date', begins: day(1) }),
       record(2, 2, [1], { kind: 'period_to_date', begins: day(2) }),
@@ -62,7 +74,7 @@ const examples: [title: string, records: SeriesRecord[], breaks: number[]][] = [
     [3],
   ],
   [
-    'a definition that changes',
+    'a change of the case definition is a break',
     [
       record(1, 1, [null], { definition: 'a' }),
       record(2, 2, [null], { definition: 'a' }),
@@ -83,7 +95,7 @@ for (const [title, records, breaks] of examples)
 
 const counts = fc.array(fc.option(fc.integer({ min: 0, max: 6 })), { minLength: 2, maxLength: 2 })
 const someDay = fc.integer({ min: 1, max: 6 }).map(day)
-const drawn = fc
+const anyRecords = fc
   .array(
     fc.record({
       day: fc.option(someDay),
@@ -95,42 +107,43 @@ const drawn = fc
     }),
     { maxLength: 14 },
   )
-  .map((records): SeriesRecord[] => records.map((each, i) => ({ ...each, id: i + 1 })))
+  .map((records): SeriesRecord[] => records.map((fields, i) => ({ ...fields, id: i + 1 })))
 
-/** The rule read off its sentence, for each record by itself and without any state. */
-function isBreak(own: SeriesRecord, all: readonly SeriesRecord[]): boolean {
-  const { day: today } = own
+/** A direct implementation of the rule, for a single record and without state. */
+function isBreak(current: SeriesRecord, all: readonly SeriesRecord[]): boolean {
+  const { day: today } = current
   if (today === null) return false
   const earlier = all.filter((other) => other.day !== null && other.day < today)
-  const standing = (comparable: readonly SeriesRecord[]) =>
+  const latestFirst = (comparable: readonly SeriesRecord[]) =>
     comparable
-      .filter((one) => !comparable.some((other) => other.day === one.day && isLater(other, one)))
-      .toSorted((one, other) => ((one.day ?? '') < (other.day ?? '') ? 1 : -1))
-  const predecessor = standing(earlier)[0]
+      .filter((a) => !comparable.some((b) => b.day === a.day && isLater(b, a)))
+      .toSorted((a, b) => ((a.day ?? '') < (b.day ?? '') ? 1 : -1))
+  const predecessor = latestFirst(earlier)[0]
   const redefined =
-    predecessor?.definition != null && own.definition !== null && predecessor.definition !== own.definition
-  if (own.kind === 'new') return redefined
-  const compared = standing(
+    predecessor?.definition != null && current.definition !== null && predecessor.definition !== current.definition
+  if (current.kind === 'new') return redefined
+  const compared = latestFirst(
     earlier.filter(
       (other) =>
-        other.kind === own.kind && (own.kind === 'cumulative' || (own.begins !== null && other.begins === own.begins)),
+        other.kind === current.kind &&
+        (current.kind === 'cumulative' || (current.begins !== null && other.begins === current.begins)),
     ),
   )
-  const fell = own.counts.some((count, i) => {
+  const decreased = current.counts.some((count, i) => {
     const before = compared.find((other) => other.counts[i] !== null)?.counts[i]
     return count !== null && before != null && count < before
   })
-  return fell || redefined
+  return decreased || redefined
 }
-const isLater = (one: SeriesRecord, other: SeriesRecord) => {
-  const [a, b] = [one.reported ?? '', other.reported ?? '']
-  return a > b || (a === b && one.id > other.id)
+const isLater = (a: SeriesRecord, b: SeriesRecord) => {
+  const [reportedA, reportedB] = [a.reported ?? '', b.reported ?? '']
+  return reportedA > reportedB || (reportedA === reportedB && a.id > b.id)
 }
 
-test('the breaks are those of the rule, read off its sentence', () => {
+test('the breaks agree with a direct implementation of the rule', () => {
   fc.assert(
-    fc.property(drawn, (records) => {
-      const expected = records.filter((each) => isBreak(each, records)).map(({ id }) => id)
+    fc.property(anyRecords, (records) => {
+      const expected = records.filter((current) => isBreak(current, records)).map(({ id }) => id)
       assert.deepEqual(
         [...findBreaks(records).keys()].sort((a, b) => a - b),
         expected,
@@ -141,7 +154,7 @@ test('the breaks are those of the rule, read off its sentence', () => {
 })
 
 test('the order of the records does not matter', () => {
-  const shuffled = drawn.chain((records) =>
+  const shuffled = anyRecords.chain((records) =>
     fc.tuple(fc.constant(records), fc.shuffledSubarray(records, { minLength: records.length })),
   )
   fc.assert(

@@ -1,4 +1,4 @@
-// Counts over time: sums and differences of small series, by hand; and properties that hold for any.
+// Counts over time: examples of sums and differences in small series, and properties of any series.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDay } from '../../../src/methods/calendar.ts'
@@ -20,13 +20,15 @@ const report = (last: string | null, counts: (number | null)[], more: Partial<Re
 const total = (last: string, counts: (number | null)[], more: Partial<Report> = {}) =>
   report(last, counts, { first: parseDay('2020-01-01'), kind: 'cumulative', ...more })
 
-/** The points without what is as usual. */
+/** The period, the new and the cumulative count of each point, and the flags that are true. */
 const pointsOf = (reports: Report[], interval: 'day' | 'isoweek' | 'epiweek' | 'month' = 'isoweek') =>
   aggregate(reports, interval).points.map((point) => {
-    const { period, first_day, last_day, ...shaped } = formatPoint(point, ['cases'])
+    const { period, first_day, last_day, ...formatted } = formatPoint(point, ['cases'])
     assert.ok(first_day <= last_day)
-    const flags = (['derived', 'break', 'includes_earlier_days', 'overlapping'] as const).filter((flag) => shaped[flag])
-    return [period, shaped.new['cases'], shaped.cumulative['cases'], ...flags]
+    const flags = (['derived', 'break', 'includes_earlier_days', 'overlapping'] as const).filter(
+      (flag) => formatted[flag],
+    )
+    return [period, formatted.new['cases'], formatted.cumulative['cases'], ...flags]
   })
 
 test('new counts are added up within an interval', () => {
@@ -43,7 +45,7 @@ test('new counts are added up within an interval', () => {
   assert.equal(pointsOf(days, 'day').length, 3)
 })
 
-test('a count that is not known is not 0', () => {
+test('an unknown count is not 0', () => {
   const { points } = aggregate(
     [report('2020-03-02', [null]), report('2020-03-03', [0]), report('2020-03-09', [null])],
     'isoweek',
@@ -58,12 +60,12 @@ test('a count that is not known is not 0', () => {
 })
 
 test('a report that covers more than its interval is marked, and not divided', () => {
-  const spread = [report('2020-03-08', [7], { first: parseDay('2020-02-28') })]
-  assert.deepEqual(pointsOf(spread), [['2020-W10', 7, null, 'includes_earlier_days']])
-  assert.deepEqual(pointsOf(spread, 'month'), [['2020-03', 7, null, 'includes_earlier_days']])
+  const long = [report('2020-03-08', [7], { first: parseDay('2020-02-28') })]
+  assert.deepEqual(pointsOf(long), [['2020-W10', 7, null, 'includes_earlier_days']])
+  assert.deepEqual(pointsOf(long, 'month'), [['2020-03', 7, null, 'includes_earlier_days']])
 })
 
-test('from cumulative counts new ones are derived, the first of which is not known', () => {
+test('new counts are derived from cumulative counts, and the first is unknown', () => {
   assert.deepEqual(pointsOf([total('2020-03-08', [10]), total('2020-03-15', [15]), total('2020-03-22', [15])]), [
     ['2020-W10', null, 10, 'derived', 'includes_earlier_days'],
     ['2020-W11', 5, 15, 'derived'],
@@ -71,7 +73,7 @@ test('from cumulative counts new ones are derived, the first of which is not kno
   ])
 })
 
-test('a difference over a gap is marked as of days before', () => {
+test('a difference over a gap is marked includes_earlier_days', () => {
   assert.deepEqual(pointsOf([total('2020-03-08', [10]), total('2020-03-29', [40])])[1], [
     '2020-W13',
     30,
@@ -81,19 +83,19 @@ test('a difference over a gap is marked as of days before', () => {
   ])
 })
 
-test('a fall is a break and gives no number, and so does a break that is said', () => {
-  const fall = [total('2020-03-08', [10]), total('2020-03-15', [8]), total('2020-03-22', [9])]
-  assert.deepEqual(pointsOf(fall).slice(1), [
+test('a decrease or a declared break gives no number and is marked break', () => {
+  const decrease = [total('2020-03-08', [10]), total('2020-03-15', [8]), total('2020-03-22', [9])]
+  assert.deepEqual(pointsOf(decrease).slice(1), [
     ['2020-W11', null, 8, 'derived', 'break'],
     ['2020-W12', 1, 9, 'derived'],
   ])
-  const said = [total('2020-03-08', [10]), total('2020-03-15', [30], { broken: true })]
-  assert.deepEqual(pointsOf(said)[1], ['2020-W11', null, 30, 'derived', 'break'])
-  const fresh = [report('2020-03-08', [10]), report('2020-03-15', [30], { broken: true })]
-  assert.deepEqual(pointsOf(fresh)[1], ['2020-W11', 30, null, 'break'])
+  const declared = [total('2020-03-08', [10]), total('2020-03-15', [30], { broken: true })]
+  assert.deepEqual(pointsOf(declared)[1], ['2020-W11', null, 30, 'derived', 'break'])
+  const newCounts = [report('2020-03-08', [10]), report('2020-03-15', [30], { broken: true })]
+  assert.deepEqual(pointsOf(newCounts)[1], ['2020-W11', 30, null, 'break'])
 })
 
-test('one broken series leaves the sum of several without a number', () => {
+test('a break in one series gives no sum over several series', () => {
   const set = [
     total('2020-03-08', [10]),
     total('2020-03-15', [8]),
@@ -103,7 +105,7 @@ test('one broken series leaves the sum of several without a number', () => {
   assert.deepEqual(pointsOf(set)[1], ['2020-W11', null, 11, 'derived', 'break'])
 })
 
-test('a cumulative count stands until the next one of its series', () => {
+test('a cumulative count is used until the next report of its series', () => {
   const set = [
     total('2020-03-08', [10]),
     total('2020-03-08', [100], { series: 't' }),
@@ -117,7 +119,7 @@ test('a cumulative count stands until the next one of its series', () => {
   ])
 })
 
-test('of several reports about the same days the latest stands', () => {
+test('of several reports for the same days only the latest is counted', () => {
   const late = report('2020-03-08', [7], { reported: '2020-04-01' })
   const early = report('2020-03-08', [5], { reported: '2020-03-09' })
   const other = report('2020-03-08', [2], { series: 't' })
@@ -125,12 +127,12 @@ test('of several reports about the same days the latest stands', () => {
   assert.deepEqual([points[0]?.incident, points[0]?.reports, superseded], [[9], 2, 1])
 })
 
-test('reports that overlap in another way are marked', () => {
+test('reports that partly overlap are marked overlapping', () => {
   const week = report('2020-03-08', [7], { first: parseDay('2020-03-02') })
   assert.deepEqual(pointsOf([report('2020-03-04', [3]), week]), [['2020-W10', 10, null, 'overlapping']])
 })
 
-test('where one end of a period is missing the other is the day; without any a report is not counted', () => {
+test('if one end of a period is missing, the other is the day; a report without dates is not counted', () => {
   const { points, undated } = aggregate(
     [
       report('2020-03-08', [1], { last: null }),
@@ -142,7 +144,7 @@ test('where one end of a period is missing the other is the day; without any a r
   assert.deepEqual([points[0]?.incident, undated], [[3], 1])
 })
 
-test('a count since the year began restarts with the year, whose first count is new', () => {
+test('a year-to-date count restarts with the year, and the first count of a later year is new', () => {
   const year = (last: string, count: number, first: string) =>
     report(last, [count], { kind: 'period_to_date', first: parseDay(first) })
   const reports = [
@@ -150,7 +152,7 @@ test('a count since the year began restarts with the year, whose first count is 
     year('2015-12-31', 50, '2015-01-01'),
     year('2016-01-31', 80, '2016-01-01'),
     year('2016-02-29', 95, '2016-01-01'),
-    // A late correction of the old year does not disturb the new one.
+    // A late correction of the old year does not affect the new one.
     year('2016-02-10', 52, '2015-01-01'),
   ]
   assert.deepEqual(pointsOf(reports, 'month'), [
@@ -161,24 +163,24 @@ test('a count since the year began restarts with the year, whose first count is 
   ])
 })
 
-test('a count since the beginning whose last day is not known is not dated by its first', () => {
+test('a cumulative, period-to-date or point count without a last day is undated', () => {
   for (const kind of ['cumulative', 'period_to_date', 'point'] as const) {
     const { points, undated } = aggregate([report('2015-01-01', [37_417], { kind, last: null })], 'month')
     assert.deepEqual([points.length, undated], [0, 1], kind)
   }
 })
 
-test('counts at a moment are not added up over time', () => {
+test('point-in-time counts are not added up over time', () => {
   const beds = [report('2020-03-02', [5], { kind: 'point' }), report('2020-03-03', [6], { kind: 'point' })]
   const { points } = aggregate(beds, 'isoweek')
   assert.deepEqual([points[0]?.incident, points[0]?.total, points[0]?.reports], [[null], [null], 2])
 })
 
-test('a correction of new counts is taken off', () => {
+test('a negative correction is subtracted from the new counts', () => {
   assert.deepEqual(pointsOf([report('2020-03-02', [5]), report('2020-03-03', [-2])]), [['2020-W10', 3, null]])
 })
 
-test('no reports, no points', () => {
+test('without reports there are no points', () => {
   assert.deepEqual(aggregate([], 'day'), { points: [], series: 0, undated: 0, superseded: 0 })
 })
 
@@ -208,10 +210,10 @@ const anyReports = fc
     ),
   )
 
-test('whatever comes, no number is negative, every report is in one point, and intervals do not change the sum', () => {
+test('for any reports, no number is negative, every report is in one point, and the sum does not depend on the interval', () => {
   fc.assert(
     fc.property(anyReports, (reports) => {
-      const fresh = reports.filter((one) => one.kind === 'new')
+      const newCounts = reports.filter(({ kind }) => kind === 'new')
       const sums = (['day', 'isoweek', 'epiweek', 'month'] as const).map((interval) => {
         const { points, superseded } = aggregate(reports, interval)
         assert.equal(
@@ -224,7 +226,7 @@ test('whatever comes, no number is negative, every report is in one point, and i
           points.map(({ period }) => period.first),
           points.map(({ period }) => period.first).toSorted((a, b) => a - b),
         )
-        return aggregate(fresh, interval).points.reduce((sum, point) => sum + (point.incident[0] ?? 0), 0)
+        return aggregate(newCounts, interval).points.reduce((sum, point) => sum + (point.incident[0] ?? 0), 0)
       })
       assert.equal(new Set(sums).size, 1)
     }),
@@ -232,16 +234,16 @@ test('whatever comes, no number is negative, every report is in one point, and i
   )
 })
 
-test('new counts derived from the sums of new counts are those counts again', () => {
+test('new counts derived from running sums are the original counts', () => {
   fc.assert(
-    fc.property(fc.array(fc.nat(500), { minLength: 2, maxLength: 40 }), (news) => {
+    fc.property(fc.array(fc.nat(500), { minLength: 2, maxLength: 40 }), (counted) => {
       let sum = 0
-      const totals = news.map((count, i) =>
+      const totals = counted.map((count, i) =>
         total(new Date(Date.UTC(2020, 0, 6 + i)).toISOString().slice(0, 10), [(sum += count)]),
       )
       assert.deepEqual(
         aggregate(totals, 'day').points.map((point) => point.incident[0]),
-        [null, ...news.slice(1)],
+        [null, ...counted.slice(1)],
       )
     }),
   )

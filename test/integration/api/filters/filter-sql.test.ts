@@ -159,7 +159,7 @@ describe('a scan', () => {
     releases.push(...routes.releases())
   })
 
-  const ask = (query: Record<string, unknown>, number: number): FilterQuery => ({
+  const queryOf = (query: Record<string, unknown>, number: number): FilterQuery => ({
     dataset: hedOutbreaks,
     filters: parseFilters(hedOutbreaks, query),
     release: releases[number - 1] as PublishedRelease,
@@ -171,7 +171,7 @@ describe('a scan', () => {
     const ids: number[] = []
     let pages = 0
     for (let fromId: number | null = 1; fromId !== null; pages++) {
-      const { parts, nextId } = await readFilteredPage(routes.api, ask(query, number), { fromId, limit, budget })
+      const { parts, nextId } = await readFilteredPage(routes.api, queryOf(query, number), { fromId, limit, budget })
       assert.ok(
         parts.length <= limit && (nextId === null || nextId > fromId),
         `a walk from ${fromId} goes to ${nextId}`,
@@ -208,7 +208,7 @@ describe('a scan', () => {
   test('a value that the release does not have is answered without a look, also one that another release has', async () => {
     const asked: string[] = []
     const watched = { ...routes.api, query: async (statement: { text: string }) => (asked.push(statement.text), []) }
-    const page = await readFilteredPage(watched as never, ask({ event: ['Event_9'] }, 4), { fromId: 1, limit: 10 })
+    const page = await readFilteredPage(watched as never, queryOf({ event: ['Event_9'] }, 4), { fromId: 1, limit: 10 })
     assert.deepEqual([page, asked.length], [{ parts: [], nextId: null }, 1])
     assert.match(asked[0] ?? '', /hed_outbreak_facet/)
   })
@@ -217,7 +217,7 @@ describe('a scan', () => {
   const refusedAs = (parameter: string) => (error: unknown) => error instanceof Problem && error.parameter === parameter
 
   test('by offset a page is whole or refused', async () => {
-    const question = ask({ host: ['animal'] }, 4)
+    const question = queryOf({ host: ['animal'] }, 4)
     const whole = await readFilteredOffset(routes.api, question, { fromId: 1, skip: 2, limit: 5 })
     assert.equal(whole.length, 5)
     await assert.rejects(
@@ -231,22 +231,27 @@ describe('a scan', () => {
   })
 
   test('where nothing is filtered an offset begins at its checkpoint, however deep', async () => {
-    const bodies = await readFilteredOffset(routes.api, ask({}, 4), { fromId: 201, skip: 3, limit: 2, budget: few(50) })
+    const bodies = await readFilteredOffset(routes.api, queryOf({}, 4), {
+      fromId: 201,
+      skip: 3,
+      limit: 2,
+      budget: few(50),
+    })
     assert.deepEqual(idsOf(bodies), [204, 205])
   })
 
   test('a total is exact or refused', async () => {
-    assert.equal(await readTotal(routes.api, ask({ event: ['Event_0'], host: ['animal'] }, 4)), 4)
+    assert.equal(await readTotal(routes.api, queryOf({ event: ['Event_0'], host: ['animal'] }, 4)), 4)
     await assert.rejects(
-      readTotal(routes.api, ask({ event: ['Event_0'], host: ['animal'] }, 4), few(99)),
+      readTotal(routes.api, queryOf({ event: ['Event_0'], host: ['animal'] }, 4), few(99)),
       refusedAs('count'),
     )
-    assert.equal(await readTotal(routes.api, ask({ host: ['animal'] }, 4), few(1)), 12)
+    assert.equal(await readTotal(routes.api, queryOf({ host: ['animal'] }, 4), few(1)), 12)
   })
 
   test('versions of other releases do not count as records, and have a bound of their own', async () => {
     // A hundred records of the event, each with four versions.
-    const question = ask({ event: ['Event_0'], host: ['animal'] }, 4)
+    const question = queryOf({ event: ['Event_0'], host: ['animal'] }, 4)
     const place = { fromId: 1, skip: 1, limit: 100 }
     const enough = { records: 100, versions: 400 }
     assert.equal(await readTotal(routes.api, question, enough), 4)
@@ -259,7 +264,7 @@ describe('a scan', () => {
   })
 
   test('counted values are exact, or say that they are not', async () => {
-    const facets = await readFacets(routes.api, ask({ host: ['animal'] }, 4), ['event'])
+    const facets = await readFacets(routes.api, queryOf({ host: ['animal'] }, 4), ['event'])
     assert.deepEqual(
       facets.get('event')?.values.toSorted((one, other) => (one.value < other.value ? -1 : 1)),
       [
@@ -270,13 +275,13 @@ describe('a scan', () => {
     )
     assert.equal(facets.get('event')?.exact, true)
     assert.equal(
-      (await readFacets(routes.api, ask({ host: ['animal'] }, 4), ['event'], few(100))).get('event')?.exact,
+      (await readFacets(routes.api, queryOf({ host: ['animal'] }, 4), ['event'], few(100))).get('event')?.exact,
       false,
     )
   })
 
   test('columns are of all that fit, or of none', async () => {
-    const question = ask({ host: ['animal'] }, 4)
+    const question = queryOf({ host: ['animal'] }, 4)
     assert.equal((await readColumns(routes.api, question, ['id', 'date_low'], 12))?.length, 12)
     assert.equal(await readColumns(routes.api, question, ['id', 'date_low'], 11), null)
   })

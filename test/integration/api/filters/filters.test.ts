@@ -20,10 +20,10 @@ const RECORDS = 20_000
 const ABREAST = 3
 const RUNS = Number(process.env['FILTER_RUNS'] ?? 1000)
 
-const { api, releases, inject, publish, refresh, superuser, assertRefused } = await openRoutes()
+const { api, releases, inject, publish, refresh, superuser, assertProblem } = await openRoutes()
 
 /** A machine that has more to do than this test answers 503 now and then, and means it: try again. */
-async function ask(address: string): Promise<{ text: string }> {
+async function get(address: string): Promise<{ text: string }> {
   for (let left = 20; ; left--) {
     const response = await inject(address)
     if (response.statusCode !== 503 || left === 0) {
@@ -76,19 +76,19 @@ const textOf = (known: readonly Known[]) => known.map(({ body }) => body).join('
 async function assertWalk(asked: Asked, wanted: readonly Known[], num: number) {
   const query = writeQuery({ ...asked, num: [String(num)] })
   let place = 0
-  let page = await ask(`${V2}?${query}`).then(({ text }) => openPage(text))
+  let page = await get(`${V2}?${query}`).then(({ text }) => openPage(text))
   for (;;) {
     assert.ok(page.count <= num)
     assert.equal(page.records, textOf(wanted.slice(place, place + page.count)), query)
     place += page.count
     if (page.next === null) break
-    page = await ask(`${V2}?${query}&page=${page.next}`).then(({ text }) => openPage(text))
+    page = await get(`${V2}?${query}&page=${page.next}`).then(({ text }) => openPage(text))
   }
   assert.equal(place, wanted.length, query)
 }
 
 async function assertOffset(asked: Asked, wanted: readonly Known[], offset: number, num: number) {
-  const { text } = await ask(`${V1}?${writeQuery({ ...asked, offset: [String(offset)], num: [String(num)] })}`)
+  const { text } = await get(`${V1}?${writeQuery({ ...asked, offset: [String(offset)], num: [String(num)] })}`)
   assert.equal(text, `[${textOf(wanted.slice(offset, offset + num))}]`)
 }
 
@@ -195,21 +195,21 @@ describe('two releases', () => {
       const names = Object.keys(wanted[0]?.item ?? {}).filter((name) => (picked as readonly string[]).includes(name))
       const expected = wanted.map(({ item }) => Object.fromEntries(names.map((name) => [name, item[name]])))
       const query = writeQuery({ ...asked, fields: [picked.join(',')], num: ['50'] })
-      const v1 = await ask(`${V1}?${query}`)
+      const v1 = await get(`${V1}?${query}`)
       assert.equal(v1.text, `[${expected.map((record) => JSON.stringify(record)).join(',\n')}]`)
-      assert.equal(openPage((await ask(`${V2}?${query}`)).text).records, v1.text.slice(1, -1))
+      assert.equal(openPage((await get(`${V2}?${query}`)).text).records, v1.text.slice(1, -1))
     }
   })
 
   test('a cursor belongs to its filters, in whatever order they are written, and to no others', async () => {
-    const { next } = openPage((await ask(`${V2}?host=animal&host=human&country_code=CD&num=5`)).text)
-    const same = await ask(`${V2}?country_code=CD&host=human&host=animal&num=5&fields=id&page=${next}`)
+    const { next } = openPage((await get(`${V2}?host=animal&host=human&country_code=CD&num=5`)).text)
+    const same = await get(`${V2}?country_code=CD&host=human&host=animal&num=5&fields=id&page=${next}`)
     assert.equal(openPage(same.text).count, 5)
     for (const other of ['', 'host=animal', 'host=animal&host=human', 'host=animal&host=human&country_code=UG']) {
-      await assertRefused(`${V2}?${other}&page=${next}`.replace('?&', '?'), {}, 400, 'invalid_parameter', 'page')
+      await assertProblem(`${V2}?${other}&page=${next}`.replace('?&', '?'), {}, 400, 'invalid_parameter', 'page')
     }
-    const plain = openPage((await ask(`${V2}?num=5`)).text).next
-    await assertRefused(`${V2}?host=human&page=${plain}`, {}, 400, 'invalid_parameter', 'page')
+    const plain = openPage((await get(`${V2}?num=5`)).text).next
+    await assertProblem(`${V2}?host=human&page=${plain}`, {}, 400, 'invalid_parameter', 'page')
   })
 
   test('what is mixed is said in a header, and refused to whoever is strict', async () => {

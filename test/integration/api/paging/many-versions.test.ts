@@ -62,7 +62,7 @@ describe(`${CORRECTED.length} of ${RECORDS} records have ${RELEASES} versions ea
         const found: unknown[] = []
         const cursors = new Set<string>()
         for (let page = ''; ; ) {
-          const answer = await routes.askPage(`${OUTBREAKS}?${query}&num=${num}${page}`)
+          const answer = await routes.getPage(`${OUTBREAKS}?${query}&num=${num}${page}`)
           found.push(...answer.data.map(({ id }) => id))
           if (answer.next === null) break
           assert.ok(!cursors.has(answer.next), `a cursor came a second time: ${found.length} records were read`)
@@ -85,7 +85,7 @@ describe(`${CORRECTED.length} of ${RECORDS} records have ${RELEASES} versions ea
     const filters = 'event=Event_1&case_status=confirmed'
     const counted = await routes.inject(`${OUTBREAKS}?${filters}&count=exact`)
     assert.deepEqual([counted.statusCode, counted.headers['outbreaks-count']], [200, '4'], counted.body)
-    const facets = JSON.parse((await routes.ask(`${HOME}/facets?${filters}`)).text)
+    const facets = JSON.parse((await routes.get(`${HOME}/facets?${filters}`)).text)
     assert.deepEqual(facets.country_code, { values: [{ value: 'FR', records: 4 }], distinct: 1, exact: true })
     const series = await routes.inject(`${HOME}/series?${filters}&interval=month&mixed=warn`)
     assert.equal(series.statusCode, 200, series.body)

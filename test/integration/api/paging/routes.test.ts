@@ -71,7 +71,7 @@ type Query = Record<string, string | number>
 const inject = (address: string, query: Query = {}) =>
   app.inject({ url: address, query: Object.fromEntries(Object.entries(query).map(([k, v]) => [k, String(v)])) })
 
-async function ask(address: string, query: Query = {}) {
+async function get(address: string, query: Query = {}) {
   const response = await inject(address, query)
   assert.equal(response.statusCode, 200, response.body)
   assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
@@ -85,8 +85,8 @@ interface Page {
 }
 
 /** One v2 page: the records as text, and where it goes on. */
-async function askPage(query: Query) {
-  const { text, release } = await ask(V2, query)
+async function getPage(query: Query) {
+  const { text, release } = await get(V2, query)
   const page = JSON.parse(text) as Page
   assert.deepEqual(Object.keys(page), ['data', 'has_more', 'next_page'])
   assert.equal(page.has_more, page.next_page !== null)
@@ -96,7 +96,7 @@ async function askPage(query: Query) {
 
 const arrayOf = (bodies: string[]) => `[${bodies.join(',\n')}]`
 
-async function assertRefused(address: string, query: Query, status: number, code: string, parameter?: string) {
+async function assertProblem(address: string, query: Query, status: number, code: string, parameter?: string) {
   const response = await inject(address, query)
   const body = response.json()
   assert.deepEqual([response.statusCode, body.code, body.parameter], [status, code, parameter], response.body)
@@ -104,9 +104,9 @@ async function assertRefused(address: string, query: Query, status: number, code
 
 describe('before anything is published', () => {
   for (const address of [V1, V2, NAMES]) {
-    test(`503 nothing_published: ${address}`, () => assertRefused(address, {}, 503, 'nothing_published'))
+    test(`503 nothing_published: ${address}`, () => assertProblem(address, {}, 503, 'nothing_published'))
     test(`400 for a release: ${address}`, () =>
-      assertRefused(address, { release: 1 }, 400, 'invalid_parameter', 'release'))
+      assertProblem(address, { release: 1 }, 400, 'invalid_parameter', 'release'))
   }
 })
 
@@ -118,15 +118,15 @@ describe('one release', () => {
   })
 
   test('it is served at once, a hundred records where nothing is said', async () => {
-    const { text, release, headers } = await ask(V1)
+    const { text, release, headers } = await get(V1)
     assert.equal(text, arrayOf(oracle.bodies.slice(0, 100)))
     assert.deepEqual([release, headers['cache-control']], [1, 'private, no-cache'])
     assert.equal(headers['link'], `<https://api.test${V2}>; rel="successor-version"`)
-    assert.equal((await askPage({})).records, text)
+    assert.equal((await getPage({})).records, text)
   })
 
   test('event names are distinct and sorted by code point', async () => {
-    assert.deepEqual(JSON.parse((await ask(NAMES)).text), [...new Set(oracle.events)].sort())
+    assert.deepEqual(JSON.parse((await get(NAMES)).text), [...new Set(oracle.events)].sort())
   })
 
   const edges = [0, 1, 999, 1000, 1001, 2000, 2999, 3000, RECORDS - 1, RECORDS, RECORDS + 1, 1_000_000, MAX]
@@ -136,7 +136,7 @@ describe('one release', () => {
   test('v1 gives the records from offset on, for any offset and num', () =>
     fc.assert(
       fc.asyncProperty(offsets, nums, async (offset, num) => {
-        assert.equal((await ask(V1, { offset, num })).text, arrayOf(oracle.bodies.slice(offset, offset + num)))
+        assert.equal((await get(V1, { offset, num })).text, arrayOf(oracle.bodies.slice(offset, offset + num)))
       }),
       { numRuns: 150 },
     ))
@@ -148,8 +148,8 @@ describe('one release', () => {
         let page: string | null | undefined
         for (let i = 0; page !== null; i++) {
           const num = cuts[i % cuts.length] ?? 1
-          const answer = await askPage(page === undefined ? { num } : { num, page })
-          assert.equal(answer.records, (await ask(V1, { offset, num })).text)
+          const answer = await getPage(page === undefined ? { num } : { num, page })
+          assert.equal(answer.records, (await get(V1, { offset, num })).text)
           offset += answer.count
           page = answer.next
         }
@@ -159,16 +159,16 @@ describe('one release', () => {
     ))
 
   test('a cursor may be used again, with another num, and gives the same records', async () => {
-    const { next } = await askPage({ num: 7 })
-    const first = await askPage({ page: next ?? '', num: 3 })
-    assert.deepEqual(await askPage({ page: next ?? '', num: 3 }), first)
+    const { next } = await getPage({ num: 7 })
+    const first = await getPage({ page: next ?? '', num: 3 })
+    assert.deepEqual(await getPage({ page: next ?? '', num: 3 }), first)
     assert.equal(first.records, arrayOf(oracle.bodies.slice(7, 10)))
   })
 
   test('a last page that is exactly full says so', async () => {
-    const { next } = await askPage({ num: RECORDS - 3000 })
+    const { next } = await getPage({ num: RECORDS - 3000 })
     let page = next
-    for (let i = 0; i < 3; i++) page = (await askPage({ num: 1000, page: page ?? '' })).next
+    for (let i = 0; i < 3; i++) page = (await getPage({ num: 1000, page: page ?? '' })).next
     assert.equal(page, null)
   })
 
@@ -197,7 +197,7 @@ describe('a second release', () => {
   let begun: string | null
   before(async () => {
     old = await readOracle(1)
-    begun = (await askPage({ num: 1000 })).next
+    begun = (await getPage({ num: 1000 })).next
     const summary = await publish(2)
     assert.ok(summary.added > 0 && summary.corrected > 0 && summary.withdrawn > 0)
     fresh = await readOracle(2)
@@ -210,10 +210,10 @@ describe('a second release', () => {
       [{ release: 2 }, 2, fresh],
       [{ release: 1 }, 1, old],
     ] as const) {
-      const v1 = await ask(V1, { ...query, offset: 950, num: 1000 })
+      const v1 = await get(V1, { ...query, offset: 950, num: 1000 })
       assert.deepEqual([v1.release, v1.text], [release, arrayOf(oracle.bodies.slice(950, 1950))])
-      assert.equal((await askPage({ ...query, num: 1000 })).records, arrayOf(oracle.bodies.slice(0, 1000)))
-      const names = await ask(NAMES, query)
+      assert.equal((await getPage({ ...query, num: 1000 })).records, arrayOf(oracle.bodies.slice(0, 1000)))
+      const names = await get(NAMES, query)
       assert.deepEqual([names.release, JSON.parse(names.text)], [release, [...new Set(oracle.events)].sort()])
     }
   })
@@ -221,7 +221,7 @@ describe('a second release', () => {
   test('a walk that began before it ends on the release it began on', async () => {
     let seen = 1000
     for (let page = begun; page !== null; ) {
-      const answer = await askPage({ page, num: 1000 })
+      const answer = await getPage({ page, num: 1000 })
       assert.deepEqual([answer.release, answer.records], [1, arrayOf(old.bodies.slice(seen, seen + 1000))])
       seen += answer.count
       page = answer.next
@@ -230,8 +230,8 @@ describe('a second release', () => {
   })
 
   test('a cursor may name its release, and no other', async () => {
-    assert.equal((await askPage({ page: begun ?? '', release: 1 })).release, 1)
-    await assertRefused(V2, { page: begun ?? '', release: 2 }, 400, 'invalid_parameter', 'release')
+    assert.equal((await getPage({ page: begun ?? '', release: 1 })).release, 1)
+    await assertProblem(V2, { page: begun ?? '', release: 2 }, 400, 'invalid_parameter', 'release')
   })
 
   const walkTo = (walk: string, release: number) => writeCursor(cursorKey, walk, { release, fromId: 1 })
@@ -253,7 +253,7 @@ describe('a second release', () => {
   ]
   for (const [address, query, code, parameter] of refused) {
     test(`400 ${code} ${parameter}: ${address} ${JSON.stringify(query).slice(0, 40)}`, () =>
-      assertRefused(address, query, 400, code, parameter))
+      assertProblem(address, query, 400, code, parameter))
   }
 
   // The signature says that it was given out: this node's database lags, and the walk goes on once it has caught up.

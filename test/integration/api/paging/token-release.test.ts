@@ -65,12 +65,12 @@ describe('four releases, an hour apart', async () => {
     assert.deepEqual(await read(V1, { release: 'latest' }), [4, undefined])
     assert.deepEqual(await read(V1, { release: 1 }), [1, 4])
     assert.deepEqual(await read(V1, { release: '2026-03-01' }), [4, undefined])
-    await routes.assertRefused(V1, { release: 9 }, 400, 'invalid_parameter', 'release')
+    await routes.assertProblem(V1, { release: 9 }, 400, 'invalid_parameter', 'release')
   })
 
   test('503 with Retry-After while this node does not have the release yet', async () => {
     caller = callerOf(published(9), [[DATASET, 5]])
-    const { headers } = await routes.assertRefused(V1, {}, 503, 'unavailable')
+    const { headers } = await routes.assertProblem(V1, {}, 503, 'unavailable')
     assert.equal(headers['retry-after'], '1')
     assert.deepEqual(await read(V1, { release: 'latest' }), [4, undefined])
   })
@@ -132,10 +132,10 @@ describe('four releases, an hour apart', async () => {
 
 test('503 nothing_published for a token from before the first release; then that is read, and no later one', async () => {
   const routes = await openRoutes({ caller: () => callerOf(new Date()) })
-  await routes.assertRefused(V1, {}, 503, 'nothing_published')
+  await routes.assertProblem(V1, {}, 503, 'nothing_published')
   for (const number of [1, 2]) {
     await routes.publish(rows(number))
     await routes.refresh()
-    assert.equal((await routes.ask(V1)).release, 1)
+    assert.equal((await routes.get(V1)).release, 1)
   }
 })

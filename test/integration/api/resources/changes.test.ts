@@ -95,7 +95,7 @@ describe('many releases', async () => {
   test('a page behind a crowd that came and went may be short, and is never longer than num', async () => {
     let [pages, next]: [number, string | null | undefined] = [0, undefined]
     for (; next !== null; pages++) {
-      const page = await routes.askPage(CHANGES, { from: 3, to: 5, num: 7, ...(next && { page: next }) })
+      const page = await routes.getPage(CHANGES, { from: 3, to: 5, num: 7, ...(next && { page: next }) })
       assert.ok(page.data.length <= 7)
       next = page.next
     }
@@ -103,31 +103,31 @@ describe('many releases', async () => {
   })
 
   test('a release does not differ from itself', async () => {
-    assert.equal((await routes.ask(CHANGES, { from: 3, to: 3 })).text, '{"data":[],"has_more":false,"next_page":null}')
+    assert.equal((await routes.get(CHANGES, { from: 3, to: 3 })).text, '{"data":[],"has_more":false,"next_page":null}')
   })
 
   test('the newest is compared where nothing else is said, and the header names it', async () => {
     assert.deepEqual(await routes.walk(CHANGES, { from: 2 }), compare(2, RELEASES))
-    assert.equal((await routes.ask(CHANGES, { from: 2 })).release, RELEASES)
-    assert.equal((await routes.ask(CHANGES, { from: 2, to: 5 })).release, 5)
+    assert.equal((await routes.get(CHANGES, { from: 2 })).release, RELEASES)
+    assert.equal((await routes.get(CHANGES, { from: 2, to: 5 })).release, 5)
   })
 
   test('a page may be asked for again, with another num', async () => {
-    const { next } = await routes.askPage(CHANGES, { from: 1, to: 3, num: 4 })
+    const { next } = await routes.getPage(CHANGES, { from: 1, to: 3, num: 4 })
     const again = { from: 1, to: 3, num: 5, page: next ?? '' }
-    assert.equal((await routes.ask(CHANGES, again)).text, (await routes.ask(CHANGES, again)).text)
-    assert.deepEqual((await routes.askPage(CHANGES, again)).data, compare(1, 3).slice(4, 9))
+    assert.equal((await routes.get(CHANGES, again)).text, (await routes.get(CHANGES, again)).text)
+    assert.deepEqual((await routes.getPage(CHANGES, again)).data, compare(1, 3).slice(4, 9))
   })
 
   test('a cursor opens its own walk and no other', async () => {
-    const page = (await routes.askPage(CHANGES, { from: 1, to: 3, num: 1 })).next ?? ''
-    const other = (await routes.askPage(OUTBREAKS, { release: 3, num: 1 })).next ?? ''
-    await routes.ask(CHANGES, { from: 1, page })
-    await routes.assertRefused(CHANGES, { from: 2, to: 3, page }, 400, 'invalid_parameter', 'from')
-    await routes.assertRefused(CHANGES, { from: 1, to: 4, page }, 400, 'invalid_parameter', 'to')
-    await routes.assertRefused(CHANGES, { from: 1, to: 3, page: other }, 400, 'invalid_parameter', 'page')
-    await routes.assertRefused(OUTBREAKS, { page }, 400, 'invalid_parameter', 'page')
-    await routes.assertRefused(`${HOME}/releases`, { page }, 400, 'invalid_parameter', 'page')
+    const page = (await routes.getPage(CHANGES, { from: 1, to: 3, num: 1 })).next ?? ''
+    const other = (await routes.getPage(OUTBREAKS, { release: 3, num: 1 })).next ?? ''
+    await routes.get(CHANGES, { from: 1, page })
+    await routes.assertProblem(CHANGES, { from: 2, to: 3, page }, 400, 'invalid_parameter', 'from')
+    await routes.assertProblem(CHANGES, { from: 1, to: 4, page }, 400, 'invalid_parameter', 'to')
+    await routes.assertProblem(CHANGES, { from: 1, to: 3, page: other }, 400, 'invalid_parameter', 'page')
+    await routes.assertProblem(OUTBREAKS, { page }, 400, 'invalid_parameter', 'page')
+    await routes.assertProblem(`${HOME}/releases`, { page }, 400, 'invalid_parameter', 'page')
   })
 
   const refused: [query: Record<string, string | number>, code: string, parameter: string][] = [
@@ -149,18 +149,18 @@ describe('many releases', async () => {
   ]
   for (const [query, code, parameter] of refused) {
     test(`400 ${code} ${parameter}: ${JSON.stringify(query)}`, async () => {
-      await routes.assertRefused(CHANGES, query, 400, code, parameter)
+      await routes.assertProblem(CHANGES, query, 400, code, parameter)
     })
   }
 
   // Last: it publishes.
   test('a walk to the newest release stays on it when another is published', async () => {
-    const first = await routes.askPage(CHANGES, { from: 1, num: 3 })
+    const first = await routes.getPage(CHANGES, { from: 1, num: 3 })
     await routes.publish([{ key: 'k1', cases: 9 }])
     await routes.refresh()
     const rest = await routes.walk(CHANGES, { from: 1, num: 3, page: first.next ?? '' })
     assert.deepEqual([...first.data, ...rest], compare(1, RELEASES))
-    assert.equal((await routes.ask(CHANGES, { from: 1 })).release, RELEASES + 1)
+    assert.equal((await routes.get(CHANGES, { from: 1 })).release, RELEASES + 1)
   })
 })
 
@@ -196,7 +196,7 @@ test('the statement can use the indexes on what began and what ended', async () 
 })
 
 test('503 before anything is published, 400 for a release that is named', async () => {
-  const { assertRefused } = await openRoutes()
-  await assertRefused(CHANGES, { from: 1 }, 400, 'invalid_parameter', 'from')
-  await assertRefused(CHANGES, { from: '2020-01-01' }, 503, 'nothing_published')
+  const { assertProblem } = await openRoutes()
+  await assertProblem(CHANGES, { from: 1 }, 400, 'invalid_parameter', 'from')
+  await assertProblem(CHANGES, { from: '2020-01-01' }, 503, 'nothing_published')
 })

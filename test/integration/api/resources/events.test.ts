@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 
-const { ask, askPage, inject, publish, refresh, walk, assertRefused } = await openRoutes()
+const { get, getPage, inject, publish, refresh, walk, assertProblem } = await openRoutes()
 
 const row = (key: string, more: Partial<Row>): Row => ({ key, source_name: 'Ministry', count_kind: 'new', ...more })
 const first: Row[] = [
@@ -42,11 +42,11 @@ before(async () => {
 /** Counts that no record of these has. */
 const unknown = { hospitalised: null, recovered: null, tested: null }
 
-const read = async (address: string) => JSON.parse((await ask(address)).text) as Item
+const read = async (address: string) => JSON.parse((await get(address)).text) as Item
 
 describe('events', () => {
   test('tell what there is, and never add up what differs', async () => {
-    const { data, next } = await askPage(`${HOME}/events`, { release: 1 })
+    const { data, next } = await getPage(`${HOME}/events`, { release: 1 })
     assert.equal(next, null)
     assert.deepEqual(
       data.map((event) => event['event']),
@@ -83,7 +83,7 @@ describe('events', () => {
   })
 
   test('are those of the release, and say which changed it last', async () => {
-    const { data } = await askPage(`${HOME}/events`)
+    const { data } = await getPage(`${HOME}/events`)
     assert.deepEqual(
       data.map((event) => [event['event'], event['last_release']]),
       [
@@ -150,7 +150,7 @@ describe('facets', () => {
 test('the schema is that of every record', async () => {
   const schema = await read(`${HOME}/schema`)
   assert.equal(schema['$id'], `https://api.test${HOME}/schema?release=2`)
-  const { data } = await askPage(`${HOME}/outbreaks`)
+  const { data } = await getPage(`${HOME}/outbreaks`)
   const check = Compile(schema as never)
   for (const record of data) assert.ok(check.Check(record))
   assert.ok(!check.Check({ ...data[0], cases: 1.5 }))
@@ -158,7 +158,7 @@ test('the schema is that of every record', async () => {
 
 describe('series', () => {
   test('give the counts of one series', async () => {
-    const { data } = await askPage(`${HOME}/outbreaks`, { event: 'A', source_name: 'Ministry', country_code: 'XA' })
+    const { data } = await getPage(`${HOME}/outbreaks`, { event: 'A', source_name: 'Ministry', country_code: 'XA' })
     const answer = await read(`${HOME}/series?interval=isoweek&series_id=${String(data[0]?.['series_id'])}`)
     assert.deepEqual(
       [answer['mixed'], answer['records'], answer['series'], answer['undated'], answer['superseded']],
@@ -175,7 +175,7 @@ describe('series', () => {
 
   test('400 where levels, statuses or kinds of count are mixed, unless a warning is enough', async () => {
     const query = 'event=A&interval=month'
-    const { detail } = await assertRefused(`${HOME}/series?${query}`, {}, 400, 'invalid_parameter', 'mixed')
+    const { detail } = await assertProblem(`${HOME}/series?${query}`, {}, 400, 'invalid_parameter', 'mixed')
     assert.match(detail, /location_granularity, count_kind/)
     const response = await inject(`${HOME}/series?${query}&mixed=warn`)
     assert.equal(response.headers['outbreaks-mixed'], 'location_granularity, count_kind')
@@ -201,11 +201,11 @@ describe('a citation', () => {
       /A test\. .*, release 1, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
     )
     const { pathname, search } = new URL(cited['url'])
-    assert.equal((await askPage(pathname + search)).data.length, 2)
+    assert.equal((await getPage(pathname + search)).data.length, 2)
   })
 
   test('is the same for the newest release and for its number', async () => {
-    assert.equal((await ask(`${HOME}/citation`)).text, (await ask(`${HOME}/citation?release=2`)).text)
+    assert.equal((await get(`${HOME}/citation`)).text, (await get(`${HOME}/citation?release=2`)).text)
   })
 
   for (const [format, type, start] of [

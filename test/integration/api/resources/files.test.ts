@@ -6,13 +6,13 @@ import { before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   assertAllClosed,
-  assertRefused,
-  beginDownload,
+  assertProblem,
   CSV,
   HOME,
   LARGE,
   LARGE_BYTES,
   openDownloads,
+  startDownload,
 } from '../../../fixtures/downloads.ts'
 
 describe('the files of a release', async () => {
@@ -101,7 +101,7 @@ describe('the files of a release', async () => {
   test('416: a range beyond the end, with the size', async () => {
     const response = await here.get(CSV, { range: `bytes=${bytes.length}-` })
     assert.equal(response.headers.get('content-range'), `bytes */${bytes.length}`)
-    await assertRefused(response, 416, 'range_not_satisfiable')
+    await assertProblem(response, 416, 'range_not_satisfiable')
   })
 
   test('304: the client has it already, also where it asks for an impossible part of it', async () => {
@@ -115,7 +115,7 @@ describe('the files of a release', async () => {
 
   test('404: no such release, no such file; the answer says which there are', async () => {
     for (const release of [2, 0, '01', '2026-01-01', 'x'])
-      await assertRefused(await fetch(here.address(CSV, release)), 404, 'not_found')
+      await assertProblem(await fetch(here.address(CSV, release)), 404, 'not_found')
     for (const name of [
       'x',
       'hed-outbreaks-2.csv',
@@ -124,16 +124,16 @@ describe('the files of a release', async () => {
       `${CSV}%00`,
       'HED-OUTBREAKS-1.CSV',
     ]) {
-      const detail = await assertRefused(await here.get(name), 404, 'not_found')
+      const detail = await assertProblem(await here.get(name), 404, 'not_found')
       assert.match(detail, /Release 1 has only the files hed-outbreaks-1\.csv, |There is no resource at this URL/)
     }
   })
 
   test('400 for a parameter, 405 for another method', async () => {
-    await assertRefused(await here.get(`${CSV}?release=1`), 400, 'unknown_parameter')
+    await assertProblem(await here.get(`${CSV}?release=1`), 400, 'unknown_parameter')
     const response = await here.get(CSV, {}, 'DELETE')
     assert.match(response.headers.get('allow') ?? '', /GET.*HEAD/)
-    await assertRefused(response, 405, 'method_not_allowed')
+    await assertProblem(response, 405, 'method_not_allowed')
   })
 
   test('no file stays open', () => assertAllClosed(here))
@@ -142,9 +142,9 @@ describe('the files of a release', async () => {
 test('404 where the node has no files, and where a release has none yet; a moment after the export they are found', async () => {
   const bare = await openDownloads({ configured: false })
   await bare.export()
-  assert.match(await assertRefused(await bare.get(CSV), 404, 'not_found'), /This node has no release files/)
+  assert.match(await assertProblem(await bare.get(CSV), 404, 'not_found'), /This node has no release files/)
   const here = await openDownloads()
-  assert.match(await assertRefused(await here.get(CSV), 404, 'not_found'), /Release 1 has no files yet/)
+  assert.match(await assertProblem(await here.get(CSV), 404, 'not_found'), /Release 1 has no files yet/)
   assert.deepEqual((await here.manifest()).files, [])
   await here.export()
   const response = await here.get(CSV)
@@ -157,13 +157,13 @@ test('410 for a release that was pruned, which lists no files either', async () 
   await here.export()
   await here.superuser.query('update release set pruned_at = now()')
   await here.refresh()
-  await assertRefused(await here.get(CSV), 410, 'release_pruned')
+  await assertProblem(await here.get(CSV), 410, 'release_pruned')
   assert.deepEqual((await here.manifest()).files, [])
 })
 
 describe('a large file', async () => {
   const unreadTimeoutMs = 2400
-  const here = await openDownloads({ checkMs: 10_000, unreadTimeoutMs })
+  const here = await openDownloads({ checkTimeoutMs: 10_000, unreadTimeoutMs })
   let bytes: Buffer
   before(async () => {
     bytes = await here.addLarge()
@@ -174,7 +174,7 @@ describe('a large file', async () => {
       const parts: Buffer[] = []
       let pausedAt = 0
       let taken = 0
-      for await (const part of await beginDownload(here.address(LARGE))) {
+      for await (const part of await startDownload(here.address(LARGE))) {
         parts.push(part as Buffer)
         taken += (part as Buffer).length
         if (taken - pausedAt < 2_000_000) continue
@@ -188,7 +188,7 @@ describe('a large file', async () => {
   })
 
   test('is closed when the client gives up in the middle', async () => {
-    const response = await beginDownload(here.address(LARGE))
+    const response = await startDownload(here.address(LARGE))
     response.once('data', () => response.destroy())
     await wait(50)
     await assertAllClosed(here)
@@ -202,7 +202,7 @@ describe('a large file', async () => {
   })
 
   test('is cut off when the client takes nothing for too long', async () => {
-    const response = await beginDownload(here.address(LARGE))
+    const response = await startDownload(here.address(LARGE))
     const began = performance.now()
     await assertNotOpenWithin(10_000)
     const ms = performance.now() - began
@@ -216,17 +216,17 @@ describe('a large file', async () => {
   }
 
   test('that vanishes while it is sent is sent to its end', async () => {
-    const response = await beginDownload(here.address(LARGE))
+    const response = await startDownload(here.address(LARGE))
     await unlink(here.pathOf(LARGE))
     const parts: Buffer[] = []
     for await (const part of response) parts.push(part as Buffer)
     assert.ok(Buffer.concat(parts).equals(bytes))
-    await assertRefused(await here.get(LARGE), 500, 'file_damaged')
+    await assertProblem(await here.get(LARGE), 500, 'file_damaged')
     await writeFile(here.pathOf(LARGE), bytes)
   })
 
   test('that becomes shorter while it is sent breaks off: it never looks whole', async () => {
-    const response = await beginDownload(here.address(LARGE))
+    const response = await startDownload(here.address(LARGE))
     await truncate(here.pathOf(LARGE), LARGE_BYTES / 2)
     await assert.rejects(response.toArray(), /aborted/)
     assert.match(here.logged(), /hed-outbreaks-1\.large ends at byte 15000000, before 30000000/)

@@ -29,10 +29,10 @@ describe('a record that is corrected, withdrawn and returns', async () => {
 
   test('it is read as the release holds it, byte for byte', async () => {
     for (const release of [1, 2, 3, 5]) {
-      const { text, release: answered } = await routes.ask(recordOf(1), { release })
+      const { text, release: answered } = await routes.get(recordOf(1), { release })
       assert.deepEqual([text, answered], [await readBody(1, release), release])
     }
-    assert.equal((await routes.ask(recordOf(2))).release, 6)
+    assert.equal((await routes.get(recordOf(2))).release, 6)
   })
 
   const missing: [id: number, release: number, held: string][] = [
@@ -44,14 +44,14 @@ describe('a record that is corrected, withdrawn and returns', async () => {
   ]
   for (const [id, release, held] of missing) {
     test(`404 for record ${id} in release ${release}: ${held}`, async () => {
-      const { detail, headers } = await routes.assertRefused(recordOf(id), { release }, 404, 'not_found')
+      const { detail, headers } = await routes.assertProblem(recordOf(id), { release }, 404, 'not_found')
       assert.equal(detail, `Release ${release} does not contain record ${id}. ${held}`)
       assert.equal(headers['outbreaks-release'], String(release))
     })
   }
 
   test('the history has every version, the oldest first, and says which releases held it', async () => {
-    const { text, release } = await routes.ask(historyOf(1))
+    const { text, release } = await routes.get(historyOf(1))
     const version = async (from: number, to: number) =>
       `{"from_release":${from},"to_release":${to},"record":${await readBody(1, from)}}`
     const versions = [await version(1, 2), await version(2, 4), await version(5, 6)]
@@ -70,12 +70,12 @@ describe('a record that is corrected, withdrawn and returns', async () => {
   })
 
   test('a cursor of one record opens the history of no other', async () => {
-    const page = (await routes.askPage(historyOf(1), { num: 1 })).next ?? ''
-    await routes.assertRefused(historyOf(2), { page }, 400, 'invalid_parameter', 'page')
+    const page = (await routes.getPage(historyOf(1), { num: 1 })).next ?? ''
+    await routes.assertProblem(historyOf(2), { page }, 400, 'invalid_parameter', 'page')
   })
 
   test('404 for the history of a record that was never published', async () => {
-    await routes.assertRefused(historyOf(99), {}, 404, 'not_found')
+    await routes.assertProblem(historyOf(99), {}, 404, 'not_found')
   })
 
   for (const id of [
@@ -93,23 +93,23 @@ describe('a record that is corrected, withdrawn and returns', async () => {
     '9'.repeat(30),
   ]) {
     test(`404 for the id ${id}`, async () => {
-      await routes.assertRefused(recordOf(id), {}, 404, 'not_found')
-      await routes.assertRefused(historyOf(id), {}, 404, 'not_found')
+      await routes.assertProblem(recordOf(id), {}, 404, 'not_found')
+      await routes.assertProblem(historyOf(id), {}, 404, 'not_found')
     })
   }
 
   test('400 for parameters that are not taken', async () => {
-    await routes.assertRefused(recordOf(1), { num: 1 }, 400, 'unknown_parameter', 'num')
-    await routes.assertRefused(historyOf(1), { release: 1 }, 400, 'unknown_parameter', 'release')
-    await routes.assertRefused(recordOf(1), { release: 7 }, 400, 'invalid_parameter', 'release')
+    await routes.assertProblem(recordOf(1), { num: 1 }, 400, 'unknown_parameter', 'num')
+    await routes.assertProblem(historyOf(1), { release: 1 }, 400, 'unknown_parameter', 'release')
+    await routes.assertProblem(recordOf(1), { release: 7 }, 400, 'invalid_parameter', 'release')
   })
 
   // Last: it publishes.
   test('a walk through the history shows what there was when it began', async () => {
-    const first = await routes.askPage(historyOf(2), {})
-    const begun = (await routes.askPage(historyOf(1), { num: 2 })).next ?? ''
+    const first = await routes.getPage(historyOf(2), {})
+    const begun = (await routes.getPage(historyOf(1), { num: 2 })).next ?? ''
     await routes.publish([{ key: 'a', cases: 2 }])
-    assert.deepEqual((await routes.askPage(historyOf(2), {})).data, first.data)
+    assert.deepEqual((await routes.getPage(historyOf(2), {})).data, first.data)
     await routes.refresh()
     assert.equal((await routes.walk(historyOf(1), { page: begun })).length, 1)
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe('a record that is corrected, withdrawn and returns', async () => {
 })
 
 test('503 before anything is published', async () => {
-  const { assertRefused } = await openRoutes()
-  await assertRefused(recordOf(1), {}, 503, 'nothing_published')
-  await assertRefused(historyOf(1), {}, 503, 'nothing_published')
+  const { assertProblem } = await openRoutes()
+  await assertProblem(recordOf(1), {}, 503, 'nothing_published')
+  await assertProblem(historyOf(1), {}, 503, 'nothing_published')
 })

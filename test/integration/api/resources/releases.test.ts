@@ -10,11 +10,11 @@ const RECORDS = `${HOME}/outbreaks`
 const PINNED = ['/v1/hed-outbreaks/outbreaks', RECORDS, `${HOME}/event-names`, `${RECORDS}/1`]
 
 test('503 before anything is published; there is no release to name either', async () => {
-  const { assertRefused } = await openRoutes()
-  await assertRefused(RELEASES, {}, 503, 'nothing_published')
-  await assertRefused(`${RELEASES}/1`, {}, 404, 'not_found')
+  const { assertProblem } = await openRoutes()
+  await assertProblem(RELEASES, {}, 503, 'nothing_published')
+  await assertProblem(`${RELEASES}/1`, {}, 404, 'not_found')
   for (const address of PINNED) {
-    await assertRefused(address, { release: '2026-03-01' }, 503, 'nothing_published')
+    await assertProblem(address, { release: '2026-03-01' }, 503, 'nothing_published')
   }
 })
 
@@ -37,7 +37,7 @@ describe('four releases', async () => {
 
   test('each says what it is, the newest first', async () => {
     const plain = { title: 'A test', licence: 'CC0-1.0', note: null, restores: null, pruned_at: null, files: [] }
-    const { text, release } = await routes.ask(RELEASES)
+    const { text, release } = await routes.get(RELEASES)
     assert.equal(release, 4)
     const { data } = JSON.parse(text) as { data: Record<string, unknown>[] }
     for (const { digest } of data) assert.match(String(digest), /^[0-9a-f]{64}$/)
@@ -67,7 +67,7 @@ describe('four releases', async () => {
     const all = await routes.walk(RELEASES)
     for (const num of [1, 2, 3, 4, 5]) assert.deepEqual(await routes.walk(RELEASES, { num }), all)
     for (const release of all) {
-      const one = await routes.ask(`${RELEASES}/${release['number']}`)
+      const one = await routes.get(`${RELEASES}/${release['number']}`)
       assert.deepEqual([JSON.parse(one.text), one.release], [release, release['number']])
     }
   })
@@ -75,7 +75,7 @@ describe('four releases', async () => {
   const absent = ['5', '0', '01', '-1', '1.0', '1e0', '%201', '2147483648', '99999999999', 'latest', '2026-03-02', '+1']
   for (const number of absent) {
     test(`404 for the release ${number}`, async () => {
-      await routes.assertRefused(`${RELEASES}/${number}`, {}, 404, 'not_found')
+      await routes.assertProblem(`${RELEASES}/${number}`, {}, 404, 'not_found')
     })
   }
   for (const [address, parameter] of [
@@ -84,7 +84,7 @@ describe('four releases', async () => {
     [`${RELEASES}/1`, 'num'],
   ] as const) {
     test(`400 for ${parameter} at ${address}`, async () => {
-      await routes.assertRefused(address, { [parameter]: 1 }, 400, 'unknown_parameter', parameter)
+      await routes.assertProblem(address, { [parameter]: 1 }, 400, 'unknown_parameter', parameter)
     })
   }
 
@@ -100,38 +100,38 @@ describe('four releases', async () => {
   for (const [day, release] of days) {
     test(`the end of ${day} means release ${release}, whoever is asked`, async () => {
       for (const address of PINNED) {
-        const named = await routes.ask(address, { release: day })
-        assert.deepEqual(named, await routes.ask(address, { release }))
+        const named = await routes.get(address, { release: day })
+        assert.deepEqual(named, await routes.get(address, { release }))
         assert.equal(named.release, release)
       }
     })
   }
 
   test('changes take days as well', async () => {
-    const byDay = await routes.ask(`${HOME}/changes`, { from: '2026-03-01', to: '2026-03-03' })
-    assert.deepEqual(byDay, await routes.ask(`${HOME}/changes`, { from: 1, to: 3 }))
+    const byDay = await routes.get(`${HOME}/changes`, { from: '2026-03-01', to: '2026-03-03' })
+    assert.deepEqual(byDay, await routes.get(`${HOME}/changes`, { from: 1, to: 3 }))
     assert.equal(byDay.release, 3)
   })
 
   test('400 for a day before the first release, with the moment of the first', async () => {
     for (const address of PINNED) {
       for (const release of ['2026-02-28', '0001-01-01', '0000-01-01']) {
-        const { detail } = await routes.assertRefused(address, { release }, 400, 'invalid_parameter', 'release')
+        const { detail } = await routes.assertProblem(address, { release }, 400, 'invalid_parameter', 'release')
         assert.match(detail, /2026-03-01T23:59:59\.999Z/)
       }
     }
   })
 
   test('a day beside a cursor must be one by whose end the release of the cursor had been published', async () => {
-    const page = (await routes.askPage(RECORDS, { release: 2, num: 1 })).next ?? ''
+    const page = (await routes.getPage(RECORDS, { release: 2, num: 1 })).next ?? ''
     // Release 3 was published on the same day: when the walk began is not known.
-    assert.equal((await routes.askPage(RECORDS, { page, release: '2026-03-02' })).release, 2)
-    await routes.assertRefused(RECORDS, { page, release: '2026-03-01' }, 400, 'invalid_parameter', 'release')
-    await routes.assertRefused(RECORDS, { page, release: '2026-02-30' }, 400, 'invalid_parameter', 'release')
+    assert.equal((await routes.getPage(RECORDS, { page, release: '2026-03-02' })).release, 2)
+    await routes.assertProblem(RECORDS, { page, release: '2026-03-01' }, 400, 'invalid_parameter', 'release')
+    await routes.assertProblem(RECORDS, { page, release: '2026-02-30' }, 400, 'invalid_parameter', 'release')
     await routes.superuser.query(`update release set published_at = '2026-02-01T08:00:00Z' where number = 1`)
     await routes.superuser.query(`update release set published_at = '2026-03-01T00:00:00Z' where number = 2`)
     await routes.refresh()
-    assert.equal((await routes.askPage(RECORDS, { page, release: '2026-03-01' })).release, 2)
+    assert.equal((await routes.getPage(RECORDS, { page, release: '2026-03-01' })).release, 2)
   })
 
   const malformed = [
@@ -162,20 +162,20 @@ describe('four releases', async () => {
   for (const release of malformed) {
     test(`400 for the release ${JSON.stringify(release)}`, async () => {
       for (const address of PINNED)
-        await routes.assertRefused(address, { release }, 400, 'invalid_parameter', 'release')
+        await routes.assertProblem(address, { release }, 400, 'invalid_parameter', 'release')
     })
   }
 
   test('400 says what a release can be named by, where the form alone is right', async () => {
     for (const release of ['2147483648', '2026-02-30']) {
-      const { detail } = await routes.assertRefused(RECORDS, { release }, 400, 'invalid_parameter', 'release')
+      const { detail } = await routes.assertProblem(RECORDS, { release }, 400, 'invalid_parameter', 'release')
       assert.match(detail, /\(digits, from 1 to 2147483647\), a calendar date \(YYYY-MM-DD\) or latest/)
     }
   })
 
   // Last: it publishes.
   test('a walk over the releases lists those there were when it began', async () => {
-    const first = await routes.askPage(RELEASES, { num: 1 })
+    const first = await routes.getPage(RELEASES, { num: 1 })
     await routes.publish([{ key: 'c' }])
     await routes.refresh()
     const rest = await routes.walk(RELEASES, { num: 2, page: first.next ?? '' })
@@ -183,12 +183,12 @@ describe('four releases', async () => {
       [...first.data, ...rest].map(({ number }) => number),
       [4, 3, 2, 1],
     )
-    assert.equal((await routes.ask(RELEASES)).release, 5)
+    assert.equal((await routes.get(RELEASES)).release, 5)
   })
 
   test('a release that another node has just published is found', async () => {
     await routes.publish([{ key: 'd' }])
-    assert.equal((await routes.ask(`${RELEASES}/6`)).release, 6)
+    assert.equal((await routes.get(`${RELEASES}/6`)).release, 6)
   })
 })
 
@@ -197,20 +197,20 @@ test('410 for whatever is asked of a pruned release, with what to do', async () 
   const rows = [{ key: 'a' }, { key: 'b' }, { key: 'c' }]
   for (const cases of [1, 2, 3, 4]) await routes.publish(rows.map((row) => ({ ...row, cases })))
   await routes.refresh()
-  const walked = await routes.askPage(RECORDS, { release: 2, num: 2 })
-  const changes = await routes.askPage(`${HOME}/changes`, { from: 1, to: 2, num: 1 })
-  const kept = await routes.ask(RECORDS, { release: 3 })
+  const walked = await routes.getPage(RECORDS, { release: 2, num: 2 })
+  const changes = await routes.getPage(`${HOME}/changes`, { from: 1, to: 2, num: 1 })
+  const kept = await routes.get(RECORDS, { release: 3 })
 
   await pruneReleases(routes.operator, hedOutbreaks, 3)
   await routes.refresh()
   for (const address of PINNED) {
-    const { detail } = await routes.assertRefused(address, { release: 2 }, 410, 'release_pruned')
+    const { detail } = await routes.assertProblem(address, { release: 2 }, 410, 'release_pruned')
     assert.match(detail, /The oldest that can be read is 3/)
   }
-  await routes.assertRefused(RECORDS, { page: walked.next ?? '', num: 2 }, 410, 'release_pruned')
-  await routes.assertRefused(`${HOME}/changes`, { from: 1 }, 410, 'release_pruned')
-  await routes.assertRefused(`${HOME}/changes`, { from: 1, page: changes.next ?? '' }, 410, 'release_pruned')
-  assert.equal((await routes.ask(RECORDS, { release: 3 })).text, kept.text)
+  await routes.assertProblem(RECORDS, { page: walked.next ?? '', num: 2 }, 410, 'release_pruned')
+  await routes.assertProblem(`${HOME}/changes`, { from: 1 }, 410, 'release_pruned')
+  await routes.assertProblem(`${HOME}/changes`, { from: 1, page: changes.next ?? '' }, 410, 'release_pruned')
+  assert.equal((await routes.get(RECORDS, { release: 3 })).text, kept.text)
   const listed = await routes.walk(RELEASES)
   assert.deepEqual(
     listed.map(({ number, pruned_at: since }) => [number, since !== null]),

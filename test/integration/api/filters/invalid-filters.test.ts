@@ -6,7 +6,7 @@ import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 
 const LISTS = ['/v1/hed-outbreaks/outbreaks', `${HOME}/outbreaks`]
 const OTHERS = [`${HOME}/facets`, `${HOME}/citation`, `${HOME}/series`]
-const { publish, refresh, assertRefused } = await openRoutes()
+const { publish, refresh, assertProblem } = await openRoutes()
 before(async () => {
   await publish([{ key: 'a' }])
   await refresh()
@@ -158,7 +158,7 @@ describe('400', () => {
   for (const address of LISTS) {
     test(`${everywhere.length + onLists.length} refusals of ${address}`, async () => {
       for (const [asked, code, parameter] of [...everywhere, ...onLists]) {
-        await assertRefused(`${address}?${asked}`, {}, 400, code, parameter)
+        await assertProblem(`${address}?${asked}`, {}, 400, code, parameter)
       }
     })
   }
@@ -166,13 +166,13 @@ describe('400', () => {
     test(`${everywhere.length} refusals of ${address}`, async () => {
       const needed = address.endsWith('series') ? '&interval=day' : ''
       for (const [asked, code, parameter] of everywhere) {
-        await assertRefused(`${address}?${asked}${needed}`, {}, 400, code, parameter)
+        await assertProblem(`${address}?${asked}${needed}`, {}, 400, code, parameter)
       }
     })
   }
   for (const [address, asked, code, parameter] of onOthers) {
     test(`${code} ${parameter}: ${address}?${asked}`, async () => {
-      await assertRefused(`${address}?${asked}`, {}, 400, code, parameter)
+      await assertProblem(`${address}?${asked}`, {}, 400, code, parameter)
     })
   }
 })
