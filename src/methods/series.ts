@@ -1,5 +1,5 @@
 // Aggregates the counts of reports by day, week or month, without inventing or hiding a number. Pure.
-// New counts are added up. From cumulative counts they are derived as differences; a decrease is a break and gives no number.
+// New counts are added up. They are derived from cumulative counts as differences; a decrease is a break without a number.
 // Period-to-date counts are differenced within their period. Point-in-time counts are not added up over time.
 import { formatDay, type Interval, type Period, periodOf } from './calendar.ts'
 

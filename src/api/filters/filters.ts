@@ -68,7 +68,7 @@ export function parseFilters(dataset: Dataset, query: Readonly<Record<string, un
   return { values, days: new Map(periods.filter(([, { from, to }]) => from !== null || to !== null)), updatedSince }
 }
 
-/** Rejects `updated_since_release` where it is later than the release that is read: no record could match. */
+/** Rejects `updated_since_release` if it is later than the release that is read: no record could match. */
 export function checkUpdatedSince({ updatedSince }: Filters, release: number): void {
   if (updatedSince === null || updatedSince <= release) return
   throw new Problem(

@@ -30,7 +30,7 @@ export interface FilterQuery {
   readonly releases: readonly PublishedRelease[]
 }
 
-/** The number of versions that a page of a walk scans: two for each record of a full page. If they do not suffice, the page is short. */
+/** The number of versions that a page of a walk scans: two per record of a full page. If they do not suffice, it is short. */
 const PAGE_BUDGET = 2000
 /** If the versions of one record use up the budget, the page is read again with the budget multiplied by this factor. */
 const BUDGET_GROWTH = 4

@@ -1,4 +1,4 @@
-// Finds the position of an offset with the checkpoints of the release, so that the cost of an offset does not depend on its depth.
+// Finds the position of an offset with the checkpoints of the release, so that a deep offset costs no more than a small one.
 // The checkpoints are read with the first offset of a release and then cached, because a release never changes.
 import { LRUCache } from 'lru-cache'
 import type { Dataset } from '../../datasets/define.ts'

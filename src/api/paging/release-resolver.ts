@@ -77,7 +77,7 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
     throw new Problem('unavailable', `Release ${number} has not reached this node yet. Try again shortly.`)
   }
 
-  /** The release of the cursor. A parameter may repeat it but not change it. Without a cursor, the release of the parameter. */
+  /** The release of the cursor, which a parameter may repeat but not change. Without a cursor, that of the parameter. */
   async function resolveForCursor(parameter: string, text: string | undefined, cursorRelease: number | undefined) {
     if (cursorRelease === undefined) return resolveParameter(parameter, text)
     const release = await resolveIssued(cursorRelease)

@@ -15,9 +15,9 @@ interface ChangesQuery {
 }
 
 /**
- * Scans the `window` lowest ids of which a release after `from` started or ended a version: two short index scans per release,
- * in the order of id, so that the cost depends on the size of the page and not on all changes. An id is a change if its record
- * differs in the two releases; a record that was added and withdrawn between them is none.
+ * Scans the `window` lowest ids of which a release after `from` started or ended a version: two short index scans per
+ * release, in the order of id, so that the cost depends on the size of the page and not on all changes. An id is a change
+ * if its record differs in the two releases; a record that was added and withdrawn between them is none.
  * `release` is the last release that changed the record, and `kind` the kind of that change.
  * `horizon` is the last id scanned, null if no ids follow. Every row has it, and there is always at least one row.
  */

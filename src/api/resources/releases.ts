@@ -34,7 +34,7 @@ const releaseSchema = Type.Object({
   ),
   reasons: Type.Object(
     { ...reasonsByKind, events: Type.Optional(Type.Record(Type.String(), Type.Object(reasonsByKind))) },
-    { description: 'Why records were added, corrected and withdrawn, unless their event says otherwise.' },
+    { description: 'Why records were added, corrected and withdrawn. `events` has different reasons for some events.' },
   ),
   warnings: Type.Record(Type.String(), Type.Integer(), {
     description: 'The number of warnings by validation rule.',

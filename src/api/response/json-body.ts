@@ -1,4 +1,4 @@
-// Serialises records, releases, versions and changes as the interface specifies. Records are stored as JSON text and are not parsed.
+// Serialises arrays, envelopes, releases, versions and changes. Records are stored as JSON text and are not parsed.
 
 import type { ChangeKind, Reason } from '../../storage/change-reasons.ts'
 import { SEPARATOR } from '../../storage/chunk.ts'

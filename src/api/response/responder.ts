@@ -16,7 +16,7 @@ interface ResponseSpec {
   release: PublishedRelease
   /** Everything that determines the body besides the release and the path. */
   variant: string
-  /** The release of each release parameter. Where the request has the parameter, the URL of the next page has it with this number. */
+  /** The number of the release for each release parameter. The URL of the next page has these numbers instead of dates. */
   pinned?: Readonly<Record<string, number>>
   render: () => Promise<Rendered> | Rendered
 }
@@ -43,7 +43,7 @@ export const prerendered = (rendered: Rendered) => ({
 
 const normaliseRendered = (rendered: Rendered) => ('parts' in rendered ? rendered : { parts: rendered, next: null })
 
-/** Identifies the content of a release. The number alone does not: after a restore or a failover another release may have it. */
+/** Identifies the content of a release. After a restore or a failover another release may have the same number. */
 export const identifyRelease = ({ number, publishedAt, digest }: PublishedRelease) =>
   `${number} ${publishedAt.getTime()} ${digest}`
 

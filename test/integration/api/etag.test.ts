@@ -1,5 +1,5 @@
-// An ETag names the content of a release: its number, when it was published, and its digest. After a restore or a failover
-// another timeline may have a release of the same number; what a client or a cache holds of the first is not of the second.
+// An ETag identifies the content of a release by its number, publication time and digest. After a restore or a failover
+// another timeline may have a release with the same number; its responses must not match those of the first timeline.
 import assert from 'node:assert/strict'
 import { createSecretKey, generateKeySync } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
@@ -9,10 +9,10 @@ import type { PublishedRelease } from '../../../src/storage/published-releases.t
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 import { HOME, openRoutes, type Query, type Row } from '../../fixtures/routes.ts'
 
-describe('an answer', () => {
+describe('a response', () => {
   const { app } = createObservedServer()
   after(() => app.close())
-  const answer = createResponder({
+  const respond = createResponder({
     cache: createResponseCache(1),
     cursorKey: createSecretKey(Buffer.alloc(32)),
     baseUrl: 'https://api.test',
@@ -20,10 +20,10 @@ describe('an answer', () => {
   const base = { number: 7, publishedAt: new Date(1_000_000), digest: 'aa' } as PublishedRelease
   let release = base
   app.get('/thing', async (request, reply) =>
-    answer(request, reply, { release, variant: '', render: () => [JSON.stringify(release)] }),
+    respond(request, reply, { release, variant: '', render: () => [JSON.stringify(release)] }),
   )
-  const get = (held?: string) =>
-    app.inject({ url: '/thing', headers: held === undefined ? {} : { 'if-none-match': held } })
+  const get = (ifNoneMatch?: string) =>
+    app.inject({ url: '/thing', headers: ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch } })
 
   const others: Record<string, Partial<PublishedRelease>> = {
     number: { number: 8 },
@@ -31,7 +31,7 @@ describe('an answer', () => {
     digest: { digest: 'ab' },
   }
   for (const [name, change] of Object.entries(others))
-    test(`of a release with another ${name} has another ETag and another body`, async () => {
+    test(`for a release with another ${name} has another ETag and another body`, async () => {
       release = base
       const first = await get()
       release = { ...base, ...change }
@@ -45,17 +45,17 @@ describe('an answer', () => {
 describe('timelines of one service', async () => {
   const cursorKey = generateKeySync('hmac', { length: 256 })
   const open = () => openRoutes({ cursorKey })
-  const [base, copy, content, moment, earlier] = await Promise.all([open(), open(), open(), open(), open()])
+  const [base, copy, otherContent, otherTime, otherFirst] = await Promise.all([open(), open(), open(), open(), open()])
   type Routes = typeof base
   const all: [routes: Routes, first: number, second: number, published: string][] = [
     [base, 1, 3, '2026-03-02T12:00:00Z'],
     [copy, 1, 3, '2026-03-02T12:00:00Z'],
-    // The second release has other content.
-    [content, 1, 4, '2026-03-02T12:00:00Z'],
-    // The same content was published at another moment.
-    [moment, 1, 3, '2026-03-02T12:00:00.001Z'],
-    // Only the first release has other content.
-    [earlier, 2, 3, '2026-03-02T12:00:00Z'],
+    // The second release has different content.
+    [otherContent, 1, 4, '2026-03-02T12:00:00Z'],
+    // The same content was published at another time.
+    [otherTime, 1, 3, '2026-03-02T12:00:00.001Z'],
+    // Only the first release has different content.
+    [otherFirst, 2, 3, '2026-03-02T12:00:00Z'],
   ]
   before(async () => {
     for (const [routes, first, second, published] of all) {
@@ -89,19 +89,19 @@ describe('timelines of one service', async () => {
     [`${HOME}/changes`, { from: 1 }],
   ]
   for (const [address, query] of addresses)
-    test(`share an ETag only where the release is the same: ${address} ${JSON.stringify(query)}`, async () => {
+    test(`share an ETag only if the release is the same: ${address} ${JSON.stringify(query)}`, async () => {
       const tag = await tagOf(base, address, query)
       assert.equal(await tagOf(copy, address, query), tag)
-      for (const other of [content, moment]) assert.notEqual(await tagOf(other, address, query), tag)
+      for (const other of [otherContent, otherTime]) assert.notEqual(await tagOf(other, address, query), tag)
     })
 
   test('the ETag of changes depends on both releases', async () => {
-    const digests = [base, earlier].map(({ releases }) => releases().map(({ digest }) => digest))
+    const digests = [base, otherFirst].map(({ releases }) => releases().map(({ digest }) => digest))
     assert.equal(digests[0]?.[1], digests[1]?.[1])
     assert.notEqual(digests[0]?.[0], digests[1]?.[0])
     const query = { from: 1, to: 2 }
-    assert.notEqual(await tagOf(earlier, `${HOME}/changes`, query), await tagOf(base, `${HOME}/changes`, query))
-    // The release that is read is the same, and so is what is said of it alone.
-    assert.equal(await tagOf(earlier, `${HOME}/outbreaks`, {}), await tagOf(base, `${HOME}/outbreaks`, {}))
+    assert.notEqual(await tagOf(otherFirst, `${HOME}/changes`, query), await tagOf(base, `${HOME}/changes`, query))
+    // Responses that depend only on the second release have the same ETag.
+    assert.equal(await tagOf(otherFirst, `${HOME}/outbreaks`, {}), await tagOf(base, `${HOME}/outbreaks`, {}))
   })
 })

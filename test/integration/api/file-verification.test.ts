@@ -1,4 +1,4 @@
-// Never a file that is not what was published: it is read through before it is sent, once, by all who wait for it.
+// A file is verified once before it is sent, also for concurrent requests. A file that differs from the published one is never sent.
 import assert from 'node:assert/strict'
 import { readFile, rename, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
@@ -7,43 +7,43 @@ import type { FileStore } from '../../../src/storage/file-store.ts'
 import { assertAllClosed, assertProblem, CSV, openDownloads } from '../../fixtures/downloads.ts'
 
 describe('a damaged file is never sent', async () => {
-  const here = await openDownloads()
-  before(() => here.export())
-  const damages: [what: string, plant: (file: string) => Promise<void>, reason: RegExp][] = [
+  const downloads = await openDownloads()
+  before(() => downloads.export())
+  const damages: [description: string, damage: (file: string) => Promise<void>, reason: RegExp][] = [
     ['a changed byte', async (file) => writeFile(file, (await readFile(file)).fill(0x20, 100, 101)), /has the SHA-256/],
     ['a truncated file', (file) => truncate(file, 100), /has 100 bytes instead of/],
-    ['a file that is gone', unlink, /is not in the store/],
+    ['a deleted file', unlink, /is not in the store/],
   ]
-  for (const [what, plant, reason] of damages) {
-    test(`500 for ${what}, the log says which; once it is written again it is sent`, async () => {
-      assert.equal((await here.get(CSV)).status, 200)
-      await plant(here.pathOf(CSV))
+  for (const [description, damage, reason] of damages) {
+    test(`500 for ${description} with the reason in the log; after a new export it is 200`, async () => {
+      assert.equal((await downloads.get(CSV)).status, 200)
+      await damage(downloads.pathOf(CSV))
       for (const method of ['GET', 'GET', 'HEAD']) {
-        const response = await here.get(CSV, {}, method)
+        const response = await downloads.get(CSV, {}, method)
         if (method === 'GET')
           assert.match(await assertProblem(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv is not/)
         else assert.equal(response.status, 500)
       }
-      assert.match(here.logged(), new RegExp(`hed-outbreaks-1\\.csv ${reason.source}`))
-      assert.equal((await here.get('hed-outbreaks-1.ndjson')).status, 200)
-      await here.export()
-      assert.equal((await here.get(CSV)).status, 200)
-      await assertAllClosed(here)
+      assert.match(downloads.logged(), new RegExp(`hed-outbreaks-1\\.csv ${reason.source}`))
+      assert.equal((await downloads.get('hed-outbreaks-1.ndjson')).status, 200)
+      await downloads.export()
+      assert.equal((await downloads.get(CSV)).status, 200)
+      await assertAllClosed(downloads)
     })
   }
 
   test('500 for an empty store', async () => {
-    await rename(here.directory, `${here.directory}-away`)
-    await assertProblem(await here.get(CSV), 500, 'file_damaged')
-    await rename(`${here.directory}-away`, here.directory)
-    assert.equal((await here.get(CSV)).status, 200)
+    await rename(downloads.directory, `${downloads.directory}-away`)
+    await assertProblem(await downloads.get(CSV), 500, 'file_damaged')
+    await rename(`${downloads.directory}-away`, downloads.directory)
+    assert.equal((await downloads.get(CSV)).status, 200)
   })
 })
 
-describe('a file is read through once', async () => {
-  let readings = 0
+describe('a file is verified once', async () => {
+  let reads = 0
   let gate = Promise.resolve()
-  /** Counts the readings of the whole, and holds them up. */
+  /** Counts the reads of the file, and delays them until the gate is open. */
   const slow = (store: FileStore): FileStore => ({
     ...store,
     async open(name) {
@@ -52,7 +52,7 @@ describe('a file is read through once', async () => {
         file && {
           ...file,
           read(start, end) {
-            readings++
+            reads++
             const stream = file.read(start, end)
             const push = stream._read.bind(stream)
             stream._read = (size) => void gate.then(() => push(size))
@@ -62,81 +62,81 @@ describe('a file is read through once', async () => {
       )
     },
   })
-  const here = await openDownloads({ wrapStore: slow, checkTimeoutMs: 300 })
-  const heads = (count: number) => Promise.all(Array.from({ length: count }, () => here.get(CSV, {}, 'HEAD')))
+  const downloads = await openDownloads({ wrapStore: slow, checkTimeoutMs: 300 })
+  const heads = (count: number) => Promise.all(Array.from({ length: count }, () => downloads.get(CSV, {}, 'HEAD')))
   const statuses = async (count: number) => (await heads(count)).map(({ status }) => status)
-  before(() => here.export())
+  before(() => downloads.export())
 
-  test('by all who ask together, and never again while it is the same', async () => {
+  test('for concurrent requests, and not again while it is unchanged', async () => {
     let open = () => {}
     gate = new Promise((resolve) => {
       open = resolve
     })
-    const asked = statuses(20)
+    const pending = statuses(20)
     await wait(100)
     open()
-    assert.deepEqual(new Set(await asked), new Set([200]))
+    assert.deepEqual(new Set(await pending), new Set([200]))
     assert.deepEqual(await statuses(3), [200, 200, 200])
-    assert.equal(readings, 1)
+    assert.equal(reads, 1)
   })
 
-  test('and once more when its time has changed', async () => {
-    await utimes(here.pathOf(CSV), new Date(), new Date(1000))
+  test('and again after its modification time has changed', async () => {
+    await utimes(downloads.pathOf(CSV), new Date(), new Date(1000))
     assert.deepEqual(await statuses(3), [200, 200, 200])
-    assert.equal(readings, 2)
+    assert.equal(reads, 2)
   })
 
-  test('a damaged one is not read again either', async () => {
-    const good = await readFile(here.pathOf(CSV))
-    await writeFile(here.pathOf(CSV), Buffer.from(good).fill(0x20, 100, 101))
+  test('also if it is damaged', async () => {
+    const good = await readFile(downloads.pathOf(CSV))
+    await writeFile(downloads.pathOf(CSV), Buffer.from(good).fill(0x20, 100, 101))
     assert.deepEqual(await statuses(3), [500, 500, 500])
     assert.deepEqual(await statuses(1), [500])
-    assert.equal(readings, 3)
-    await writeFile(here.pathOf(CSV), good)
+    assert.equal(reads, 3)
+    await writeFile(downloads.pathOf(CSV), good)
     assert.deepEqual(await statuses(1), [200])
-    assert.equal(readings, 4)
+    assert.equal(reads, 4)
   })
 
-  test('503 for who waited too long; the reading goes on without them', async () => {
+  test('503 for a request that waits too long; the verification continues', async () => {
     let open = () => {}
     gate = new Promise((resolve) => {
       open = resolve
     })
-    await utimes(here.pathOf(CSV), new Date(), new Date(2000))
-    const response = await here.get(CSV)
+    await utimes(downloads.pathOf(CSV), new Date(), new Date(2000))
+    const response = await downloads.get(CSV)
     assert.equal(response.headers.get('retry-after'), '1')
     assert.match(await assertProblem(response, 503, 'unavailable'), /still being checked/)
     open()
     await wait(50)
     assert.deepEqual(await statuses(1), [200])
-    assert.equal(readings, 5)
-    await assertAllClosed(here)
+    assert.equal(reads, 5)
+    await assertAllClosed(downloads)
   })
 })
 
-test('503 for a file that is replaced or vanishes between two looks at it; the next request finds what is there then', async () => {
-  const moves: ((file: string) => Promise<void>)[] = [
+test('503 for a file that is replaced or deleted between verification and sending; the next request is 200', async () => {
+  const changes: ((file: string) => Promise<void>)[] = [
     (file) => utimes(file, new Date(), new Date(1000)),
     (file) => rename(file, `${file}.away`),
   ]
-  let looks = 0
-  let move: () => Promise<void> = async () => {}
-  const restless = (store: FileStore): FileStore => ({
+  let opened = 0
+  let change: () => Promise<void> = async () => {}
+  const changing = (store: FileStore): FileStore => ({
     ...store,
     async open(name) {
-      if (++looks === 2) await move()
+      if (++opened === 2) await change()
       return store.open(name)
     },
   })
-  const here = await openDownloads({ wrapStore: restless })
-  await here.export()
-  for (const next of moves) {
-    looks = 0
-    move = () => next(here.pathOf(CSV))
-    await utimes(here.pathOf(CSV), new Date(), new Date(3000))
-    assert.match(await assertProblem(await here.get(CSV), 503, 'unavailable'), /is being replaced/)
-    await rename(`${here.pathOf(CSV)}.away`, here.pathOf(CSV)).catch(() => {})
-    assert.equal((await here.get(CSV)).status, 200)
+  const downloads = await openDownloads({ wrapStore: changing })
+  await downloads.export()
+  for (const next of changes) {
+    opened = 0
+    change = () => next(downloads.pathOf(CSV))
+    await utimes(downloads.pathOf(CSV), new Date(), new Date(3000))
+    assert.match(await assertProblem(await downloads.get(CSV), 503, 'unavailable'), /is being replaced/)
+    await rename(`${downloads.pathOf(CSV)}.away`, downloads.pathOf(CSV)).catch(() => {})
+    assert.equal((await downloads.get(CSV)).status, 200)
   }
-  await assertAllClosed(here)
+  await assertAllClosed(downloads)
 })

@@ -1,4 +1,4 @@
-// Every statement that reads a release asks, in its own snapshot and once, whether the release is still kept.
+// Every statement that reads a release checks once, in its own snapshot, that the release is not pruned.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -28,7 +28,7 @@ import { writeNdjson } from '../../fixtures/releases.ts'
 const PRUNED = 1
 const KEPT = 2
 const MISSING = 9
-const NOWHERE = 1_000_000
+const UNUSED_ID = 1_000_000
 
 const filters = parseFilters(hedOutbreaks, { event: ['Cholera_Testland_2020'] })
 const scanOf = (release: number, values: string[]) => ({
@@ -38,33 +38,39 @@ const scanOf = (release: number, values: string[]) => ({
   budget: 100,
 })
 
-/** Each with rows and without, because the check must not depend on them. */
+/** Each statement with and without rows, because the check must not depend on them. */
 const statements: Record<string, (release: number) => Sql> = {
   checkpoints: (release) => selectCheckpoints(hedOutbreaks, release),
   'event names': (release) => selectEventNames(hedOutbreaks, release),
   'a record': (release) => selectRecordBody(hedOutbreaks, release, 1),
-  'no record': (release) => selectRecordBody(hedOutbreaks, release, NOWHERE),
+  'no record': (release) => selectRecordBody(hedOutbreaks, release, UNUSED_ID),
   history: (release) => selectRecordVersions(hedOutbreaks, { id: 1, release, fromRelease: 0, limit: 9 }),
   'changes from it': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: 0, limit: 9 }, 9),
   'changes to it': (release) => selectChanges(hedOutbreaks, { from: KEPT, to: release, fromId: 0, limit: 9 }, 9),
-  'no changes': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: NOWHERE, limit: 9 }, 9),
+  'no changes': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: UNUSED_ID, limit: 9 }, 9),
   'facet counts': (release) => selectFacetCounts(hedOutbreaks, filters, release),
   'facet values': (release) => selectFacetValues(hedOutbreaks, release, ['event']),
   'no facet values': (release) => selectFacetValues(hedOutbreaks, release, []),
   events: (release) => selectEventSummaries(hedOutbreaks, { release, skip: 0, limit: 9 }),
-  'no events': (release) => selectEventSummaries(hedOutbreaks, { release, skip: NOWHERE, limit: 9 }),
+  'no events': (release) => selectEventSummaries(hedOutbreaks, { release, skip: UNUSED_ID, limit: 9 }),
   ...Object.fromEntries(
     [[], ['Cholera_Testland_2020'], ['Nothing'], ['Cholera_Testland_2020', 'Nothing']].flatMap((values) => {
-      const by = `by ${values.join(' or ') || 'id'}`
+      const suffix = `by ${values.join(' or ') || 'id'}`
       return [
         [
-          `page ${by}`,
+          `page ${suffix}`,
           (release: number) =>
             selectMatches(hedOutbreaks, { ...scanOf(release, values), fromId: 0, skip: 0, limit: 9 }),
         ],
-        [`count ${by}`, (release: number) => countMatches(hedOutbreaks, scanOf(release, values))],
-        [`facets ${by}`, (release: number) => countMatchingValues(hedOutbreaks, scanOf(release, values), ['event'])],
-        [`columns ${by}`, (release: number) => selectMatchingColumns(hedOutbreaks, scanOf(release, values), ['id'], 9)],
+        [`count ${suffix}`, (release: number) => countMatches(hedOutbreaks, scanOf(release, values))],
+        [
+          `facets ${suffix}`,
+          (release: number) => countMatchingValues(hedOutbreaks, scanOf(release, values), ['event']),
+        ],
+        [
+          `columns ${suffix}`,
+          (release: number) => selectMatchingColumns(hedOutbreaks, scanOf(release, values), ['id'], 9),
+        ],
       ]
     }),
   ),
@@ -88,28 +94,28 @@ async function explain(statement: Sql): Promise<string> {
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
-const refusals: [release: number, code: string, detail: RegExp][] = [
+const failures: [release: number, code: string, detail: RegExp][] = [
   [PRUNED, 'release_pruned', /The records of release 1 are kept no longer\. The oldest that can be read is 2/],
   [MISSING, 'unavailable', /Release 9 has not reached this database yet/],
 ]
 
-for (const [name, write] of Object.entries(statements)) {
-  test(`${name}: answers of a kept release, refuses one that is pruned or missing`, async () => {
-    await api.query(write(KEPT))
-    for (const [release, code, message] of refusals) await assert.rejects(api.query(write(release)), { code, message })
+for (const [name, build] of Object.entries(statements)) {
+  test(`${name}: reads a release that is kept, and fails for one that is pruned or missing`, async () => {
+    await api.query(build(KEPT))
+    for (const [release, code, message] of failures) await assert.rejects(api.query(build(release)), { code, message })
   })
 
   test(`${name}: the check is a one-time filter`, async () => {
-    const plan = await explain(write(KEPT))
+    const plan = await explain(build(KEPT))
     assert.match(plan, /One-Time Filter:.*require_kept\('hed-outbreaks'::text, 2\)/)
     assert.equal(plan.match(/(?<!One-Time )Filter:.*require_kept/), null, plan)
   })
 }
 
-test('chunks: a COPY is refused too, where a chunk matches and where none does', async () => {
-  for (const number of [0, NOWHERE]) {
+test('chunks: COPY fails for a pruned or missing release, with and without matching chunks', async () => {
+  for (const number of [0, UNUSED_ID]) {
     await api.copyOut(selectChunks(hedOutbreaks, KEPT, number, 9))
-    for (const [release, code, message] of refusals)
+    for (const [release, code, message] of failures)
       await assert.rejects(api.copyOut(selectChunks(hedOutbreaks, release, number, 9)), { code, message })
   }
 })

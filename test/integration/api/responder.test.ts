@@ -1,4 +1,4 @@
-// How answers leave: packed for whoever takes it, with the same text; named, so that nothing is sent or made twice.
+// Responses: the same text with and without gzip, ETag and 304, cached bodies, Link, and the timeout of rendering.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createSecretKey } from 'node:crypto'
@@ -31,19 +31,19 @@ before(async () => {
   origin = await routes.listen()
 })
 
-const plain = async (address: string, query: Query = {}) => {
+const getIdentity = async (address: string, query: Query = {}) => {
   const response = await routes.inject(address, query, { 'accept-encoding': 'identity' })
   assert.equal(response.headers['content-encoding'], undefined)
   return response
 }
-const packed = async (address: string, query: Query = {}) => {
+const getGzip = async (address: string, query: Query = {}) => {
   const response = await routes.inject(address, query, { 'accept-encoding': 'gzip' })
   assert.equal(response.headers['content-encoding'], 'gzip')
   assert.equal(response.headers['content-length'], String(response.rawPayload.length))
   return response
 }
 
-const everywhere: [address: string, query: Query][] = [
+const requests: [address: string, query: Query][] = [
   [V1, { num: 1000 }],
   [V1, { offset: 77, num: 250, release: 1 }],
   [V2, { num: 1000 }],
@@ -54,61 +54,61 @@ const everywhere: [address: string, query: Query][] = [
   [`${V2}/1`, {}],
   [`${V2}/1/history`, {}],
 ]
-for (const [address, query] of everywhere) {
-  test(`with gzip and without the text is the same, and the ETag another: ${address} ${JSON.stringify(query)}`, async () => {
-    const bare = await plain(address, query)
+for (const [address, query] of requests) {
+  test(`the text is the same with and without gzip, and the ETag differs: ${address} ${JSON.stringify(query)}`, async () => {
+    const identity = await getIdentity(address, query)
     const gzip = await routes.inject(address, query, { 'accept-encoding': 'gzip' })
     const text = gzip.headers['content-encoding'] === 'gzip' ? gunzipSync(gzip.rawPayload).toString() : gzip.body
-    assert.equal(text, bare.body)
-    assert.equal(gzip.headers['content-encoding'], bare.rawPayload.length < 1024 ? undefined : 'gzip')
-    for (const { statusCode, headers } of [bare, gzip]) {
+    assert.equal(text, identity.body)
+    assert.equal(gzip.headers['content-encoding'], identity.rawPayload.length < 1024 ? undefined : 'gzip')
+    for (const { statusCode, headers } of [identity, gzip]) {
       assert.deepEqual(
         [statusCode, headers['vary'], headers['cache-control']],
         [200, 'accept-encoding', 'private, no-cache'],
       )
       assert.match(String(headers['etag']), /^"[\w-]{43}"$/)
     }
-    assert.notEqual(bare.headers['etag'], gzip.headers['etag'])
+    assert.notEqual(identity.headers['etag'], gzip.headers['etag'])
   })
 
-  test(`304 for whoever has it already: ${address} ${JSON.stringify(query)}`, async () => {
-    const tag = String((await plain(address, query)).headers['etag'])
-    for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const response = await routes.inject(address, query, { 'if-none-match': held })
-      assert.deepEqual([response.statusCode, response.body, response.headers['etag']], [304, '', tag], held)
+  test(`304 if If-None-Match has the ETag, 200 if not: ${address} ${JSON.stringify(query)}`, async () => {
+    const tag = String((await getIdentity(address, query)).headers['etag'])
+    for (const ifNoneMatch of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+      const response = await routes.inject(address, query, { 'if-none-match': ifNoneMatch })
+      assert.deepEqual([response.statusCode, response.body, response.headers['etag']], [304, '', tag], ifNoneMatch)
       assert.deepEqual([response.headers['vary'], response.headers['content-type']], ['accept-encoding', undefined])
       assert.ok(Number(response.headers['outbreaks-release']) > 0)
     }
-    for (const held of ['"other"', tag.slice(1, -1), `${tag}x`, '']) {
-      const response = await routes.inject(address, query, { 'if-none-match': held })
-      assert.deepEqual([response.statusCode, response.headers['etag']], [200, tag], held)
+    for (const ifNoneMatch of ['"other"', tag.slice(1, -1), `${tag}x`, '']) {
+      const response = await routes.inject(address, query, { 'if-none-match': ifNoneMatch })
+      assert.deepEqual([response.statusCode, response.headers['etag']], [200, tag], ifNoneMatch)
     }
   })
 }
 
-test('any page is the same text packed and bare, and packed from 1,024 bytes on', () =>
+test('any page has the same text with and without gzip, and gzip is used from 1,024 bytes on', () =>
   fc.assert(
     fc.asyncProperty(
       fc.nat(RECORDS + 10),
-      // A page of one record is about as long as that.
+      // A page of one record has about 1,024 bytes.
       fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1000 })),
       fc.integer({ min: 1, max: 2 }),
       async (offset, num, release) => {
         const query = { offset, num, release }
         const gzip = await routes.inject(V1, query, { 'accept-encoding': 'gzip' })
         const text = gzip.headers['content-encoding'] === 'gzip' ? gunzipSync(gzip.rawPayload).toString() : gzip.body
-        const bare = await plain(V1, query)
-        assert.equal(text, bare.body)
-        assert.equal(gzip.headers['content-encoding'], bare.rawPayload.length < 1024 ? undefined : 'gzip')
+        const identity = await getIdentity(V1, query)
+        assert.equal(text, identity.body)
+        assert.equal(gzip.headers['content-encoding'], identity.rawPayload.length < 1024 ? undefined : 'gzip')
       },
     ),
     { numRuns: 150 },
   ))
 
-test('curl and fetch read packed pages, over HTTP, and HEAD says of them what GET does', async () => {
+test('curl and fetch decode gzip pages over HTTP, and HEAD has the headers of GET', async () => {
   for (const query of ['num=1000', 'num=130', 'num=400&release=1']) {
     const address = `${origin}${V2}?${query}`
-    const { body } = await plain(V2, Object.fromEntries(new URLSearchParams(query)))
+    const { body } = await getIdentity(V2, Object.fromEntries(new URLSearchParams(query)))
     const fetched = await fetch(address)
     assert.equal(fetched.headers.get('content-encoding'), 'gzip')
     assert.equal(await fetched.text(), body)
@@ -120,7 +120,7 @@ test('curl and fetch read packed pages, over HTTP, and HEAD says of them what GE
   }
 })
 
-test('an answer has one ETag, and another question, release or coding another', async () => {
+test('the ETag depends on the query, the release and the encoding', async () => {
   const tagOf = async (address: string, query: Query, encoding = 'identity') =>
     String((await routes.inject(address, query, { 'accept-encoding': encoding })).headers['etag'])
   assert.equal(await tagOf(V2, {}), await tagOf(V2, { num: 100, release: 2 }))
@@ -139,22 +139,22 @@ test('an answer has one ETag, and another question, release or coding another', 
   assert.equal(new Set(tags).size, tags.length)
 })
 
-test('a refusal has no ETag and is never 304', async () => {
-  for (const held of ['*', '"x"']) {
-    const missing = await routes.inject(`${V2}/99999`, {}, { 'if-none-match': held })
+test('an error has no ETag and is never 304', async () => {
+  for (const ifNoneMatch of ['*', '"x"']) {
+    const missing = await routes.inject(`${V2}/99999`, {}, { 'if-none-match': ifNoneMatch })
     assert.deepEqual([missing.statusCode, missing.headers['etag']], [404, undefined])
-    const wrong = await routes.inject(V2, { num: 0 }, { 'if-none-match': held })
-    assert.deepEqual([wrong.statusCode, wrong.headers['etag']], [400, undefined])
+    const invalid = await routes.inject(V2, { num: 0 }, { 'if-none-match': ifNoneMatch })
+    assert.deepEqual([invalid.statusCode, invalid.headers['etag']], [400, undefined])
   }
 })
 
-test('what is held or kept is answered without the database', async () => {
-  const kept = await packed(V2, { num: 321 })
-  const unseen = String((await plain(V2, { num: 322 })).headers['etag'])
+test('a cached body and a 304 need no database query', async () => {
+  const cached = await getGzip(V2, { num: 321 })
+  const tag = String((await getIdentity(V2, { num: 322 })).headers['etag'])
   await routes.superuser.query('alter table hed_outbreak_chunk rename to away')
   try {
-    assert.equal((await packed(V2, { num: 321 })).body, kept.body)
-    assert.equal((await routes.inject(V2, { num: 322 }, { 'if-none-match': unseen })).statusCode, 304)
+    assert.equal((await getGzip(V2, { num: 321 })).body, cached.body)
+    assert.equal((await routes.inject(V2, { num: 322 }, { 'if-none-match': tag })).statusCode, 304)
     assert.equal((await routes.inject(V2, { num: 323 })).statusCode, 500)
   } finally {
     await routes.superuser.query('alter table away rename to hed_outbreak_chunk')
@@ -162,23 +162,23 @@ test('what is held or kept is answered without the database', async () => {
   assert.equal((await routes.inject(V2, { num: 323 })).statusCode, 200)
 })
 
-test('an offset behind the last record is answered without the database', async () => {
-  assert.deepEqual((await plain(V1, { offset: RECORDS, release: 1 })).json(), [])
+test('an offset after the last record gives an empty array', async () => {
+  assert.deepEqual((await getIdentity(V1, { offset: RECORDS, release: 1 })).json(), [])
 })
 
-test('a page names the address of the next one, with the same question; the last names none', async () => {
+test('a page has a Link to the next page with the same query; the last page has none', async () => {
   let address: string | undefined = `https://api.test${V2}?num=5&release=1&event=Event_7_Testland_2020`
-  const seen: unknown[] = []
+  const ids: unknown[] = []
   for (let pages = 0; address !== undefined; pages++) {
     assert.ok(pages < 20)
     const response = await routes.inject(address.replace('https://api.test', ''), {}, { 'accept-encoding': 'identity' })
     const { data, next_page: next } = response.json<{ data: { id: number }[]; next_page: string | null }>()
-    seen.push(...data.map(({ id }) => id))
+    ids.push(...data.map(({ id }) => id))
     address = /^<([^>]+)>; rel="next"$/.exec(String(response.headers['link'] ?? ''))?.[1]
     assert.equal(address === undefined, next === null)
   }
-  assert.deepEqual(seen, [...new Set(seen)])
-  assert.equal(seen.length, Math.ceil((RECORDS - 7) / 40))
+  assert.deepEqual(ids, [...new Set(ids)])
+  assert.equal(ids.length, Math.ceil((RECORDS - 7) / 40))
 })
 
 const bodies: [what: string, parts: string[], encoding: string | undefined][] = [
@@ -192,18 +192,18 @@ for (const [what, parts, encoding] of bodies) {
   test(`a body of ${what} is sent ${encoding === undefined ? 'without' : 'with'} gzip`, async () => {
     const { app } = createObservedServer()
     const cursorKey = createSecretKey(Buffer.alloc(32))
-    const answer = createResponder({ cache: createResponseCache(1), cursorKey, baseUrl: 'https://api.test' })
+    const respond = createResponder({ cache: createResponseCache(1), cursorKey, baseUrl: 'https://api.test' })
     const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
-    app.get('/', async (request, reply) => answer(request, reply, { release, variant: '', render: () => parts }))
+    app.get('/', async (request, reply) => respond(request, reply, { release, variant: '', render: () => parts }))
     const response = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } })
     assert.deepEqual([response.statusCode, response.headers['content-encoding']], [200, encoding])
     await app.close()
   })
 }
 
-test('an answer that takes too long to make is 503 in under 3 s, and is made anew for the next who asks', async () => {
+test('a response that takes too long to render is 503 in under 3 s, and the next request renders it again', async () => {
   const { app } = createObservedServer()
-  const answer = createResponder({
+  const respond = createResponder({
     cache: createResponseCache(1),
     cursorKey: createSecretKey(Buffer.alloc(32)),
     baseUrl: 'https://api.test',
@@ -211,11 +211,11 @@ test('an answer that takes too long to make is 503 in under 3 s, and is made ane
   const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
   let hangs = true
   app.get('/slow', async (request, reply) =>
-    answer(request, reply, { release, variant: '', render: () => (hangs ? new Promise(() => {}) : ['[]']) }),
+    respond(request, reply, { release, variant: '', render: () => (hangs ? new Promise(() => {}) : ['[]']) }),
   )
   const began = performance.now()
-  const refused = await app.inject('/slow')
-  assert.deepEqual([refused.statusCode, refused.json().code], [503, 'unavailable'])
+  const timedOut = await app.inject('/slow')
+  assert.deepEqual([timedOut.statusCode, timedOut.json().code], [503, 'unavailable'])
   assert.ok(performance.now() - began < 3000)
   hangs = false
   assert.equal((await app.inject('/slow')).body, '[]')

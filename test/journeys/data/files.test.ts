@@ -1,5 +1,5 @@
-// From publishing to the analyst's table: the files of a real and of a synthetic release, downloaded, verified and read
-// back by foreign readers, equal what the API sends. And an export killed with -9, or out of space, leaves no half file.
+// The files of a real and of a synthetic release are downloaded, verified and read by other programs, and equal the records
+// of the API. An export that is killed, or has no disk space left, leaves no incomplete file.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -23,14 +23,14 @@ const CLI = path.join(root, 'src/cli.ts')
 const RECORDS = 5000
 const KILLS = Math.min(6, Number(process.env['KILL_ROUNDS'] ?? 6))
 
-interface Listed {
+interface ListedFile {
   name: string
   records: number
   bytes: number
   sha256: string
   href: string
 }
-type Exported = { name: string; written: boolean }[]
+type ExportedFiles = { name: string; written: boolean }[]
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-journey-'))
 after(() => rm(directory, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ before(async () => {
   const synthetic = path.join(directory, 'synthetic')
   await writeSynthRelease({ records: RECORDS, seed: 1, release: 1 }, synthetic)
   const credentials = await prepareDatabase(settings, path.join(root, 'sample'))
-  const published = await outbreakctl<{ release: number; files: Exported }>(
+  const published = await outbreakctl<{ release: number; files: ExportedFiles }>(
     settings,
     ...['release', 'publish', synthetic, '--confirm-withdrawn', '198'],
   )
@@ -60,14 +60,14 @@ before(async () => {
 })
 after(() => service.stop())
 
-const ask = (address: string) =>
+const get = (address: string) =>
   fetch(address, { headers: { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(20_000) })
 
 async function readApi(release: number): Promise<ReadRecord[]> {
   const records: ReadRecord[] = []
   let page = ''
   for (;;) {
-    const response = await ask(`${service.baseUrl}/v2/hed-outbreaks/outbreaks?release=${release}&num=1000${page}`)
+    const response = await get(`${service.baseUrl}/v2/hed-outbreaks/outbreaks?release=${release}&num=1000${page}`)
     const body = (await response.json()) as { data: ReadRecord[]; next_page: string | null }
     records.push(...body.data)
     if (body.next_page === null) return records
@@ -76,11 +76,11 @@ async function readApi(release: number): Promise<ReadRecord[]> {
 }
 
 async function download(release: number): Promise<Map<string, Buffer>> {
-  const manifest = await ask(`${service.baseUrl}/v2/hed-outbreaks/releases/${release}`)
-  const listed = ((await manifest.json()) as { files: Listed[] }).files
+  const manifest = await get(`${service.baseUrl}/v2/hed-outbreaks/releases/${release}`)
+  const listed = ((await manifest.json()) as { files: ListedFile[] }).files
   const downloads = new Map<string, Buffer>()
   for (const { name, bytes, sha256, href } of listed) {
-    const response = await ask(href)
+    const response = await get(href)
     const body = Buffer.from(await response.arrayBuffer())
     assert.deepEqual([response.status, body.length, hash('sha256', body)], [200, bytes, sha256])
     downloads.set(name.split('.')[1] ?? '', body)
@@ -90,7 +90,7 @@ async function download(release: number): Promise<Map<string, Buffer>> {
 }
 
 for (const release of [1, 2]) {
-  test(`release ${release}: every row, type and null of the files equals the API's records`, async (t) => {
+  test(`release ${release}: the files have the records of the API, with the same types and nulls`, async (t) => {
     const records = await readApi(release)
     assert.equal(records.length, release === 1 ? 198 : RECORDS)
     const downloads = await download(release)
@@ -102,9 +102,9 @@ for (const release of [1, 2]) {
       t.diagnostic(`${extension}: ${records.length} records, ${bytes.length} bytes`)
   })
 
-  test(`release ${release}: DuckDB reads the same`, async (t) => {
+  test(`release ${release}: DuckDB reads the same records`, async (t) => {
     const python = process.env['DUCKDB_PYTHON']
-    if (python === undefined) return t.skip('DUCKDB_PYTHON names no interpreter that has duckdb')
+    if (python === undefined) return t.skip('DUCKDB_PYTHON is not set to an interpreter with duckdb')
     const records = await readApi(release)
     for (const [extension, bytes] of await download(release)) {
       const file = path.join(directory, `read.${extension}`)
@@ -146,86 +146,86 @@ test('401 without a token', async () => {
   await response.body?.cancel()
 })
 
-/** What stands under a final name in the directory. */
-async function readStore(place: string): Promise<Map<string, string>> {
-  const names = (await readdir(place)).filter((name) => !name.startsWith('.')).sort()
+/** The digests of the files with a final name. */
+async function readStore(store: string): Promise<Map<string, string>> {
+  const names = (await readdir(store)).filter((name) => !name.startsWith('.')).sort()
   return new Map(
     await Promise.all(
-      names.map(async (name) => [name, hash('sha256', await readFile(path.join(place, name)))] as const),
+      names.map(async (name) => [name, hash('sha256', await readFile(path.join(store, name)))] as const),
     ),
   )
 }
 
-/** Kills an export as soon as the directory holds a file whose name begins so, and a moment later. */
-async function killExport(place: string, prefix: string, afterMs: number): Promise<void> {
+/** Kills an export `afterMs` after a file with this prefix appears in the directory. */
+async function killExport(store: string, prefix: string, afterMs: number): Promise<void> {
   const child = spawn(process.execPath, [CLI, 'release', 'export', '--release', '2'], {
-    env: { ...environment, OUTBREAKS_FILES: place },
+    env: { ...environment, OUTBREAKS_FILES: store },
     stdio: 'ignore',
   })
   const exited = new Promise((resolve) => child.on('exit', resolve))
-  while (child.exitCode === null && !(await readdir(place)).some((name) => name.startsWith(prefix))) await wait(1)
+  while (child.exitCode === null && !(await readdir(store)).some((name) => name.startsWith(prefix))) await wait(1)
   await wait(afterMs)
   child.kill('SIGKILL')
   await exited
-  // The server notices a moment later that the one who held the lock is gone.
+  // PostgreSQL releases the lock of the killed process after a moment.
   await wait(300)
 }
 
-test(`an export killed ${KILLS} times with -9 never leaves a half file, and run again it finishes`, async (t) => {
-  const good = [...(await readStore(files))].filter(([name]) => name.includes('-2.'))
-  let whole = 0
+test(`an export killed with SIGKILL leaves no incomplete file, and the next export finishes (${KILLS} rounds)`, async (t) => {
+  const expected = [...(await readStore(files))].filter(([name]) => name.includes('-2.'))
+  let complete = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    const place = path.join(directory, `killed-${kill}`)
-    await mkdir(place)
-    // In the middle of writing, and in the middle of giving the files their names.
-    await (kill % 2 === 0 ? killExport(place, '.', kill * 30) : killExport(place, 'hed', 0))
-    const left = await readStore(place)
-    for (const [name, digest] of left) assert.equal(digest, new Map(good).get(name))
-    whole += left.size
+    const store = path.join(directory, `killed-${kill}`)
+    await mkdir(store)
+    // Kills it while it writes, and while it renames the files.
+    await (kill % 2 === 0 ? killExport(store, '.', kill * 30) : killExport(store, 'hed', 0))
+    const remaining = await readStore(store)
+    for (const [name, digest] of remaining) assert.equal(digest, new Map(expected).get(name))
+    complete += remaining.size
     await run(process.execPath, [CLI, 'release', 'export', '--release', '2'], {
-      env: { ...environment, OUTBREAKS_FILES: place },
+      env: { ...environment, OUTBREAKS_FILES: store },
     })
-    assert.deepEqual([...(await readStore(place))], good)
-    assert.equal((await readdir(place)).length, 3)
+    assert.deepEqual([...(await readStore(store))], expected)
+    assert.equal((await readdir(store)).length, 3)
   }
-  t.diagnostic(`stood there after ${KILLS} kills: ${whole} of ${KILLS * 3} files, all whole`)
+  t.diagnostic(`${complete} of ${KILLS * 3} files existed after ${KILLS} kills, all complete`)
 })
 
-test('a full disk: the release is published, its files are not, and the sentence says how to go on', async (t) => {
-  const place = path.join(directory, 'full')
-  await mkdir(place)
+test('on a full disk the release is published without files, and the error says how to export them', async (t) => {
+  const store = path.join(directory, 'full')
+  await mkdir(store)
   const next = path.join(directory, 'next')
   await writeSynthRelease({ records: RECORDS, seed: 1, release: 2 }, next)
   const script = `mount -t tmpfs -o size=1m tmpfs "$OUTBREAKS_FILES" || { echo no mount; exit; }
     "$0" "$@" >/dev/null; echo "code $?"; ls -A "$OUTBREAKS_FILES"`
   const command = [process.execPath, CLI, 'release', 'publish', next]
   const { stdout, stderr } = await run('unshare', ['--map-root-user', '--mount', 'bash', '-c', script, ...command], {
-    env: { ...environment, OUTBREAKS_FILES: place },
+    env: { ...environment, OUTBREAKS_FILES: store },
   }).catch((error: { stdout: string; stderr: string }) => error)
-  if (!stdout.startsWith('code')) return t.skip(`this system lets nobody mount a small disk: ${stdout}${stderr}`)
+  if (!stdout.startsWith('code')) return t.skip(`this system does not allow mounting a small disk: ${stdout}${stderr}`)
   assert.equal(stdout, 'code 1\n')
   assert.match(
     stderr,
     /^outbreakctl: release 3 is published; its files are not: run outbreakctl release export --release 3 \(hed-outbreaks-3\.\w+ could not be written: ENOSPC/,
   )
-  const exported = await outbreakctl<Exported>(settings, 'release', 'export', '--release', '3')
+  const exported = await outbreakctl<ExportedFiles>(settings, 'release', 'export', '--release', '3')
   assert.ok(exported.every(({ written }) => written))
   await wait(1500)
   await download(3)
 })
 
-test('an export without a place, or of a release that is not there, is refused in a sentence', async () => {
-  const refuse = async (env: NodeJS.ProcessEnv, args: string[]) => {
+test('an export without a directory, or of a release that does not exist, is an error', async () => {
+  const exportError = async (env: NodeJS.ProcessEnv, args: string[]) => {
     const failure = await run(process.execPath, [CLI, 'release', 'export', ...args], { env }).catch(
       (error: { stderr: string }) => error,
     )
     return failure.stderr.trim()
   }
-  const bare = { ...environment, OUTBREAKS_FILES: '' }
-  assert.equal(await refuse(bare, []), 'outbreakctl: OUTBREAKS_FILES does not say where to write files')
-  assert.equal(await refuse(environment, ['--release', '99']), 'outbreakctl: there is no release 99')
+  const withoutFiles = { ...environment, OUTBREAKS_FILES: '' }
+  assert.equal(await exportError(withoutFiles, []), 'outbreakctl: OUTBREAKS_FILES does not say where to write files')
+  assert.equal(await exportError(environment, ['--release', '99']), 'outbreakctl: there is no release 99')
   assert.match(
-    await refuse({ ...environment, OUTBREAKS_FILES: 'here' }, []),
+    await exportError({ ...environment, OUTBREAKS_FILES: 'here' }, []),
     /OUTBREAKS_FILES must be the absolute path/,
   )
 })

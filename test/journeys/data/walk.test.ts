@@ -1,5 +1,5 @@
-// A million records walked through v2 while two further releases, each changing 1 % and removing some, are published
-// in the middle of the walk: exactly the release it started on. And v1 at random offsets equals v2's order.
+// A walk over a million records with v2 reads exactly the release it started on, although two further releases are published
+// meanwhile, each with 1 % corrections and some withdrawals. v1 returns the same records at random offsets.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -30,16 +30,16 @@ async function writeRelease(release: number): Promise<string> {
 
 async function publishRelease(release: number): Promise<Row> {
   const out = await writeRelease(release)
-  const answer = await outbreakctl<Row>(settings, 'release', 'publish', out)
+  const summary = await outbreakctl<Row>(settings, 'release', 'publish', out)
   await rm(out, { recursive: true })
-  return answer
+  return summary
 }
 
 const given = givenFields(hedOutbreaks).map((field) => field.name)
 const contentOf = (row: Row) => JSON.stringify(given.map((name) => row[name]))
 const fingerprint = (record: Row) => hash('md5', JSON.stringify(record)).slice(0, 16)
 
-test(`a walk of ${RECORDS} records is whole and untorn while the data changes, and v1 agrees with it`, async (t) => {
+test(`a walk over ${RECORDS} records is complete and consistent while releases are published, and v1 agrees with it`, async (t) => {
   const credentials = await prepareDatabase(settings, await writeRelease(1))
   const service = await startService(settings)
   after(() => service.stop())
@@ -59,7 +59,7 @@ test(`a walk of ${RECORDS} records is whole and untorn while the data changes, a
   }
 
   const expected = synthesise({ records: RECORDS, seed: SEED, release: 1 })
-  const seen: string[] = []
+  const fingerprints: string[] = []
   const publishing = new Map<number, Promise<Row>>()
   let lastId = 0
   let next: string | null = null
@@ -73,33 +73,33 @@ test(`a walk of ${RECORDS} records is whole and untorn while the data changes, a
       assert.ok(Number(record['id']) > lastId)
       lastId = Number(record['id'])
       assert.equal(contentOf(record), contentOf(expected.next().value ?? {}))
-      seen.push(fingerprint(record))
+      fingerprints.push(fingerprint(record))
     }
     next = next_page
-    // Each publication begins here and ends before the walk has gone a third further.
-    const third = Math.floor((seen.length / RECORDS) * 3) + 1
-    if (seen.length < RECORDS && third > 1 && !publishing.has(third)) {
+    // After each third of the walk a publication starts; the next one waits for it.
+    const third = Math.floor((fingerprints.length / RECORDS) * 3) + 1
+    if (fingerprints.length < RECORDS && third > 1 && !publishing.has(third)) {
       const paused = performance.now()
       await publishing.get(third - 1)
       waited += performance.now() - paused
       publishing.set(third, publishRelease(third))
     }
   } while (next !== null)
-  assert.equal(seen.length, RECORDS)
+  assert.equal(fingerprints.length, RECORDS)
   assert.equal(expected.next().done, true)
   t.diagnostic(
-    `walked ${seen.length} records in ${((performance.now() - began - waited) / 1000).toFixed(1)} s beside two publications`,
+    `walked ${fingerprints.length} records in ${((performance.now() - began - waited) / 1000).toFixed(1)} s during two publications`,
   )
 
   const [second, third] = await Promise.all(publishing.values())
-  for (const [number, answer] of [
+  for (const [number, summary] of [
     [2, second],
     [3, third],
   ] as const) {
-    t.diagnostic(`release ${number}: ${JSON.stringify(answer)}`)
-    assert.equal(answer?.['release'], number)
-    assert.ok(Math.abs(Number(answer['corrected']) / RECORDS - 0.01) < 0.002)
-    assert.ok(Number(answer['withdrawn']) > 0)
+    t.diagnostic(`release ${number}: ${JSON.stringify(summary)}`)
+    assert.equal(summary?.['release'], number)
+    assert.ok(Math.abs(Number(summary['corrected']) / RECORDS - 0.01) < 0.002)
+    assert.ok(Number(summary['withdrawn']) > 0)
   }
   await wait(2000)
   assert.equal((await readPage('num=1')).release, 3)
@@ -109,6 +109,6 @@ test(`a walk of ${RECORDS} records is whole and untorn while the data changes, a
     const num = 1 + ((i * 37) % 1000)
     const { release, body } = await read(`v1/hed-outbreaks/outbreaks?release=1&offset=${offset}&num=${num}`)
     assert.equal(release, 1)
-    assert.deepEqual((body as Row[]).map(fingerprint), seen.slice(offset, offset + num))
+    assert.deepEqual((body as Row[]).map(fingerprint), fingerprints.slice(offset, offset + num))
   }
 })

@@ -1,4 +1,4 @@
-// What cannot be asked: every misspelt, repeated, empty, mistyped or contradictory parameter is a 400 that names it.
+// Every misspelt, repeated, empty, mistyped or contradictory parameter is 400 with its name.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
@@ -12,8 +12,8 @@ before(async () => {
   await refresh()
 })
 
-/** A value that each list would take. */
-const good: Record<string, string> = {
+/** A valid value of each list parameter. */
+const listParameters: Record<string, string> = {
   event: 'Cholera_Testland_2020',
   pathogen: 'Vibrio cholerae',
   disease: 'Cholera',
@@ -37,16 +37,16 @@ const good: Record<string, string> = {
   verification: 'verified',
 }
 const days = ['date_from', 'date_to', 'reported_from', 'reported_to']
-const single: Record<string, string> = {
+const singleParameters: Record<string, string> = {
   ...Object.fromEntries(days.map((name) => [name, '2020-01-01'])),
   updated_since_release: '1',
 }
-type Refusal = [query: string, code: string, parameter: string]
+type InvalidQuery = [query: string, code: string, parameter: string]
 const query = (...pairs: [name: string, value: string][]) => new URLSearchParams(pairs).toString()
-const each = (names: readonly string[], values: readonly string[]): Refusal[] =>
-  names.flatMap((name) => values.map((value): Refusal => [query([name, value]), 'invalid_parameter', name]))
+const each = (names: readonly string[], values: readonly string[]): InvalidQuery[] =>
+  names.flatMap((name) => values.map((value): InvalidQuery => [query([name, value]), 'invalid_parameter', name]))
 
-const names = [...Object.keys(good), ...Object.keys(single)]
+const names = [...Object.keys(listParameters), ...Object.keys(singleParameters)]
 const misspelt = names.flatMap((name) =>
   [
     name.toUpperCase(),
@@ -56,25 +56,31 @@ const misspelt = names.flatMap((name) =>
     `${name}.`,
     name.slice(1),
     name.replace('_', '-').concat('x'),
-  ].map((wrong): Refusal => [query([wrong, good[name] ?? single[name] ?? '']), 'unknown_parameter', wrong]),
-)
-const repeated: Refusal[] = [
-  ...Object.entries(good).map(
-    ([name, value]): Refusal => [query([name, value], [name, value]), 'repeated_parameter', name],
+  ].map(
+    (wrong): InvalidQuery => [
+      query([wrong, listParameters[name] ?? singleParameters[name] ?? '']),
+      'unknown_parameter',
+      wrong,
+    ],
   ),
-  ...Object.entries(single).map(
-    ([name, value]): Refusal => [query([name, value], [name, value]), 'repeated_parameter', name],
+)
+const repeated: InvalidQuery[] = [
+  ...Object.entries(listParameters).map(
+    ([name, value]): InvalidQuery => [query([name, value], [name, value]), 'repeated_parameter', name],
+  ),
+  ...Object.entries(singleParameters).map(
+    ([name, value]): InvalidQuery => [query([name, value], [name, value]), 'repeated_parameter', name],
   ),
   ['event=a&event=b&host=human&event=a', 'repeated_parameter', 'event'],
 ]
 const tooMany = ['event', 'pathogen', 'disease', 'source_name', 'series_id'].map(
-  (name): Refusal => [
+  (name): InvalidQuery => [
     query(...Array.from({ length: 51 }, (_, i): [string, string] => [name, `value ${i}`])),
     'invalid_parameter',
     name,
   ],
 )
-const mistyped: Refusal[] = [
+const mistyped: InvalidQuery[] = [
   ...each(names, ['']),
   ...each(['event', 'pathogen', 'disease', 'source_name', 'series_id', 'age_group', 'licence'], ['\0', 'a\0b']),
   ...each(['host'], ['Human', 'humans', 'human ', 'null', 'human,animal', '*', 'true']),
@@ -105,13 +111,13 @@ const mistyped: Refusal[] = [
   ]),
   ...each(['updated_since_release'], ['0', '-1', '1.0', '01', '1e0', 'latest', '2147483648', '2020-01-01', '2', '99']),
 ]
-const contradictory: Refusal[] = [
+const contradictory: InvalidQuery[] = [
   ['date_from=2020-01-02&date_to=2020-01-01', 'invalid_parameter', 'date_from'],
   ['date_to=1999-12-31&date_from=2000-01-01', 'invalid_parameter', 'date_from'],
   ['reported_from=2020-01-02&reported_to=2020-01-01', 'invalid_parameter', 'reported_from'],
 ]
 const everywhere = [...misspelt, ...repeated, ...tooMany, ...mistyped, ...contradictory]
-const onLists: Refusal[] = [
+const onLists: InvalidQuery[] = [
   ...each(
     ['fields'],
     ['', ',', 'id,', ',id', 'id,id', 'ID', 'id, event', 'id;event', 'nothing', '*', '__proto__', 'body'],
@@ -125,7 +131,7 @@ const onLists: Refusal[] = [
   ['mixed=warn', 'unknown_parameter', 'mixed'],
   ['interval=day', 'unknown_parameter', 'interval'],
 ]
-const onOthers: [address: string, ...Refusal][] = [
+const onOthers: [address: string, ...InvalidQuery][] = [
   [`${HOME}/facets`, 'num=0', 'invalid_parameter', 'num'],
   [`${HOME}/facets`, 'num=1001', 'invalid_parameter', 'num'],
   [`${HOME}/facets`, 'fields=id', 'unknown_parameter', 'fields'],
@@ -142,11 +148,11 @@ const onOthers: [address: string, ...Refusal][] = [
   [`${HOME}/schema`, 'release=0', 'invalid_parameter', 'release'],
 ]
 
-test('every list and every period of the declaration is among them', () => {
+test('the table has every filter of the declaration', () => {
   const declared = hedOutbreaks.fields
     .filter((field) => field.filterCardinality !== undefined)
     .map((field) => field.name)
-  assert.deepEqual(Object.keys(good).toSorted(), declared.toSorted())
+  assert.deepEqual(Object.keys(listParameters).toSorted(), declared.toSorted())
   assert.deepEqual(
     days,
     hedOutbreaks.periods.flatMap(({ name }) => [`${name}_from`, `${name}_to`]),
@@ -156,23 +162,23 @@ test('every list and every period of the declaration is among them', () => {
 
 describe('400', () => {
   for (const address of LISTS) {
-    test(`${everywhere.length + onLists.length} refusals of ${address}`, async () => {
-      for (const [asked, code, parameter] of [...everywhere, ...onLists]) {
-        await assertProblem(`${address}?${asked}`, {}, 400, code, parameter)
+    test(`for ${everywhere.length + onLists.length} invalid queries of ${address}`, async () => {
+      for (const [invalid, code, parameter] of [...everywhere, ...onLists]) {
+        await assertProblem(`${address}?${invalid}`, {}, 400, code, parameter)
       }
     })
   }
   for (const address of OTHERS) {
-    test(`${everywhere.length} refusals of ${address}`, async () => {
-      const needed = address.endsWith('series') ? '&interval=day' : ''
-      for (const [asked, code, parameter] of everywhere) {
-        await assertProblem(`${address}?${asked}${needed}`, {}, 400, code, parameter)
+    test(`for ${everywhere.length} invalid queries of ${address}`, async () => {
+      const required = address.endsWith('series') ? '&interval=day' : ''
+      for (const [invalid, code, parameter] of everywhere) {
+        await assertProblem(`${address}?${invalid}${required}`, {}, 400, code, parameter)
       }
     })
   }
-  for (const [address, asked, code, parameter] of onOthers) {
-    test(`${code} ${parameter}: ${address}?${asked}`, async () => {
-      await assertProblem(`${address}?${asked}`, {}, 400, code, parameter)
+  for (const [address, invalid, code, parameter] of onOthers) {
+    test(`${code} ${parameter}: ${address}?${invalid}`, async () => {
+      await assertProblem(`${address}?${invalid}`, {}, 400, code, parameter)
     })
   }
 })

@@ -1,4 +1,4 @@
-// A record that thousands of releases corrected: a walk gets past it, and counts, facets and offsets are not refused for it.
+// Records that thousands of releases corrected: a walk continues past them, and counts, facets and offsets are not rejected.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
@@ -23,7 +23,7 @@ describe(`${CORRECTED.length} of ${RECORDS} records have ${RELEASES} versions ea
 
   before(async () => {
     await routes.publish(rows)
-    // What so many publications would leave behind, written at once.
+    // Writes the result of so many releases at once.
     const columns = hedOutbreaks.fields.map(({ name }) => name).filter((name) => name !== 'id')
     const { superuser } = routes
     await superuser.query(`set session_replication_role = replica`)
@@ -49,31 +49,31 @@ describe(`${CORRECTED.length} of ${RECORDS} records have ${RELEASES} versions ea
 
   const all = Array.from({ length: RECORDS }, (_, i) => i + 1)
 
-  const walks: [what: string, query: string, ids: number[]][] = [
+  const walks: [filter: string, query: string, ids: number[]][] = [
     ['in the order of id', 'case_status=confirmed', all],
     ['by one value', 'event=Event_1', [5, 6, 7, 8]],
     ['by several rare values', 'event=Event_1&event=Event_3', [5, 6, 7, 8, 13, 14, 15, 16]],
-    ['by a value of all', 'country_code=FR', all],
+    ['by a value of all records', 'country_code=FR', all],
     ['with some fields', 'fields=id', all],
   ]
-  for (const [what, query, ids] of walks)
-    test(`a walk ${what} ends and has each record once`, async () => {
+  for (const [filter, query, ids] of walks)
+    test(`a walk ${filter} ends and has each record once`, async () => {
       for (const num of [3, 1000]) {
         const found: unknown[] = []
         const cursors = new Set<string>()
         for (let page = ''; ; ) {
-          const answer = await routes.getPage(`${OUTBREAKS}?${query}&num=${num}${page}`)
-          found.push(...answer.data.map(({ id }) => id))
-          if (answer.next === null) break
-          assert.ok(!cursors.has(answer.next), `a cursor came a second time: ${found.length} records were read`)
-          cursors.add(answer.next)
-          page = `&page=${answer.next}`
+          const { data, next } = await routes.getPage(`${OUTBREAKS}?${query}&num=${num}${page}`)
+          found.push(...data.map(({ id }) => id))
+          if (next === null) break
+          assert.ok(!cursors.has(next), `a cursor was returned twice, after ${found.length} records`)
+          cursors.add(next)
+          page = `&page=${next}`
         }
         assert.deepEqual(found, ids)
       }
     })
 
-  test('v1, the count and the facets of the same records are not refused', async () => {
+  test('v1, count, facets and series of the same records are 200', async () => {
     for (const [, query, ids] of walks) {
       const response = await routes.inject(`${V1}?${query}&num=1000&offset=1`)
       assert.equal(response.statusCode, 200, response.body)

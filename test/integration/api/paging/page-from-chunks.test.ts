@@ -1,4 +1,4 @@
-// Pages cut out of chunks: for any ids, dense or sparse, and any cut, exactly the records that belong there.
+// Pages from chunks: for any ids, dense or sparse, and any position, a page has exactly its records.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -19,13 +19,13 @@ import { fc } from '../../../seed.ts'
 
 const bodyOf = (id: number) => `{"id":${id},"note":"${'x'.repeat(id % 13)}"}`
 
-/** Runs of ids of every density, from one in each hundred to all. */
+/** Runs of ids with different densities, from one in each hundred to all. */
 function spreadIds(seed: number): number[] {
   const ids: number[] = []
   let random = seed
-  const next = (below: number) => {
+  const next = (limit: number) => {
     random = (random * 48_271) % 2_147_483_647
-    return random % below
+    return random % limit
   }
   for (let run = 0, id = 1 + next(250); run < 12; run++) {
     const step = [1, 1, 2, 40, 130, 300][next(6)] ?? 1
@@ -37,29 +37,29 @@ function spreadIds(seed: number): number[] {
   return ids
 }
 
-const makeChunks = (ids: readonly number[]): Promise<Chunk[]> =>
+const createChunks = (ids: readonly number[]): Promise<Chunk[]> =>
   Promise.all(
-    [...Map.groupBy(ids, chunkOf)].map(async ([number, held]) => {
-      const { bytes, crc32, deflated } = await encodeChunk(held.map(bodyOf).join(SEPARATOR))
-      return { number, records: held.length, bytes, crc32, deflated }
+    [...Map.groupBy(ids, chunkOf)].map(async ([number, members]) => {
+      const { bytes, crc32, deflated } = await encodeChunk(members.map(bodyOf).join(SEPARATOR))
+      return { number, records: members.length, bytes, crc32, deflated }
     }),
   )
 
 function assertPage({ parts, nextId }: Page, ids: readonly number[], { fromId, skip, limit }: PageQuery) {
-  const rest = ids.filter((id) => id >= fromId).slice(skip)
-  const wanted = rest.slice(0, limit)
+  const remaining = ids.filter((id) => id >= fromId).slice(skip)
+  const expected = remaining.slice(0, limit)
   const text = parts.flatMap((part, i) => (i === 0 ? [part] : [SEPARATOR, part]))
-  assert.equal(writeIdentity(text).toString(), wanted.map(bodyOf).join(SEPARATOR))
-  const behind = rest[limit]
-  if (behind === undefined) assert.equal(nextId, null)
-  else assert.ok(nextId !== null && nextId > (wanted.at(-1) ?? 0) && nextId <= behind, `${nextId}, ${behind}`)
+  assert.equal(writeIdentity(text).toString(), expected.map(bodyOf).join(SEPARATOR))
+  const following = remaining[limit]
+  if (following === undefined) assert.equal(nextId, null)
+  else assert.ok(nextId !== null && nextId > (expected.at(-1) ?? 0) && nextId <= following, `${nextId}, ${following}`)
 }
 
 const seeds = [1, 2, 3, 4, 5]
 const spreads = await Promise.all(
   seeds.map(async (seed) => {
     const ids = spreadIds(seed)
-    return { ids, chunks: await makeChunks(ids) }
+    return { ids, chunks: await createChunks(ids) }
   }),
 )
 const queries = fc.record({
@@ -69,32 +69,32 @@ const queries = fc.record({
   limit: fc.oneof(fc.constantFrom(1, 100, 1000), fc.integer({ min: 1, max: 1000 })),
 })
 
-test('any cut of any spread of ids gives its records, with a few questions and not many chunks too many', () => {
-  let most = 0
+test('any page of any distribution of ids has its records, and is read in few rounds with few surplus chunks', () => {
+  let maxRounds = 0
   fc.assert(
     fc.property(fc.constantFrom(...spreads), queries, ({ ids, chunks }, query) => {
-      const there = chunks.filter(({ number }) => number >= chunkOf(query.fromId))
+      const available = chunks.filter(({ number }) => number >= chunkOf(query.fromId))
       const read: Chunk[] = []
       for (let round = 0; ; round++) {
-        const asked = estimateChunks(round, read, query)
-        assert.ok(asked >= 1)
-        const more = there.slice(read.length, read.length + asked)
-        read.push(...more)
+        const requested = estimateChunks(round, read, query)
+        assert.ok(requested >= 1)
+        const batch = available.slice(read.length, read.length + requested)
+        read.push(...batch)
         const page = slicePage(read, query)
-        if (page.nextId === null && more.length === asked) continue
+        if (page.nextId === null && batch.length === requested) continue
         assertPage(page, ids, query)
-        most = Math.max(most, round + 1)
-        const needed = there.findIndex((_, i) => slicePage(there.slice(0, i + 1), query).nextId !== null) + 1
+        maxRounds = Math.max(maxRounds, round + 1)
+        const needed = available.findIndex((_, i) => slicePage(available.slice(0, i + 1), query).nextId !== null) + 1
         if (needed > 0) assert.ok(read.length <= Math.max(needed * 5, 12), `${read.length} for ${needed}`)
         return
       }
     }),
     { numRuns: 3000 },
   )
-  assert.ok(most >= 3 && most <= 7, `${most} rounds`)
+  assert.ok(maxRounds >= 3 && maxRounds <= 7, `${maxRounds} rounds`)
 })
 
-test('a walk from page to page meets every record once', () => {
+test('a walk returns every record once', () => {
   for (const { ids, chunks } of spreads) {
     for (const limit of [7, 100, 999]) {
       const texts: string[] = []
@@ -114,8 +114,8 @@ test('a walk from page to page meets every record once', () => {
   }
 })
 
-test('whole chunks stay compressed: only the borders of a page are text', async () => {
-  const chunks = await makeChunks(Array.from({ length: 500 }, (_, i) => i + 1))
+test('only the chunks at the start and end of a page are decompressed', async () => {
+  const chunks = await createChunks(Array.from({ length: 500 }, (_, i) => i + 1))
   const kinds = (fromId: number, skip: number, limit: number) =>
     slicePage(chunks, { release: 1, fromId, skip, limit })
       .parts.map((part) => (typeof part === 'string' ? 't' : 'c'))
@@ -128,15 +128,15 @@ test('whole chunks stay compressed: only the borders of a page are text', async 
   assert.equal(kinds(501, 0, 1000), '')
 })
 
-test('a chunk that does not hold what it says is refused where it is opened', async () => {
-  const [chunk] = await makeChunks([1, 2, 3])
+test('a chunk with a wrong number of records or a wrong checksum is an error', async () => {
+  const [chunk] = await createChunks([1, 2, 3])
   assert.ok(chunk)
   const query = { release: 1, fromId: 2, skip: 0, limit: 10 }
   assert.throws(() => slicePage([{ ...chunk, records: 4 }], query), /chunk 0 has 3 records instead of 4/)
   assert.throws(() => slicePage([{ ...chunk, crc32: 0 }], query), /damaged/)
 })
 
-test('pages come out of the database as they were put in, each release its own chunks', async () => {
+test('pages from the database have the records of their release', async () => {
   const url = await createTestDatabase()
   const api = openDatabase({ url, role: 'outbreaks_api' })
   const operator = openDatabase({ url, role: 'outbreaks_operator' })
@@ -156,8 +156,8 @@ test('pages come out of the database as they were put in, each release its own c
     }),
     { numRuns: 200 },
   )
-  const nowhere = { release: 9, fromId: 1, skip: 0, limit: 10 }
-  await assert.rejects(readPage(api, hedOutbreaks, nowhere), { code: 'unavailable' })
-  for (const wrong of [{ fromId: Number.NaN }, { limit: 0.5, skip: Number.NaN }, { release: 2 ** 60 }])
-    await assert.rejects(readPage(api, hedOutbreaks, { ...nowhere, ...wrong }), /not a whole number/)
+  const missing = { release: 9, fromId: 1, skip: 0, limit: 10 }
+  await assert.rejects(readPage(api, hedOutbreaks, missing), { code: 'unavailable' })
+  for (const invalid of [{ fromId: Number.NaN }, { limit: 0.5, skip: Number.NaN }, { release: 2 ** 60 }])
+    await assert.rejects(readPage(api, hedOutbreaks, { ...missing, ...invalid }), /not a whole number/)
 })

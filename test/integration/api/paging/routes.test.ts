@@ -1,4 +1,4 @@
-// The data endpoints on a real database, without authentication: both ways of paging give one order, and keep to a release.
+// The data endpoints on a database, without authentication: v1 and v2 return the same order and stay on a release.
 import assert from 'node:assert/strict'
 import { generateKeySync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -34,7 +34,7 @@ after(() => Promise.all([app.close(), api.close(), operator.close(), rm(home, { 
 const url = await createTestDatabase()
 const api = openDatabase({ url, role: 'outbreaks_api' })
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
-// Never started: what the routes know beyond the beginning, they asked for themselves.
+// The watcher is not started: the routes know only releases that a test or a request has refreshed.
 const watcher = createWatcher(api, assert.ifError)
 const published = watcher.watch('release', loadPublishedReleases, new Map())
 const cursorKey = generateKeySync('hmac', { length: 256 })
@@ -55,7 +55,7 @@ async function publish(release: number) {
   return publishRelease(operator, hedOutbreaks, directory)
 }
 
-/** The records of a release, straight from the table. */
+/** The records of a release, read from the table. */
 async function readOracle(release: number) {
   const rows = await operator.query<{ id: string; body: string; event: string }>(
     sql`select id, body, event from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
@@ -84,7 +84,7 @@ interface Page {
   next_page: string | null
 }
 
-/** One v2 page: the records as text, and where it goes on. */
+/** One v2 page: the records as text, and the cursor of the next page. */
 async function getPage(query: Query) {
   const { text, release } = await get(V2, query)
   const page = JSON.parse(text) as Page
@@ -102,10 +102,10 @@ async function assertProblem(address: string, query: Query, status: number, code
   assert.deepEqual([response.statusCode, body.code, body.parameter], [status, code, parameter], response.body)
 }
 
-describe('before anything is published', () => {
+describe('without a release', () => {
   for (const address of [V1, V2, NAMES]) {
     test(`503 nothing_published: ${address}`, () => assertProblem(address, {}, 503, 'nothing_published'))
-    test(`400 for a release: ${address}`, () =>
+    test(`400 for release=1: ${address}`, () =>
       assertProblem(address, { release: 1 }, 400, 'invalid_parameter', 'release'))
   }
 })
@@ -117,7 +117,7 @@ describe('one release', () => {
     oracle = await readOracle(1)
   })
 
-  test('it is served at once, a hundred records where nothing is said', async () => {
+  test('it is read without a refresh, and num defaults to 100', async () => {
     const { text, release, headers } = await get(V1)
     assert.equal(text, arrayOf(oracle.bodies.slice(0, 100)))
     assert.deepEqual([release, headers['cache-control']], [1, 'private, no-cache'])
@@ -133,7 +133,7 @@ describe('one release', () => {
   const offsets = fc.oneof(fc.constantFrom(...edges), fc.integer({ min: 0, max: RECORDS + 200 }))
   const nums = fc.oneof(fc.constantFrom(1, 2, 999, 1000), fc.integer({ min: 1, max: 1000 }))
 
-  test('v1 gives the records from offset on, for any offset and num', () =>
+  test('v1 returns the records from offset on, for any offset and num', () =>
     fc.assert(
       fc.asyncProperty(offsets, nums, async (offset, num) => {
         assert.equal((await get(V1, { offset, num })).text, arrayOf(oracle.bodies.slice(offset, offset + num)))
@@ -141,38 +141,38 @@ describe('one release', () => {
       { numRuns: 150 },
     ))
 
-  test('v2 gives the same records in the same order, however the walk is cut', () =>
+  test('v2 returns the same records in the same order, for any sizes of pages', () =>
     fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 100, max: 1000 }), { minLength: 1, maxLength: 4 }), async (cuts) => {
+      fc.asyncProperty(fc.array(fc.integer({ min: 100, max: 1000 }), { minLength: 1, maxLength: 4 }), async (sizes) => {
         let offset = 0
         let page: string | null | undefined
         for (let i = 0; page !== null; i++) {
-          const num = cuts[i % cuts.length] ?? 1
-          const answer = await getPage(page === undefined ? { num } : { num, page })
-          assert.equal(answer.records, (await get(V1, { offset, num })).text)
-          offset += answer.count
-          page = answer.next
+          const num = sizes[i % sizes.length] ?? 1
+          const { records, count, next } = await getPage(page === undefined ? { num } : { num, page })
+          assert.equal(records, (await get(V1, { offset, num })).text)
+          offset += count
+          page = next
         }
         assert.equal(offset, RECORDS)
       }),
       { numRuns: 8 },
     ))
 
-  test('a cursor may be used again, with another num, and gives the same records', async () => {
+  test('a cursor can be used again with another num', async () => {
     const { next } = await getPage({ num: 7 })
     const first = await getPage({ page: next ?? '', num: 3 })
     assert.deepEqual(await getPage({ page: next ?? '', num: 3 }), first)
     assert.equal(first.records, arrayOf(oracle.bodies.slice(7, 10)))
   })
 
-  test('a last page that is exactly full says so', async () => {
+  test('a full last page has has_more false', async () => {
     const { next } = await getPage({ num: RECORDS - 3000 })
     let page = next
     for (let i = 0; i < 3; i++) page = (await getPage({ num: 1000, page: page ?? '' })).next
     assert.equal(page, null)
   })
 
-  test('a deep offset starts at the checkpoint before it', async () => {
+  test('a deep offset starts at the preceding checkpoint', async () => {
     const findOffset = createOffsetFinder(api, hedOutbreaks)
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: RECORDS - 1 }), async (offset) => {
@@ -182,10 +182,10 @@ describe('one release', () => {
       }),
       { numRuns: 50 },
     )
-    // What a release begins with is kept by what it holds, not by its number.
+    // Checkpoints are cached by the digest of a release, not by its number.
     assert.deepEqual(await findOffset({ number: 99, digest: 'one' }, 0), { fromId: 1, skip: 0 })
     await assert.rejects(findOffset({ number: 99, digest: 'other' }, 5), { code: 'unavailable' })
-    // More releases at once than are kept: none is left without its checkpoints, which would be a walk from the beginning.
+    // More concurrent releases than the cache has room for: each still gets its checkpoints and does not scan from the start.
     const many = Array.from({ length: 40 }, (_, i) => findOffset({ number: 1, digest: `copy ${i}` }, RECORDS - 1))
     for (const { skip } of await Promise.all(many)) assert.ok(skip < CHECKPOINT_SPACING * CHUNK_IDS)
   })
@@ -193,21 +193,21 @@ describe('one release', () => {
 
 describe('a second release', () => {
   let old: Awaited<ReturnType<typeof readOracle>>
-  let fresh: Awaited<ReturnType<typeof readOracle>>
-  let begun: string | null
+  let current: Awaited<ReturnType<typeof readOracle>>
+  let cursorOfFirst: string | null
   before(async () => {
     old = await readOracle(1)
-    begun = (await getPage({ num: 1000 })).next
+    cursorOfFirst = (await getPage({ num: 1000 })).next
     const summary = await publish(2)
     assert.ok(summary.added > 0 && summary.corrected > 0 && summary.withdrawn > 0)
-    fresh = await readOracle(2)
+    current = await readOracle(2)
     await watcher.refresh()
   })
 
-  test('the newest is given where nothing is said, and an older one to whoever names it', async () => {
+  test('the newest release is the default, and release= reads an earlier one', async () => {
     for (const [query, release, oracle] of [
-      [{}, 2, fresh],
-      [{ release: 2 }, 2, fresh],
+      [{}, 2, current],
+      [{ release: 2 }, 2, current],
       [{ release: 1 }, 1, old],
     ] as const) {
       const v1 = await get(V1, { ...query, offset: 950, num: 1000 })
@@ -218,24 +218,24 @@ describe('a second release', () => {
     }
   })
 
-  test('a walk that began before it ends on the release it began on', async () => {
-    let seen = 1000
-    for (let page = begun; page !== null; ) {
-      const answer = await getPage({ page, num: 1000 })
-      assert.deepEqual([answer.release, answer.records], [1, arrayOf(old.bodies.slice(seen, seen + 1000))])
-      seen += answer.count
-      page = answer.next
+  test('a walk that started before it stays on its release to the end', async () => {
+    let offset = 1000
+    for (let page = cursorOfFirst; page !== null; ) {
+      const { release, records, count, next } = await getPage({ page, num: 1000 })
+      assert.deepEqual([release, records], [1, arrayOf(old.bodies.slice(offset, offset + 1000))])
+      offset += count
+      page = next
     }
-    assert.equal(seen, RECORDS)
+    assert.equal(offset, RECORDS)
   })
 
-  test('a cursor may name its release, and no other', async () => {
-    assert.equal((await getPage({ page: begun ?? '', release: 1 })).release, 1)
-    await assertProblem(V2, { page: begun ?? '', release: 2 }, 400, 'invalid_parameter', 'release')
+  test('a cursor is accepted with its own release, and 400 with another', async () => {
+    assert.equal((await getPage({ page: cursorOfFirst ?? '', release: 1 })).release, 1)
+    await assertProblem(V2, { page: cursorOfFirst ?? '', release: 2 }, 400, 'invalid_parameter', 'release')
   })
 
-  const walkTo = (walk: string, release: number) => writeCursor(cursorKey, walk, { release, fromId: 1 })
-  const refused: [address: string, query: Query, code: string, parameter: string][] = [
+  const cursorOf = (walk: string, release: number) => writeCursor(cursorKey, walk, { release, fromId: 1 })
+  const invalid: [address: string, query: Query, code: string, parameter: string][] = [
     [V1, { release: 3 }, 'invalid_parameter', 'release'],
     [V2, { release: 3 }, 'invalid_parameter', 'release'],
     [NAMES, { release: 2_147_483_647 }, 'invalid_parameter', 'release'],
@@ -249,16 +249,16 @@ describe('a second release', () => {
     [V2, { page: '' }, 'invalid_parameter', 'page'],
     [V2, { page: 'nonsense' }, 'invalid_parameter', 'page'],
     [V2, { page: 'x'.repeat(201) }, 'invalid_parameter', 'page'],
-    [V2, { page: walkTo('/v2/other/records', 1) }, 'invalid_parameter', 'page'],
+    [V2, { page: cursorOf('/v2/other/records', 1) }, 'invalid_parameter', 'page'],
   ]
-  for (const [address, query, code, parameter] of refused) {
+  for (const [address, query, code, parameter] of invalid) {
     test(`400 ${code} ${parameter}: ${address} ${JSON.stringify(query).slice(0, 40)}`, () =>
       assertProblem(address, query, 400, code, parameter))
   }
 
-  // The signature says that it was given out: this node's database lags, and the walk goes on once it has caught up.
+  // The signature shows that the service issued the cursor. The database of this node lags; the client can retry.
   test('503 with Retry-After for a cursor of a release that has not reached this node', async () => {
-    const response = await inject(V2, { page: walkTo(V2, 3) })
+    const response = await inject(V2, { page: cursorOf(V2, 3) })
     assert.deepEqual([response.statusCode, response.json().code], [503, 'unavailable'])
     assert.equal(response.headers['retry-after'], '1')
   })

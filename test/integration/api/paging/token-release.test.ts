@@ -1,4 +1,4 @@
-// v1 without `release` stays on one release for as long as a token lives; `latest` and a header lead to the newest.
+// v1 without `release` reads the release of the access token; `latest` reads the newest, and a header names it.
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
@@ -41,11 +41,11 @@ describe('four releases, an hour apart', async () => {
     return [Number(release), newest === undefined ? undefined : Number(newest)]
   }
 
-  test('without a caller the newest is read', async () => {
+  test('without a caller v1 reads the newest release', async () => {
     assert.deepEqual(await read(V1), [4, undefined])
   })
 
-  test('v1 reads the release the token names, v2 the newest', async () => {
+  test('v1 reads the release in the token, v2 the newest', async () => {
     for (const number of [1, 2, 3]) {
       caller = callerOf(published(9), [
         ['unknown-dataset', 77],
@@ -60,7 +60,7 @@ describe('four releases, an hour apart', async () => {
     assert.deepEqual(await read(V1), [4, undefined])
   })
 
-  test('a release that the request names comes before the token', async () => {
+  test('release= takes precedence over the token', async () => {
     caller = callerOf(published(9), [[DATASET, 2]])
     assert.deepEqual(await read(V1, { release: 'latest' }), [4, undefined])
     assert.deepEqual(await read(V1, { release: 1 }), [1, 4])
@@ -68,14 +68,14 @@ describe('four releases, an hour apart', async () => {
     await routes.assertProblem(V1, { release: 9 }, 400, 'invalid_parameter', 'release')
   })
 
-  test('503 with Retry-After while this node does not have the release yet', async () => {
+  test('503 with Retry-After while the release of the token has not reached this node', async () => {
     caller = callerOf(published(9), [[DATASET, 5]])
     const { headers } = await routes.assertProblem(V1, {}, 503, 'unavailable')
     assert.equal(headers['retry-after'], '1')
     assert.deepEqual(await read(V1, { release: 'latest' }), [4, undefined])
   })
 
-  test('a token that names no release of this dataset reads the newest of a minute before it was issued', async () => {
+  test('a token without a release of this dataset reads the newest published a minute before the token was issued', async () => {
     const after = (number: number, ms: number) => new Date(published(number).getTime() + ms)
     for (const [issuedAt, number] of [
       [after(4, MINUTE_MS), 4],
@@ -84,7 +84,7 @@ describe('four releases, an hour apart', async () => {
       [after(3, MINUTE_MS), 3],
       [after(2, MINUTE_MS), 2],
       [after(1, MINUTE_MS), 1],
-      // None had been published by then: the oldest.
+      // No release had been published by then, so the oldest is read.
       [after(1, MINUTE_MS - 1), 1],
       [new Date(0), 1],
     ] as const) {
@@ -93,7 +93,7 @@ describe('four releases, an hour apart', async () => {
     }
   })
 
-  test('latest is accepted wherever a release is, and every answer of another release names the newest', async () => {
+  test('every release parameter accepts latest, and every response of an earlier release names the newest', async () => {
     for (const [address, query] of [
       [V1, {}],
       [V2, {}],
@@ -117,8 +117,8 @@ describe('four releases, an hour apart', async () => {
     assert.deepEqual([same.statusCode, same.headers['outbreaks-newest-release']], [304, '4'])
   })
 
-  // Last: it prunes.
-  test('where the release of the token was pruned, the oldest that is kept is read', async () => {
+  // This test is the last because it prunes releases.
+  test('if the release of the token was pruned, v1 reads the oldest that was not', async () => {
     await routes.superuser.query('update release set pruned_at = now() where number <= 2')
     await routes.refresh()
     for (const number of [1, 2, 3]) {
@@ -130,7 +130,7 @@ describe('four releases, an hour apart', async () => {
   })
 })
 
-test('503 nothing_published for a token from before the first release; then that is read, and no later one', async () => {
+test('a token from before the first release gets 503 nothing_published, and then stays on the first release', async () => {
   const routes = await openRoutes({ caller: () => callerOf(new Date()) })
   await routes.assertProblem(V1, {}, 503, 'nothing_published')
   for (const number of [1, 2]) {

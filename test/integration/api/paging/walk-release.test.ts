@@ -1,4 +1,4 @@
-// A walk reads the release of its cursor: a date is resolved on the first page only, and Link repeats the caller's own query.
+// A walk reads the release of its cursor: a date is resolved on the first page only, and Link repeats the query of the caller.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOME, openRoutes, type Query, type Row } from '../../../fixtures/routes.ts'
@@ -28,7 +28,7 @@ async function readLink({ inject }: Routes, address: string, query: Query = {}) 
   }
 }
 
-/** Follows Link from an address to the end. */
+/** Follows Link to the last page and returns the ids. */
 async function follow(routes: Routes, address: string | undefined, release: number) {
   const ids: unknown[] = []
   for (let pages = 0; address !== undefined; pages++) {
@@ -41,7 +41,7 @@ async function follow(routes: Routes, address: string | undefined, release: numb
   return ids
 }
 
-describe('a release is published in the middle of walks that a date pins', async () => {
+describe('a release is published during walks with a date', async () => {
   const routes = await openRoutes()
   let today: string
   let dayOfFirst: string
@@ -49,18 +49,18 @@ describe('a release is published in the middle of walks that a date pins', async
     for (const release of [1, 2]) await routes.publish(rowsOf(release))
     await routes.refresh()
     today = routes.releases().at(-1)?.publishedAt.toISOString().slice(0, 10) ?? ''
-    // The first release is of an earlier day, so that a date can name it.
+    // The first release is from an earlier day, so that a date can select it.
     await routes.superuser.query(`update release set published_at = published_at - interval '3 days' where number = 1`)
     await routes.refresh()
     dayOfFirst = routes.releases()[0]?.publishedAt.toISOString().slice(0, 10) ?? ''
   })
 
-  test('the next page is of the same release, and Link names it by number', async () => {
+  test('the next page is from the same release, and Link has its number', async () => {
     const pinned: Query = { release: today, num: 3 }
     const records = await readLink(routes, OUTBREAKS, pinned)
     const events = await readLink(routes, EVENTS, pinned)
     const changes = await readLink(routes, CHANGES, { from: dayOfFirst, to: today, num: 3 })
-    const open = await readLink(routes, CHANGES, { from: dayOfFirst, num: 3 })
+    const changesToNewest = await readLink(routes, CHANGES, { from: dayOfFirst, num: 3 })
     const listed = await readLink(routes, RELEASES, { num: 1 })
     const newest = await readLink(routes, OUTBREAKS, { release: 'latest', num: 3 })
     await routes.publish(rowsOf(3, 6))
@@ -68,18 +68,18 @@ describe('a release is published in the middle of walks that a date pins', async
 
     assert.deepEqual(records.query, { release: '2', num: '3', page: records.next })
     assert.deepEqual(changes.query, { from: '1', to: '2', num: '3', page: changes.next })
-    assert.deepEqual(open.query, { from: '1', num: '3', page: open.next })
+    assert.deepEqual(changesToNewest.query, { from: '1', num: '3', page: changesToNewest.next })
     assert.deepEqual(newest.query, { release: '2', num: '3', page: newest.next })
     for (const [address, query, first] of [
       [OUTBREAKS, pinned, records],
       [EVENTS, pinned, events],
       [CHANGES, { from: dayOfFirst, to: today, num: 3 }, changes],
-      [CHANGES, { from: dayOfFirst, num: 3 }, open],
-      [CHANGES, { from: dayOfFirst, to: 'latest', num: 3 }, open],
+      [CHANGES, { from: dayOfFirst, num: 3 }, changesToNewest],
+      [CHANGES, { from: dayOfFirst, to: 'latest', num: 3 }, changesToNewest],
       [OUTBREAKS, { release: 'latest', num: 3 }, newest],
     ] as const) {
-      const again = await readLink(routes, address, { ...query, page: first.next })
-      assert.equal(again.release, 2, JSON.stringify(query))
+      const second = await readLink(routes, address, { ...query, page: first.next })
+      assert.equal(second.release, 2, JSON.stringify(query))
       const rest = await follow(routes, first.address, 2)
       assert.equal(new Set([...first.ids, ...rest]).size, 7, JSON.stringify(query))
     }
@@ -90,17 +90,17 @@ describe('a release is published in the middle of walks that a date pins', async
     const query = { from: dayOfFirst, to: 3, num: 3 }
     const first = await readLink(routes, CHANGES, query)
     await routes.publish(rowsOf(4))
-    // published_at is when the transaction began: a release may become visible after its day has ended.
+    // published_at is the start of the transaction: a release may become visible after its day has ended.
     await routes.superuser.query(
       `update release set published_at = (select published_at from release where number = 1) where number = 4`,
     )
     await routes.refresh()
-    const again = await readLink(routes, CHANGES, { ...query, page: first.next })
-    assert.deepEqual([again.release, again.query['from']], [3, '1'])
+    const second = await readLink(routes, CHANGES, { ...query, page: first.next })
+    assert.deepEqual([second.release, second.query['from']], [3, '1'])
     assert.equal([...first.ids, ...(await follow(routes, first.address, 3))].length, 7)
   })
 
-  test('400 for a release, from or to that the cursor contradicts', async () => {
+  test('400 for a release, from or to that contradicts the cursor', async () => {
     const { next: page } = await readLink(routes, OUTBREAKS, { release: 2, num: 3 })
     await routes.get(OUTBREAKS, { release: 2, page })
     await routes.get(OUTBREAKS, { release: today, page })
@@ -116,7 +116,7 @@ describe('a release is published in the middle of walks that a date pins', async
   })
 })
 
-test('a walk of the releases goes on though the release it started on is pruned', async () => {
+test('a walk over the releases continues after the release it started on is pruned', async () => {
   const routes = await openRoutes()
   for (const release of [1, 2, 3]) await routes.publish(rowsOf(release))
   await routes.refresh()
@@ -131,7 +131,7 @@ test('a walk of the releases goes on though the release it started on is pruned'
   )
 })
 
-test('callers who share a cached page each get a Link of their own query and the cursor', async () => {
+test('requests that share a cached page get a Link with their own query', async () => {
   const routes = await openRoutes()
   await routes.publish(rowsOf(1))
   await routes.refresh()
@@ -145,9 +145,9 @@ test('callers who share a cached page each get a Link of their own query and the
   const links = await Promise.all(queries.map((query) => readLink(routes, OUTBREAKS, query)))
   assert.equal(new Set(links.map(({ next }) => next)).size, 1)
   for (const [i, query] of queries.entries()) {
-    const own = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
+    const expected = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]))
     const { query: linked, next } = links[i] ?? assert.fail()
-    assert.deepEqual(linked, { ...own, page: next })
+    assert.deepEqual(linked, { ...expected, page: next })
     assert.deepEqual((await readLink(routes, OUTBREAKS, query)).query, linked)
   }
 })

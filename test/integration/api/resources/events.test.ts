@@ -1,4 +1,4 @@
-// Looking before asking: events, facets, the schema, counts over time and citations, over small releases.
+// Events, facets, the schema, counts over time and citations of small releases.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { Compile } from 'typebox/compile'
@@ -30,8 +30,8 @@ const first: Row[] = [
   }),
   row('b1', { event: 'B', pathogen: 'Other', host: 'animal', case_status: 'suspected' }),
 ]
-const second: Row[] = [...first.filter(({ key }) => key !== 'b1'), row('c1', { event: 'C' })].map((one) =>
-  one.key === 'a2' ? { ...one, cases: 8 } : one,
+const second: Row[] = [...first.filter(({ key }) => key !== 'b1'), row('c1', { event: 'C' })].map((current) =>
+  current.key === 'a2' ? { ...current, cases: 8 } : current,
 )
 before(async () => {
   await publish(first)
@@ -39,13 +39,13 @@ before(async () => {
   await refresh()
 })
 
-/** Counts that no record of these has. */
+/** The counts that none of these records has. */
 const unknown = { hospitalised: null, recovered: null, tested: null }
 
 const read = async (address: string) => JSON.parse((await get(address)).text) as Item
 
 describe('events', () => {
-  test('tell what there is, and never add up what differs', async () => {
+  test('have a summary, and counts by level of place and status', async () => {
     const { data, next } = await getPage(`${HOME}/events`, { release: 1 })
     assert.equal(next, null)
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe('events', () => {
     })
   })
 
-  test('are those of the release, and say which changed it last', async () => {
+  test('belong to the release, and have the last release that changed them', async () => {
     const { data } = await getPage(`${HOME}/events`)
     assert.deepEqual(
       data.map((event) => [event['event'], event['last_release']]),
@@ -95,7 +95,7 @@ describe('events', () => {
     assert.equal(event.counts[1]?.['new_cases'], 13)
   })
 
-  test('are walked page by page', async () => {
+  test('are paged', async () => {
     assert.deepEqual(
       (await walk(`${HOME}/events`, { num: 1, release: 1 })).map((event) => event['event']),
       ['A', 'B'],
@@ -126,7 +126,7 @@ describe('facets', () => {
     assert.deepEqual(facets['host'], { values: [{ value: 'animal', records: 1 }], distinct: 1, exact: true })
   })
 
-  test('count under the filters, each field without its own', async () => {
+  test('count the matching records, for each field without its own filter', async () => {
     const facets = await read(`${HOME}/facets?release=1&source_name=WHO+%26+co&country_code=FR`)
     const values = (name: string) =>
       (facets[name] as { values: Item[] }).values.map(({ value, records }) => [value, records])
@@ -141,13 +141,13 @@ describe('facets', () => {
     ])
   })
 
-  test('list as many values as are asked for, and say how many there are', async () => {
+  test('list at most num values and the number of distinct values', async () => {
     const { event } = (await read(`${HOME}/facets?release=1&num=1`)) as { event: unknown }
     assert.deepEqual(event, { values: [{ value: 'A', records: 5 }], distinct: 2, exact: true })
   })
 })
 
-test('the schema is that of every record', async () => {
+test('every record is valid against the schema', async () => {
   const schema = await read(`${HOME}/schema`)
   assert.equal(schema['$id'], `https://api.test${HOME}/schema?release=2`)
   const { data } = await getPage(`${HOME}/outbreaks`)
@@ -157,15 +157,15 @@ test('the schema is that of every record', async () => {
 })
 
 describe('series', () => {
-  test('give the counts of one series', async () => {
+  test('have the counts of one series', async () => {
     const { data } = await getPage(`${HOME}/outbreaks`, { event: 'A', source_name: 'Ministry', country_code: 'XA' })
-    const answer = await read(`${HOME}/series?interval=isoweek&series_id=${String(data[0]?.['series_id'])}`)
+    const body = await read(`${HOME}/series?interval=isoweek&series_id=${String(data[0]?.['series_id'])}`)
     assert.deepEqual(
-      [answer['mixed'], answer['records'], answer['series'], answer['undated'], answer['superseded']],
+      [body['mixed'], body['records'], body['series'], body['undated'], body['superseded']],
       [[], 2, 1, 0, 0],
     )
     assert.deepEqual(
-      (answer['points'] as Item[]).map((point) => [point['period'], point['new'], point['derived'], point['break']]),
+      (body['points'] as Item[]).map((point) => [point['period'], point['new'], point['derived'], point['break']]),
       [
         ['2020-W10', { cases: 5, deaths: 1, ...unknown }, false, false],
         ['2020-W11', { cases: 8, deaths: null, ...unknown }, false, false],
@@ -173,7 +173,7 @@ describe('series', () => {
     )
   })
 
-  test('400 where levels, statuses or kinds of count are mixed, unless a warning is enough', async () => {
+  test('400 if levels, statuses or kinds of count are mixed, and 200 with mixed=warn', async () => {
     const query = 'event=A&interval=month'
     const { detail } = await assertProblem(`${HOME}/series?${query}`, {}, 400, 'invalid_parameter', 'mixed')
     assert.match(detail, /location_granularity, count_kind/)
@@ -182,25 +182,25 @@ describe('series', () => {
     assert.deepEqual(response.json<Item>()['mixed'], ['location_granularity', 'count_kind'])
   })
 
-  test('of nothing are empty', async () => {
+  test('without matching records have no points', async () => {
     assert.deepEqual((await read(`${HOME}/series?interval=day&event=Z`))['points'], [])
   })
 })
 
 describe('a citation', () => {
-  test('names the question in its one spelling, the release and the sources', async () => {
-    const cited = await read(`${HOME}/citation?source_name=WHO+%26+co&event=A&release=1`)
-    assert.equal(cited['url'], `https://api.test${HOME}/outbreaks?event=A&source_name=WHO+%26+co&release=1`)
+  test('has the canonical query, the release and the sources', async () => {
+    const citation = await read(`${HOME}/citation?source_name=WHO+%26+co&event=A&release=1`)
+    assert.equal(citation['url'], `https://api.test${HOME}/outbreaks?event=A&source_name=WHO+%26+co&release=1`)
     assert.deepEqual(
-      [cited['sources'], cited['more_sources'], cited['exact']],
+      [citation['sources'], citation['more_sources'], citation['exact']],
       [[{ source_name: 'WHO & co', records: 2 }], 0, true],
     )
-    assert.match(String(cited['digest']), /^[0-9a-f]{64}$/)
+    assert.match(String(citation['digest']), /^[0-9a-f]{64}$/)
     assert.match(
-      String(cited['text']),
+      String(citation['text']),
       /A test\. .*, release 1, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
     )
-    const { pathname, search } = new URL(cited['url'])
+    const { pathname, search } = new URL(citation['url'])
     assert.equal((await getPage(pathname + search)).data.length, 2)
   })
 
@@ -213,7 +213,7 @@ describe('a citation', () => {
     ['bibtex', 'application/x-bibtex; charset=utf-8', '@misc{outbreaks_2_'],
     ['csl-json', 'application/vnd.citationstyles.csl+json; charset=utf-8', '[{"id":"outbreaks-2-'],
   ] as const) {
-    test(`is a file as ${format}`, async () => {
+    test(`with format=${format} is a file`, async () => {
       const response = await inject(`${HOME}/citation`, { format })
       assert.deepEqual(
         [response.statusCode, response.headers['content-type'], response.headers['outbreaks-release']],
@@ -224,7 +224,7 @@ describe('a citation', () => {
     })
   }
 
-  test('escapes what TeX would take for more than a character', async () => {
+  test('escapes the special characters of TeX', async () => {
     const { body } = await inject(`${HOME}/citation`, { format: 'bibtex', source_name: 'WHO & co' })
     assert.match(body, /WHO \\& co/)
   })

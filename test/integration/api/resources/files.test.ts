@@ -1,4 +1,4 @@
-// Downloads: whole and in parts, by several at once, resumed, interrupted.
+// Downloads: complete files, ranges, conditional requests, concurrent, resumed and interrupted downloads.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFile, truncate, unlink, writeFile } from 'node:fs/promises'
@@ -16,17 +16,17 @@ import {
 } from '../../../fixtures/downloads.ts'
 
 describe('the files of a release', async () => {
-  const here = await openDownloads()
+  const downloads = await openDownloads()
   let bytes: Buffer
   let sha256: string
   before(async () => {
-    await here.export()
-    bytes = await readFile(here.pathOf(CSV))
+    await downloads.export()
+    bytes = await readFile(downloads.pathOf(CSV))
     sha256 = hash('sha256', bytes)
   })
 
-  test('stand in its manifest with what proves them', async () => {
-    const { files } = await here.manifest()
+  test('are listed in the metadata of the release with size and digest', async () => {
+    const { files } = await downloads.manifest()
     assert.deepEqual(files[0], {
       ...{ name: CSV, media_type: 'text/csv; charset=utf-8', records: 2, bytes: bytes.length, sha256 },
       href: `https://api.test${HOME}/1/files/${CSV}`,
@@ -37,9 +37,9 @@ describe('the files of a release', async () => {
     )
   })
 
-  test('200: each comes whole, with type, size, name, tag and digest', async () => {
-    for (const { name, media_type, bytes: size, sha256: digest } of (await here.manifest()).files) {
-      const response = await here.get(String(name))
+  test('200: each file is complete, with type, size, name, ETag and digest', async () => {
+    for (const { name, media_type, bytes: size, sha256: digest } of (await downloads.manifest()).files) {
+      const response = await downloads.get(String(name))
       const body = Buffer.from(await response.arrayBuffer())
       assert.equal(response.status, 200)
       assert.equal(hash('sha256', body), digest)
@@ -59,24 +59,24 @@ describe('the files of a release', async () => {
     }
   })
 
-  test('HEAD: the same headers and no body; a range means nothing to it', async () => {
-    const [head, get] = await Promise.all([here.get(CSV, { range: 'bytes=0-1' }, 'HEAD'), here.get(CSV)])
+  test('HEAD: the headers of GET and no body, also with a Range', async () => {
+    const [head, get] = await Promise.all([downloads.get(CSV, { range: 'bytes=0-1' }, 'HEAD'), downloads.get(CSV)])
     await get.arrayBuffer()
     assert.equal(head.status, 200)
     assert.equal((await head.arrayBuffer()).byteLength, 0)
-    const own = ['date', 'x-request-id', 'connection', 'keep-alive']
-    const plain = ({ headers }: Response) => [...headers].filter(([name]) => !own.includes(name))
-    assert.deepEqual(plain(head), plain(get))
+    const varying = ['date', 'x-request-id', 'connection', 'keep-alive']
+    const constant = ({ headers }: Response) => [...headers].filter(([name]) => !varying.includes(name))
+    assert.deepEqual(constant(head), constant(get))
   })
 
-  test('206: a part, with the digest of the whole', async () => {
+  test('206: a range, with the digest of the complete file', async () => {
     for (const [range, start, end] of [
       ['bytes=0-9', 0, 10],
       ['bytes=10-', 10, bytes.length],
       ['bytes=-5', bytes.length - 5, bytes.length],
       ['bytes=5-999999', 5, bytes.length],
     ] as const) {
-      const response = await here.get(CSV, { range, 'if-range': `"${sha256}"` })
+      const response = await downloads.get(CSV, { range, 'if-range': `"${sha256}"` })
       assert.equal(response.status, 206)
       assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes.subarray(start, end))
       assert.equal(response.headers.get('content-range'), `bytes ${start}-${end - 1}/${bytes.length}`)
@@ -85,37 +85,38 @@ describe('the files of a release', async () => {
     }
   })
 
-  test('200: the whole where If-Range names another file, or the ranges are several', async () => {
+  test('200: the complete file if If-Range does not match, or for several ranges', async () => {
     for (const headers of [
       { range: 'bytes=0-9', 'if-range': '"other"' },
       { range: 'bytes=0-9', 'if-range': `W/"${sha256}"` },
       { range: 'bytes=0-9', 'if-range': 'Sun, 15 Nov 2026 00:00:00 GMT' },
       { range: 'bytes=0-1,4-5' },
     ]) {
-      const response = await here.get(CSV, headers)
+      const response = await downloads.get(CSV, headers)
       assert.equal(response.status, 200)
       assert.equal((await response.arrayBuffer()).byteLength, bytes.length)
     }
   })
 
-  test('416: a range beyond the end, with the size', async () => {
-    const response = await here.get(CSV, { range: `bytes=${bytes.length}-` })
+  test('416: a range beyond the end, with the size of the file', async () => {
+    const response = await downloads.get(CSV, { range: `bytes=${bytes.length}-` })
     assert.equal(response.headers.get('content-range'), `bytes */${bytes.length}`)
     await assertProblem(response, 416, 'range_not_satisfiable')
   })
 
-  test('304: the client has it already, also where it asks for an impossible part of it', async () => {
+  test('304: If-None-Match matches, also with an unsatisfiable range', async () => {
     for (const tags of [`"${sha256}"`, `W/"${sha256}"`, `"x", "${sha256}"`, '*']) {
-      const response = await here.get(CSV, { 'if-none-match': tags, range: 'bytes=999999-' })
+      const response = await downloads.get(CSV, { 'if-none-match': tags, range: 'bytes=999999-' })
       assert.equal(response.status, 304)
       assert.equal(response.headers.get('etag'), `"${sha256}"`)
     }
-    for (const tags of ['"x"', sha256, '']) assert.equal((await here.get(CSV, { 'if-none-match': tags })).status, 200)
+    for (const tags of ['"x"', sha256, ''])
+      assert.equal((await downloads.get(CSV, { 'if-none-match': tags })).status, 200)
   })
 
-  test('404: no such release, no such file; the answer says which there are', async () => {
+  test('404: unknown release or file; detail lists the files', async () => {
     for (const release of [2, 0, '01', '2026-01-01', 'x'])
-      await assertProblem(await fetch(here.address(CSV, release)), 404, 'not_found')
+      await assertProblem(await fetch(downloads.address(CSV, release)), 404, 'not_found')
     for (const name of [
       'x',
       'hed-outbreaks-2.csv',
@@ -124,57 +125,57 @@ describe('the files of a release', async () => {
       `${CSV}%00`,
       'HED-OUTBREAKS-1.CSV',
     ]) {
-      const detail = await assertProblem(await here.get(name), 404, 'not_found')
+      const detail = await assertProblem(await downloads.get(name), 404, 'not_found')
       assert.match(detail, /Release 1 has only the files hed-outbreaks-1\.csv, |There is no resource at this URL/)
     }
   })
 
   test('400 for a parameter, 405 for another method', async () => {
-    await assertProblem(await here.get(`${CSV}?release=1`), 400, 'unknown_parameter')
-    const response = await here.get(CSV, {}, 'DELETE')
+    await assertProblem(await downloads.get(`${CSV}?release=1`), 400, 'unknown_parameter')
+    const response = await downloads.get(CSV, {}, 'DELETE')
     assert.match(response.headers.get('allow') ?? '', /GET.*HEAD/)
     await assertProblem(response, 405, 'method_not_allowed')
   })
 
-  test('no file stays open', () => assertAllClosed(here))
+  test('no file stays open', () => assertAllClosed(downloads))
 })
 
-test('404 where the node has no files, and where a release has none yet; a moment after the export they are found', async () => {
-  const bare = await openDownloads({ configured: false })
-  await bare.export()
-  assert.match(await assertProblem(await bare.get(CSV), 404, 'not_found'), /This node has no release files/)
-  const here = await openDownloads()
-  assert.match(await assertProblem(await here.get(CSV), 404, 'not_found'), /Release 1 has no files yet/)
-  assert.deepEqual((await here.manifest()).files, [])
-  await here.export()
-  const response = await here.get(CSV)
+test('404 if the node has no files or the release has none yet, and 200 after the export', async () => {
+  const withoutFiles = await openDownloads({ configured: false })
+  await withoutFiles.export()
+  assert.match(await assertProblem(await withoutFiles.get(CSV), 404, 'not_found'), /This node has no release files/)
+  const downloads = await openDownloads()
+  assert.match(await assertProblem(await downloads.get(CSV), 404, 'not_found'), /Release 1 has no files yet/)
+  assert.deepEqual((await downloads.manifest()).files, [])
+  await downloads.export()
+  const response = await downloads.get(CSV)
   assert.equal(response.status, 200)
   await response.arrayBuffer()
 })
 
-test('410 for a release that was pruned, which lists no files either', async () => {
-  const here = await openDownloads()
-  await here.export()
-  await here.superuser.query('update release set pruned_at = now()')
-  await here.refresh()
-  await assertProblem(await here.get(CSV), 410, 'release_pruned')
-  assert.deepEqual((await here.manifest()).files, [])
+test('410 for a pruned release, whose metadata has no files', async () => {
+  const downloads = await openDownloads()
+  await downloads.export()
+  await downloads.superuser.query('update release set pruned_at = now()')
+  await downloads.refresh()
+  await assertProblem(await downloads.get(CSV), 410, 'release_pruned')
+  assert.deepEqual((await downloads.manifest()).files, [])
 })
 
 describe('a large file', async () => {
   const unreadTimeoutMs = 2400
-  const here = await openDownloads({ checkTimeoutMs: 10_000, unreadTimeoutMs })
+  const downloads = await openDownloads({ checkTimeoutMs: 10_000, unreadTimeoutMs })
   let bytes: Buffer
   before(async () => {
-    bytes = await here.addLarge()
+    bytes = await downloads.addLarge()
   })
 
-  test('comes whole to two at once, and to one who takes longer than any handler may', async () => {
+  test('is complete for two concurrent clients and for a client slower than the handler timeout of other routes', async () => {
     const slowly = async () => {
       const parts: Buffer[] = []
       let pausedAt = 0
       let taken = 0
-      for await (const part of await startDownload(here.address(LARGE))) {
+      for await (const part of await startDownload(downloads.address(LARGE))) {
         parts.push(part as Buffer)
         taken += (part as Buffer).length
         if (taken - pausedAt < 2_000_000) continue
@@ -183,26 +184,26 @@ describe('a large file', async () => {
       }
       return Buffer.concat(parts)
     }
-    const quickly = async () => Buffer.from(await (await here.get(LARGE)).arrayBuffer())
+    const quickly = async () => Buffer.from(await (await downloads.get(LARGE)).arrayBuffer())
     for (const body of await Promise.all([slowly(), quickly(), quickly()])) assert.ok(body.equals(bytes))
   })
 
-  test('is closed when the client gives up in the middle', async () => {
-    const response = await startDownload(here.address(LARGE))
+  test('is closed when the client aborts the download', async () => {
+    const response = await startDownload(downloads.address(LARGE))
     response.once('data', () => response.destroy())
     await wait(50)
-    await assertAllClosed(here)
+    await assertAllClosed(downloads)
   })
 
-  test('can be resumed where it broke off', async () => {
-    const first = await here.get(LARGE, { range: 'bytes=0-9999999' })
-    const rest = await here.get(LARGE, { range: 'bytes=10000000-', 'if-range': first.headers.get('etag') ?? '' })
-    const parts = await Promise.all([first, rest].map((part) => part.arrayBuffer()))
+  test('can be resumed with a range', async () => {
+    const first = await downloads.get(LARGE, { range: 'bytes=0-9999999' })
+    const second = await downloads.get(LARGE, { range: 'bytes=10000000-', 'if-range': first.headers.get('etag') ?? '' })
+    const parts = await Promise.all([first, second].map((part) => part.arrayBuffer()))
     assert.ok(Buffer.concat(parts.map((part) => Buffer.from(part))).equals(bytes))
   })
 
-  test('is cut off when the client takes nothing for too long', async () => {
-    const response = await startDownload(here.address(LARGE))
+  test('is closed when the client reads nothing for too long', async () => {
+    const response = await startDownload(downloads.address(LARGE))
     const began = performance.now()
     await assertNotOpenWithin(10_000)
     const ms = performance.now() - began
@@ -211,25 +212,25 @@ describe('a large file', async () => {
   })
 
   async function assertNotOpenWithin(milliseconds: number): Promise<void> {
-    for (let waited = 0; waited < milliseconds && (await here.countOpen()) > 0; waited += 100) await wait(100)
-    assert.equal(await here.countOpen(), 0)
+    for (let waited = 0; waited < milliseconds && (await downloads.countOpen()) > 0; waited += 100) await wait(100)
+    assert.equal(await downloads.countOpen(), 0)
   }
 
-  test('that vanishes while it is sent is sent to its end', async () => {
-    const response = await startDownload(here.address(LARGE))
-    await unlink(here.pathOf(LARGE))
+  test('that is deleted during a download is sent to its end', async () => {
+    const response = await startDownload(downloads.address(LARGE))
+    await unlink(downloads.pathOf(LARGE))
     const parts: Buffer[] = []
     for await (const part of response) parts.push(part as Buffer)
     assert.ok(Buffer.concat(parts).equals(bytes))
-    await assertProblem(await here.get(LARGE), 500, 'file_damaged')
-    await writeFile(here.pathOf(LARGE), bytes)
+    await assertProblem(await downloads.get(LARGE), 500, 'file_damaged')
+    await writeFile(downloads.pathOf(LARGE), bytes)
   })
 
-  test('that becomes shorter while it is sent breaks off: it never looks whole', async () => {
-    const response = await startDownload(here.address(LARGE))
-    await truncate(here.pathOf(LARGE), LARGE_BYTES / 2)
+  test('that is truncated during a download aborts the response', async () => {
+    const response = await startDownload(downloads.address(LARGE))
+    await truncate(downloads.pathOf(LARGE), LARGE_BYTES / 2)
     await assert.rejects(response.toArray(), /aborted/)
-    assert.match(here.logged(), /hed-outbreaks-1\.large ends at byte 15000000, before 30000000/)
-    await assertAllClosed(here)
+    assert.match(downloads.logged(), /hed-outbreaks-1\.large ends at byte 15000000, before 30000000/)
+    await assertAllClosed(downloads)
   })
 })

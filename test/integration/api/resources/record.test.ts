@@ -1,4 +1,4 @@
-// One record: as each release holds it, and through all of them.
+// One record: its content in each release, and its history.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
@@ -6,7 +6,7 @@ import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 const recordOf = (id: number | string) => `${HOME}/outbreaks/${id}`
 const historyOf = (id: number | string) => `${recordOf(id)}/history`
 
-describe('a record that is corrected, withdrawn and returns', async () => {
+describe('a record that is corrected, withdrawn and added again', async () => {
   const routes = await openRoutes()
   const rest = [{ key: 'other' }]
   const odd = { latitude: 1.5, longitude: 0, note: 'a "quoted" ü note', extra: { big: 1e21 } }
@@ -27,30 +27,30 @@ describe('a record that is corrected, withdrawn and returns', async () => {
       )
     ).rows[0]?.body
 
-  test('it is read as the release holds it, byte for byte', async () => {
+  test('is read byte for byte as it is stored in the release', async () => {
     for (const release of [1, 2, 3, 5]) {
-      const { text, release: answered } = await routes.get(recordOf(1), { release })
-      assert.deepEqual([text, answered], [await readBody(1, release), release])
+      const { text, release: header } = await routes.get(recordOf(1), { release })
+      assert.deepEqual([text, header], [await readBody(1, release), release])
     }
     assert.equal((await routes.get(recordOf(2))).release, 6)
   })
 
-  const missing: [id: number, release: number, held: string][] = [
+  const missing: [id: number, release: number, ranges: string][] = [
     [1, 4, 'Releases that contain it: 1 to 3; 5.'],
     [1, 6, 'Releases that contain it: 1 to 3; 5.'],
     [3, 1, 'Releases that contain it: 2.'],
     [99, 6, 'No release contains it.'],
     [Number.MAX_SAFE_INTEGER, 6, 'No release contains it.'],
   ]
-  for (const [id, release, held] of missing) {
-    test(`404 for record ${id} in release ${release}: ${held}`, async () => {
+  for (const [id, release, ranges] of missing) {
+    test(`404 for record ${id} in release ${release}: ${ranges}`, async () => {
       const { detail, headers } = await routes.assertProblem(recordOf(id), { release }, 404, 'not_found')
-      assert.equal(detail, `Release ${release} does not contain record ${id}. ${held}`)
+      assert.equal(detail, `Release ${release} does not contain record ${id}. ${ranges}`)
       assert.equal(headers['outbreaks-release'], String(release))
     })
   }
 
-  test('the history has every version, the oldest first, and says which releases held it', async () => {
+  test('the history has every version, the oldest first, with its releases', async () => {
     const { text, release } = await routes.get(historyOf(1))
     const version = async (from: number, to: number) =>
       `{"from_release":${from},"to_release":${to},"record":${await readBody(1, from)}}`
@@ -59,17 +59,17 @@ describe('a record that is corrected, withdrawn and returns', async () => {
     assert.equal(release, 6)
   })
 
-  test('a version that no release has ended ends in null', async () => {
+  test('to_release of the current version is null', async () => {
     const [only, ...others] = await routes.walk(historyOf(2))
     assert.deepEqual([only?.['from_release'], only?.['to_release'], others], [1, null, []])
   })
 
-  test('the history is the same whatever num', async () => {
-    const whole = await routes.walk(historyOf(1))
-    for (const num of [1, 2, 3]) assert.deepEqual(await routes.walk(historyOf(1), { num }), whole)
+  test('the history is the same for any num', async () => {
+    const history = await routes.walk(historyOf(1))
+    for (const num of [1, 2, 3]) assert.deepEqual(await routes.walk(historyOf(1), { num }), history)
   })
 
-  test('a cursor of one record opens the history of no other', async () => {
+  test('400 for a cursor of the history of another record', async () => {
     const page = (await routes.getPage(historyOf(1), { num: 1 })).next ?? ''
     await routes.assertProblem(historyOf(2), { page }, 400, 'invalid_parameter', 'page')
   })
@@ -98,20 +98,20 @@ describe('a record that is corrected, withdrawn and returns', async () => {
     })
   }
 
-  test('400 for parameters that are not taken', async () => {
+  test('400 for unknown parameters and for an unknown release', async () => {
     await routes.assertProblem(recordOf(1), { num: 1 }, 400, 'unknown_parameter', 'num')
     await routes.assertProblem(historyOf(1), { release: 1 }, 400, 'unknown_parameter', 'release')
     await routes.assertProblem(recordOf(1), { release: 7 }, 400, 'invalid_parameter', 'release')
   })
 
-  // Last: it publishes.
-  test('a walk through the history shows what there was when it began', async () => {
+  // This test is the last because it publishes a release.
+  test('a walk through the history stays on the release it started on', async () => {
     const first = await routes.getPage(historyOf(2), {})
-    const begun = (await routes.getPage(historyOf(1), { num: 2 })).next ?? ''
+    const page = (await routes.getPage(historyOf(1), { num: 2 })).next ?? ''
     await routes.publish([{ key: 'a', cases: 2 }])
     assert.deepEqual((await routes.getPage(historyOf(2), {})).data, first.data)
     await routes.refresh()
-    assert.equal((await routes.walk(historyOf(1), { page: begun })).length, 1)
+    assert.equal((await routes.walk(historyOf(1), { page })).length, 1)
     assert.deepEqual(
       (await routes.walk(historyOf(1))).map((version) => [version['from_release'], version['to_release']]),
       [
@@ -125,7 +125,7 @@ describe('a record that is corrected, withdrawn and returns', async () => {
   })
 })
 
-test('503 before anything is published', async () => {
+test('503 if no release has been published', async () => {
   const { assertProblem } = await openRoutes()
   await assertProblem(recordOf(1), {}, 503, 'nothing_published')
   await assertProblem(historyOf(1), {}, 503, 'nothing_published')

@@ -1,4 +1,4 @@
-// The list of releases, and releases named by a day.
+// The list of releases, releases selected by date, and pruned releases.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
@@ -9,7 +9,7 @@ const RELEASES = `${HOME}/releases`
 const RECORDS = `${HOME}/outbreaks`
 const PINNED = ['/v1/hed-outbreaks/outbreaks', RECORDS, `${HOME}/event-names`, `${RECORDS}/1`]
 
-test('503 before anything is published; there is no release to name either', async () => {
+test('without a release, lists and dates are 503, and a release by number is 404', async () => {
   const { assertProblem } = await openRoutes()
   await assertProblem(RELEASES, {}, 503, 'nothing_published')
   await assertProblem(`${RELEASES}/1`, {}, 404, 'not_found')
@@ -27,48 +27,48 @@ describe('four releases', async () => {
     '2026-03-05T01:00:00+02:00',
   ]
   before(async () => {
-    for (const [index, moment] of published.entries()) {
+    for (const [index, publishedAt] of published.entries()) {
       await routes.publish([{ key: 'a', cases: index }, ...(index === 1 ? [{ key: 'b' }] : [])])
-      await routes.superuser.query('update release set published_at = $1 where number = $2', [moment, index + 1])
+      await routes.superuser.query('update release set published_at = $1 where number = $2', [publishedAt, index + 1])
     }
     await routes.superuser.query(`update release set note = 'A "note" – with ümlauts' where number = 2`)
     await routes.refresh()
   })
 
-  test('each says what it is, the newest first', async () => {
-    const plain = { title: 'A test', licence: 'CC0-1.0', note: null, restores: null, pruned_at: null, files: [] }
+  test('are listed with their metadata, the newest first', async () => {
+    const common = { title: 'A test', licence: 'CC0-1.0', note: null, restores: null, pruned_at: null, files: [] }
     const { text, release } = await routes.get(RELEASES)
     assert.equal(release, 4)
     const { data } = JSON.parse(text) as { data: Record<string, unknown>[] }
     for (const { digest } of data) assert.match(String(digest), /^[0-9a-f]{64}$/)
     assert.equal(new Set(data.map(({ digest }) => digest)).size, 4)
-    const said = data.map(({ digest: _digest, reasons: _reasons, warnings: _warnings, ...rest }) => rest)
-    assert.deepEqual(said, [
+    const metadata = data.map(({ digest: _digest, reasons: _reasons, warnings: _warnings, ...rest }) => rest)
+    assert.deepEqual(metadata, [
       {
-        ...{ number: 4, ...plain, published_at: '2026-03-04T23:00:00.000Z' },
+        ...{ number: 4, ...common, published_at: '2026-03-04T23:00:00.000Z' },
         ...{ records: 1, added: 0, corrected: 1, withdrawn: 0, rejected: 0 },
       },
       {
-        ...{ number: 3, ...plain, published_at: '2026-03-02T12:00:00.123Z' },
+        ...{ number: 3, ...common, published_at: '2026-03-02T12:00:00.123Z' },
         ...{ records: 1, added: 0, corrected: 1, withdrawn: 1, rejected: 0 },
       },
       {
-        ...{ number: 2, ...plain, note: 'A "note" – with ümlauts', published_at: '2026-03-02T00:00:00.000Z' },
+        ...{ number: 2, ...common, note: 'A "note" – with ümlauts', published_at: '2026-03-02T00:00:00.000Z' },
         ...{ records: 2, added: 1, corrected: 1, withdrawn: 0, rejected: 0 },
       },
       {
-        ...{ number: 1, ...plain, published_at: '2026-03-01T23:59:59.999Z' },
+        ...{ number: 1, ...common, published_at: '2026-03-01T23:59:59.999Z' },
         ...{ records: 1, added: 1, corrected: 0, withdrawn: 0, rejected: 0 },
       },
     ])
   })
 
-  test('one by one, they are the same, whatever num', async () => {
+  test('are the same one by one and in pages of any num', async () => {
     const all = await routes.walk(RELEASES)
     for (const num of [1, 2, 3, 4, 5]) assert.deepEqual(await routes.walk(RELEASES, { num }), all)
     for (const release of all) {
-      const one = await routes.get(`${RELEASES}/${release['number']}`)
-      assert.deepEqual([JSON.parse(one.text), one.release], [release, release['number']])
+      const single = await routes.get(`${RELEASES}/${release['number']}`)
+      assert.deepEqual([JSON.parse(single.text), single.release], [release, release['number']])
     }
   })
 
@@ -98,22 +98,22 @@ describe('four releases', async () => {
     ['9999-12-31', 4],
   ]
   for (const [day, release] of days) {
-    test(`the end of ${day} means release ${release}, whoever is asked`, async () => {
+    test(`release=${day} reads release ${release}, on every endpoint`, async () => {
       for (const address of PINNED) {
-        const named = await routes.get(address, { release: day })
-        assert.deepEqual(named, await routes.get(address, { release }))
-        assert.equal(named.release, release)
+        const byDate = await routes.get(address, { release: day })
+        assert.deepEqual(byDate, await routes.get(address, { release }))
+        assert.equal(byDate.release, release)
       }
     })
   }
 
-  test('changes take days as well', async () => {
-    const byDay = await routes.get(`${HOME}/changes`, { from: '2026-03-01', to: '2026-03-03' })
-    assert.deepEqual(byDay, await routes.get(`${HOME}/changes`, { from: 1, to: 3 }))
-    assert.equal(byDay.release, 3)
+  test('changes accept dates', async () => {
+    const byDate = await routes.get(`${HOME}/changes`, { from: '2026-03-01', to: '2026-03-03' })
+    assert.deepEqual(byDate, await routes.get(`${HOME}/changes`, { from: 1, to: 3 }))
+    assert.equal(byDate.release, 3)
   })
 
-  test('400 for a day before the first release, with the moment of the first', async () => {
+  test('400 for a date before the first release, with published_at of the first', async () => {
     for (const address of PINNED) {
       for (const release of ['2026-02-28', '0001-01-01', '0000-01-01']) {
         const { detail } = await routes.assertProblem(address, { release }, 400, 'invalid_parameter', 'release')
@@ -122,9 +122,9 @@ describe('four releases', async () => {
     }
   })
 
-  test('a day beside a cursor must be one by whose end the release of the cursor had been published', async () => {
+  test('a cursor is accepted with a date on or after the publication of its release, and 400 with an earlier one', async () => {
     const page = (await routes.getPage(RECORDS, { release: 2, num: 1 })).next ?? ''
-    // Release 3 was published on the same day: when the walk began is not known.
+    // Release 3 was published on the same day, but the walk may have started before.
     assert.equal((await routes.getPage(RECORDS, { page, release: '2026-03-02' })).release, 2)
     await routes.assertProblem(RECORDS, { page, release: '2026-03-01' }, 400, 'invalid_parameter', 'release')
     await routes.assertProblem(RECORDS, { page, release: '2026-02-30' }, 400, 'invalid_parameter', 'release')
@@ -166,38 +166,38 @@ describe('four releases', async () => {
     })
   }
 
-  test('400 says what a release can be named by, where the form alone is right', async () => {
+  test('400 for a number out of range and a date that does not exist says what a release can be', async () => {
     for (const release of ['2147483648', '2026-02-30']) {
       const { detail } = await routes.assertProblem(RECORDS, { release }, 400, 'invalid_parameter', 'release')
       assert.match(detail, /\(digits, from 1 to 2147483647\), a calendar date \(YYYY-MM-DD\) or latest/)
     }
   })
 
-  // Last: it publishes.
-  test('a walk over the releases lists those there were when it began', async () => {
+  // The last two tests publish releases.
+  test('a walk over the releases lists those that existed when it started', async () => {
     const first = await routes.getPage(RELEASES, { num: 1 })
     await routes.publish([{ key: 'c' }])
     await routes.refresh()
-    const rest = await routes.walk(RELEASES, { num: 2, page: first.next ?? '' })
+    const others = await routes.walk(RELEASES, { num: 2, page: first.next ?? '' })
     assert.deepEqual(
-      [...first.data, ...rest].map(({ number }) => number),
+      [...first.data, ...others].map(({ number }) => number),
       [4, 3, 2, 1],
     )
     assert.equal((await routes.get(RELEASES)).release, 5)
   })
 
-  test('a release that another node has just published is found', async () => {
+  test('a release that another node has just published is read without a refresh', async () => {
     await routes.publish([{ key: 'd' }])
     assert.equal((await routes.get(`${RELEASES}/6`)).release, 6)
   })
 })
 
-test('410 for whatever is asked of a pruned release, with what to do', async () => {
+test('410 for every request for a pruned release, with the oldest that can be read', async () => {
   const routes = await openRoutes()
   const rows = [{ key: 'a' }, { key: 'b' }, { key: 'c' }]
   for (const cases of [1, 2, 3, 4]) await routes.publish(rows.map((row) => ({ ...row, cases })))
   await routes.refresh()
-  const walked = await routes.getPage(RECORDS, { release: 2, num: 2 })
+  const firstPage = await routes.getPage(RECORDS, { release: 2, num: 2 })
   const changes = await routes.getPage(`${HOME}/changes`, { from: 1, to: 2, num: 1 })
   const kept = await routes.get(RECORDS, { release: 3 })
 
@@ -207,13 +207,13 @@ test('410 for whatever is asked of a pruned release, with what to do', async () 
     const { detail } = await routes.assertProblem(address, { release: 2 }, 410, 'release_pruned')
     assert.match(detail, /The oldest that can be read is 3/)
   }
-  await routes.assertProblem(RECORDS, { page: walked.next ?? '', num: 2 }, 410, 'release_pruned')
+  await routes.assertProblem(RECORDS, { page: firstPage.next ?? '', num: 2 }, 410, 'release_pruned')
   await routes.assertProblem(`${HOME}/changes`, { from: 1 }, 410, 'release_pruned')
   await routes.assertProblem(`${HOME}/changes`, { from: 1, page: changes.next ?? '' }, 410, 'release_pruned')
   assert.equal((await routes.get(RECORDS, { release: 3 })).text, kept.text)
   const listed = await routes.walk(RELEASES)
   assert.deepEqual(
-    listed.map(({ number, pruned_at: since }) => [number, since !== null]),
+    listed.map(({ number, pruned_at: prunedAt }) => [number, prunedAt !== null]),
     [
       [4, false],
       [3, false],
