@@ -84,7 +84,7 @@ grant select on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, 
 grant insert on ${table}_version, ${table}_key, ${table}_chunk, ${table}_facet, ${table}_checkpoint
   to outbreaks_operator;
 grant update (to_release) on ${table}_version, ${table}_chunk, ${table}_facet to outbreaks_operator;
-${series === undefined ? '' : formatMarkingSql(name, table, series.broken)}`
+${series === undefined ? '' : formatMarkingSql(name, table, series.breakFlag)}`
 }
 
 /** The break of a series depends on all records of a release, so it is set after they are written. */

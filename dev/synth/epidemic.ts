@@ -1,5 +1,5 @@
-// What happens in the synthetic world: events, the places they reach, and the counts of each reporting step.
-// Everything is a pure function of a seed by 32-bit hashes and the four operations, so every machine gets the same bits:
+// Generates synthetic outbreaks: events, their places, and the counts of each reporting step.
+// Everything is a pure function of a seed, with 32-bit hashes and basic arithmetic only, so every machine gets the same bits:
 // no Math.random, no exp or pow, no clock.
 import { type Country, countries, type Pathogen, pathogens, placeNames } from './world.ts'
 
@@ -8,7 +8,7 @@ export interface Outbreak {
   readonly pathogen: Pathogen
   readonly country: Country
   readonly host: 'human' | 'animal' | null
-  /** Days since 1970-01-01, here and everywhere below. */
+  /** In days since 1970-01-01, as all days in this file. */
   readonly start: number
   readonly size: number
   readonly wave: Float64Array
@@ -28,7 +28,7 @@ export interface Place {
   readonly latitude: number | null
   readonly longitude: number | null
   readonly start: number
-  /** Days a report covers, and how many reports there are. */
+  /** The number of days that a report covers, and the number of reports. */
   readonly cadence: number
   readonly steps: number
   readonly size: number
@@ -59,10 +59,10 @@ const YEARS = 39
 
 const waves = [1.4, 1.8, 2.5, 4].flatMap((reproduction) => {
   const wave = simulateWave(reproduction)
-  return [wave, resurge(wave)]
+  return [wave, createSecondWave(wave)]
 })
 
-/** A susceptible-infectious-removed epidemic: the share of its cases that occurred by each moment. */
+/** A susceptible-infectious-removed (SIR) epidemic: the share of its cases that occurred by each moment. */
 function simulateWave(reproduction: number): Float64Array {
   const [seed, tick] = [0.002, 0.05]
   const course = [0]
@@ -81,7 +81,7 @@ function simulateWave(reproduction: number): Float64Array {
 }
 
 /** The same wave twice, the second time lower. */
-function resurge(wave: Float64Array): Float64Array {
+function createSecondWave(wave: Float64Array): Float64Array {
   const share = (moment: number) => wave[moment] ?? 0
   return wave.map((_, moment) =>
     moment <= MOMENTS / 2 ? 0.65 * share(2 * moment) : 0.65 + 0.35 * share(2 * moment - MOMENTS),
@@ -98,28 +98,28 @@ const statusPairs: readonly Outbreak['statuses'][] = [
 ]
 const statusShare: Record<string, number> = { total: 1, suspected: 0.8, confirmed: 0.5, discarded: 0.3, probable: 0.2 }
 
-export function imagineOutbreaks(seed: number): Outbreak[] {
+export function createOutbreaks(seed: number): Outbreak[] {
   const taken = new Set<string>()
   return Array.from({ length: OUTBREAKS }, (_, index) => {
-    const own = hash(hash(seed, 1), index)
-    const pathogen = pick(pathogens, hash(own, 1))
-    const country = pick(countries, hash(own, 2))
+    const hashValue = hash(hash(seed, 1), index)
+    const pathogen = pick(pathogens, hash(hashValue, 1))
+    const country = pick(countries, hash(hashValue, 2))
     const nameOf = (turn: number) =>
       `Synthetic_${pathogen.label}_${country.name.replaceAll(' ', '-')}_${FIRST_YEAR + (turn % YEARS)}`
-    let turn = hash(own, 3) % YEARS
+    let turn = hash(hashValue, 3) % YEARS
     while (taken.has(nameOf(turn))) turn++
     taken.add(nameOf(turn))
-    const chance = hash(own, 4)
+    const chance = hash(hashValue, 4)
     return {
       name: nameOf(turn),
       pathogen,
       country,
-      host: pick(pathogen.hosts, hash(own, 5)),
-      start: Date.UTC(FIRST_YEAR + (turn % YEARS), 0, 1) / DAY + (hash(own, 6) % 300),
+      host: pick(pathogen.hosts, hash(hashValue, 5)),
+      start: Date.UTC(FIRST_YEAR + (turn % YEARS), 0, 1) / DAY + (hash(hashValue, 6) % 300),
       size: (1 << (4 + (chance % (pathogen.magnitude - 3)))) * (1 + (chance >>> 24) / 256),
-      wave: pick(waves, hash(own, 7)),
-      statuses: pick(statusPairs, hash(own, 8)),
-      hash: own,
+      wave: pick(waves, hash(hashValue, 7)),
+      statuses: pick(statusPairs, hash(hashValue, 8)),
+      hash: hashValue,
     }
   })
 }
@@ -127,32 +127,32 @@ export function imagineOutbreaks(seed: number): Outbreak[] {
 const levels = ['country', 'admin1', 'admin2', 'admin3', 'locality']
 const levelShare = [1, 1 / 4, 1 / 32, 1 / 96, 1 / 256]
 
-/** Place `ordinal` of an outbreak: the country, then by turns a subdivision and a district or town in it. */
+/** Place `ordinal` of an outbreak: first the country, then alternately a subdivision and a district or town in it. */
 export function locate(outbreak: Outbreak, ordinal: number): Place {
   const { country } = outbreak
   const { subdivisions } = country
-  const own = hash(outbreak.hash, 100 + ordinal)
-  const around = subdivisions.length || 1
+  const hashValue = hash(outbreak.hash, 100 + ordinal)
+  const count = subdivisions.length || 1
   const turn = Math.ceil(ordinal / 2)
-  // Counts the places of one subdivision, itself being 0, so that no two have the same names.
-  const number = 2 * Math.floor((turn - 1) / around) + ((ordinal + 1) % 2)
-  const level = ordinal === 0 ? 0 : subdivisions.length === 0 ? 4 : number === 0 ? 1 : 2 + (own % 3)
-  const subdivision = level === 0 ? undefined : subdivisions[(turn + outbreak.hash) % around]
-  const invent = (chance: number) => `${pick(placeNames, chance)} ${number}`
-  const [shape, where, amount] = [hash(own, 1), hash(own, 2), hash(own, 3)]
+  // Numbers the places of one subdivision, starting with the subdivision as 0, so that no two have the same name.
+  const number = 2 * Math.floor((turn - 1) / count) + ((ordinal + 1) % 2)
+  const level = ordinal === 0 ? 0 : subdivisions.length === 0 ? 4 : number === 0 ? 1 : 2 + (hashValue % 3)
+  const subdivision = level === 0 ? undefined : subdivisions[(turn + outbreak.hash) % count]
+  const createName = (chance: number) => `${pick(placeNames, chance)} ${number}`
+  const [shape, where, amount] = [hash(hashValue, 1), hash(hashValue, 2), hash(hashValue, 3)]
   const located = where % 4 > 0
   const spread = level === 0 ? 0 : 1500
   const degrees = (middle: number, chance: number) =>
     located ? (middle * 1000 + (chance % (2 * spread + 1)) - spread) / 1000 : null
   const cadence = pick([1, 7, 7, 14], shape)
   return {
-    hash: own,
+    hash: hashValue,
     granularity: levels[level] ?? 'country',
     al1Code: subdivision && where % 8 !== 1 ? subdivision.code : null,
     admin1: subdivision?.name ?? null,
-    admin2: level >= 2 && subdivision ? invent(own >>> 8) : null,
-    admin3: level === 3 ? invent(own >>> 16) : null,
-    locality: level === 4 ? invent(own >>> 16) : null,
+    admin2: level >= 2 && subdivision ? createName(hashValue >>> 8) : null,
+    admin3: level === 3 ? createName(hashValue >>> 16) : null,
+    locality: level === 4 ? createName(hashValue >>> 16) : null,
     latitude: degrees(country.latitude, where >>> 4),
     longitude: degrees(country.longitude, where >>> 16),
     start: outbreak.start + (level === 0 ? 0 : (shape >>> 4) % 60),
@@ -162,10 +162,10 @@ export function locate(outbreak: Outbreak, ordinal: number): Place {
   }
 }
 
-/** Monday to Sunday: what is not counted at the weekend is counted on Monday. */
+/** Factors from Monday to Sunday: cases of the weekend are partly counted on Monday. */
 const weekday = [1.35, 1.1, 1.05, 1.05, 1, 0.8, 0.65]
 
-/** What was counted within one step. Equal for all series of a place and status, so new and cumulative counts agree. */
+/** The counts of one step. Equal for all series of a place and status, so that new and cumulative counts agree. */
 export function countStep(outbreak: Outbreak, place: Place, status: string, step: number): Counts {
   const moment = (index: number) => outbreak.wave[Math.floor((index * MOMENTS) / place.steps)] ?? 1
   const chance = hash(place.hash, 1000 + step)

@@ -1,6 +1,6 @@
-// The endless stream of reported series of a seed: which outbreak, which place, which status, told by which source.
-// No two series of a stream share event, place, status and kind of count, so each is one series to the service too.
-import { hash, imagineOutbreaks, locate, type Outbreak, type Place, pick } from './epidemic.ts'
+// The endless stream of reported series of a seed: their outbreak, place, status and source.
+// No two series of a stream share event, place, status and kind of count, so each is one series for the service too.
+import { createOutbreaks, hash, locate, type Outbreak, type Place, pick } from './epidemic.ts'
 
 export interface Series {
   readonly hash: number
@@ -8,7 +8,7 @@ export interface Series {
   readonly place: Place
   readonly status: string
   readonly cumulative: boolean
-  /** The step at which a cumulative series is counted anew and may fall; -1 where it never is. */
+  /** The step at which a cumulative series is recounted and may decrease; -1 if there is none. */
   readonly breakStep: number
   readonly locationAsReported: string | null
   readonly locationType: string | null
@@ -34,36 +34,39 @@ const verifications = ['verified', 'verified', 'unverified']
 
 export function* streamSeries(seed: number): Generator<Series> {
   let sum = 0
-  const outbreaks = imagineOutbreaks(seed).map((outbreak, index) => {
+  const weighted = createOutbreaks(seed).map((outbreak, index) => {
     sum += 1 / (index + OFFSET)
     return { outbreak, ceiling: sum, opened: 0 }
   })
   for (let index = 0; ; index++) {
-    const own = hash(hash(seed, 2), index)
-    const drawn = (own / 2 ** 32) * sum
-    const chosen = outbreaks.find(({ ceiling }) => drawn < ceiling)
-    if (chosen) yield openSeries(chosen.outbreak, chosen.opened++, hash(own, 1))
+    const hashValue = hash(hash(seed, 2), index)
+    const point = (hashValue / 2 ** 32) * sum
+    const chosen = weighted.find(({ ceiling }) => point < ceiling)
+    if (chosen) yield createSeries(chosen.outbreak, chosen.opened++, hash(hashValue, 1))
   }
 }
 
-function openSeries(outbreak: Outbreak, ordinal: number, own: number): Series {
-  // Not every outbreak is told for the whole country.
+function createSeries(outbreak: Outbreak, ordinal: number, hashValue: number): Series {
+  // Not every outbreak has counts for the whole country.
   const place = locate(outbreak, (outbreak.hash % 4) + Math.floor(ordinal / SERIES_PER_PLACE))
   const kind = ordinal % SERIES_PER_PLACE
   const cumulative = kind === 1
   const status = outbreak.statuses[kind === 2 ? 1 : 0]
-  // What new and cumulative counts have in common is drawn by the place.
+  // New and cumulative counts share these values, so they depend only on the place.
   const shared = (draw: number) => hash(place.hash, draw)
   const source = String(shared(10) % 100).padStart(2, '0')
-  const spot = place.locality ?? place.admin3 ?? place.admin2 ?? place.admin1 ?? outbreak.country.name
+  const placeName = place.locality ?? place.admin3 ?? place.admin2 ?? place.admin1 ?? outbreak.country.name
   return {
-    hash: own,
+    hash: hashValue,
     outbreak,
     place,
     status,
     cumulative,
-    breakStep: cumulative && own % 8 === 0 ? 2 + ((own >>> 3) % (place.steps - 2)) : -1,
-    locationAsReported: pick([null, null, spot.toUpperCase(), `"${spot}", ${outbreak.country.code}`], shared(11)),
+    breakStep: cumulative && hashValue % 8 === 0 ? 2 + ((hashValue >>> 3) % (place.steps - 2)) : -1,
+    locationAsReported: pick(
+      [null, null, placeName.toUpperCase(), `"${placeName}", ${outbreak.country.code}`],
+      shared(11),
+    ),
     locationType: pick(locationTypes, shared(12)),
     dateType: pick(dateTypes, shared(13)),
     delay: shared(14) % 15,
@@ -71,6 +74,6 @@ function openSeries(outbreak: Outbreak, ordinal: number, own: number): Series {
     sourceName: `Synthetic source ${source}`,
     sourceType: pick(sourceTypes, shared(16)),
     sourceUrl: shared(17) % 3 === 0 ? null : `https://example.org/synthetic/source-${source}`,
-    verification: pick(verifications, own >>> 8),
+    verification: pick(verifications, hashValue >>> 8),
   }
 }

@@ -1,10 +1,10 @@
-// Makes synthetic releases: the records of an endless stream, of which a plan takes the beginning, and their revisions.
-// A record depends on the seed and its number only, and says that it is synthetic; nothing here may pass for real.
+// Generates synthetic releases: the first records of an endless stream, and their revisions.
+// A record depends only on the seed and its number. Every record says that it is synthetic, so that it cannot pass for real.
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Content, type FieldValue, givenFields } from '../../src/datasets/define.ts'
+import { type Content, type FieldValue, inputFields } from '../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { type Counts, countStep, DAY, hash, pick } from './epidemic.ts'
 import { type Series, streamSeries } from './series.ts'
@@ -18,18 +18,18 @@ export interface SynthPlan {
   release: number
 }
 
-/** The stable key, then every given field of the dataset in the order of its declaration. */
+/** The stable key, then every input field of the dataset in the order of its declaration. */
 export type SynthRow = { key: string } & Content
 
-/** One step of a series, and what it truly counts. */
+/** One step of a series, and its true counts. */
 interface Observation {
   readonly series: Series
   readonly step: number
   readonly truth: Counts
 }
 
-/** What a record says of an observation, as far as a revision may change it. */
-interface Statement {
+/** The part of a record that a revision may change. */
+interface ReportedCounts {
   readonly status: string
   readonly cases: number | null
   readonly deaths: number | null
@@ -40,11 +40,11 @@ interface Statement {
 
 const BATCH_CHARACTERS = 1 << 14
 const BUFFERED_BYTES = 1 << 20
-const nothing: Counts = { cases: 0, deaths: 0 }
-const whyUnknown = ['not_reported', 'not_reported', 'censored', 'withdrawn']
+const NO_COUNTS: Counts = { cases: 0, deaths: 0 }
+const missingReasons = ['not_reported', 'not_reported', 'censored', 'withdrawn']
 const extra = { synthetic: true }
 
-/** Streams `outbreaks.csv` into the directory, then `release.json`, whose presence says that the release is whole. */
+/** Streams `outbreaks.csv` into the directory, then writes `release.json`, which marks the release as complete. */
 export async function writeSynthRelease(
   plan: SynthPlan,
   directory: string,
@@ -70,18 +70,18 @@ const describePlan = ({ records, seed, release }: SynthPlan) => ({
   note: `Synthetic: no record describes a real outbreak. Made with records ${records}, seed ${seed}, release ${release}.`,
 })
 
-/** Yields batches of lines. Most cells repeat from row to row, so each column remembers what it last rendered. */
+/** Yields batches of lines. Most cells repeat from row to row, so each column caches its last cell. */
 function* renderCsv(rows: Iterable<SynthRow>): Generator<string> {
-  const seen: FieldValue[] = []
+  const previous: FieldValue[] = []
   const cells: string[] = []
-  let batch = ['key', ...givenFields(hedOutbreaks).map((field) => field.name)].join(',')
+  let batch = ['key', ...inputFields(hedOutbreaks).map((field) => field.name)].join(',')
   for (const row of rows) {
     let column = 0
-    // A row has the order of the declaration, and going along it is ten times faster than looking up each name.
+    // A row has the order of the declaration. Iterating over it is ten times faster than looking up each name.
     for (const name in row) {
       const value = row[name] ?? null
-      if (value !== seen[column]) {
-        seen[column] = value
+      if (value !== previous[column]) {
+        previous[column] = value
         cells[column] = (column === 0 ? '\n' : ',') + renderCell(value)
       }
       batch += cells[column++]
@@ -113,40 +113,44 @@ function* streamRows({ records, seed, release }: SynthPlan): Generator<SynthRow>
   const total = records + (release - 1) * added
   let number = 0
   for (const series of streamSeries(seed)) {
-    let before = nothing
+    let previousTruth = NO_COUNTS
     for (let step = 0; step < series.place.steps; step++) {
       if (number === total) return
       number++
-      const truth = countTruth(series, step, before)
+      const truth = countTruth(series, step, previousTruth)
       const observation = { series, step, truth }
-      before = truth
-      const born = number <= records ? 1 : 1 + Math.ceil((number - records) / added)
-      let statement: Statement | null = makeStatement(observation)
-      for (let revision = born + 1; revision <= release && statement; revision++) {
-        statement = revise(observation, statement, revision, hash(hash(seed, 2 + revision), number))
+      previousTruth = truth
+      const firstRelease = number <= records ? 1 : 1 + Math.ceil((number - records) / added)
+      let report: ReportedCounts | null = createReport(observation)
+      for (let revision = firstRelease + 1; revision <= release && report; revision++) {
+        report = revise(observation, report, revision, hash(hash(seed, 2 + revision), number))
       }
-      if (statement) yield composeRow(`synthetic-${seed}-${number}`, observation, statement)
+      if (report) yield createRow(`synthetic-${seed}-${number}`, observation, report)
     }
   }
 }
 
-/** The counts of this step, or of all steps so far. */
-function countTruth({ outbreak, place, status, cumulative, breakStep }: Series, step: number, before: Counts): Counts {
+/** The counts of this step, or of all steps so far for a cumulative series. */
+function countTruth(
+  { outbreak, place, status, cumulative, breakStep }: Series,
+  step: number,
+  previousTruth: Counts,
+): Counts {
   const counted = countStep(outbreak, place, status, step)
   if (!cumulative) return counted
   const kept = step === breakStep ? 0.8 : 1
   return {
-    cases: Math.ceil(before.cases * kept) + counted.cases,
-    deaths: Math.ceil(before.deaths * kept) + counted.deaths,
+    cases: Math.ceil(previousTruth.cases * kept) + counted.cases,
+    deaths: Math.ceil(previousTruth.deaths * kept) + counted.deaths,
   }
 }
 
-function makeStatement({ series, step, truth }: Observation): Statement {
+function createReport({ series, step, truth }: Observation): ReportedCounts {
   const chance = hash(series.hash, 100 + step)
-  const falls = step === series.breakStep
-  const casesMissing = chance % 64 === 0 && !falls ? pick(whyUnknown, chance >>> 6) : null
-  const deathsUnread = (chance >>> 8) % 32 === 0 && !falls ? pick(whyUnknown, chance >>> 13) : null
-  const deathsMissing = series.deathsMissing ?? deathsUnread
+  const decreases = step === series.breakStep
+  const casesMissing = chance % 64 === 0 && !decreases ? pick(missingReasons, chance >>> 6) : null
+  const deathsUnknown = (chance >>> 8) % 32 === 0 && !decreases ? pick(missingReasons, chance >>> 13) : null
+  const deathsMissing = series.deathsMissing ?? deathsUnknown
   return {
     status: series.status,
     cases: casesMissing ? null : truth.cases,
@@ -157,32 +161,37 @@ function makeStatement({ series, step, truth }: Observation): Statement {
   }
 }
 
-/** One revision: most statements stay, one in a thousand is removed (null), ten in a thousand are corrected. */
-function revise(observation: Observation, said: Statement, revision: number, chance: number): Statement | null {
+/** One revision: most records stay, one in a thousand is removed (null), ten in a thousand are corrected. */
+function revise(
+  observation: Observation,
+  report: ReportedCounts,
+  revision: number,
+  chance: number,
+): ReportedCounts | null {
   const { series, step, truth } = observation
   const { cumulative, breakStep } = series
-  const lot = chance % 1000
-  if (lot > 10) return said
-  // Without this record the fall would only seem to come later.
-  if (lot === 0) return step === breakStep ? said : null
-  // Late reports raise new counts. Recounts lower cumulative ones, so that the records behind them still do not fall.
+  const draw = chance % 1000
+  if (draw > 10) return report
+  // Without this record the decrease would appear at a later record.
+  if (draw === 0) return step === breakStep ? report : null
+  // Late reports raise new counts. Recounts lower cumulative counts, so that later records still do not decrease.
   const direction = cumulative ? -1 : 1
-  const read = said.cases ?? 0
-  const change = 1 + ((chance >>> 10) % (1 + (read >>> 3)))
-  const cases = said.cases === null || (cumulative && read === 0) ? truth.cases : read + direction * change
+  const reported = report.cases ?? 0
+  const change = 1 + ((chance >>> 10) % (1 + (reported >>> 3)))
+  const cases = report.cases === null || (cumulative && reported === 0) ? truth.cases : reported + direction * change
   const shift = (chance >>> 12) % 4 === 0 ? direction : 0
-  const deaths = said.deaths === null ? null : Math.min(cases, Math.max(0, said.deaths + shift))
+  const deaths = report.deaths === null ? null : Math.min(cases, Math.max(0, report.deaths + shift))
   return {
-    status: !cumulative && said.status === 'suspected' && (chance >>> 14) % 2 === 0 ? 'probable' : said.status,
+    status: !cumulative && report.status === 'suspected' && (chance >>> 14) % 2 === 0 ? 'probable' : report.status,
     cases,
     deaths,
     casesMissing: null,
-    deathsMissing: said.deathsMissing,
-    note: `Synthetic correction in revision ${revision}: read "${said.cases ?? 'nothing'}", now ${cases}.`,
+    deathsMissing: report.deathsMissing,
+    note: `Synthetic correction in revision ${revision}: read "${report.cases ?? 'nothing'}", now ${cases}.`,
   }
 }
 
-function composeRow(key: string, { series, step }: Observation, statement: Statement): SynthRow {
+function createRow(key: string, { series, step }: Observation, report: ReportedCounts): SynthRow {
   const { outbreak, place, cumulative } = series
   const chance = hash(series.hash, 10_000 + step)
   const startInferred = chance % 29 === 0
@@ -215,20 +224,20 @@ function composeRow(key: string, { series, step }: Observation, statement: State
     date_report: (chance >>> 16) % 23 === 0 ? null : formatDay(last + series.delay + late),
     date_type: series.dateType,
     date_inferred: startInferred || place.cadence === 14,
-    case_status: statement.status,
+    case_status: report.status,
     case_definition: null,
     count_kind: cumulative ? 'cumulative' : 'new',
     age_group: null,
     sex: null,
     population: null,
-    cases: statement.cases,
-    deaths: statement.deaths,
+    cases: report.cases,
+    deaths: report.deaths,
     hospitalised: null,
     recovered: null,
     tested: null,
     count_qualifier: 'exact',
-    cases_missing: statement.casesMissing,
-    deaths_missing: statement.deathsMissing,
+    cases_missing: report.casesMissing,
+    deaths_missing: report.deathsMissing,
     composite: series.sourceType === 'composite',
     source_name: series.sourceName,
     source_report: `Synthetic report ${step + 1}`,
@@ -236,7 +245,7 @@ function composeRow(key: string, { series, step }: Observation, statement: State
     source_url: series.sourceUrl && `${series.sourceUrl}/report-${step + 1}`,
     licence: null,
     verification: series.verification,
-    note: statement.note,
+    note: report.note,
     extra,
   }
 }

@@ -1,9 +1,9 @@
-// The world that synthetic outbreaks happen in: real pathogens and countries, invented place names and remarks.
-// Only facts stand here; no chance and no counts. A code the author was not certain of is null, never a guess.
+// The data for synthetic outbreaks: real pathogens and countries, invented place names and remarks.
+// Only facts, nothing random. A code that is not certain is null, never a guess.
 import { iso31662 } from 'iso-3166'
 
 export interface Pathogen {
-  /** As it appears in an event's name. */
+  /** The label in the name of an event. */
   readonly label: string
   readonly name: string
   readonly taxonId: number | null
@@ -86,8 +86,8 @@ export const pathogens: readonly Pathogen[] = [
   pathogen('Undiagnosed', 'Unknown agent', null, null, null, 0.03, 9, ['human', null]),
 ]
 
-/** Code, English name, and a point somewhere in the middle. XA is ours to assign: ships. */
-const atlas = `
+/** Code, English name, latitude and longitude of a point in the middle. XA is a user-assigned code, here for ships. */
+const countryList = `
 AF Afghanistan 34 66; AL Albania 41 20; AO Angola -12 18; AR Argentina -34 -64; AT Austria 47 14; AU Australia -25 134;
 BD Bangladesh 24 90; BE Belgium 51 4; BF Burkina Faso 12 -2; BG Bulgaria 43 25; BI Burundi -3 30; BJ Benin 9 2;
 BO Bolivia -17 -65; BR Brazil -10 -52; CA Canada 56 -106; CD Democratic Republic of the Congo -3 23;
@@ -111,7 +111,7 @@ ZA South Africa -29 25; ZM Zambia -14 28; ZW Zimbabwe -19 30`
 
 const subdivisionsByParent = Map.groupBy(iso31662, (subdivision) => subdivision.parent)
 
-export const countries: readonly Country[] = atlas.split(';').map((entry) => {
+export const countries: readonly Country[] = countryList.split(';').map((entry) => {
   const words = entry.trim().split(' ')
   const code = words[0] ?? ''
   return {
@@ -123,7 +123,7 @@ export const countries: readonly Country[] = atlas.split(';').map((entry) => {
   }
 })
 
-/** A number behind one of these names a district, a sub-district or a town that does not exist. */
+/** With a number after it, each is the name of a district, sub-district or town that does not exist. */
 export const placeNames = [
   'Northfield',
   'Vallée Verte',

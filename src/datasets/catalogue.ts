@@ -1,4 +1,4 @@
-// What this service publishes: one line a dataset.
+// The list of published datasets.
 import type { Dataset } from './define.ts'
 import { hedOutbreaks } from './hed-outbreaks.ts'
 

@@ -1,8 +1,8 @@
-// English names of countries, as far as they are known: ISO 3166-1, those of the Unicode locale data that Node carries, and
-// others in common use. Answers whether a name belongs to a code, belongs to another one, or is not known at all.
+// English names of countries from ISO 3166-1, from the Unicode locale data of Node, and others in common use.
+// Compares a name with a country code.
 import { iso31661 } from 'iso-3166'
 
-/** Names that neither list has. */
+/** Names that are in neither list. */
 const ALTERNATIVES: Record<string, string> = {
   AE: 'UAE',
   BQ: 'Bonaire, Saint Eustatius and Saba',
@@ -34,8 +34,8 @@ const ALTERNATIVES: Record<string, string> = {
   VI: 'United States Virgin Islands; Virgin Islands, U.S.',
 }
 
-/** Letters alone, without case, accents and the words that one spelling has and the next has not. */
-const fold = (name: string): string =>
+/** Keeps only lower-case letters without accents, and drops "the" and "of", which some variants of a name have. */
+const normaliseName = (name: string): string =>
   name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -47,24 +47,24 @@ const fold = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /** "Bolivia, Plurinational State of" is also called Bolivia, and Plurinational State of Bolivia. */
-function spellingsOf(name: string): string[] {
+function nameVariants(name: string): string[] {
   const [, short, rest] = /^([^,(]+)[,(]\s*([^)]+)/.exec(name) ?? []
   return short === undefined ? [name] : [name, short, `${rest} ${short}`]
 }
 
-const displayed = new Intl.DisplayNames('en', { type: 'region' })
+const displayNames = new Intl.DisplayNames('en', { type: 'region' })
 const codesByName = new Map<string, Set<string>>()
 for (const { alpha2, name } of iso31661) {
-  const listed = [name, displayed.of(alpha2) ?? name].flatMap(spellingsOf)
-  for (const spelling of [...listed, ...(ALTERNATIVES[alpha2]?.split('; ') ?? [])]) {
-    const folded = fold(spelling)
-    codesByName.set(folded, (codesByName.get(folded) ?? new Set()).add(alpha2))
+  const variants = [name, displayNames.of(alpha2) ?? name].flatMap(nameVariants)
+  for (const variant of [...variants, ...(ALTERNATIVES[alpha2]?.split('; ') ?? [])]) {
+    const normalised = normaliseName(variant)
+    codesByName.set(normalised, (codesByName.get(normalised) ?? new Set()).add(alpha2))
   }
 }
 
-/** `other` where the name is known, and only as that of another country. */
+/** `other` means that the name is known, but only for another country. */
 export function compareCountryName(code: string, name: string): 'same' | 'other' | 'unknown' {
-  const codes = codesByName.get(fold(name))
+  const codes = codesByName.get(normaliseName(name))
   if (codes === undefined) return 'unknown'
   return codes.has(code) ? 'same' : 'other'
 }

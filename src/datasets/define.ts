@@ -1,33 +1,33 @@
-// What a dataset is: a name, a table and a list of fields, each declared once with its sentence.
-// Query validation, response schema, SQL columns, CSV contract and data dictionary are derived from here.
+// What a dataset is: a name, a table and a list of fields, each declared once with its description.
+// Query validation, response schema, SQL columns, CSV columns and data dictionary are derived from the declaration.
 import { type TSchema, Type } from 'typebox'
 import type { Vocabulary } from './vocabulary.ts'
 
 export type FieldValue = string | number | boolean | Record<string, unknown> | null
-/** The values of one record, without what the service assigns (id, revision, releases). */
+/** The values of one record, without the fields that the service assigns (id, revision, releases). */
 export type Content = Record<string, FieldValue>
 
-/** How a field follows from others of its record. */
+/** How a field is computed from other fields of its record. */
 export interface Derivation {
   readonly from: readonly string[]
   readonly compute: (values: readonly FieldValue[]) => FieldValue
 }
 
-/** What must hold between the fields of one record. */
+/** A condition on several fields of one record. */
 export interface Rule {
   readonly name: string
   readonly severity: 'error' | 'warning'
-  /** The field to look at. */
+  /** The field that a finding names. */
   readonly column: string
-  /** What is wrong, or null. `today` is the day of the check, YYYY-MM-DD. */
+  /** Gives the message of a finding, or null if the record meets the rule. `today` is the day of the check, YYYY-MM-DD. */
   readonly check: (valueOf: (name: string) => FieldValue, today: string) => string | null
 }
 
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'
 
 /**
- * How a field can be asked for by value, which follows from how many values it has: `few` are counted, and each is common
- * enough to be met soon by reading in order; `many` are counted and indexed; `countless` are indexed only.
+ * How many different values a field has, which decides how records are filtered by it. `low`: the values are counted, and
+ * each is so common that a scan in the order of id soon finds it. `high`: counted and indexed. `unbounded`: indexed only.
  */
 type Cardinality = 'low' | 'high' | 'unbounded'
 
@@ -36,26 +36,26 @@ export interface Field {
   readonly kind: Kind
   readonly description: string
   readonly nullable: boolean
-  /** Left out where records cannot be asked for by it. */
+  /** Undefined if records cannot be filtered by this field. */
   readonly filterCardinality?: Cardinality
-  /** Computes the value from the other fields of the record; an input file does not carry it. */
+  /** Computes the value from other fields of the record. Input files do not contain the field. */
   readonly derive?: Derivation
   readonly choices?: readonly string[]
   readonly vocabulary?: Vocabulary
   readonly minimum?: number
   readonly maximum?: number
-  /** The field that says how exact a number is: the sign of a number such as <5 decides it. */
+  /** The field that says how exact this number is. A count such as <5 sets it. */
   readonly qualifiedBy?: string
-  /** The most characters (code points) of a text or an address, or of an object as JSON. */
+  /** The maximum number of characters (code points) of a text or a URI, or of an object as JSON. */
   readonly longest?: number
 }
 
-/** What a field is to whoever reads it: a field without what the service does with it. */
-export type FieldShape = Omit<Field, 'filter' | 'derive' | 'vocabulary'> & {
+/** The part of a field that consumers see, and that is stored in the contract of a release. */
+export type FieldShape = Omit<Field, 'filterCardinality' | 'derive' | 'vocabulary'> & {
   readonly vocabulary?: Pick<Vocabulary, 'name' | 'pattern'>
 }
 
-/** Days that can be asked for by `{name}_from` and `{name}_to`: the period of a record, from its field to its field. */
+/** A period of a record, from the field `first` to the field `last`. Filters: `{name}_from` and `{name}_to`. */
 export interface Period {
   readonly name: string
   readonly description: string
@@ -67,100 +67,102 @@ export interface Dataset {
   /** The path segments: /v2/{name}/{resource}. */
   readonly name: string
   readonly resource: string
-  /** What one record is called in schemas. */
+  /** The name of a record in schemas. */
   readonly recordName: string
   readonly title: string
   readonly description: string
   /** Its tables are {table}_version, _key, _checkpoint, _chunk and _facet. */
   readonly table: string
-  /** The scope a token must carry to read it. */
+  /** The scope that a token needs to read the dataset. */
   readonly scope: string
-  /** What an operator provides and what is derived from it, in the order of the JSON and CSV. */
+  /** The fields that the operator provides and those derived from them, in the order of JSON and CSV. */
   readonly content: readonly Field[]
-  /** Every field of a published record, in order: id, the content, then what the service assigns. */
+  /** Every field of a published record, in order: id, the content, then the other fields that the service assigns. */
   readonly fields: readonly Field[]
-  /** The fields of which it is counted how many records of a release have which value. Null is not counted. */
+  /** The fields whose values are counted in each release. Null is not counted. */
   readonly facets: readonly string[]
   readonly rules: readonly Rule[]
   readonly series?: Series
   readonly periods: readonly Period[]
-  /** True where a migration of the dataset fills {table}_event with a summary of each event. */
+  /** True if a migration of the dataset fills {table}_event with a summary of each event. */
   readonly summarisesEvents: boolean
 }
 
-/** Which fields make a series of counts over time. */
+/** The fields that define a series of counts over time. */
 export interface Series {
   readonly id: string
-  /** Says what the counts are: new, cumulative, period_to_date or point. */
+  /** The kind of the counts: new, cumulative, period_to_date or point. */
   readonly kind: string
   readonly day: string
-  /** The first day a count covers: counts since the beginning of a period are compared where this is the same. */
+  /** The first day that a count covers. Counts since the start of a period are compared if they have the same first day. */
   readonly begins: string
-  /** The day a count was published: of several about the same days the latest stands. */
+  /** The day a count was published. Of several counts for the same days, the latest is used. */
   readonly reported: string
   readonly counts: readonly string[]
-  /** The case definition that was used, where the dataset has a field for it. */
+  /** The case definition, if the dataset has a field for it. */
   readonly definition?: string
-  /** Computed by the service from the records of a release: set where a count falls nevertheless or the definition changes. */
-  readonly broken: string
-  /** Counts that differ in one of these are not added up. */
+  /** The service sets it for a record whose cumulative count decreases or whose case definition changes. */
+  readonly breakFlag: string
+  /** Counts that differ in one of these fields are not added up. */
   readonly strata: readonly string[]
 }
 
-type Undecided = Omit<Field, 'name'>
+type UnnamedField = Omit<Field, 'name'>
 type Range = { minimum?: number; maximum?: number }
 
 const INT4_MAX = 2_147_483_647
-/** A value that is filtered by is a key of an index, which holds 2,700 bytes: 500 characters are at most 2,000. */
-const LONGEST_TEXT = 500
-const declare = (kind: Kind, description: string, more: Partial<Undecided> = {}): Undecided => ({
+/** Filters use indexes, and an index entry has at most 2,700 bytes. 500 characters have at most 2,000 bytes. */
+const MAX_TEXT_LENGTH = 500
+const declareField = (kind: Kind, description: string, options: Partial<UnnamedField> = {}): UnnamedField => ({
   kind,
   description,
   nullable: false,
-  ...more,
+  ...options,
 })
 
 export const integer = (description: string, { minimum = 0, maximum = INT4_MAX }: Range = {}) =>
-  declare('integer', description, { minimum, maximum })
+  declareField('integer', description, { minimum, maximum })
 export const number = (description: string, { minimum, maximum }: Required<Range>) =>
-  declare('number', description, { minimum, maximum })
-export const text = (description: string, longest = LONGEST_TEXT) => declare('text', description, { longest })
-export const date = (description: string) => declare('date', description)
-export const boolean = (description: string) => declare('boolean', description)
-export const uri = (description: string) => declare('uri', description, { longest: 2000 })
-export const object = (description: string) => declare('object', description, { longest: 10_000 })
-export const choice = (description: string, choices: readonly string[]) => declare('choice', description, { choices })
-export const code = (description: string, vocabulary: Vocabulary) => declare('code', description, { vocabulary })
+  declareField('number', description, { minimum, maximum })
+export const text = (description: string, maxLength = MAX_TEXT_LENGTH) =>
+  declareField('text', description, { longest: maxLength })
+export const date = (description: string) => declareField('date', description)
+export const boolean = (description: string) => declareField('boolean', description)
+export const uri = (description: string) => declareField('uri', description, { longest: 2000 })
+export const object = (description: string) => declareField('object', description, { longest: 10_000 })
+export const choice = (description: string, choices: readonly string[]) =>
+  declareField('choice', description, { choices })
+export const code = (description: string, vocabulary: Vocabulary) => declareField('code', description, { vocabulary })
 
-export const qualified = (undecided: Undecided, qualifiedBy: string): Undecided => ({ ...undecided, qualifiedBy })
-export const optional = (undecided: Undecided): Undecided => ({ ...undecided, nullable: true })
-export const filterable = (undecided: Undecided, filterCardinality: Cardinality): Undecided => ({
-  ...undecided,
+export const qualified = (field: UnnamedField, qualifiedBy: string): UnnamedField => ({ ...field, qualifiedBy })
+export const optional = (field: UnnamedField): UnnamedField => ({ ...field, nullable: true })
+export const filterable = (field: UnnamedField, filterCardinality: Cardinality): UnnamedField => ({
+  ...field,
   filterCardinality,
 })
-export const derived = (undecided: Undecided, derive: Derivation): Undecided => ({ ...undecided, derive })
+export const derived = (field: UnnamedField, derive: Derivation): UnnamedField => ({ ...field, derive })
 
-/** What the service itself assigns to every record of every dataset. */
-const assigned = {
-  id: declare('identifier', 'Record identifier: never reused, survives corrections.', { minimum: 1 }),
+/** The fields that the service assigns to every record of every dataset. */
+const assignedFields = {
+  id: declareField('identifier', 'Record identifier: never reused, survives corrections.', { minimum: 1 }),
   revision: integer('How many times the record was corrected since it first appeared.'),
   first_release: integer('Release in which the record first appeared.', { minimum: 1 }),
   last_release: integer('Release of the last change to the record.', { minimum: 1 }),
 }
 
 export function defineDataset(
-  declaration: Omit<Dataset, 'content' | 'fields' | 'facets'> & { content: Record<string, Undecided> },
+  declaration: Omit<Dataset, 'content' | 'fields' | 'facets'> & { content: Record<string, UnnamedField> },
 ): Dataset {
-  const named = (fields: Record<string, Undecided>): Field[] =>
-    Object.entries(fields).map(([name, undecided]) => ({ name, ...undecided }))
-  const { id, ...bookkeeping } = assigned
-  const content = named(declaration.content)
-  const fields = [...named({ id }), ...content, ...named(bookkeeping)]
-  const counted = fields.filter(({ filterCardinality }) => filterCardinality === 'low' || filterCardinality === 'high')
-  return { ...declaration, content, fields, facets: counted.map((field) => field.name) }
+  const nameFields = (fields: Record<string, UnnamedField>): Field[] =>
+    Object.entries(fields).map(([name, field]) => ({ name, ...field }))
+  const { id, ...assignedLast } = assignedFields
+  const content = nameFields(declaration.content)
+  const fields = [...nameFields({ id }), ...content, ...nameFields(assignedLast)]
+  const faceted = fields.filter(({ filterCardinality }) => filterCardinality === 'low' || filterCardinality === 'high')
+  return { ...declaration, content, fields, facets: faceted.map((field) => field.name) }
 }
 
-/** The type of the column that holds the field, as PostgreSQL names it. */
+/** The PostgreSQL type of the column of a field. */
 export function columnType(field: FieldShape): string {
   const types: Record<Kind, string> = {
     identifier: 'bigint',
@@ -177,38 +179,38 @@ export function columnType(field: FieldShape): string {
   return types[field.kind]
 }
 
-/** The fields an input file carries: the CSV contract, behind `id` or `key`. */
-export const givenFields = ({ content, series }: Dataset): Field[] =>
-  content.filter((field) => field.derive === undefined && field.name !== series?.broken)
+/** The fields of an input file, which follow `id` or `key`. */
+export const inputFields = ({ content, series }: Dataset): Field[] =>
+  content.filter((field) => field.derive === undefined && field.name !== series?.breakFlag)
 
 export function fieldSchema(field: FieldShape): TSchema {
-  const about = { description: field.description }
+  const annotations = { description: field.description }
   const range = {
     ...(field.minimum === undefined ? {} : { minimum: field.minimum }),
     ...(field.maximum === undefined ? {} : { maximum: field.maximum }),
   }
   const length = field.longest === undefined ? {} : { maxLength: field.longest }
-  const nullable = (schema: TSchema) => (field.nullable ? Type.Union([schema, Type.Null()], about) : schema)
+  const nullable = (schema: TSchema) => (field.nullable ? Type.Union([schema, Type.Null()], annotations) : schema)
   switch (field.kind) {
     case 'identifier':
     case 'integer':
-      return nullable(Type.Integer({ ...about, ...range }))
+      return nullable(Type.Integer({ ...annotations, ...range }))
     case 'number':
-      return nullable(Type.Number({ ...about, ...range }))
+      return nullable(Type.Number({ ...annotations, ...range }))
     case 'text':
-      return nullable(Type.String({ ...about, minLength: 1, ...length }))
+      return nullable(Type.String({ ...annotations, minLength: 1, ...length }))
     case 'code':
-      return nullable(Type.String({ ...about, ...(field.vocabulary && { pattern: field.vocabulary.pattern }) }))
+      return nullable(Type.String({ ...annotations, ...(field.vocabulary && { pattern: field.vocabulary.pattern }) }))
     case 'uri':
-      return nullable(Type.String({ ...about, format: 'uri', ...length }))
+      return nullable(Type.String({ ...annotations, format: 'uri', ...length }))
     case 'date':
-      return nullable(Type.String({ ...about, format: 'date' }))
+      return nullable(Type.String({ ...annotations, format: 'date' }))
     case 'boolean':
-      return nullable(Type.Boolean(about))
+      return nullable(Type.Boolean(annotations))
     case 'choice':
-      return nullable(Type.Enum([...(field.choices ?? [])], about))
+      return nullable(Type.Enum([...(field.choices ?? [])], annotations))
     case 'object':
-      return nullable(Type.Object({}, { ...about, additionalProperties: true }))
+      return nullable(Type.Object({}, { ...annotations, additionalProperties: true }))
   }
 }
 
@@ -218,7 +220,7 @@ interface RecordShape {
   readonly fields: readonly FieldShape[]
 }
 
-/** The JSON Schema of one published record: every key always present. */
+/** The JSON Schema of a published record. Every key is always present. */
 export const recordSchema = ({ recordName, description, fields }: RecordShape) =>
   Type.Object(Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)])), {
     $id: recordName,

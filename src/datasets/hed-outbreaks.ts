@@ -24,9 +24,9 @@ import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from '
 
 const HOSTS = ['human', 'animal', 'environment']
 const GRANULARITIES = ['global', 'region', 'multi_country', 'country', 'admin1', 'admin2', 'admin3', 'locality']
-const whyMissing = ['not_reported', 'not_applicable', 'censored', 'withdrawn']
+const MISSING_REASONS = ['not_reported', 'not_applicable', 'censored', 'withdrawn']
 
-/** What makes two observations comparable over time. */
+/** Observations with equal values in these fields form one series. */
 const SERIES_FIELDS = [
   'event',
   'pathogen',
@@ -54,7 +54,7 @@ const SERIES_FIELDS = [
 const LONG_TEXT = 2000
 const INT4_MAX = 2_147_483_647
 
-/** Below 0 only as a correction of new counts, which a rule decides. */
+/** A rule allows negative counts only as corrections of new counts. */
 const count = (description: string) =>
   qualified(integer(description, { minimum: -INT4_MAX, maximum: INT4_MAX }), 'count_qualifier')
 const fromCountry = (compute: (countryCode: string) => string | null) => ({
@@ -79,7 +79,7 @@ export const hedOutbreaks = defineDataset({
     definition: 'case_definition',
     reported: 'date_report',
     counts: ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'],
-    broken: 'series_break',
+    breakFlag: 'series_break',
     strata: [
       'location_granularity',
       'case_status',
@@ -123,7 +123,7 @@ export const hedOutbreaks = defineDataset({
     un_region: filterable(
       derived(
         optional(
-          choice('Sub-region of the United Nations (M49), the intermediate one where there is one.', UN_REGIONS),
+          choice('Sub-region of the United Nations (M49), or its intermediate region where M49 has one.', UN_REGIONS),
         ),
         fromCountry(unRegionOf),
       ),
@@ -131,7 +131,7 @@ export const hedOutbreaks = defineDataset({
     ),
     location_granularity: filterable(choice('The level of place the counts are for.', GRANULARITIES), 'low'),
     al1_code: filterable(
-      optional(code('ISO 3166-2 code of the first administrative level; a retired one is kept.', subdivisionCodes)),
+      optional(code('ISO 3166-2 code of the first administrative level; retired codes are kept.', subdivisionCodes)),
       'high',
     ),
     admin_l1: optional(text('First administrative level, curated name.')),
@@ -150,12 +150,12 @@ export const hedOutbreaks = defineDataset({
       number('Degrees east, WGS 84. Only together with `latitude`.', { minimum: -180, maximum: 180 }),
     ),
     date_low: optional(
-      date('First day of the period the counts cover; of cumulative counts the day on which counting began.'),
+      date('First day of the period the counts cover; for cumulative counts the day on which counting began.'),
     ),
     date_high: optional(date('Last day of the period the counts cover, inclusive.')),
     date_report: optional(date('Day the report was published.')),
     date_type: filterable(
-      optional(choice('What the dates are dates of.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report'])),
+      optional(choice('What the dates refer to.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report'])),
       'low',
     ),
     date_inferred: boolean('True where the source printed no exact day: a year, a month, "since the last report".'),
@@ -177,7 +177,7 @@ export const hedOutbreaks = defineDataset({
       'low',
     ),
     population: optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
-    cases: optional(count('Number of cases; deaths are included where both have one basis.')),
+    cases: optional(count('Number of cases; includes deaths where both counts have the same basis.')),
     deaths: optional(count('Number of deaths.')),
     hospitalised: optional(count('Number of persons in hospital.')),
     recovered: optional(count('Number of persons who recovered.')),
@@ -186,12 +186,12 @@ export const hedOutbreaks = defineDataset({
       choice('How exact the counts are.', ['exact', 'at_least', 'at_most', 'approximate']),
       'low',
     ),
-    cases_missing: optional(choice('Why `cases` is null.', whyMissing)),
-    deaths_missing: optional(choice('Why `deaths` is null.', whyMissing)),
+    cases_missing: optional(choice('Why `cases` is null.', MISSING_REASONS)),
+    deaths_missing: optional(choice('Why `deaths` is null.', MISSING_REASONS)),
     series_id: filterable(
       derived(
         text(
-          'One comparable series: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source.',
+          'Identifies a series of comparable counts: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source.',
         ),
         { from: SERIES_FIELDS, compute: (values) => hash('sha256', JSON.stringify(values)).slice(0, 16) },
       ),

@@ -1,5 +1,5 @@
-// What must hold between the fields of an outbreak record. An error rejects the row; a warning is said, and the row is taken:
-// real reports hold deaths above cases, negative corrections and retired codes, and none of that may be lost.
+// The rules between fields of an outbreak record. An error rejects the row. A warning is only reported: real reports
+// contain more deaths than cases, negative corrections and retired codes, and none of that may be lost.
 import { compareCountryName } from './country-names.ts'
 import type { FieldValue, Rule } from './define.ts'
 import { isCurrentSubdivision, isUserAssigned } from './vocabulary.ts'
@@ -22,7 +22,7 @@ const warning = (name: string, column: string, check: Rule['check']): Rule => ({
 const DAYS = ['date_low', 'date_high', 'date_report']
 const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested']
 
-/** Who falls ill or carries the agent, and so is not the agent. Names and ids of NCBI Taxonomy. */
+/** Hosts and vectors, which are not pathogens. Names and ids of NCBI Taxonomy. */
 const HOST_TAXA: Record<number, string> = {
   7159: 'Aedes aegypti',
   7160: 'Aedes albopictus',
@@ -47,7 +47,7 @@ const HOST_TAXA: Record<number, string> = {
   10116: 'Rattus norvegicus',
 }
 
-/** The fields that name a place, from the coarsest level to the finest; `place_id` may name any. */
+/** The fields that name a place, from the coarsest level to the finest. `place_id` may name a place of any level. */
 const PLACE_LEVELS: readonly (readonly [granularity: string, fields: readonly string[]])[] = [
   ['admin1', ['al1_code', 'admin_l1']],
   ['admin2', ['admin_l2']],
@@ -68,42 +68,46 @@ export const outbreakRules: readonly Rule[] = [
   ),
   warning('deaths_within_cases', 'deaths', (valueOf) => {
     const cases = valueOf('cases')
-    return isAbove(valueOf('deaths'), cases) && !isAbove(0, cases) ? 'exceeds cases: is it of another basis?' : null
+    return isAbove(valueOf('deaths'), cases) && !isAbove(0, cases)
+      ? 'exceeds cases: check whether both have the same basis'
+      : null
   }),
   ...COUNTS.map((count) =>
     error('negative_only_where_new', count, (valueOf) =>
       isAbove(0, valueOf(count)) && valueOf('count_kind') !== 'new'
-        ? 'is below 0, which only a correction of new counts can be'
+        ? 'is below 0, which is allowed only where count_kind is new'
         : null,
     ),
   ),
   ...COUNTS.map((count) =>
     warning('negative_correction', count, (valueOf) =>
-      isAbove(0, valueOf(count)) && valueOf('count_kind') === 'new' ? 'is below 0: a correction of earlier days' : null,
+      isAbove(0, valueOf(count)) && valueOf('count_kind') === 'new'
+        ? 'is below 0 and is taken as a correction of earlier days'
+        : null,
     ),
   ),
   ...['cases', 'deaths'].map((count) =>
     error('reason_only_where_missing', `${count}_missing`, (valueOf) =>
       valueOf(count) !== null && valueOf(`${count}_missing`) !== null
-        ? `says why ${count} is missing, but it is not`
+        ? `gives a reason why ${count} is missing, but ${count} has a value`
         : null,
     ),
   ),
   error('country_agrees', 'country', (valueOf) =>
-    compareNames(valueOf) === 'other' ? 'is the name of another country than that of country_code' : null,
+    compareNames(valueOf) === 'other' ? 'is the name of another country than country_code' : null,
   ),
   warning('country_known', 'country', (valueOf) =>
-    compareNames(valueOf) === 'unknown' ? 'is not known as a name of country_code' : null,
+    compareNames(valueOf) === 'unknown' ? 'is not a known name of the country of country_code' : null,
   ),
   error('place_in_country', 'al1_code', (valueOf) => {
     const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
     if (typeof part !== 'string' || typeof country !== 'string') return null
-    return part.startsWith(`${country}-`) ? null : 'is not a part of country_code'
+    return part.startsWith(`${country}-`) ? null : 'is not in the country of country_code'
   }),
   warning('subdivision_current', 'al1_code', (valueOf) => {
     const part = valueOf('al1_code')
     if (typeof part !== 'string' || isCurrentSubdivision(part)) return null
-    return 'is not in the list of ISO 3166-2: retired, or mistyped'
+    return 'is not in the current list of ISO 3166-2: it is retired or mistyped'
   }),
   ...PLACE_LEVELS.flatMap(([, fields], level) =>
     fields.map((field) =>
@@ -117,7 +121,7 @@ export const outbreakRules: readonly Rule[] = [
   warning('place_named', 'location_granularity', (valueOf) => {
     const fields = PLACE_LEVELS[levelOf(valueOf('location_granularity'))]?.[1]
     if (fields === undefined || [...fields, 'place_id'].some((field) => valueOf(field) !== null)) return null
-    return `names a level of place, but none of ${[...fields, 'place_id'].join(', ')} names the place`
+    return `is a level of place, but ${[...fields, 'place_id'].join(', ')} are all empty`
   }),
   ...[
     ['latitude', 'longitude'],
@@ -129,16 +133,16 @@ export const outbreakRules: readonly Rule[] = [
   ),
   error('pathogen_is_no_host', 'pathogen_taxon_id', (valueOf) => {
     const host = HOST_TAXA[Number(valueOf('pathogen_taxon_id'))]
-    return host === undefined ? null : `is ${host}, which is a host and no pathogen`
+    return host === undefined ? null : `is ${host}, which is a host and not a pathogen`
   }),
 ]
 
-const isBefore = (day: FieldValue, other: FieldValue) =>
-  typeof day === 'string' && typeof other === 'string' && day < other
-const isAbove = (count: FieldValue, other: FieldValue) =>
-  typeof count === 'number' && typeof other === 'number' && count > other
+const isBefore = (first: FieldValue, second: FieldValue) =>
+  typeof first === 'string' && typeof second === 'string' && first < second
+const isAbove = (first: FieldValue, second: FieldValue) =>
+  typeof first === 'number' && typeof second === 'number' && first > second
 
-/** Whoever assigns a code decides what it is called. */
+/** Users who assign a code of their own (XA to XZ) also choose its name. */
 function compareNames(valueOf: ValueOf) {
   const [country, name] = [valueOf('country_code'), valueOf('country')]
   if (typeof country !== 'string' || typeof name !== 'string' || isUserAssigned(country)) return 'same'

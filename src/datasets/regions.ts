@@ -1,9 +1,9 @@
 // The regions of a country: the six of the World Health Organization, and the sub-regions of the United Nations (M49).
-// Facts, complete for ISO 3166-1; XA to XZ have none.
+// Covers all of ISO 3166-1; XA to XZ have no region.
 
 /**
- * Member states, associate members, and the territories that a regional office of WHO lists. Indonesia is in the Western
- * Pacific since May 2025. Places without a resident population or without a listing are left out.
+ * Member states, associate members, and the territories that a regional office of WHO lists. Indonesia has been in the
+ * Western Pacific Region since May 2025. Places without residents or without a listing are left out.
  */
 const WHO: Record<string, string> = {
   AFR: `DZ AO BJ BW BF BI CV CM CF TD KM CG CI CD GQ ER SZ ET GA GM GH GN GW KE LS LR MG MW ML MR MU MZ NA NE NG RW ST SN
@@ -18,7 +18,7 @@ const WHO: Record<string, string> = {
     HK MO AS PF GU NC MP PN TK WF`,
 }
 
-/** Where M49 divides a sub-region, its intermediate region: Western Africa says more than Sub-Saharan Africa. */
+/** The intermediate region where M49 has one: Western Africa is more specific than Sub-Saharan Africa. */
 const UN: Record<string, string> = {
   'Australia and New Zealand': 'AU CX CC HM NZ NF',
   Caribbean: 'AI AG AW BS BB BQ VG KY CU CW DM DO GD GP HT JM MQ MS PR BL KN LC MF VC SX TT TC VI',

@@ -1,15 +1,15 @@
-// Code lists that are too long or too alive to be a closed list in a declaration.
-// Nothing here knows a dataset; each vocabulary answers one question: is this a code of mine?
+// Code lists that are too long, or change too often, to be choices in a declaration.
+// Each vocabulary says whether a text is one of its codes. Nothing here knows a dataset.
 import { iso31661, iso31662 } from 'iso-3166'
 
 export interface Vocabulary {
   readonly name: string
-  /** The shape of a code, for schemas; `has` is the truth. */
+  /** The form of a code, for schemas. `has` decides whether a code is valid. */
   readonly pattern: string
   has(code: string): boolean
 }
 
-/** ISO 3166-1 leaves XA..XZ to users: ships, and reports that cover several countries. */
+/** ISO 3166-1 reserves XA to XZ for users: ships, and reports that cover several countries. */
 const USER_ASSIGNED = /^X[A-Z]$/
 const alpha3ByCode = new Map(iso31661.map((entry) => [entry.alpha2, entry.alpha3]))
 const subdivisions = new Set(iso31662.map((entry) => entry.code))
@@ -24,14 +24,14 @@ export const countryCodes: Vocabulary = {
 export const alpha3Of = (countryCode: string): string | null => alpha3ByCode.get(countryCode) ?? null
 export const isUserAssigned = (countryCode: string): boolean => USER_ASSIGNED.test(countryCode)
 
-const ofPattern = (name: string, pattern: string): Vocabulary => {
+const fromPattern = (name: string, pattern: string): Vocabulary => {
   const shape = new RegExp(pattern, 'u')
   return { name, pattern, has: (code) => shape.test(code) }
 }
 
 const SUBDIVISION = /^[A-Z]{2}-[A-Z0-9]{1,3}$/
 
-/** Codes are retired while reports still use them, so the form decides and the country; `isCurrentSubdivision` knows the list. */
+/** Reports still use retired codes, so only the form and the country are checked. `isCurrentSubdivision` checks the list. */
 export const subdivisionCodes: Vocabulary = {
   name: 'ISO 3166-2',
   pattern: SUBDIVISION.source,
@@ -39,15 +39,15 @@ export const subdivisionCodes: Vocabulary = {
 }
 export const isCurrentSubdivision = (code: string): boolean => subdivisions.has(code)
 
-/** The form only: the list itself may not be shipped. Without I and O, which look like digits. */
+/** Checks only the form, because the licence does not allow us to ship the list. I and O are excluded: they look like digits. */
 const LETTER = 'A-HJ-NP-Z'
 const STEM = `[1-9${LETTER}][${LETTER}][0-9][0-9${LETTER}](?:\\.[0-9${LETTER}]{1,2})?`
 const EXTENSION = `X[${LETTER}][0-9${LETTER}]{2,4}`
-/** A stem code, an extension code, or a cluster: further stem codes behind /, extension codes behind &. */
-export const icd11Codes = ofPattern('ICD-11', `^(?:${STEM}|${EXTENSION})(?:/${STEM}|&${EXTENSION}){0,20}$`)
+/** A stem code, an extension code, or a cluster: further stem codes after /, extension codes after &. */
+export const icd11Codes = fromPattern('ICD-11', `^(?:${STEM}|${EXTENSION})(?:/${STEM}|&${EXTENSION}){0,20}$`)
 
-/** `scheme:value`. The schemes that we know have a form of their own; those of others need only be one word. */
-export const placeIds = ofPattern(
+/** `scheme:value`. Known schemes have a strict form; the value of any other scheme is one word. */
+export const placeIds = fromPattern(
   'place identifiers (scheme:value, such as geonames:2988507)',
   '^(?:geonames:[1-9][0-9]{0,9}|pcode:[A-Z]{2,3}[0-9A-Z.-]{0,20}|geob:[A-Z]{3}-[0-9A-Za-z-]{1,60}|(?!geonames:|pcode:|geob:)[a-z][a-z0-9_-]{0,29}:[!-~]{1,100})$',
 )

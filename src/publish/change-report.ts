@@ -1,5 +1,5 @@
-// What a release changes, for the operator who is about to sign it: by event, by example, and beside earlier releases.
-// Reads what publish.ts has just written, inside its transaction.
+// Reports what a release changes, for the preview: changes by event, examples of corrections, and the usual number of changes.
+// Reads what publish.ts has written in the same transaction.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
@@ -8,13 +8,13 @@ import { tablesOf } from '../storage/tables.ts'
 type EventChanges = { event: string; added: number; corrected: number; withdrawn: number }
 type FieldChange = { id: number; event: string; field: string; before: string; after: string }
 
-const EVENTS_SHOWN = 20
-const RECORDS_SHOWN = 10
-/** What changes with every correction says nothing about it. */
-const BOOKKEEPING = new Set(['revision', 'last_release'])
+const MAX_EVENTS = 20
+const MAX_RECORDS = 10
+/** Every correction changes these fields, so the report leaves them out. */
+const ALWAYS_CHANGED = new Set(['revision', 'last_release'])
 
 export const describeChanges = async (client: PoolClient, dataset: Dataset, release: number) => ({
-  usual_changes: await readUsualSize(client, dataset, release),
+  usual_changes: await readMedianChanges(client, dataset, release),
   by_event: await countByEvent(client, dataset, release),
   corrections: await sampleCorrections(client, dataset, release),
 })
@@ -33,7 +33,7 @@ async function countByEvent(client: PoolClient, dataset: Dataset, release: numbe
       from (select id, event from ${version} where from_release = ${release}) as began
       full join (select id, event from ${version} where to_release = ${release}) as ended using (id)
     ) as changed
-    group by event order by count(*) desc, event limit ${EVENTS_SHOWN}`)
+    group by event order by count(*) desc, event limit ${MAX_EVENTS}`)
   return rows
 }
 
@@ -44,15 +44,15 @@ async function sampleCorrections(client: PoolClient, dataset: Dataset, release: 
     select before.body::jsonb as before, after.body::jsonb as after
     from ${version} as before
     join ${version} as after on after.id = before.id and after.from_release = ${release}
-    where before.to_release = ${release} order by before.id limit ${RECORDS_SHOWN}`)
-  const names = dataset.fields.map((field) => field.name).filter((name) => !BOOKKEEPING.has(name))
+    where before.to_release = ${release} order by before.id limit ${MAX_RECORDS}`)
+  const names = dataset.fields.map((field) => field.name).filter((name) => !ALWAYS_CHANGED.has(name))
   return rows.flatMap(({ before, after }) =>
     names
       .map((field) => ({
         id: Number(after['id']),
         event: String(after['event']),
         field,
-        // A field that is younger than the version is null in it.
+        // A field that was added after the version was written is null in it.
         before: JSON.stringify(before[field] ?? null),
         after: JSON.stringify(after[field] ?? null),
       }))
@@ -60,8 +60,8 @@ async function sampleCorrections(client: PoolClient, dataset: Dataset, release: 
   )
 }
 
-/** How many records a release of this dataset usually touches: the median of the earlier ones, without the first. */
-async function readUsualSize(client: PoolClient, dataset: Dataset, release: number): Promise<number | null> {
+/** The median number of changed records of the earlier releases, without the first. */
+async function readMedianChanges(client: PoolClient, dataset: Dataset, release: number): Promise<number | null> {
   const { rows } = await client.query<{ usual: number | null }>(sql`
     select percentile_cont(0.5) within group (order by added + corrected + withdrawn) as usual
     from release where dataset = ${dataset.name} and number > 1 and number < ${release}`)

@@ -1,4 +1,4 @@
-// outbreakctl release …: what the team that curates the data does with releases.
+// The commands `outbreakctl release …`, with which operators publish and manage releases.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dataset } from '../datasets/define.ts'
 import type { Progress } from '../platform/cli/progress.ts'
@@ -11,7 +11,7 @@ import { listReleases } from './list-releases.ts'
 import { pruneReleases } from './prune.ts'
 import { previewRelease, publishRelease } from './publish.ts'
 import { rollbackTo } from './rollback.ts'
-import { checkRelease } from './validate/check-release.ts'
+import { validateRelease } from './validate/validate-release.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
@@ -19,7 +19,7 @@ interface ReleaseCommands {
   runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
   print: (result: CommandOutput | readonly CommandOutput[]) => void
   progress: Progress
-  /** Undefined where the operator wants no files. */
+  /** Undefined if no directory for files is configured. */
   openFiles: () => FileStore | undefined
 }
 
@@ -28,15 +28,15 @@ export function registerReleaseCommands(
   { datasets, runAndPrint, print, progress, openFiles }: ReleaseCommands,
 ): void {
   const byName = new Map(datasets.map((dataset) => [dataset.name, dataset]))
-  const release = program.command('release').description('what is published')
+  const release = program.command('release').description('publish and manage releases')
   const command = (name: string, description: string) =>
     release
       .command(name)
       .description(description)
       .addOption(new Option('--dataset <name>', 'which dataset').choices([...byName.keys()]).default(datasets[0]?.name))
-  const find = ({ dataset }: { dataset: string }): Dataset => byName.get(dataset) as Dataset
+  const findDataset = ({ dataset }: { dataset: string }): Dataset => byName.get(dataset) as Dataset
 
-  /** Publishes, then writes the files where there is a place for them. The release stays published if they fail. */
+  /** Publishes, then writes the files if a directory is configured. The release stays published if the files fail. */
   async function publishWithFiles(database: Database, dataset: Dataset, publish: () => Promise<{ release: number }>) {
     const store = openFiles()
     const summary = await publish()
@@ -47,37 +47,37 @@ export function registerReleaseCommands(
     } catch (cause) {
       print({ ...summary })
       throw new OperatorError(
-        `release ${number} is published; its files are not: run outbreakctl release export --release ${number} (${(cause as Error).message})`,
+        `release ${number} is published, but its files could not be written (${(cause as Error).message}): run outbreakctl release export --release ${number}`,
         { cause },
       )
     }
   }
 
-  command('check', 'say what is wrong with a directory, without a database')
+  command('check', 'validate a directory, without a database')
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
     .action(async (directory: string, options: { dataset: string }) => {
-      const report = await checkRelease(find(options), directory, { progress })
+      const report = await validateRelease(findDataset(options), directory, { progress })
       print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
       if (report.errors > 0) process.exitCode = 1
     })
-  command('preview', 'say what publishing a directory would change, and change nothing')
+  command('preview', 'report what publishing a directory would change, without publishing it')
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
-    .option(...confirmRejected)
-    .action((directory: string, { confirmRejected: rejected = 0, ...options }: PublishOptions) =>
+    .option(...confirmRejectedOption)
+    .action((directory: string, { confirmRejected: confirmedRejected = 0, ...options }: PublishOptions) =>
       runAndPrint(async (database) => ({
-        ...(await previewRelease(database, find(options), directory, { rejected, progress })),
+        ...(await previewRelease(database, findDataset(options), directory, { confirmedRejected, progress })),
       })),
     )
-  command('publish', 'publish a directory as the next release: the whole of it, or nothing')
+  command('publish', 'publish a directory as the next release; if it fails, nothing is published')
     .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
-    .addOption(confirmation())
-    .option(...confirmRejected)
+    .addOption(createConfirmWithdrawnOption())
+    .option(...confirmRejectedOption)
     .action((directory: string, options: PublishOptions) =>
       runAndPrint((database) =>
-        publishWithFiles(database, find(options), () =>
-          publishRelease(database, find(options), directory, {
-            confirmed: options.confirmWithdrawn ?? 0,
-            rejected: options.confirmRejected ?? 0,
+        publishWithFiles(database, findDataset(options), () =>
+          publishRelease(database, findDataset(options), directory, {
+            confirmedWithdrawn: options.confirmWithdrawn ?? 0,
+            confirmedRejected: options.confirmRejected ?? 0,
             progress,
           }),
         ),
@@ -86,39 +86,42 @@ export function registerReleaseCommands(
   command('rollback', 'publish a new release that is equal to an earlier one')
     .requiredOption('--to <number>', 'number of the release to return to', parseNumber)
     .requiredOption('--note <text>', 'why; consumers read it')
-    .addOption(confirmation())
+    .addOption(createConfirmWithdrawnOption())
     .action((options: { dataset: string; to: number; note: string; confirmWithdrawn?: number }) =>
       runAndPrint((database) =>
-        publishWithFiles(database, find(options), () =>
-          rollbackTo(database, find(options), options.to, options.note, { confirmed: options.confirmWithdrawn ?? 0 }),
+        publishWithFiles(database, findDataset(options), () =>
+          rollbackTo(database, findDataset(options), options.to, options.note, {
+            confirmedWithdrawn: options.confirmWithdrawn ?? 0,
+          }),
         ),
       ),
     )
-  command('prune', 'let go of the records of old releases, for good')
+  command('prune', 'permanently delete the records of old releases')
     .requiredOption('--before <number>', 'the oldest release to keep', parseNumber)
     .action((options: { dataset: string; before: number }) =>
-      runAndPrint((database) => pruneReleases(database, find(options), options.before)),
+      runAndPrint((database) => pruneReleases(database, findDataset(options), options.before)),
     )
-  command('export', 'write the files of a release, or those of them that are missing or damaged')
-    .option('--release <number>', 'which; the newest where it is left out', parseNumber)
+  command('export', 'write the files of a release that are missing or damaged')
+    .option('--release <number>', 'number of the release; default: the latest', parseNumber)
     .action((options: { dataset: string; release?: number }) =>
       runAndPrint(async (database) => {
         const store = openFiles()
-        if (store === undefined) throw new OperatorError('OUTBREAKS_FILES does not say where to write files')
-        const number = options.release ?? (await listReleases(database, find(options)))[0]?.number
-        if (number === undefined) throw new OperatorError('nothing has been published yet')
-        return exportRelease(database, store, find(options), number)
+        if (store === undefined) throw new OperatorError('set OUTBREAKS_FILES to the directory for files')
+        const number = options.release ?? (await listReleases(database, findDataset(options)))[0]?.number
+        if (number === undefined) throw new OperatorError('no release has been published yet')
+        return exportRelease(database, store, findDataset(options), number)
       }),
     )
-  command('list', 'all releases, newest first').action((options: { dataset: string }) =>
-    runAndPrint((database) => listReleases(database, find(options))),
+  command('list', 'list all releases, newest first').action((options: { dataset: string }) =>
+    runAndPrint((database) => listReleases(database, findDataset(options))),
   )
 }
 
-const confirmation = () =>
-  new Option('--confirm-withdrawn <number>', 'how many records this withdraws, where that is more than 5 %').argParser(
-    parseNumber,
-  )
+const createConfirmWithdrawnOption = () =>
+  new Option(
+    '--confirm-withdrawn <number>',
+    'confirm the number of records that are withdrawn, if it is more than 5 %',
+  ).argParser(parseNumber)
 
 interface PublishOptions {
   dataset: string
@@ -126,15 +129,15 @@ interface PublishOptions {
   confirmRejected?: number
 }
 
-/** All of them are kept in memory, and with the release. */
-const MOST_REJECTED = 10_000
+/** Rejected rows are kept in memory and stored with the release. */
+const MAX_REJECTED = 10_000
 
-const confirmRejected = [
+const confirmRejectedOption = [
   '--confirm-rejected <number>',
-  'how many rows are rejected; the others are published',
+  'confirm the number of rows that are rejected, and publish the others',
   (text: string): number => {
     const number = parseNumber(text)
-    if (number > MOST_REJECTED) throw new InvalidArgumentError(`a whole number from 1 to ${MOST_REJECTED}`)
+    if (number > MAX_REJECTED) throw new InvalidArgumentError(`a whole number from 1 to ${MAX_REJECTED}`)
     return number
   },
 ] as const

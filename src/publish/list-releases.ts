@@ -1,4 +1,4 @@
-// The releases of a dataset as the operator sees them, newest first.
+// Lists the releases of a dataset for the operator, newest first.
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -15,7 +15,7 @@ export type ReleaseSummary = {
   rejected: number
 }
 
-/** A release is withdrawn where a later one went back behind it. */
+/** A release is withdrawn if a later release restored an earlier one. */
 export const listReleases = (database: Database, dataset: Dataset): Promise<ReleaseSummary[]> =>
   database.query<ReleaseSummary>(sql`
     select number,

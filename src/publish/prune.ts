@@ -1,11 +1,11 @@
-// Retention: releases before a given one go for good. What a kept release holds stays, byte for byte.
+// Permanently deletes the releases before a given one. The remaining releases keep every byte.
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
 
-/** One transaction: whoever reads sees the releases whole, or that they are pruned. */
+/** One transaction: a reader sees a release complete, or sees that it is pruned. */
 export function pruneReleases(database: Database, dataset: Dataset, oldestKept: number) {
   return database.transaction(async (client) => {
     await lockLatestRelease(client, dataset)
@@ -13,7 +13,9 @@ export function pruneReleases(database: Database, dataset: Dataset, oldestKept: 
       sql`select number, pruned_at is not null as pruned from release where dataset = ${dataset.name} order by number`,
     )
     if (!rows.some(({ number, pruned }) => number === oldestKept && !pruned))
-      throw new OperatorError(`there is no release ${oldestKept} to keep`)
+      throw new OperatorError(
+        `release ${oldestKept} does not exist or is already pruned; --before takes the oldest release to keep`,
+      )
     await client.query(sql`select prune_releases(${dataset.name}, ${oldestKept})`)
     const pruned = rows.filter((release) => release.number < oldestKept && !release.pruned)
     return { dataset: dataset.name, oldest_kept: oldestKept, pruned: pruned.map(({ number }) => String(number)) }

@@ -1,4 +1,4 @@
-// Why a record was added, corrected or withdrawn: a closed list of codes, said by the operator and read by everyone.
+// The reasons for which the operator adds, corrects or withdraws a record: a closed list of codes.
 export const CHANGES = ['added', 'corrected', 'withdrawn'] as const
 export type ChangeKind = (typeof CHANGES)[number]
 
@@ -17,9 +17,9 @@ export const CHANGE_REASONS = [
 ] as const
 export type Reason = (typeof CHANGE_REASONS)[number]
 
-type ByKind = { readonly [kind in ChangeKind]?: Reason }
-/** For every change of a kind, unless its event says otherwise. */
-export type Reasons = ByKind & { readonly events?: { readonly [event: string]: ByKind } }
+type ReasonsByKind = { readonly [kind in ChangeKind]?: Reason }
+/** One reason for each kind of change. An event may have its own reasons. */
+export type Reasons = ReasonsByKind & { readonly events?: { readonly [event: string]: ReasonsByKind } }
 
 export const reasonOf = (reasons: Reasons, kind: ChangeKind, event: string): Reason =>
   reasons.events?.[event]?.[kind] ?? reasons[kind] ?? 'unspecified'

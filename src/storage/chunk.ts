@@ -1,23 +1,23 @@
-// A chunk: the records of a hundred ids as one text, compressed once when they are published. Its bytes can stand in a
-// gzip member as they are, beside others; a damaged one is an error when it is opened and never other records.
+// A chunk: the records of a hundred ids as one text, compressed once when they are published. A gzip member can contain the
+// bytes of several chunks unchanged. Decoding a damaged chunk fails; it never gives wrong records.
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, inflateRawSync } from 'node:zlib'
 
 export const CHUNK_IDS = 100
-/** Stands between records. JSON text has no bare line end inside, so that a text of records can be cut here. */
+/** Separates records. JSON text contains no bare line end, so a text of records can be split here. */
 export const SEPARATOR = ',\n'
 
-/** Text that is compressed already: raw deflate that ends on a byte and refers to nothing before it. */
+/** Compressed text: raw deflate that ends at a byte boundary and refers to no earlier data. */
 export interface DeflatedText {
-  /** Of the text before compression, as its CRC-32 is. */
+  /** The length of the text before compression. `crc32` is that of the same text. */
   readonly bytes: number
   readonly crc32: number
   readonly deflated: Buffer
 }
 
 export interface EncodedChunk extends DeflatedText {
-  /** Of the records as lines. */
+  /** Of the records as NDJSON lines. */
   readonly sha256: Buffer
 }
 
@@ -25,10 +25,10 @@ export const chunkOf = (id: number): number => Math.floor((id - 1) / CHUNK_IDS)
 
 export const firstIdOf = (chunk: number): number => chunk * CHUNK_IDS + 1
 
-/** Written once, read ever after: measured, the last level that saves a fair number of bytes for its time. */
+/** A chunk is written once and read many times. Measured: higher levels save few bytes for their time. */
 const CHUNK_LEVEL = 7
 
-/** `text` is the records in the order of id, joined by the separator. */
+/** `text` has the records in the order of id, joined by the separator. */
 export async function encodeChunk(text: string): Promise<EncodedChunk> {
   const lines = `${text.replaceAll(SEPARATOR, '\n')}\n`
   return { ...(await deflateText(text, CHUNK_LEVEL)), sha256: hash('sha256', lines, 'buffer') }
@@ -42,7 +42,7 @@ export async function deflateText(text: string, level: number): Promise<Deflated
   return { bytes: bytes.length, crc32: crc32(bytes), deflated }
 }
 
-/** Not left to another thread: measured, handing it over costs as much as the work. */
+/** Synchronous. Measured: the transfer to another thread costs as much as the work. */
 export function decodeChunk(chunk: DeflatedText): Buffer {
   const text = inflate(chunk)
   if (text.length !== chunk.bytes || crc32(text) !== chunk.crc32) throw new Error('a chunk is damaged')
@@ -52,7 +52,7 @@ export function decodeChunk(chunk: DeflatedText): Buffer {
 function inflate({ bytes, deflated }: DeflatedText): Buffer {
   try {
     return inflateRawSync(deflated, {
-      // A chunk has no last block: that one is the page's.
+      // A chunk has no final block: the body that contains it writes that block.
       finishFlush: constants.Z_SYNC_FLUSH,
       maxOutputLength: bytes,
       chunkSize: Math.max(bytes, constants.Z_MIN_CHUNK),

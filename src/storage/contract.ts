@@ -1,12 +1,12 @@
-// The contract of a release: the fields its records have. It is stored with the release, and every later version of the
-// program reads, describes, exports and rolls back the release through it.
+// The contract of a release: the fields of its records. It is stored with the release. Later versions of the program use it
+// to read, describe, export and roll back the release.
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset, FieldShape, FieldValue } from '../datasets/define.ts'
 
 /** The fields, in the order in which a record has them. */
 export type Fields = readonly FieldShape[]
 
-/** Holds for the releases from `firstRelease` until the next contract. */
+/** Applies to the releases from `firstRelease` until the next contract. */
 export interface StoredContract {
   readonly firstRelease: number
   readonly fields: Fields
@@ -14,7 +14,7 @@ export interface StoredContract {
 
 export interface Contract {
   readonly fields: Fields
-  /** The first release whose records have exactly these keys. Text that an earlier release wrote has fewer. */
+  /** The first release whose records have exactly these keys. Text that an earlier release wrote has fewer keys. */
   readonly keysSince: number
 }
 
@@ -25,7 +25,7 @@ export const declaredFields = (dataset: Dataset): Fields =>
     ...(vocabulary && { vocabulary: { name: vocabulary.name, pattern: vocabulary.pattern } }),
   }))
 
-/** The contracts of a dataset, the oldest first. */
+/** Selects the contracts of a dataset, the oldest first. */
 export const contractsOf = (dataset: string): Sql => sql`
   select first_release as "firstRelease", fields from contract where dataset = ${dataset} order by first_release`
 
@@ -34,35 +34,36 @@ export function findContract(contracts: readonly StoredContract[], release: numb
   const known = contracts.filter(({ firstRelease }) => firstRelease <= release)
   const fields = known.at(-1)?.fields
   if (fields === undefined) throw new Error(`release ${release} has no contract`)
-  const other = known.findLastIndex((contract) => !haveSameKeys(contract.fields, fields))
-  return { fields, keysSince: known[other + 1]?.firstRelease ?? release }
+  const lastDifferent = known.findLastIndex((contract) => !haveSameKeys(contract.fields, fields))
+  return { fields, keysSince: known[lastDifferent + 1]?.firstRelease ?? release }
 }
 
-const haveSameKeys = (one: Fields, other: Fields): boolean =>
-  one.length === other.length && one.every(({ name }, i) => name === other[i]?.name)
+const haveSameKeys = (left: Fields, right: Fields): boolean =>
+  left.length === right.length && left.every(({ name }, i) => name === right[i]?.name)
 
-/** A version of a record as a release with this contract gives it. */
+/** The body of a version with the fields of this contract. */
 export const readVersion = ({ fields, keysSince }: Contract, body: string): string =>
-  keysSince === 1 || writtenBy(body) >= keysSince ? body : renderThrough(fields, body)
+  keysSince === 1 || readLastRelease(body) >= keysSince ? body : renderFields(fields, body)
 
 /** The release that wrote the text: `last_release` is the last field of every record. */
-const writtenBy = (body: string): number => Number(body.slice(body.lastIndexOf(':') + 1, -1))
+const readLastRelease = (body: string): number => Number(body.slice(body.lastIndexOf(':') + 1, -1))
 
-/** A field that is younger than the stored text is null. What was rendered once is rendered the same way again. */
-function renderThrough(fields: Fields, body: string): string {
+/** A field that was added after the text was stored is null. The other values keep their exact JSON text. */
+function renderFields(fields: Fields, body: string): string {
   const record = JSON.parse(body) as Record<string, FieldValue>
   return `{${fields.map(({ name }) => `"${name}":${JSON.stringify(record[name] ?? null)}`).join()}}`
 }
 
 /**
- * What a program that reads the published records could no longer rely on. A field may be added where it allows null, because
- * earlier records do not have it, and a list of choices may grow. No field may be renamed, moved, dropped or become another kind.
+ * Describes the changes of a declaration that would break programs that read the published records. Allowed are a new field
+ * that may be null (earlier records do not have it) and more choices. Not allowed are to rename, move or remove a field, or to
+ * change its kind.
  */
-export function findDrift(published: Fields, declared: Fields): string[] {
+export function findBreakingChanges(published: Fields, declared: Fields): string[] {
   const now = new Map(declared.map((field) => [field.name, field]))
   const before = new Set(published.map(({ name }) => name))
-  const drift = published.flatMap((field) => describeDrift(field, now.get(field.name)))
-  if (drift.length > 0) return drift
+  const incompatible = published.flatMap((field) => describeBreakingChanges(field, now.get(field.name)))
+  if (incompatible.length > 0) return incompatible
   const kept = declared.filter(({ name }) => before.has(name))
   const moved = published.filter(({ name }, i) => name !== kept[i]?.name)
   const required = declared.filter(({ name, nullable }) => !before.has(name) && !nullable)
@@ -72,10 +73,12 @@ export function findDrift(published: Fields, declared: Fields): string[] {
   ]
 }
 
-function describeDrift(before: FieldShape, now: FieldShape | undefined): string[] {
+function describeBreakingChanges(before: FieldShape, now: FieldShape | undefined): string[] {
   const { name } = before
-  if (now?.kind !== before.kind) return [`${name} was ${before.kind} and is ${now?.kind ?? 'gone'}`]
-  if (now.nullable !== before.nullable) return [`${name} ${now.nullable ? 'was never null' : 'could be null'}`]
-  const lost = before.choices?.filter((choice) => !now.choices?.includes(choice)) ?? []
-  return lost.map((choice) => `${name} could be ${choice}`)
+  if (now?.kind !== before.kind)
+    return [`${name} was ${before.kind} and is ${now === undefined ? 'removed' : `now ${now.kind}`}`]
+  if (now.nullable !== before.nullable)
+    return [`${name} ${now.nullable ? 'was never null and may now be null' : 'could be null and may no longer be'}`]
+  const removed = before.choices?.filter((choice) => !now.choices?.includes(choice)) ?? []
+  return removed.map((choice) => `${name} no longer allows ${choice}`)
 }

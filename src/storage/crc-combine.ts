@@ -1,4 +1,4 @@
-// The CRC-32 of two texts one behind the other, from theirs alone: what makes it cheap to send chunks as they are kept.
+// Computes the CRC-32 of two concatenated texts from their CRCs alone, so that stored chunks are sent without reading them.
 // A CRC is a polynomial over GF(2) with its bits reflected: the highest bit is the coefficient of x^0.
 const POLYNOMIAL = 0xedb88320
 const ONE = 1 << 31
@@ -18,11 +18,11 @@ function multiply(a: number, b: number): number {
 const squares = [X]
 for (let i = 1; i < 32; i++) squares.push(multiply(squares[i - 1] as number, squares[i - 1] as number))
 
-/** What a CRC is multiplied by when so many bytes follow: x to eight times their number. */
+/** The factor for a CRC that is followed by this many bytes: x to the power of eight times their number. */
 function shiftOf(bytes: number): number {
   let factor = ONE
   for (let rest = bytes, i = 3; rest > 0; rest = Math.floor(rest / 2), i++) {
-    // The powers of x repeat after 2^32 - 1 of them, so the squares do after 32.
+    // The powers of x repeat after 2^32 - 1, so the squares repeat after 32.
     if (rest % 2 === 1) factor = multiply(squares[i % 32] as number, factor)
   }
   return factor

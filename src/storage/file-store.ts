@@ -1,5 +1,5 @@
-// The files of releases in one directory: a volume, or a bucket that is mounted as one. Nothing else knows a path.
-// A file stands under its name whole or not at all, whatever happens to the process and the disk.
+// Stores the files of releases in one directory, a volume or a mounted bucket. Only this file knows paths.
+// A file has its final name only when it is complete, even if the process or the disk fails.
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { callbackify } from 'node:util'
 import { OperatorError } from '../platform/operator-error.ts'
 
 export interface FileStore {
-  /** Begins a file. One writer at a time for a name: what a killed one left of it is removed. */
+  /** Starts a file. Only one process may write a name at a time: the remains of a killed writer are removed. */
   create(name: string): Promise<FileDraft>
   /** Undefined where there is no such file. */
   open(name: string): Promise<StoredFile | undefined>
@@ -16,25 +16,25 @@ export interface FileStore {
 
 export interface Fingerprint {
   readonly bytes: number
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly sha256: string
 }
 
 export interface FileDraft {
   write(bytes: Uint8Array): Promise<void>
-  /** Ends it: all of it has reached the disk, but it does not have its name yet. */
-  seal(): Promise<Fingerprint>
-  /** Gives a sealed file its name, in place of the one that had it. */
-  keep(): Promise<void>
+  /** Writes everything to the disk. The file does not have its final name yet. */
+  finish(): Promise<Fingerprint>
+  /** Gives a finished file its final name and replaces an earlier file of that name. */
+  commit(): Promise<void>
   discard(): Promise<void>
 }
 
-/** An open file, which stays the same one even where another takes its name. */
+/** An open file. It stays the same file even when another one replaces it under its name. */
 export interface StoredFile {
   readonly bytes: number
-  /** Another one after every change of the file. */
+  /** Changes whenever the file changes. */
   readonly stamp: string
-  /** The bytes from `start` until before `end`, or an error where they are not there. Closes the file when it is done. */
+  /** The bytes from `start` to `end` (exclusive). Fails if the file is shorter. Closes the file at the end. */
   read(start: number, end: number): Readable
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ const CHUNK_BYTES = 1 << 18
 
 export function openFileStore(directory: string): FileStore {
   function locate(name: string): string {
-    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not the name of a file of a release`)
+    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid name for a file of a release`)
     return path.join(directory, name)
   }
 
@@ -53,7 +53,7 @@ export function openFileStore(directory: string): FileStore {
       const target = locate(name)
       const prefix = `.${name}.`
       const temporary = path.join(directory, `${prefix}${randomBytes(8).toString('hex')}`)
-      const handle = await explain(name, async () => {
+      const handle = await withOperatorError(name, async () => {
         for (const entry of await readdir(directory))
           if (entry.startsWith(prefix)) await rm(path.join(directory, entry), { force: true })
         return open(temporary, 'wx')
@@ -62,19 +62,19 @@ export function openFileStore(directory: string): FileStore {
       let bytes = 0
       return {
         write: (chunk) =>
-          explain(name, async () => {
+          withOperatorError(name, async () => {
             await handle.appendFile(chunk)
             digest.update(chunk)
             bytes += chunk.length
           }),
-        seal: () =>
-          explain(name, async () => {
+        finish: () =>
+          withOperatorError(name, async () => {
             await handle.sync()
             await handle.close()
             return { bytes, sha256: digest.digest('hex') }
           }),
-        keep: () =>
-          explain(name, async () => {
+        commit: () =>
+          withOperatorError(name, async () => {
             await rename(temporary, target)
             await syncDirectory(directory)
           }),
@@ -115,7 +115,7 @@ async function describeFile(name: string, handle: FileHandle): Promise<StoredFil
   }
 }
 
-/** Not createReadStream: that takes a file which became shorter for one that was read to its end. */
+/** Not createReadStream: if a file became shorter, it ends without an error. */
 function readRange(name: string, handle: FileHandle, start: number, end: number): Readable {
   let position = start
   async function readChunk(): Promise<Buffer | null> {
@@ -150,8 +150,8 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Only an operator's command writes, so what the disk refuses is told to the operator. */
-async function explain<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+/** Only an operator's command writes files, so the operator gets the error of the disk. */
+async function withOperatorError<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

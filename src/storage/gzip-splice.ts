@@ -1,30 +1,30 @@
-// A body as its parts, one behind the other, and the two ways to write it: as it reads, and as one gzip member into which
-// parts that are compressed already go as they are. Both give the same text.
+// Writes a body from its parts in two encodings: plain text, and one gzip member that contains compressed parts unchanged.
+// Both give the same text.
 import { crc32 } from 'node:zlib'
 import { type DeflatedText, decodeChunk, deflateText } from './chunk.ts'
 import { combineCrc32 } from './crc-combine.ts'
 
 export type Part = string | DeflatedText
 
-/** How long the body is without compression. */
+/** The length of the body without compression. */
 export const countBytes = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.bytes), 0)
 
 export const writeIdentity = (parts: readonly Part[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : decodeChunk(part))))
 
-/** RFC 1952: deflate, no name, no time, written on no system in particular. */
+/** RFC 1952: deflate, no name, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
-/** An empty last block, in the fixed code. */
+/** An empty final block with fixed Huffman codes (RFC 1951, 3.2.6). */
 const LAST_BLOCK = Buffer.from([3, 0])
 
 export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
   const pieces: Buffer[] = [HEADER]
   let crc = 0
   let bytes = 0
-  // Most pages have no such text, and then nothing is waited for.
-  const packed = parts.some(isLongText) ? await Promise.all(parts.map(deflateLongText)) : parts
-  for (const part of packed) {
+  // Most pages have no long text and need no await.
+  const deflatedParts = parts.some(isLongText) ? await Promise.all(parts.map(deflateLongText)) : parts
+  for (const part of deflatedParts) {
     if (typeof part === 'string') {
       const text = Buffer.from(part)
       pieces.push(storedHeader(text.length), text)
@@ -42,14 +42,14 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
   return Buffer.concat([...pieces, LAST_BLOCK, trailer])
 }
 
-/** Shorter texts are not worth the time; longer ones would not fit into a stored block. */
-const STORED_CHARACTERS = 1024
-const QUICK_LEVEL = 1
+/** Compressing a shorter text is not worth the time. A much longer one would not fit into a stored block. */
+const MAX_STORED_CHARACTERS = 1024
+const FAST_LEVEL = 1
 
-const isLongText = (part: Part): part is string => typeof part === 'string' && part.length > STORED_CHARACTERS
+const isLongText = (part: Part): part is string => typeof part === 'string' && part.length > MAX_STORED_CHARACTERS
 
-const deflateLongText = async (part: Part): Promise<Part> => (isLongText(part) ? deflateText(part, QUICK_LEVEL) : part)
+const deflateLongText = async (part: Part): Promise<Part> => (isLongText(part) ? deflateText(part, FAST_LEVEL) : part)
 
-/** RFC 1951, 3.2.4: not the last block, stored, its length and the complement of it. */
+/** RFC 1951, 3.2.4: a stored block that is not final, its length and the complement of the length. */
 const storedHeader = (length: number): Buffer =>
   Buffer.from([0, length & 0xff, length >> 8, ~length & 0xff, (~length >> 8) & 0xff])

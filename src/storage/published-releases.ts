@@ -1,4 +1,4 @@
-// Which releases exist: small, asked by every request, and so kept in memory by whoever watches it.
+// Loads the list of releases. It is small and every request needs it, so the watcher keeps it in memory.
 import sql from 'sql-template-tag'
 import type { Reader } from '../platform/postgres/database.ts'
 import type { Reasons } from './change-reasons.ts'
@@ -9,7 +9,7 @@ export interface ReleaseFile {
   readonly mediaType: string
   readonly records: number
   readonly bytes: number
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly sha256: string
 }
 
@@ -23,17 +23,17 @@ export interface PublishedRelease {
   readonly added: number
   readonly corrected: number
   readonly withdrawn: number
-  /** Rows of its input that were left out for their faults. */
+  /** The number of input rows that were rejected for their errors. */
   readonly rejected: number
   readonly reasons: Reasons
-  /** How often each rule warned while the release was read. */
+  /** The number of warnings of each rule while the release was published. */
   readonly warnings: Readonly<Record<string, number>>
   readonly contract: Contract
-  /** SHA-256 over the digests of its chunks, in hex. */
+  /** SHA-256 over the digests of its chunks, in hexadecimal. */
   readonly digest: string
-  /** The release it went back to. */
+  /** The earlier release that this one restores, for a rollback. */
   readonly restores: number | null
-  /** Since when its records cannot be read any more. */
+  /** When its records were deleted. */
   readonly prunedAt: Date | null
   readonly files: readonly ReleaseFile[]
 }
@@ -76,7 +76,7 @@ export async function loadPublishedReleases(database: Reader): Promise<Published
         reasons, warnings, digest, restores, pruned_at, ${rejected} as rejected, ${files} as files
       from release order by dataset, number`,
   )
-  // After the releases: a release and its contract appear together, so none is missing.
+  // Read after the releases: a release and its contract are committed together, so no contract is missing.
   const stored = await database.query<StoredContract & { dataset: string }>(
     sql`select dataset, first_release as "firstRelease", fields from contract order by dataset, first_release`,
   )
@@ -107,6 +107,6 @@ const toPublished = (row: ReleaseRow, contracts: readonly StoredContract[]): Pub
   digest: row.digest.toString('hex'),
   restores: row.restores,
   prunedAt: row.pruned_at,
-  // What cannot be read any more cannot be downloaded either.
+  // The files of a pruned release cannot be downloaded either.
   files: row.pruned_at === null ? row.files : [],
 })

@@ -1,11 +1,11 @@
-// The tables a dataset's records are kept in, as SQL. Names come from declarations only, never from a request.
+// The names of the tables and columns of a dataset, as SQL. Names come only from declarations, never from a request.
 import pg from 'pg'
 import { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 
-/** The to_release of a version that no release has closed. */
-export const OPEN = 2_147_483_647
-/** A checkpoint is kept for every so many chunks of a release. */
+/** The to_release of a version that is in the latest release: no release has closed it. */
+export const NO_END_RELEASE = 2_147_483_647
+/** A release has a checkpoint for every tenth chunk. */
 export const CHECKPOINT_SPACING = 10
 
 export const identifier = (name: string): Sql => raw(pg.escapeIdentifier(name))

@@ -1,26 +1,26 @@
-// Which versions a release holds, as SQL: the one place where that condition is written, together with the check that the
-// release is still kept in the snapshot that is read. Numbers stand in the text, because COPY takes no parameters.
+// The SQL condition for the versions of a release. No other file writes it. It includes the check that the release is not
+// pruned in the snapshot of the statement. Numbers are part of the SQL text, because COPY takes no parameters.
 import pg from 'pg'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 
-/** A whole number in the text of a statement; nothing else gets there. */
+/** A whole number as part of the SQL text. Anything else throws, so nothing can be injected. */
 export function literal(value: number): Sql {
   if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`)
   return raw(String(value))
 }
 
 /**
- * A condition that fails the statement where the release is pruned or missing in its snapshot. It names no column, so
- * PostgreSQL evaluates it once, before it looks for rows: it must stand in the outermost `where`.
+ * A condition that fails the statement if the release is pruned or missing in its snapshot. It names no column, so
+ * PostgreSQL evaluates it once, before it reads rows. It must be in the outermost `where`.
  */
-export const isKept = (dataset: Dataset, release: number): Sql =>
+export const assertKept = (dataset: Dataset, release: number): Sql =>
   sql`require_kept(${raw(pg.escapeLiteral(dataset.name))}, ${literal(release)})`
 
-/** Of a version: the release holds it. Only for statements that have `isKept` of this release as a condition too. */
+/** True for the versions of the release. Use it only in statements that also have `assertKept` for this release. */
 export const isInRelease = (release: number): Sql =>
   sql`(from_release <= ${literal(release)} and to_release > ${literal(release)})`
 
 /** The outermost `where` of a statement that reads one release. */
 export const isInKeptRelease = (dataset: Dataset, release: number): Sql =>
-  sql`${isInRelease(release)} and ${isKept(dataset, release)}`
+  sql`${isInRelease(release)} and ${assertKept(dataset, release)}`

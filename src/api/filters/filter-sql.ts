@@ -4,7 +4,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { identifier, tablesOf } from '../../storage/tables.ts'
-import { isInKeptRelease, isInRelease, isKept } from '../../storage/versions.ts'
+import { assertKept, isInKeptRelease, isInRelease } from '../../storage/versions.ts'
 import { type Filters, filterConditions, filterFields } from './filters.ts'
 
 /** The number of records of the release by field and value. A value that is missing has no records. */
@@ -120,7 +120,7 @@ export const selectMatches = (dataset: Dataset, query: FilteredPageQuery): Sql =
     ) as scanned
     where body is not null or budget_exhausted
   ) as matched
-  where (position > ${query.skip} or budget_exhausted) and ${isKept(dataset, query.release)}
+  where (position > ${query.skip} or budget_exhausted) and ${assertKept(dataset, query.release)}
   order by id, budget_exhausted limit ${query.limit}`
 
 /** The number of matching records, and whether the budget ended first. */
@@ -176,7 +176,7 @@ const isBudgetExhausted = ({ budget }: ScanQuery) => sql`coalesce(bool_or(trunca
 
 const fromCandidates = (dataset: Dataset, query: ScanQuery) =>
   sql`from (${candidateVersions(dataset, query, 0)}) as version
-    where ${isKept(dataset, query.release)} limit ${query.budget + 1}`
+    where ${assertKept(dataset, query.release)} limit ${query.budget + 1}`
 
 const matches = (dataset: Dataset, { release, filters }: ScanQuery) =>
   sql`(${isInRelease(release)} and ${filterConditions(dataset, filters)})`

@@ -5,7 +5,7 @@ import { readBinaryRows } from '../../platform/postgres/copy-out.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { chunkOf } from '../../storage/chunk.ts'
 import { tablesOf } from '../../storage/tables.ts'
-import { isInKeptRelease, isKept, literal } from '../../storage/versions.ts'
+import { assertKept, isInKeptRelease, literal } from '../../storage/versions.ts'
 import { type Chunk, estimateChunks, type Page, type PageQuery, slicePage } from './page-from-chunks.ts'
 
 /** The chunks of a release from a chunk number on, in binary format. */
@@ -18,7 +18,7 @@ export const selectChunks = (dataset: Dataset, release: number, number: number, 
 
 export const selectCheckpoints = (dataset: Dataset, release: number): Sql => sql`
   select ordinal, id from ${tablesOf(dataset).checkpoint}
-  where release = ${release} and ${isKept(dataset, release)} order by ordinal`
+  where release = ${release} and ${assertKept(dataset, release)} order by ordinal`
 
 /** Reads the chunks of a page. Reads more of them if ids are missing and the page is not yet complete. */
 export async function readPage(database: Database, dataset: Dataset, query: PageQuery): Promise<Page> {

@@ -2,8 +2,8 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { OPEN, tablesOf } from '../../storage/tables.ts'
-import { isInRelease, isKept } from '../../storage/versions.ts'
+import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
+import { assertKept, isInRelease } from '../../storage/versions.ts'
 import type { Change } from '../response/json-body.ts'
 
 interface ChangesQuery {
@@ -28,7 +28,7 @@ export function selectChanges(dataset: Dataset, { from, to, fromId, limit }: Cha
     select distinct id from generate_series(${from}::integer + 1, ${to}::integer) as later (release), lateral (
       (select id from ${version} where from_release = later.release and id >= ${fromId} order by id limit ${window})
       union all
-      (select id from ${version} where to_release = later.release and to_release < ${OPEN} and id >= ${fromId}
+      (select id from ${version} where to_release = later.release and to_release < ${NO_END_RELEASE} and id >= ${fromId}
         order by id limit ${window})
     ) as version
     order by id limit ${window}
@@ -51,7 +51,7 @@ export function selectChanges(dataset: Dataset, { from, to, fromId, limit }: Cha
     where before.body is distinct from after.body
     order by id limit ${limit}
   ) as change on true
-  where ${isKept(dataset, from)} and ${isKept(dataset, to)}
+  where ${assertKept(dataset, from)} and ${assertKept(dataset, to)}
   order by change.id`
 }
 

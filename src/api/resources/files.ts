@@ -72,7 +72,8 @@ export function registerFileRoutes(
       const file = await findFile(release, request.params.name)
       const entityTag = `"${file.sha256}"`
       const commonHeaders = { ...releaseHeader(release), 'cache-control': 'private', etag: entityTag }
-      if (matchesIfNoneMatch(request.headers['if-none-match'], entityTag)) return reply.headers(commonHeaders).code(304).send()
+      if (matchesIfNoneMatch(request.headers['if-none-match'], entityTag))
+        return reply.headers(commonHeaders).code(304).send()
 
       const range = readRange(request, file, entityTag)
       const stored = await openVerified(file)

@@ -4,8 +4,8 @@ import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { readVersion } from '../../storage/contract.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { OPEN, tablesOf } from '../../storage/tables.ts'
-import { isInKeptRelease, isKept } from '../../storage/versions.ts'
+import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
+import { assertKept, isInKeptRelease } from '../../storage/versions.ts'
 import type { ReleaseRange, Version } from '../response/json-body.ts'
 
 export const selectEventNames = (dataset: Dataset, release: number): Sql => sql`
@@ -30,7 +30,7 @@ interface HistoryQuery {
 export const selectRecordVersions = (dataset: Dataset, { id, release, fromRelease, limit }: HistoryQuery): Sql => sql`
   select from_release, case when to_release <= ${release} then to_release end as to_release, body
   from ${tablesOf(dataset).version}
-  where id = ${id} and from_release between ${fromRelease} and ${release} and ${isKept(dataset, release)}
+  where id = ${id} and from_release between ${fromRelease} and ${release} and ${assertKept(dataset, release)}
   order by from_release limit ${limit}`
 
 export async function readEventNames(database: Database, dataset: Dataset, release: number): Promise<string[]> {
@@ -47,7 +47,7 @@ export async function readRecord(database: Database, dataset: Dataset, release: 
 /** The releases of each version of a record. */
 export async function readRanges(database: Database, dataset: Dataset, id: number): Promise<ReleaseRange[]> {
   const rows = await database.query<{ from_release: number; to_release: number }>(selectRecordRanges(dataset, id))
-  return rows.map((row) => ({ from: row.from_release, to: row.to_release === OPEN ? null : row.to_release }))
+  return rows.map((row) => ({ from: row.from_release, to: row.to_release === NO_END_RELEASE ? null : row.to_release }))
 }
 
 export async function readHistory(database: Database, dataset: Dataset, query: HistoryQuery) {

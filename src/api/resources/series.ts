@@ -27,7 +27,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
   const columns = [
     'id',
     series.id,
-    series.broken,
+    series.breakFlag,
     ...series.counts,
     ...series.strata,
     first,
@@ -85,7 +85,7 @@ function toReport(row: Row, series: Series, first: string): Report {
     last: dayOf(series.day),
     reported: (row[series.reported] ?? null) as string | null,
     kind: row[series.kind] as Report['kind'],
-    broken: row[series.broken] === true,
+    broken: row[series.breakFlag] === true,
     counts: series.counts.map((name) => (row[name] ?? null) as number | null),
   }
 }

@@ -1,5 +1,5 @@
-// Gives a release its files and records them, each with what proves that it is whole. Run again it finishes the work.
-// A file is recorded only after it stands in the store; a recorded digest is a promise and never changes.
+// Writes the files of a release and records each with its size and SHA-256. Running it again writes the missing files.
+// A file is recorded only after it is in the store. A recorded digest never changes.
 import type { PoolClient } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
@@ -7,7 +7,7 @@ import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { contractsOf, findContract, type StoredContract } from '../../storage/contract.ts'
 import { type FileStore, type Fingerprint, readFingerprint } from '../../storage/file-store.ts'
-import { createCsvEncoder, createLineEncoder } from './file-encoder.ts'
+import { createCsvEncoder, createNdjsonEncoder } from './file-encoder.ts'
 import { createParquetEncoder } from './parquet-encoder.ts'
 import { type FilePlan, type ReleaseContents, writeFiles } from './write-files.ts'
 
@@ -16,16 +16,16 @@ export type ExportedFile = {
   records: number
   bytes: number
   sha256: string
-  /** False where the file stood there already, whole. */
+  /** False if the file was already in the store and intact. */
   written: boolean
 }
 
 const formats = [
   { extension: 'csv', mediaType: 'text/csv; charset=utf-8', createEncoder: createCsvEncoder },
-  { extension: 'ndjson', mediaType: 'application/x-ndjson', createEncoder: createLineEncoder },
+  { extension: 'ndjson', mediaType: 'application/x-ndjson', createEncoder: createNdjsonEncoder },
   { extension: 'parquet', mediaType: 'application/vnd.apache.parquet', createEncoder: createParquetEncoder },
 ]
-const STATEMENT_MS = 60_000
+const STATEMENT_TIMEOUT_MS = 60_000
 
 export function exportRelease(
   database: Database,
@@ -34,32 +34,32 @@ export function exportRelease(
   release: number,
 ): Promise<ExportedFile[]> {
   return database.transaction(async (client) => {
-    await client.query(`set local statement_timeout = ${STATEMENT_MS}`)
-    await claimTurn(client, dataset, release)
+    await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`)
+    await lockExport(client, dataset, release)
     const records = await countRecords(client, dataset, release)
     const contracts = await rows<StoredContract>(client, contractsOf(dataset.name))
     const contents = { dataset, release, records, contract: findContract(contracts, release) }
     const plans = await planFiles(client, contents)
     const missing: FilePlan[] = []
-    for (const plan of plans) if (!(await isWhole(store, plan))) missing.push(plan)
+    for (const plan of plans) if (!(await isIntact(store, plan))) missing.push(plan)
     const written = await writeFiles(client, store, contents, missing)
-    for (const [plan, print] of written) await recordFile(client, contents, plan, print)
+    for (const [plan, fingerprint] of written) await recordFile(client, contents, plan, fingerprint)
     return plans.map((plan) => ({
       name: plan.name,
       records: contents.records,
-      ...((written.get(plan) ?? plan.promised) as Fingerprint),
+      ...((written.get(plan) ?? plan.recorded) as Fingerprint),
       written: written.has(plan),
     }))
   })
 }
 
-/** Two writers of one file would take it from each other. */
-async function claimTurn(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
-  const [row] = await rows<{ mine: boolean }>(
+/** Allows one export of a release at a time: two writers of one file would remove each other's drafts. */
+async function lockExport(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
+  const [row] = await rows<{ locked: boolean }>(
     client,
-    sql`select pg_try_advisory_xact_lock(hashtextextended(${`export ${dataset.name} ${release}`}, 0)) as mine`,
+    sql`select pg_try_advisory_xact_lock(hashtextextended(${`export ${dataset.name} ${release}`}, 0)) as locked`,
   )
-  if (row?.mine !== true) throw new OperatorError(`release ${release} is being exported at this moment`)
+  if (row?.locked !== true) throw new OperatorError(`another command is exporting release ${release}; try again later`)
 }
 
 async function countRecords(client: PoolClient, dataset: Dataset, release: number): Promise<number> {
@@ -68,8 +68,8 @@ async function countRecords(client: PoolClient, dataset: Dataset, release: numbe
     sql`select records, pruned_at is not null as pruned from release
       where dataset = ${dataset.name} and number = ${release}`,
   )
-  if (row === undefined) throw new OperatorError(`there is no release ${release}`)
-  if (row.pruned) throw new OperatorError(`the records of release ${release} are kept no longer`)
+  if (row === undefined) throw new OperatorError(`release ${release} does not exist`)
+  if (row.pruned) throw new OperatorError(`release ${release} is pruned: its records were deleted`)
   return Number(row.records)
 }
 
@@ -82,14 +82,14 @@ async function planFiles(client: PoolClient, { dataset, release }: ReleaseConten
   const byName = new Map(recorded.map(({ name, bytes, sha256 }) => [name, { bytes: Number(bytes), sha256 }]))
   return formats.map(({ extension, ...format }) => {
     const name = `${dataset.name}-${release}.${extension}`
-    return { name, ...format, promised: byName.get(name) }
+    return { name, ...format, recorded: byName.get(name) }
   })
 }
 
-async function isWhole(store: FileStore, { name, promised }: FilePlan): Promise<boolean> {
-  if (promised === undefined) return false
+async function isIntact(store: FileStore, { name, recorded }: FilePlan): Promise<boolean> {
+  if (recorded === undefined) return false
   const file = await store.open(name)
-  return file !== undefined && (await readFingerprint(file)).sha256 === promised.sha256
+  return file !== undefined && (await readFingerprint(file)).sha256 === recorded.sha256
 }
 
 async function recordFile(

@@ -1,19 +1,19 @@
-// How records become the bytes of a file; CSV (RFC 4180) and lines of JSON.
-// Bytes depend on the records and the contract of the release only: the same release gives the same file, always.
+// Encodes records as the bytes of a file: CSV (RFC 4180) and NDJSON.
+// The bytes depend only on the records and the contract of the release, so the same release always gives the same file.
 import type { FieldValue } from '../../datasets/define.ts'
 import type { Fields } from '../../storage/contract.ts'
 
 export interface ReleaseRecord {
-  /** The record as it is sent. */
+  /** The JSON text of the record. */
   readonly body: string
   /** Its values, in the order of the contract. */
   readonly values: readonly FieldValue[]
 }
 
-/** Turns records, given batch by batch, into the bytes of one file. */
+/** Encodes batches of records as one file. */
 export interface FileEncoder {
   add(records: readonly ReleaseRecord[]): Uint8Array
-  /** What stands behind the last record. */
+  /** The bytes after the last record. */
   end(): Uint8Array
 }
 
@@ -22,32 +22,32 @@ export function readRecord(fields: Fields, body: string): ReleaseRecord {
   return { body, values: fields.map(({ name }) => record[name] ?? null) }
 }
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-export function createLineEncoder(): FileEncoder {
+export function createNdjsonEncoder(): FileEncoder {
   return {
     add: (records) => Buffer.from(records.map(({ body }) => `${body}\n`).join('')),
-    end: () => NOTHING,
+    end: () => NO_BYTES,
   }
 }
 
 export function createCsvEncoder(fields: Fields): FileEncoder {
-  let head = `${fields.map(({ name }) => name).join(',')}\r\n`
-  const takeHead = () => {
-    const text = head
-    head = ''
+  let header = `${fields.map(({ name }) => name).join(',')}\r\n`
+  const takeHeader = () => {
+    const text = header
+    header = ''
     return text
   }
   return {
-    add: (records) => Buffer.from(takeHead() + records.map(({ values }) => `${writeLine(values)}\r\n`).join('')),
-    end: () => Buffer.from(takeHead()),
+    add: (records) => Buffer.from(takeHeader() + records.map(({ values }) => `${formatLine(values)}\r\n`).join('')),
+    end: () => Buffer.from(takeHeader()),
   }
 }
 
-const writeLine = (values: readonly FieldValue[]): string => values.map(writeCell).join(',')
+const formatLine = (values: readonly FieldValue[]): string => values.map(formatCell).join(',')
 
-/** A text that begins like a formula (= + - @) stays as it is: a mark in front of it would be a change of the data. */
-function writeCell(value: FieldValue): string {
+/** A text that begins like a formula (= + - @) stays as it is: a prefix would change the data. */
+function formatCell(value: FieldValue): string {
   if (value === null) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   return /[",\r\n]|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -1,5 +1,5 @@
-// A release as Parquet: typed columns from its contract, written in row groups so that memory stays bounded.
-// Nothing but records and contract may reach the bytes: no time, no host, no version of ours.
+// Encodes a release as Parquet with typed columns from its contract, in row groups so that memory stays bounded.
+// The bytes depend only on the records and the contract: they contain no time, host or program version.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { columnType, type FieldShape, type FieldValue } from '../../datasets/define.ts'
@@ -13,22 +13,22 @@ interface ParquetType {
   readonly convert: (value: NonNullable<FieldValue>) => ParquetValue
 }
 
-const GROUP_RECORDS = 10_000
+const ROW_GROUP_SIZE = 10_000
 const DAY_MS = 86_400_000
 
-const same = (value: NonNullable<FieldValue>) => value as ParquetValue
+const keepValue = (value: NonNullable<FieldValue>) => value as ParquetValue
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const
-/** By the type of the column in the database. */
+/** By the PostgreSQL type of the column. */
 const parquetTypes: Record<string, ParquetType> = {
   bigint: { element: { type: 'INT64' }, convert: (value) => BigInt(value as number) },
-  integer: { element: { type: 'INT32' }, convert: same },
-  'double precision': { element: { type: 'DOUBLE' }, convert: same },
-  boolean: { element: { type: 'BOOLEAN' }, convert: same },
+  integer: { element: { type: 'INT32' }, convert: keepValue },
+  'double precision': { element: { type: 'DOUBLE' }, convert: keepValue },
+  boolean: { element: { type: 'BOOLEAN' }, convert: keepValue },
   date: {
     element: { type: 'INT32', converted_type: 'DATE' },
     convert: (value) => Date.parse(value as string) / DAY_MS,
   },
-  text: { element: text, convert: same },
+  text: { element: text, convert: keepValue },
   jsonb: { element: text, convert: (value) => JSON.stringify(value) },
 }
 
@@ -53,21 +53,21 @@ export function createParquetEncoder(fields: Fields, root: string): FileEncoder 
     ],
   })
   let columns = emptyColumns()
-  let waiting = 0
+  let buffered = 0
 
   function emptyColumns(): (ParquetValue | null)[][] {
     return fields.map(() => [])
   }
 
   function writeGroup(): void {
-    if (waiting === 0) return
+    if (buffered === 0) return
     const columnData = fields.map(({ name }, i) => ({ name, data: columns[i] as ParquetValue[] }))
-    void parquet.write({ columnData, rowGroupSize: GROUP_RECORDS })
+    void parquet.write({ columnData, rowGroupSize: ROW_GROUP_SIZE })
     columns = emptyColumns()
-    waiting = 0
+    buffered = 0
   }
 
-  /** What was written since the last time. The writer goes on counting offsets, but its buffer is used again. */
+  /** The bytes since the last call. The buffer is reused; the writer keeps counting offsets. */
   function takeBytes(): Uint8Array {
     const bytes = writer.getBytes().slice()
     writer.index = 0
@@ -81,8 +81,8 @@ export function createParquetEncoder(fields: Fields, root: string): FileEncoder 
           const value = values[i] ?? null
           columns[i]?.push(value === null ? null : convert(value))
         }
-        waiting++
-        if (waiting === GROUP_RECORDS) writeGroup()
+        buffered++
+        if (buffered === ROW_GROUP_SIZE) writeGroup()
       }
       return takeBytes()
     },

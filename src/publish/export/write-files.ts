@@ -1,5 +1,5 @@
-// Streams the records of a release, in the order of id, into several files at once: one pass, in bounded memory.
-// Leaves each file whole under its name, or nothing of it.
+// Streams the records of a release, in the order of id, into several files in one pass and with bounded memory.
+// If one file fails, no file is kept.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
@@ -13,7 +13,7 @@ import { type FileEncoder, readRecord } from './file-encoder.ts'
 export interface ReleaseContents {
   readonly dataset: Dataset
   readonly release: number
-  /** How many it holds. */
+  /** The number of records. */
   readonly records: number
   readonly contract: Contract
 }
@@ -22,11 +22,11 @@ export interface FilePlan {
   readonly name: string
   readonly mediaType: string
   readonly createEncoder: (fields: Fields, name: string) => FileEncoder
-  /** What consumers were told of the file, where it had been recorded before. */
-  readonly promised: Fingerprint | undefined
+  /** The published fingerprint, if the file was recorded before. */
+  readonly recorded: Fingerprint | undefined
 }
 
-interface Writing {
+interface OpenFile {
   readonly plan: FilePlan
   readonly encoder: FileEncoder
   readonly draft: FileDraft
@@ -40,25 +40,25 @@ export async function writeFiles(
   contents: ReleaseContents,
   plans: readonly FilePlan[],
 ): Promise<Map<FilePlan, Fingerprint>> {
-  const prints = new Map<FilePlan, Fingerprint>()
-  if (plans.length === 0) return prints
-  const files: Writing[] = []
+  const fingerprints = new Map<FilePlan, Fingerprint>()
+  if (plans.length === 0) return fingerprints
+  const files: OpenFile[] = []
   try {
     for (const plan of plans) {
       const encoder = plan.createEncoder(contents.contract.fields, contents.dataset.name)
       files.push({ plan, encoder, draft: await store.create(plan.name) })
     }
     await writeRecords(client, files, contents)
-    for (const file of files) prints.set(file.plan, await sealFile(file))
-    for (const { draft } of files) await draft.keep()
-    return prints
+    for (const file of files) fingerprints.set(file.plan, await finishFile(file))
+    for (const { draft } of files) await draft.commit()
+    return fingerprints
   } catch (error) {
     for (const { draft } of files) await draft.discard()
     throw error
   }
 }
 
-async function writeRecords(client: PoolClient, files: readonly Writing[], contents: ReleaseContents): Promise<void> {
+async function writeRecords(client: PoolClient, files: readonly OpenFile[], contents: ReleaseContents): Promise<void> {
   const { release, records, contract } = contents
   let written = 0
   for await (const bodies of readBodies(client, contents)) {
@@ -67,7 +67,7 @@ async function writeRecords(client: PoolClient, files: readonly Writing[], conte
     written += batch.length
   }
   for (const { encoder, draft } of files) await draft.write(encoder.end())
-  if (written !== records) throw new Error(`release ${release} says ${records} records, but ${written} were read`)
+  if (written !== records) throw new Error(`release ${release} has ${records} records, but ${written} were read`)
 }
 
 async function* readBodies(
@@ -87,12 +87,12 @@ async function* readBodies(
   }
 }
 
-async function sealFile({ plan: { name, promised }, draft }: Writing): Promise<Fingerprint> {
-  const print = await draft.seal()
-  if (promised !== undefined && promised.sha256 !== print.sha256) {
+async function finishFile({ plan: { name, recorded }, draft }: OpenFile): Promise<Fingerprint> {
+  const fingerprint = await draft.finish()
+  if (recorded !== undefined && recorded.sha256 !== fingerprint.sha256) {
     throw new OperatorError(
-      `${name} was recorded with the SHA-256 ${promised.sha256}, and this program writes other bytes: restore it from a copy`,
+      `${name} was published with the SHA-256 ${recorded.sha256}, but this program writes different bytes: restore the file from a backup`,
     )
   }
-  return print
+  return fingerprint
 }

@@ -1,4 +1,4 @@
-// What is wrong with an input: where, by which rule, how bad, and in a sentence the operator can act on.
+// Errors and warnings of an input: where, by which rule, and a message for the operator.
 import { OperatorError } from '../../platform/operator-error.ts'
 
 export interface Finding {
@@ -6,40 +6,40 @@ export interface Finding {
   line: number
   column: string | null
   rule: string
-  /** An error rejects the input; a warning is only said. */
+  /** An error rejects the input; a warning is only reported. */
   severity: 'error' | 'warning'
   message: string
 }
 
-/** A finding, as far as a row can tell. */
+/** An error of a row, without its file and line. */
 export type RowError = Pick<Finding, 'column' | 'rule' | 'message'>
 
-/** What the operator names a record by: an id of ours, or a key of theirs. */
+/** How an input row names a record: by the id of the service or by the key of the operator. */
 export type Identity = { id: number } | { key: string }
 
 /** A row that cannot be published. */
 export interface RejectedRow {
   file: string
   line: number
-  /** What the row names, where that can be read. */
+  /** The record that the row names, if that can be read. */
   identity: Identity | null
-  faults: readonly RowError[]
-  /** The row as JSON, long cells cut. */
+  errors: readonly RowError[]
+  /** The row as JSON, with long cells truncated. */
   row: string
 }
 
-const SHOWN = 20
-/** Past this many errors the input is not read further: it is another file than the operator thinks. */
-const ENOUGH = 1000
+const MAX_SHOWN = 20
+/** After this many errors reading stops: the file is probably the wrong one. */
+const MAX_KEPT = 1000
 
 export class InputError extends OperatorError {
   readonly findings: readonly Finding[]
 
-  /** `advice` says what the operator can do, where the rows without faults could be published. */
+  /** `advice` says how to publish the rows without errors, if that is possible. */
   constructor(findings: readonly Finding[], advice = '') {
-    const lines = findings.slice(0, SHOWN).map(describeFinding)
-    const more = findings.length > SHOWN ? [`… and ${findings.length - SHOWN} more`] : []
-    super([`the input has faults and is not published${advice}`, ...lines, ...more].join('\n  '))
+    const lines = findings.slice(0, MAX_SHOWN).map(describeFinding)
+    const more = findings.length > MAX_SHOWN ? [`… and ${findings.length - MAX_SHOWN} more`] : []
+    super([`the input has errors and was not published${advice}`, ...lines, ...more].join('\n  '))
     this.findings = findings
   }
 }
@@ -47,7 +47,7 @@ export class InputError extends OperatorError {
 const describeFinding = ({ file, line, column, message }: Finding): string =>
   `${file}:${line}${column === null ? '' : ` ${column}`}: ${message}`
 
-/** An error in one line of a file. */
+/** Creates errors of one line of a file. */
 export const errorAt =
   (file: string, line: number) =>
   (column: string | null, rule: string, message: string): Finding => ({
@@ -59,65 +59,77 @@ export const errorAt =
     message,
   })
 
-/** A fault after which a file cannot be read on. */
+/** An error after which the rest of a file cannot be read. */
 export const unreadable = (file: string, line: number, rule: string, message: string): InputError =>
   new InputError([errorAt(file, line)(null, rule, message)])
 
-/** Collects findings while an input is read; `throwIfErrors` throws the errors, all at once. */
+/** Collects the findings of an input while it is read. */
 export interface Findings {
-  /** As many as are kept; `counts` knows of all, and of the rows they cost. */
+  /** The first errors; `counts` counts all of them. */
   readonly errors: readonly Finding[]
   readonly counts: Readonly<{ errors: number; warnings: number; rejected: number }>
-  /** The first of them; how many there were of each rule is counted. */
+  /** The first warnings; `warningCounts` counts all of them by rule. */
   readonly warnings: readonly Finding[]
-  readonly warned: Readonly<Record<string, number>>
+  readonly warningCounts: Readonly<Record<string, number>>
   add(finding: Finding): void
-  /** Kept only where the operator confirms rejections, and not more than were confirmed. */
+  /** The rejected rows, but not more than the operator confirmed. */
   readonly rejections: readonly RejectedRow[]
   reject(rejection: RejectedRow): void
-  /** Throws, unless exactly the rows that the operator confirmed are rejected. */
+  /** Throws all errors at once, unless the operator confirmed exactly the number of rejected rows. */
   throwIfErrors(): void
 }
 
-/** With `readOn` errors past those that are kept are only counted. `confirmed` rows may be rejected. */
-export function collectFindings(kept = ENOUGH, readOn = false, confirmed = 0): Findings {
+interface FindingsOptions {
+  /** How many errors are kept. */
+  maxErrors?: number | undefined
+  /** Only count the errors after the first `maxErrors` instead of throwing. */
+  readToEnd?: boolean
+  /** How many rows may be rejected. */
+  confirmedRejected?: number
+}
+
+export function collectFindings({
+  maxErrors = MAX_KEPT,
+  readToEnd = false,
+  confirmedRejected = 0,
+}: FindingsOptions = {}): Findings {
   const errors: Finding[] = []
   const warnings: Finding[] = []
-  const warned: Record<string, number> = {}
+  const warningCounts: Record<string, number> = {}
   const counts = { errors: 0, warnings: 0, rejected: 0 }
   const rejections: RejectedRow[] = []
   const throwIfErrors = () => {
-    if (counts.rejected === confirmed && (confirmed > 0 || counts.errors === 0)) return
-    if (errors.length >= kept && !readOn) throw new InputError(errors)
-    throw new InputError(errors, advise(counts.rejected, confirmed))
+    if (counts.rejected === confirmedRejected && (confirmedRejected > 0 || counts.errors === 0)) return
+    if (errors.length >= maxErrors && !readToEnd) throw new InputError(errors)
+    throw new InputError(errors, describeRejections(counts.rejected, confirmedRejected))
   }
   return {
     errors,
     counts,
     warnings,
-    warned,
+    warningCounts,
     add(finding) {
       if (finding.severity === 'error') {
         counts.errors += 1
-        if (errors.length < kept) errors.push(finding)
+        if (errors.length < maxErrors) errors.push(finding)
       } else {
         counts.warnings += 1
-        warned[finding.rule] = (warned[finding.rule] ?? 0) + 1
-        if (warnings.length < ENOUGH) warnings.push(finding)
+        warningCounts[finding.rule] = (warningCounts[finding.rule] ?? 0) + 1
+        if (warnings.length < MAX_KEPT) warnings.push(finding)
       }
-      if (errors.length >= kept && !readOn) throwIfErrors()
+      if (errors.length >= maxErrors && !readToEnd) throwIfErrors()
     },
     rejections,
     reject(rejection) {
       counts.rejected += 1
-      if (rejections.length < confirmed) rejections.push(rejection)
+      if (rejections.length < confirmedRejected) rejections.push(rejection)
     },
     throwIfErrors,
   }
 }
 
-function advise(rejected: number, confirmed: number): string {
+function describeRejections(rejected: number, confirmed: number): string {
   const found = `: ${rejected} ${rejected === 1 ? 'row is' : 'rows are'} rejected`
-  if (rejected === 0) return `${found}, not ${confirmed}; leave --confirm-rejected out`
-  return `${found}${confirmed > 0 ? `, not ${confirmed}` : ''}; to publish the others, say --confirm-rejected ${rejected}`
+  if (rejected === 0) return `${found}, not ${confirmed}; remove --confirm-rejected`
+  return `${found}${confirmed > 0 ? `, not ${confirmed}` : ''}; to publish the others, add --confirm-rejected ${rejected}`
 }

@@ -1,31 +1,31 @@
-// Rows that a release leaves out because they have faults, and that the operator confirmed by their number. They are kept with
-// the release, so that what is missing can be looked up and corrected.
+// The rejected rows of a release, whose number the operator confirmed. They are stored with the release, so that the operator
+// can find and correct them.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { RejectedRow } from './findings.ts'
 
-const LONGEST_CELL = 200
-const LONGEST_MESSAGE = 2000
+const MAX_CELL_LENGTH = 200
+const MAX_MESSAGE_LENGTH = 2000
 const BATCH_ROWS = 1000
 
-/** The cells that hold something, by their column; a cell that is long is cut. */
+/** The cells that are not empty, by column, as JSON. Long cells are truncated. */
 export function describeRow(columns: readonly string[], cells: readonly unknown[]): string {
-  const held = columns.flatMap((column, i): [string, string][] => {
+  const filled = columns.flatMap((column, i): [string, string][] => {
     const cell = cells[i]
     if (cell === undefined || cell === null || cell === '') return []
-    return [[column, cut(typeof cell === 'string' ? cell : describeValue(cell), LONGEST_CELL)]]
+    return [[column, truncate(typeof cell === 'string' ? cell : describeValue(cell), MAX_CELL_LENGTH)]]
   })
-  return JSON.stringify(Object.fromEntries(held))
+  return JSON.stringify(Object.fromEntries(filled))
 }
 
-/** An object may be nested so deep that it cannot be written out. */
+/** An object may be nested too deeply to be serialised. */
 const describeValue = (value: unknown): string => (typeof value === 'object' ? 'an object' : JSON.stringify(value))
 
-/** Also what PostgreSQL does not keep is replaced. */
-const cut = (text: string, longest: number): string => {
-  const kept = text.replaceAll('\0', '\ufffd')
-  return (kept.length > longest ? `${kept.slice(0, longest)}…` : kept).toWellFormed()
+/** Also replaces what PostgreSQL cannot store. */
+const truncate = (text: string, maxLength: number): string => {
+  const storable = text.replaceAll('\0', '\ufffd')
+  return (storable.length > maxLength ? `${storable.slice(0, maxLength)}…` : storable).toWellFormed()
 }
 
 export async function writeRejectedRows(
@@ -35,13 +35,16 @@ export async function writeRejectedRows(
   rejections: readonly RejectedRow[],
 ): Promise<void> {
   for (let from = 0; from < rejections.length; from += BATCH_ROWS) {
-    const rows = rejections.slice(from, from + BATCH_ROWS).map(({ file, line, faults, row }, i) => ({
+    const rows = rejections.slice(from, from + BATCH_ROWS).map(({ file, line, errors, row }, i) => ({
       number: from + i + 1,
-      file: cut(file, LONGEST_CELL),
+      file: truncate(file, MAX_CELL_LENGTH),
       line,
-      column: faults[0]?.column ?? null,
-      rule: faults[0]?.rule ?? 'unknown',
-      message: cut(faults.map(({ column, message }) => `${column ?? 'row'} ${message}`).join('; '), LONGEST_MESSAGE),
+      column: errors[0]?.column ?? null,
+      rule: errors[0]?.rule ?? 'unknown',
+      message: truncate(
+        errors.map(({ column, message }) => `${column ?? 'row'} ${message}`).join('; '),
+        MAX_MESSAGE_LENGTH,
+      ),
       row_json: row,
     }))
     await client.query(sql`

@@ -1,4 +1,4 @@
-// Days as others write them, read by a pattern of YYYY, YY, MM, M, DD and D. Whether the day exists is not decided here.
+// Parses dates in other formats by a pattern of YYYY, YY, MM, M, DD and D. Does not check whether the day exists.
 
 const PARTS: Record<string, { unit: 'year' | 'month' | 'day'; shape: string }> = {
   YYYY: { unit: 'year', shape: '\\d{4}' },
@@ -8,11 +8,11 @@ const PARTS: Record<string, { unit: 'year' | 'month' | 'day'; shape: string }> =
   DD: { unit: 'day', shape: '\\d{2}' },
   D: { unit: 'day', shape: '\\d{1,2}' },
 }
-/** Two digits of a year are of this century: older sources print four. */
+/** A year of two digits is in this century: older sources print four digits. */
 const CENTURY = '20'
 
-/** Gives YYYY-MM-DD, or null where the text is not written by the pattern. Null instead of a reader: no such pattern. */
-export function createDateReader(pattern: string): ((text: string) => string | null) | null {
+/** The parser gives YYYY-MM-DD, or null if the text does not match the pattern. Null instead of a parser: invalid pattern. */
+export function createDateParser(pattern: string): ((text: string) => string | null) | null {
   const units: string[] = []
   const shape = pattern.replace(/YYYY|YY|MM?|DD?|[^]/g, (token) => {
     const part = PARTS[token]
@@ -21,9 +21,9 @@ export function createDateReader(pattern: string): ((text: string) => string | n
     return `(?<${part.unit}>${part.shape})`
   })
   if (units.toSorted().join() !== 'day,month,year') return null
-  const written = new RegExp(`^${shape}$`)
+  const expression = new RegExp(`^${shape}$`)
   return (text) => {
-    const { year = '', month = '', day = '' } = written.exec(text)?.groups ?? {}
+    const { year = '', month = '', day = '' } = expression.exec(text)?.groups ?? {}
     if (year === '') return null
     return `${year.length === 2 ? CENTURY : ''}${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   }

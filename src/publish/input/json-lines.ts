@@ -1,26 +1,26 @@
-// NDJSON: objects and the lines they stand on. Knows no fields of a record.
+// Reads NDJSON: objects with their line numbers. Knows no fields of a record.
 import { type RowError, unreadable } from '../findings/findings.ts'
-import { describeLostNumber, findLostNumber, isDeeper } from './json-value.ts'
+import { describeInexactNumber, findInexactNumber, isDeeper } from './json-value.ts'
 import { type Encoding, readText } from './read-text.ts'
 
 export interface JsonLine {
   line: number
   values: Record<string, unknown>
-  /** What is wrong with it: then its values are not looked at. */
-  faults: readonly RowError[]
+  /** The errors of the line. If there are any, its values are not validated. */
+  errors: readonly RowError[]
 }
 
-/** So deep is no record, and programs that walk it would run out of stack. */
-const DEEPEST = 100
+/** No record is nested this deeply, and recursive programs would run out of stack. */
+const MAX_DEPTH = 100
 
-/** Empty lines are left out. */
+/** Empty lines are skipped. */
 export async function* readJsonLines(file: string, name: string, encoding?: Encoding): AsyncGenerator<JsonLine[]> {
   let rest = ''
   let line = 0
   const toObjects = (lines: string[]) =>
     lines.flatMap((text): JsonLine[] => {
       line += 1
-      return text.trim() === '' ? [] : [readLine(text, name, line)]
+      return text.trim() === '' ? [] : [parseLine(text, name, line)]
     })
   for await (const piece of readText(file, name, encoding)) {
     const lines = (rest + piece).split('\n')
@@ -30,28 +30,28 @@ export async function* readJsonLines(file: string, name: string, encoding?: Enco
   yield toObjects([rest])
 }
 
-function readLine(text: string, name: string, line: number): JsonLine {
-  const values = readObject(text, name, line)
-  // What names the record can still be read of it.
+function parseLine(text: string, name: string, line: number): JsonLine {
+  const values = parseObject(text, name, line)
+  // The id or key of the record can still be read.
   const flat = Object.entries(values).filter(([, value]) => typeof value !== 'object')
-  const fault = (rule: string, message: string) => ({
+  const reject = (rule: string, message: string) => ({
     line,
     values: Object.fromEntries(flat),
-    faults: [{ column: null, rule, message }],
+    errors: [{ column: null, rule, message }],
   })
-  if (isDeeper(values, DEEPEST)) return fault('depth', `is nested deeper than ${DEEPEST} levels`)
-  const lost = findLostNumber(text)
-  if (lost !== null) return fault('number', describeLostNumber(lost))
-  return { line, values, faults: [] }
+  if (isDeeper(values, MAX_DEPTH)) return reject('depth', `is nested deeper than ${MAX_DEPTH} levels`)
+  const inexact = findInexactNumber(text)
+  if (inexact !== null) return reject('number', describeInexactNumber(inexact))
+  return { line, values, errors: [] }
 }
 
-function readObject(text: string, file: string, line: number): Record<string, unknown> {
+function parseObject(text: string, file: string, line: number): Record<string, unknown> {
   try {
     const values: unknown = JSON.parse(text)
     if (typeof values === 'object' && values !== null && !Array.isArray(values))
       return values as Record<string, unknown>
   } catch {
-    // said below
+    // reported below
   }
   throw unreadable(file, line, 'json', 'is not a JSON object')
 }

@@ -1,11 +1,11 @@
-// Foreign tables, read as canonical rows: another kind of record file, for directories that hold a mapping.json.
-// Tolerant of how a table is written (byte order mark, any line end, empty columns at its end), never of what it says.
+// Reads tables in other formats as canonical rows, for directories with a mapping.json.
+// Tolerates variants of the file format (byte order mark, any line end, empty columns at the end), but no wrong content.
 import path from 'node:path'
 import { errorAt, InputError, unreadable } from '../findings/findings.ts'
 import { readCsvRecords } from './csv.ts'
 import { readJsonLines } from './json-lines.ts'
-import { columnsRead, createRowMapper, type MapOutcome, textOf } from './map-rows.ts'
-import { type Mapping, type TableMapping, tableOf } from './mapping.ts'
+import { createRowMapper, findSourceColumns, type MappedRows, toText } from './map-rows.ts'
+import { findTableMapping, type Mapping, type TableMapping } from './mapping.ts'
 import { readParquet } from './parquet-file.ts'
 import { type Encoding, readText } from './read-text.ts'
 import { type Format, formatOf, type InputRow, type RecordFile, type TableRecord } from './record-file.ts'
@@ -14,14 +14,14 @@ const BATCH_ROWS = 1000
 
 export const openMappedFiles = (directory: string, names: readonly string[], mapping: Mapping): RecordFile[] =>
   names.map((name) => {
-    const table = tableOf(mapping, name)
+    const table = findTableMapping(mapping, name)
     const mapped = new Set(table.columns.map(([field]) => field))
     let skipped = 0
     return {
       name,
       format: 'csv',
       skipped: () => skipped,
-      fills: (column) => mapped.has(column),
+      canFill: (column) => mapped.has(column),
       batches(columns) {
         skipped = 0
         return mapFile(path.join(directory, name), name, table, columns, () => {
@@ -36,22 +36,22 @@ async function* mapFile(
   name: string,
   table: TableMapping,
   columns: readonly string[],
-  skipped: () => void,
+  onSkip: () => void,
 ): AsyncGenerator<InputRow[]> {
   let rows: InputRow[] = []
-  const outcome: MapOutcome = { row: (row) => rows.push(row), skipped }
+  const mappedRows: MappedRows = { add: (row) => rows.push(row), skip: onSkip }
   let mapRow: ReturnType<typeof createRowMapper> | undefined
   let header: string[] = []
   for await (const records of TABLE_READERS[formatOf(name)](file, name, table.encoding)) {
     for (const record of records) {
       if (mapRow === undefined) {
-        header = readForeignHeader(record, name, table)
+        header = readTableHeader(record, name, table)
         mapRow = createRowMapper(table, header, columns)
         continue
       }
-      const { line, faults = [] } = record
-      if (faults.length > 0) outcome.row({ line, cells: [], faults })
-      else mapRow(fitRecord(record, header.length, name), outcome)
+      const { line, errors = [] } = record
+      if (errors.length > 0) mappedRows.add({ line, cells: [], errors })
+      else mapRow(trimRecord(record, header.length, name), mappedRows)
       if (rows.length < BATCH_ROWS) continue
       yield rows
       rows = []
@@ -61,7 +61,7 @@ async function* mapFile(
   yield rows
 }
 
-/** Every kind of file as a table of texts, the first record the names of its columns. */
+/** Reads each file format as a table of texts. The first record has the names of the columns. */
 const TABLE_READERS: Record<
   Format,
   (file: string, name: string, encoding: Encoding) => AsyncGenerator<TableRecord<string>[]>
@@ -71,65 +71,67 @@ const TABLE_READERS: Record<
     const header = await collectKeys(file, name, encoding)
     yield [{ line: 1, cells: header }]
     for await (const objects of readJsonLines(file, name, encoding))
-      yield objects.map(({ line, values, faults }) => ({
+      yield objects.map(({ line, values, errors }) => ({
         line,
-        cells: header.map((key) => textOf(values[key])),
-        faults,
+        cells: header.map((key) => toText(values[key])),
+        errors,
       }))
   },
   async *parquet(file, name) {
     for await (const records of readParquet(file, name))
-      yield records.map(({ line, cells }) => ({ line, cells: cells.map(textOf) }))
+      yield records.map(({ line, cells }) => ({ line, cells: cells.map(toText) }))
   },
 }
 
-/** Reads the file once before the rest does: many who write NDJSON leave out what is null, in the first line too. */
+/** Reads the whole file once first: many programs omit null values from NDJSON, so the first line may lack keys. */
 async function collectKeys(file: string, name: string, encoding: Encoding): Promise<string[]> {
   const keys = new Set<string>()
   for await (const objects of readJsonLines(file, name, encoding)) {
     for (const { line, values } of objects) {
       for (const key of Object.keys(values)) keys.add(key)
-      if (keys.size > MOST_COLUMNS) throw unreadable(name, line, 'json', `brings more than ${MOST_COLUMNS} keys`)
+      if (keys.size > MAX_COLUMNS)
+        throw unreadable(name, line, 'json', `is the line where the file exceeds ${MAX_COLUMNS} different keys`)
     }
   }
   return [...keys]
 }
 
-/** Objects with more keys than this are not the rows of a table. */
-const MOST_COLUMNS = 10_000
+/** Objects with more keys are not the rows of a table. */
+const MAX_COLUMNS = 10_000
 
-/** CRLF and bare CR become LF, wherever the pieces are cut: the LF of a pair that was cut apart is left out. */
+/** Replaces CRLF and bare CR by LF. A CRLF may be split between two pieces; then the LF is dropped. */
 async function* unifyLineEnds(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let halved = false
+  let endedWithCr = false
   for await (const piece of pieces) {
     if (piece === '') continue
-    const from = halved && piece.startsWith('\n') ? 1 : 0
-    halved = piece.endsWith('\r')
+    const from = endedWithCr && piece.startsWith('\n') ? 1 : 0
+    endedWithCr = piece.endsWith('\r')
     yield piece.slice(from).replace(/\r\n?/g, '\n')
   }
 }
 
-/** The names up to the last one: columns behind it have none. */
-function readForeignHeader({ line, cells }: TableRecord<string>, file: string, table: TableMapping): string[] {
+/** The names of the columns. Columns without a name at the end are dropped. */
+function readTableHeader({ line, cells }: TableRecord<string>, file: string, table: TableMapping): string[] {
   const header = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
-  const object = errorAt(file, line)
-  const faults = [...columnsRead(table)].flatMap((column) => {
+  const errorIn = errorAt(file, line)
+  const errors = [...findSourceColumns(table)].flatMap((column) => {
     const times = header.filter((cell) => cell === column).length
-    if (times === 0) return [object(column, 'required', 'is not a column of this file, but the mapping reads it')]
-    return times > 1 ? [object(column, 'repeated', 'stands in the header twice')] : []
+    if (times === 0) return [errorIn(column, 'required', 'is read by the mapping, but is not a column of this file')]
+    return times > 1 ? [errorIn(column, 'repeated', 'occurs twice in the header')] : []
   })
   const { wide } = table
   if (wide !== null) {
     if (!header.some((cell) => wide.columns.test(cell)))
-      faults.push(object(wide.columns.source, 'required', 'matches no column of this file'))
-    for (const made of [wide.name, wide.value])
-      if (header.includes(made)) faults.push(object(made, 'repeated', 'is a column of this file, and made by wide'))
+      errors.push(errorIn(wide.columns.source, 'required', 'matches no column of this file'))
+    for (const created of [wide.name, wide.value])
+      if (header.includes(created))
+        errors.push(errorIn(created, 'repeated', 'is already a column of this file; wide needs another name'))
   }
-  if (faults.length > 0) throw new InputError(faults)
+  if (errors.length > 0) throw new InputError(errors)
   return header
 }
 
-function fitRecord(record: TableRecord<string>, width: number, file: string): TableRecord<string> {
+function trimRecord(record: TableRecord<string>, width: number, file: string): TableRecord<string> {
   const { line, cells } = record
   if (cells.length === width) return record
   if (cells.length < width || cells.slice(width).some((cell) => cell !== ''))

@@ -1,11 +1,11 @@
-// mapping.json: what it may say, and the sentence for whoever said something else. Reads no records.
-// The language is described in docs/mapping.md; it is kept so small that it needs no program to be read.
+// Reads and validates mapping.json. Reads no records.
+// docs/mapping.md describes its syntax, which is so small that a reader understands a mapping without running it.
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
 import { OperatorError } from '../../platform/operator-error.ts'
-import { createDateReader } from './date-format.ts'
+import { createDateParser } from './date-format.ts'
 import type { Encoding } from './read-text.ts'
 
 const MAPPING_FILE = 'mapping.json'
@@ -13,7 +13,7 @@ const MAPPING_FILE = 'mapping.json'
 const closed = { additionalProperties: false }
 const someText = Type.String({ minLength: 1 })
 const constantSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
-const partWords = {
+const partProperties = {
   from: Type.Optional(someText),
   constant: Type.Optional(constantSchema),
   split: Type.Optional(Type.Object({ by: someText, part: Type.Integer() }, closed)),
@@ -27,9 +27,9 @@ const partWords = {
     Type.Union([Type.Literal(true), Type.Object({ thousands: Type.Enum([',', '.', ' ', "'"]) }, closed)]),
   ),
 }
-const partSchema = Type.Union([someText, Type.Object(partWords, closed)])
-const joinWord = { join: Type.Optional(Type.Array(partSchema, { minItems: 1 })) }
-const cellSchema = Type.Union([someText, Type.Object({ ...partWords, ...joinWord }, closed)])
+const partSchema = Type.Union([someText, Type.Object(partProperties, closed)])
+const joinProperty = { join: Type.Optional(Type.Array(partSchema, { minItems: 1 })) }
+const cellSchema = Type.Union([someText, Type.Object({ ...partProperties, ...joinProperty }, closed)])
 const clauses = {
   encoding: Type.Optional(Type.Enum(['utf-8', 'windows-1252'])),
   wide: Type.Optional(Type.Object({ columns: someText, name: someText, value: someText }, closed)),
@@ -42,10 +42,10 @@ const mappingSchema = Type.Object({ ...clauses, files: Type.Optional(Type.Array(
 
 export type Mapping = Static<typeof mappingSchema>
 type WrittenCell = Static<typeof cellSchema>
-/** A cell as written, but for the text that is short for the column of that name. */
+/** A cell in its long form. A text is the short form for the column of that name. */
 export type CellMapping = Exclude<WrittenCell, string>
 
-/** What holds for one file, everything spelt out. */
+/** The mapping of one file, with defaults and short forms expanded. */
 export interface TableMapping {
   encoding: Encoding
   wide: { columns: RegExp; name: string; value: string } | null
@@ -54,7 +54,7 @@ export interface TableMapping {
   columns: [field: string, cell: CellMapping][]
 }
 
-/** Null where the directory has no mapping: its files are canonical. */
+/** Null if the directory has no mapping: its files are canonical. */
 export async function readMapping(directory: string, names: readonly string[]): Promise<Mapping | null> {
   if (!names.includes(MAPPING_FILE)) return null
   let mapping: unknown
@@ -63,64 +63,71 @@ export async function readMapping(directory: string, names: readonly string[]): 
   } catch (cause) {
     throw new OperatorError(`${MAPPING_FILE} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
   }
-  if (!Check(mappingSchema, mapping)) throw describeShape(mapping)
+  if (!Check(mappingSchema, mapping)) throw describeSchemaError(mapping)
   return mapping
 }
 
-/** The settings of a file: those of the first group that names it, over those of the whole. */
-export function tableOf({ files, ...whole }: Mapping, file: string): TableMapping {
-  const at = files?.findIndex(({ names }) => names.some((glob) => path.matchesGlob(file, glob))) ?? -1
-  const group = files?.[at]
-  if (files !== undefined && group === undefined) throw fault('files', `no group names ${file}`)
-  const settings = { ...whole, ...group, columns: { ...whole.columns, ...group?.columns } }
-  if (settings.key === undefined) throw fault('key', `is missing for ${file}`)
-  if (Object.keys(settings.columns).length === 0) throw fault('columns', `is missing for ${file}`)
-  const placeOf = (clause: keyof typeof clauses) => (group?.[clause] === undefined ? clause : `files.${at}.${clause}`)
-  const cellPlace = (field: string) =>
-    group?.columns?.[field] === undefined ? `columns.${field}` : `files.${at}.columns.${field}`
+/** The settings of a file: those of the first group whose names match it, then the top-level ones. */
+export function findTableMapping({ files, ...defaults }: Mapping, file: string): TableMapping {
+  const groupIndex = files?.findIndex(({ names }) => names.some((glob) => path.matchesGlob(file, glob))) ?? -1
+  const group = files?.[groupIndex]
+  if (files !== undefined && group === undefined) throw mappingError('files', `no group matches ${file}`)
+  const settings = { ...defaults, ...group, columns: { ...defaults.columns, ...group?.columns } }
+  if (settings.key === undefined) throw mappingError('key', `is missing for ${file}`)
+  if (Object.keys(settings.columns).length === 0) throw mappingError('columns', `is missing for ${file}`)
+  const locateClause = (clause: keyof typeof clauses) =>
+    group?.[clause] === undefined ? clause : `files.${groupIndex}.${clause}`
+  const locateColumn = (field: string) =>
+    group?.columns?.[field] === undefined ? `columns.${field}` : `files.${groupIndex}.columns.${field}`
   return {
     encoding: settings.encoding ?? 'utf-8',
-    wide: settings.wide === undefined ? null : spellWide(settings.wide, placeOf('wide')),
+    wide: settings.wide === undefined ? null : expandWide(settings.wide, locateClause('wide')),
     skip: (settings.skip ?? []).map(({ where, is }, i) => ({
-      where: spellCell(where, `${placeOf('skip')}.${i}.where`),
+      where: expandCell(where, `${locateClause('skip')}.${i}.where`),
       is,
     })),
-    key: settings.key.map((part, i) => spellCell(part, `${placeOf('key')}.${i}`)),
-    columns: Object.entries(settings.columns).map(([field, cell]) => [field, spellCell(cell, cellPlace(field))]),
+    key: settings.key.map((part, i) => expandCell(part, `${locateClause('key')}.${i}`)),
+    columns: Object.entries(settings.columns).map(([field, cell]) => [field, expandCell(cell, locateColumn(field))]),
   }
 }
 
-export const fault = (place: string, message: string) => new OperatorError(`${MAPPING_FILE} ${place}: ${message}`)
+export const mappingError = (location: string, message: string) =>
+  new OperatorError(`${MAPPING_FILE} ${location}: ${message}`)
 
-function spellWide({ columns, ...names }: { columns: string; name: string; value: string }, place: string) {
+function expandWide({ columns, ...names }: { columns: string; name: string; value: string }, location: string) {
   try {
     return { columns: new RegExp(columns), ...names }
   } catch {
-    throw fault(`${place}.columns`, 'is not a regular expression')
+    throw mappingError(`${location}.columns`, 'is not a regular expression')
   }
 }
 
-function spellCell(short: WrittenCell, place: string): CellMapping {
-  if (typeof short === 'string') return { from: short }
-  const sources = [short.from, short.constant, short.join].filter((source) => source !== undefined)
-  if (sources.length !== 1) throw fault(place, 'must have exactly one of from, constant and join')
-  if (short.otherwise !== undefined && short.map === undefined) throw fault(place, 'has otherwise without map')
-  if (short.date !== undefined && createDateReader(short.date) === null)
-    throw fault(`${place}.date`, 'must hold a year (YYYY or YY), a month (MM or M) and a day (DD or D), each once')
-  if (short.date !== undefined && short.number !== undefined) throw fault(place, 'has both date and number')
-  return short.join === undefined
-    ? short
-    : { ...short, join: short.join.map((part, i) => spellCell(part, `${place}.join.${i}`)) }
+function expandCell(written: WrittenCell, location: string): CellMapping {
+  if (typeof written === 'string') return { from: written }
+  const sources = [written.from, written.constant, written.join].filter((source) => source !== undefined)
+  if (sources.length !== 1) throw mappingError(location, 'must have exactly one of from, constant and join')
+  if (written.otherwise !== undefined && written.map === undefined)
+    throw mappingError(location, 'has otherwise without map')
+  if (written.date !== undefined && createDateParser(written.date) === null)
+    throw mappingError(
+      `${location}.date`,
+      'must contain a year (YYYY or YY), a month (MM or M) and a day (DD or D), each once',
+    )
+  if (written.date !== undefined && written.number !== undefined)
+    throw mappingError(location, 'has both date and number')
+  return written.join === undefined
+    ? written
+    : { ...written, join: written.join.map((part, i) => expandCell(part, `${location}.join.${i}`)) }
 }
 
-/** One place, the deepest that is wrong: of a choice of shapes, that is the one the operator was writing. */
-function describeShape(mapping: unknown): OperatorError {
+/** Describes only the deepest error: where several forms are allowed, it belongs to the form that the operator used. */
+function describeSchemaError(mapping: unknown): OperatorError {
   const errors = Errors(mappingSchema, mapping).filter(({ keyword }) => keyword !== 'anyOf')
-  const depth = (place: string) => place.split('/').length
+  const depth = (location: string) => location.split('/').length
   const deepest = Math.max(...errors.map(({ instancePath }) => depth(instancePath)))
-  const place = errors.find(({ instancePath }) => depth(instancePath) === deepest)?.instancePath ?? ''
+  const location = errors.find(({ instancePath }) => depth(instancePath) === deepest)?.instancePath ?? ''
   const messages = errors
-    .filter(({ instancePath }) => instancePath === place)
-    .map(({ keyword, message }) => (keyword === 'boolean' ? 'is not a word of the mapping' : message))
-  return fault(place.slice(1).replaceAll('/', '.') || 'as a whole', [...new Set(messages)].join(', or '))
+    .filter(({ instancePath }) => instancePath === location)
+    .map(({ keyword, message }) => (keyword === 'boolean' ? 'is not a property of a mapping' : message))
+  return mappingError(location.slice(1).replaceAll('/', '.') || '(top level)', [...new Set(messages)].join(', or '))
 }

@@ -1,5 +1,5 @@
-// A release as it comes: a directory with release.json and the records in CSV, NDJSON or Parquet, read as a stream of batches.
-// Tells lines and cells apart and nothing more; what a cell means is decided in check-row.ts.
+// Reads the directory of a release: release.json, and records in CSV, NDJSON or Parquet as a stream of batches.
+// Splits files into rows and cells; validate-row.ts validates them.
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { OperatorError } from '../../platform/operator-error.ts'
@@ -16,7 +16,7 @@ import { type ReleaseManifest, readManifest } from './release-manifest.ts'
 export interface ReleaseInput {
   manifest: ReleaseManifest
   files: RecordFile[]
-  /** The names of records that go, where the directory holds only changes: rows of `id` and `key`. */
+  /** The records to withdraw, if the directory has only changes: rows of `id` and `key`. */
   withdrawals: RecordFile | null
 }
 
@@ -30,11 +30,13 @@ export async function openRelease(directory: string): Promise<ReleaseInput> {
   const changesOnly = manifest.base !== undefined
   const withdrawals = names.includes(WITHDRAWALS) ? openRecordFile(directory, WITHDRAWALS) : null
   if (withdrawals !== null && !changesOnly)
-    throw new OperatorError(`${WITHDRAWALS} belongs to a directory of changes: name the release they change as "base"`)
+    throw new OperatorError(
+      `${WITHDRAWALS} is only allowed in a directory of changes: set "base" in release.json to the release that it changes`,
+    )
   const mapping = await readMapping(directory, names)
   const records = names.filter((name) => RECORD_FILE.test(name) && name !== WITHDRAWALS).sort()
   if (records.length === 0 && withdrawals === null)
-    throw new OperatorError(`${directory} holds no .csv, .ndjson or .parquet file`)
+    throw new OperatorError(`${directory} has no .csv, .ndjson or .parquet file`)
   const files =
     mapping === null
       ? records.map((name) => openRecordFile(directory, name))
@@ -49,68 +51,77 @@ function openRecordFile(directory: string, name: string): RecordFile {
     name,
     format,
     skipped: () => 0,
-    fills: () => true,
+    canFill: () => true,
     batches: (columns, required = []) => ROW_READERS[format](file, name, { columns, required }),
   }
 }
 
-interface Wanted {
+interface ExpectedColumns {
   columns: readonly string[]
   required: readonly string[]
 }
 
-const ROW_READERS: Record<Format, (file: string, name: string, wanted: Wanted) => AsyncGenerator<InputRow[]>> = {
-  csv: (file, name, wanted) => readTable(readCsvRecords(readText(file, name), name), name, wanted),
-  ndjson: readNdjson,
-  parquet: (file, name, wanted) => readTable(readParquet(file, name), name, wanted),
-}
+const ROW_READERS: Record<Format, (file: string, name: string, wanted: ExpectedColumns) => AsyncGenerator<InputRow[]>> =
+  {
+    csv: (file, name, wanted) => readTable(readCsvRecords(readText(file, name), name), name, wanted),
+    ndjson: readNdjson,
+    parquet: (file, name, wanted) => readTable(readParquet(file, name), name, wanted),
+  }
 
-/** The first record holds the names of the columns. */
+/** The first record has the names of the columns. */
 async function* readTable(
   table: AsyncIterable<TableRecord<unknown>[]>,
   name: string,
-  wanted: Wanted,
+  expected: ExpectedColumns,
 ): AsyncGenerator<InputRow[]> {
-  let header: { width: number; places: number[] } | undefined
+  let header: { width: number; indexes: number[] } | undefined
   for await (const records of table) {
     if (header === undefined) {
       const first = records.shift()
       if (first === undefined) continue
-      header = readHeader(first, name, wanted)
+      header = readHeader(first, name, expected)
     }
-    const { width, places } = header
+    const { width, indexes } = header
     yield records.map(({ line, cells }) => {
       if (cells.length !== width)
         throw unreadable(name, line, 'csv', `has ${cells.length} cells where the header has ${width}`)
-      return { line, cells: places.map((place) => cells[place]), faults: [] }
+      return { line, cells: indexes.map((index) => cells[index]), errors: [] }
     })
   }
 }
 
-/** Where each column stands in the file. A header that is wrong is said once, not once a row. */
-function readHeader({ line, cells: names }: TableRecord<unknown>, file: string, { columns, required }: Wanted) {
-  const fault = errorAt(file, line)
+/** The index of each column in the file. An error of the header is reported once, not for every row. */
+function readHeader(
+  { line, cells: names }: TableRecord<unknown>,
+  file: string,
+  { columns, required }: ExpectedColumns,
+) {
+  const errorIn = errorAt(file, line)
   const cells = names.map(String)
-  const faults = [
-    ...required.filter((column) => !cells.includes(column)).map((column) => fault(column, 'required', 'is missing')),
+  const errors = [
+    ...required.filter((column) => !cells.includes(column)).map((column) => errorIn(column, 'required', 'is missing')),
     ...cells
       .filter((cell) => !columns.includes(cell))
-      .map((cell) => fault(cell, 'unknown', 'is not a field of this dataset')),
+      .map((cell) => errorIn(cell, 'unknown', 'is not a field of this dataset')),
     ...cells
       .filter((cell, i) => cells.indexOf(cell) !== i)
-      .map((cell) => fault(cell, 'repeated', 'stands in the header twice')),
+      .map((cell) => errorIn(cell, 'repeated', 'occurs twice in the header')),
   ]
-  if (faults.length > 0) throw new InputError(faults)
-  return { width: cells.length, places: columns.map((column) => cells.indexOf(column)) }
+  if (errors.length > 0) throw new InputError(errors)
+  return { width: cells.length, indexes: columns.map((column) => cells.indexOf(column)) }
 }
 
-async function* readNdjson(file: string, name: string, { columns }: Wanted): AsyncGenerator<InputRow[]> {
+async function* readNdjson(file: string, name: string, { columns }: ExpectedColumns): AsyncGenerator<InputRow[]> {
   const known = new Set(columns)
   for await (const objects of readJsonLines(file, name)) {
-    yield objects.map(({ line, values, faults: lineFaults }) => {
+    yield objects.map(({ line, values, errors }) => {
       const unknown = Object.keys(values).filter((key) => !known.has(key))
-      const faults = unknown.map((column) => ({ column, rule: 'unknown', message: 'is not a field of this dataset' }))
-      return { line, cells: columns.map((column) => values[column]), faults: [...lineFaults, ...faults] }
+      const unknownErrors = unknown.map((column) => ({
+        column,
+        rule: 'unknown',
+        message: 'is not a field of this dataset',
+      }))
+      return { line, cells: columns.map((column) => values[column]), errors: [...errors, ...unknownErrors] }
     })
   }
 }

@@ -1,4 +1,4 @@
-// The text of a file in pieces, decoded strictly. Knows bytes and characters, not lines.
+// Reads the text of a file in pieces and rejects invalid bytes. Does not split lines.
 import { createReadStream } from 'node:fs'
 import { unreadable } from '../findings/findings.ts'
 
@@ -6,7 +6,7 @@ export type Encoding = 'utf-8' | 'windows-1252'
 
 const PIECE_BYTES = 1 << 18
 
-/** Bytes that are not of the encoding are a fault, never a replacement character. A byte order mark is left out. */
+/** Invalid bytes are an error and never become a replacement character. A byte order mark is dropped. */
 export async function* readText(file: string, name: string, encoding: Encoding = 'utf-8'): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true })
   let read = 0
@@ -17,10 +17,10 @@ export async function* readText(file: string, name: string, encoding: Encoding =
     }
     yield decoder.decode()
   } catch (error) {
-    // Named here, where it is known to be a file: further up it would look like a lost connection.
+    // Converted here, where the error is known to be of a file: a caller would take it for a lost connection.
     if (error instanceof Error && 'syscall' in error && 'code' in error)
       throw unreadable(name, 0, 'file', `cannot be read (${String(error.code)})`)
     if (!(error instanceof TypeError)) throw error
-    throw unreadable(name, 0, 'encoding', `is not ${encoding.toUpperCase()} (at or behind byte ${read})`)
+    throw unreadable(name, 0, 'encoding', `is not ${encoding.toUpperCase()} (at or after byte ${read})`)
   }
 }

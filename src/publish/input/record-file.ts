@@ -1,37 +1,37 @@
-// What every kind of input gives: rows of cells in the columns that were asked for, as a stream of batches.
+// The interface of an input file of any format: rows of cells in the requested columns, as a stream of batches.
 import path from 'node:path'
 import type { RowError } from '../findings/findings.ts'
 
-/** How the records are written, which is how the file's name ends. */
+/** The format of a file, which is its extension. */
 export type Format = 'csv' | 'ndjson' | 'parquet'
 
 export const RECORD_FILE = /\.(csv|ndjson|parquet)$/
 export const formatOf = (name: string): Format => path.extname(name).slice(1) as Format
 
-/** One record of a table as its file has it. */
+/** One record of a table, with the columns of the file. */
 export interface TableRecord<Cell> {
   line: number
   cells: Cell[]
-  /** What is already wrong with it: then its cells are not looked at. */
-  faults?: readonly RowError[]
+  /** Errors found while reading. If there are any, the cells are not validated. */
+  errors?: readonly RowError[]
 }
 
-/** One record as it stands in the file: texts from CSV, values from NDJSON and Parquet. */
+/** One record with the requested columns: texts from CSV, values from NDJSON and Parquet. */
 export interface InputRow {
   line: number
-  /** In the order of the columns that were asked for; undefined where there is none. */
+  /** In the order of the requested columns; undefined if the file does not have the column. */
   cells: readonly unknown[]
-  /** What is already wrong with it: then its cells are not looked at. */
-  faults: readonly RowError[]
+  /** Errors found while reading. If there are any, the cells are not validated. */
+  errors: readonly RowError[]
 }
 
 export interface RecordFile {
   name: string
   format: Format
-  /** Batches, so that a row costs no promise of its own. A table without one of the `required` columns is refused. */
+  /** Batches avoid a promise for each row. A table without one of the `required` columns is rejected. */
   batches(columns: readonly string[], required?: readonly string[]): AsyncGenerator<InputRow[]>
-  /** How many records were left out on purpose, in what was read of the file. */
+  /** The number of records that the mapping skipped so far. */
   skipped(): number
-  /** Whether a row can have something in this column; where it cannot, that is said once, not once a row. */
-  fills(column: string): boolean
+  /** Whether a row can have a value in this column. If not, the error is reported once and not for every row. */
+  canFill(column: string): boolean
 }

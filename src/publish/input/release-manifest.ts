@@ -1,4 +1,4 @@
-// release.json: what a release says of itself, and why it changes what it changes.
+// Reads and validates release.json: title, licence and note of a release, and the reasons for its changes.
 import { readFile } from 'node:fs/promises'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
@@ -9,17 +9,17 @@ import { isStorable } from '../../storage/normalise-text.ts'
 const closed = { additionalProperties: false }
 const someText = Type.String({ minLength: 1, maxLength: 500 })
 const reason = Type.Optional(Type.Enum([...CHANGE_REASONS]))
-const byKind = { added: reason, corrected: reason, withdrawn: reason }
+const reasonsByKind = { added: reason, corrected: reason, withdrawn: reason }
 const manifestSchema = Type.Object(
   {
     title: someText,
     licence: someText,
     note: Type.Optional(Type.String({ maxLength: 10_000 })),
-    /** Set where the directory holds only what differs from this release, which must still be the newest. */
+    /** Set if the directory has only changes to this release, which must be the latest. */
     base: Type.Optional(Type.Integer({ minimum: 1 })),
     reasons: Type.Optional(
       Type.Object(
-        { ...byKind, events: Type.Optional(Type.Record(Type.String(), Type.Object(byKind, closed))) },
+        { ...reasonsByKind, events: Type.Optional(Type.Record(Type.String(), Type.Object(reasonsByKind, closed))) },
         closed,
       ),
     ),
@@ -37,32 +37,35 @@ export async function readManifest(file: string): Promise<ReleaseManifest> {
     throw new OperatorError(`${file} is missing or not JSON`, { cause })
   }
   if (Check(manifestSchema, manifest)) {
-    refuseTexts(manifest, file)
+    validateTexts(manifest, file)
     return manifest
   }
-  const [fault] = Errors(manifestSchema, manifest)
-  const place = fault?.instancePath.slice(1).replaceAll('/', '.') || 'as a whole'
+  const [error] = Errors(manifestSchema, manifest)
+  const location = error?.instancePath.slice(1).replaceAll('/', '.') || '(top level)'
   throw new OperatorError(
-    `${file} must hold title and licence, and perhaps note, base and reasons; ${place}: ${fault?.message}`,
+    `${file} must have title and licence, and may have note, base and reasons; ${location}: ${error?.message}`,
   )
 }
 
-/** Events of more than this are of another dataset. */
-const LONGEST_EVENT = 200
-const MOST_EVENTS = 10_000
+/** Longer or more event names belong to another dataset. */
+const MAX_EVENT_LENGTH = 200
+const MAX_EVENTS = 10_000
 
-/** What a schema cannot say: consumers read these texts, terminals show them, and PostgreSQL keeps them. */
-function refuseTexts({ title, licence, note = '', reasons }: ReleaseManifest, file: string): void {
+/** Checks what a schema cannot: terminals must be able to show these texts and PostgreSQL must be able to store them. */
+function validateTexts({ title, licence, note = '', reasons }: ReleaseManifest, file: string): void {
   const events = Object.keys(reasons?.events ?? {})
-  const long = events.length > MOST_EVENTS || events.some((event) => Array.from(event).length > LONGEST_EVENT)
-  if (long) throw new OperatorError(`${file} reasons.events: has more than ${MOST_EVENTS} events, or an overlong name`)
-  for (const [place, text] of [
+  const tooLong = events.length > MAX_EVENTS || events.some((event) => Array.from(event).length > MAX_EVENT_LENGTH)
+  if (tooLong)
+    throw new OperatorError(
+      `${file} reasons.events: has more than ${MAX_EVENTS} events, or a name of more than ${MAX_EVENT_LENGTH} characters`,
+    )
+  for (const [location, text] of [
     ['title', title],
     ['licence', licence],
     ['note', note],
     ...events.map((event) => ['reasons.events', event]),
   ] as const) {
     if (!isStorable(text) || /[^\P{Cc}\n]/u.test(text))
-      throw new OperatorError(`${file} ${place}: holds a control character or half of a surrogate pair`)
+      throw new OperatorError(`${file} ${location}: contains a control character or half of a surrogate pair`)
   }
 }

@@ -1,17 +1,17 @@
-// A set of record ids. Most datasets have dense ids, for which a bit each is enough: ten million are little more than a
-// megabyte. Ids of an operator's own may be spread over all safe integers: a page with few of them is a list.
+// A compact set of record ids, divided into pages. Most datasets have dense ids, which take one bit each: ten million take
+// little more than a megabyte. An operator's own ids may be spread over all safe integers: a page with few ids is a list.
 const PAGE_IDS = 1 << 16
 const PAGE_BYTES = PAGE_IDS >> 3
-/** A bitmap with more ids than this costs at most 32 bytes an id; a longer list would be copied too often as it grows. */
-const LONGEST_LIST = 256
+/** Longer lists become bitmaps, which then take at most 32 bytes per id: a growing list is copied for each new id. */
+const MAX_LIST_LENGTH = 256
 
 export interface IdSet {
-  /** False where the id was in the set already. */
+  /** False if the id was already in the set. */
   add(id: number): boolean
   has(id: number): boolean
 }
 
-/** The single id of a page, a list of ids in ascending order, or one bit for every id there can be. */
+/** The offsets in a page: a single one, an ascending list, or a bitmap. */
 type Page = number | Uint16Array | Uint8Array
 
 export function createIdSet(): IdSet {
@@ -20,50 +20,51 @@ export function createIdSet(): IdSet {
   return {
     has,
     add(id) {
-      const [number, place] = [Math.floor(id / PAGE_IDS), id % PAGE_IDS]
+      const [number, offset] = [Math.floor(id / PAGE_IDS), id % PAGE_IDS]
       const page = pages.get(number)
-      if (isIn(page, place)) return false
-      const next = addTo(page, place)
+      if (isIn(page, offset)) return false
+      const next = addTo(page, offset)
       if (next !== page) pages.set(number, next)
       return true
     },
   }
 }
 
-function isIn(page: Page | undefined, place: number): boolean {
+function isIn(page: Page | undefined, offset: number): boolean {
   if (page === undefined) return false
-  if (typeof page === 'number') return page === place
-  if (page instanceof Uint16Array) return page[findPlace(page, place)] === place
-  return ((page[place >> 3] as number) & (1 << (place & 7))) !== 0
+  if (typeof page === 'number') return page === offset
+  if (page instanceof Uint16Array) return page[findIndex(page, offset)] === offset
+  return ((page[offset >> 3] as number) & (1 << (offset & 7))) !== 0
 }
 
-/** The page with a place that is not in it yet: the same one, where it is a bitmap. */
-function addTo(page: Page | undefined, place: number): Page {
-  if (page === undefined) return place
-  if (typeof page === 'number') return Uint16Array.of(Math.min(page, place), Math.max(page, place))
+/** Adds an offset that is not in the page. A bitmap is changed in place; otherwise the result is a new page. */
+function addTo(page: Page | undefined, offset: number): Page {
+  if (page === undefined) return offset
+  if (typeof page === 'number') return Uint16Array.of(Math.min(page, offset), Math.max(page, offset))
   if (page instanceof Uint16Array) {
-    if (page.length === LONGEST_LIST) return page.reduce<Uint8Array>(setBit, setBit(new Uint8Array(PAGE_BYTES), place))
-    const at = findPlace(page, place)
+    if (page.length === MAX_LIST_LENGTH)
+      return page.reduce<Uint8Array>(setBit, setBit(new Uint8Array(PAGE_BYTES), offset))
+    const at = findIndex(page, offset)
     const longer = new Uint16Array(page.length + 1)
     longer.set(page.subarray(0, at))
-    longer[at] = place
+    longer[at] = offset
     longer.set(page.subarray(at), at + 1)
     return longer
   }
-  return setBit(page, place)
+  return setBit(page, offset)
 }
 
-function setBit(bits: Uint8Array, place: number): Uint8Array {
-  bits[place >> 3] = (bits[place >> 3] as number) | (1 << (place & 7))
+function setBit(bits: Uint8Array, offset: number): Uint8Array {
+  bits[offset >> 3] = (bits[offset >> 3] as number) | (1 << (offset & 7))
   return bits
 }
 
-/** Where the first entry stands that is not below the place. */
-function findPlace(list: Uint16Array, place: number): number {
+/** The index of the first entry that is not below the offset. */
+function findIndex(list: Uint16Array, offset: number): number {
   let [low, high] = [0, list.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((list[middle] as number) < place) low = middle + 1
+    if ((list[middle] as number) < offset) low = middle + 1
     else high = middle
   }
   return low

@@ -1,11 +1,11 @@
-// Warns of counts that fall before anything is published, with file and line. Judged in the order of the input, in one
-// pass: a series that does not stand there in the order of its days cannot be judged, and it says so.
+// Warns of cumulative counts that decrease, with file and line, before anything is published. Reads the input once, in its
+// order: a series that is not in the order of its days cannot be checked and gets a warning of its own.
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { comparisonKey, findDecrease, lastKnown } from '../../methods/series-breaks.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
 import type { RowError } from '../findings/findings.ts'
 
-/** The counts of a series until a day, each the last one known. */
+/** The last known counts of a series up to a day. */
 interface SeriesPoint {
   day: string
   counts: readonly (number | null)[]
@@ -13,13 +13,13 @@ interface SeriesPoint {
 
 export function createSeriesWarnings({ series, content }: Dataset) {
   if (series === undefined) return () => null
-  const placeOf = (name: string) => content.findIndex((field) => field.name === name)
-  const [id, kind, begins, day] = [series.id, series.kind, series.begins, series.day].map(placeOf) as Places
-  const counts = series.counts.map(placeOf)
+  const indexOf = (name: string) => content.findIndex((field) => field.name === name)
+  const [id, kind, begins, day] = [series.id, series.kind, series.begins, series.day].map(indexOf) as Indexes
+  const counts = series.counts.map(indexOf)
   const latest = new Map<string, SeriesPoint | typeof UNORDERED>()
 
   return (cells: readonly Cell[]): RowError | null => {
-    const valueAt = (place: number): FieldValue => cells[place]?.value ?? null
+    const valueAt = (index: number): FieldValue => cells[index]?.value ?? null
     const today = valueAt(day)
     const comparison = comparisonKey({
       kind: valueAt(kind) as string,
@@ -34,20 +34,20 @@ export function createSeriesWarnings({ series, content }: Dataset) {
       return {
         column: series.day,
         rule: 'series_order',
-        message: `stands behind ${before.day} of its series, which cannot be judged from here on`,
+        message: `follows the later day ${before.day} of its series, so the rest of the series is not checked`,
       }
     }
-    const own = counts.map((place) => valueAt(place) as number | null)
-    latest.set(name, { day: today, counts: lastKnown(before?.counts, own) })
-    const found = findDecrease(before?.counts, own)
-    if (found?.kind !== 'decreased') return null
+    const values = counts.map((index) => valueAt(index) as number | null)
+    latest.set(name, { day: today, counts: lastKnown(before?.counts, values) })
+    const decrease = findDecrease(before?.counts, values)
+    if (decrease?.kind !== 'decreased') return null
     return {
-      column: series.counts[found.count] as string,
+      column: series.counts[decrease.count] as string,
       rule: 'series_falls',
-      message: `falls from ${found.before} to ${found.after} within its series`,
+      message: `decreases from ${decrease.before} to ${decrease.after} within its series`,
     }
   }
 }
 
-type Places = [id: number, kind: number, begins: number, day: number]
+type Indexes = [id: number, kind: number, begins: number, day: number]
 const UNORDERED = 'unordered'

@@ -1,14 +1,14 @@
-// Counts as bulletins print them: "<5", ">7300000", "~100". Pure.
+// Parses counts with a sign, as bulletins print them: "<5", ">7300000", "~100". Pure.
 
 export interface SignedCount {
-  /** The bound itself is among the possible counts: <5 is 4 at most. */
+  /** The bound is itself a possible count: <5 is at most 4. */
   value: number
   qualifier: 'at_least' | 'at_most' | 'approximate'
 }
 
 const SIGNED = /^(?<sign><=|>=|[<>≤≥~≈])\s?(?<digits>0|[1-9]\d{0,9})$/u
 
-const READINGS: Record<string, [qualifier: SignedCount['qualifier'], beyond: number]> = {
+const SIGNS: Record<string, [qualifier: SignedCount['qualifier'], adjustment: number]> = {
   '<': ['at_most', -1],
   '<=': ['at_most', 0],
   '≤': ['at_most', 0],
@@ -19,11 +19,11 @@ const READINGS: Record<string, [qualifier: SignedCount['qualifier'], beyond: num
   '≈': ['approximate', 0],
 }
 
-/** Null where the text is not a number behind a sign, and for less than nothing. */
-export function readSignedCount(text: string): SignedCount | null {
+/** Null if the text is not a sign and a number, or if the count would be negative. */
+export function parseSignedCount(text: string): SignedCount | null {
   const { sign = '', digits = '' } = SIGNED.exec(text)?.groups ?? {}
-  const reading = READINGS[sign]
-  if (reading === undefined) return null
-  const value = Number(digits) + reading[1]
-  return value < 0 ? null : { value, qualifier: reading[0] }
+  const meaning = SIGNS[sign]
+  if (meaning === undefined) return null
+  const value = Number(digits) + meaning[1]
+  return value < 0 ? null : { value, qualifier: meaning[0] }
 }

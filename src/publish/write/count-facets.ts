@@ -1,15 +1,15 @@
-// How many records of the release have which value, for the fields the dataset counts. Costs what changed: the versions
-// that begin with the release are added, those that end with it are taken off.
+// Counts the values of the facet fields in a release. Starts from the counts of the previous release, adds the versions that
+// begin with the release and subtracts those that end with it.
 import type { PoolClient } from 'pg'
 import sql, { join } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
-import { identifier, OPEN, tablesOf } from '../../storage/tables.ts'
+import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 
 export async function countFacets(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
   const { version, facet } = tablesOf(dataset)
   const columns = join(dataset.facets.map(identifier))
   const values = join(dataset.facets.map((field) => sql`(${field}, ${identifier(field)}::text)`))
-  // Nobody has counted yet how many versions the release has, so the planner would sort them all to group them.
+  // The new rows have no statistics yet, so the planner would sort all of them to group them.
   await client.query(sql`set local enable_sort = off`)
   await client.query(sql`
     with combination as (
@@ -22,7 +22,7 @@ export async function countFacets(client: PoolClient, dataset: Dataset, release:
       where value is not null group by field, value having sum(step) <> 0
     ), closed as (
       update ${facet} as open set to_release = ${release} from counted
-      where open.field = counted.field and open.value = counted.value and open.to_release = ${OPEN}
+      where open.field = counted.field and open.value = counted.value and open.to_release = ${NO_END_RELEASE}
       returning open.field, open.value, open.records
     )
     insert into ${facet} (field, value, from_release, records)

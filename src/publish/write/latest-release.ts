@@ -1,4 +1,4 @@
-// The newest release of a dataset, as the next one needs to know it.
+// Locks a dataset and reads what the next release needs from its latest release.
 import { isDeepStrictEqual } from 'node:util'
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
@@ -8,35 +8,35 @@ import {
   type Contract,
   contractsOf,
   declaredFields,
+  findBreakingChanges,
   findContract,
-  findDrift,
   type StoredContract,
 } from '../../storage/contract.ts'
-import { OPEN, tablesOf } from '../../storage/tables.ts'
+import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 
 export interface LatestRelease {
   number: number
   records: number
-  /** The highest id ever given out. */
+  /** The highest id that was ever assigned. */
   lastId: number
   events: ReadonlySet<string>
   contracts: readonly StoredContract[]
 }
 
-/** Locks the dataset for the transaction: one publisher at a time, and a second one is told so instead of waiting. */
+/** Locks the dataset for the transaction. Only one command publishes at a time; a second one fails at once. */
 export async function lockLatestRelease(client: PoolClient, dataset: Dataset): Promise<LatestRelease> {
-  const turn = await client.query<{ mine: boolean }>(sql`select lock_dataset(${dataset.name}) as mine`)
-  if (turn.rows[0]?.mine !== true)
-    throw new OperatorError(`another release of ${dataset.name} is being published at this moment`)
+  const lock = await client.query<{ locked: boolean }>(sql`select lock_dataset(${dataset.name}) as locked`)
+  if (lock.rows[0]?.locked !== true)
+    throw new OperatorError(`another command is publishing or pruning ${dataset.name}; try again later`)
   const releases = await client.query<{ number: number; records: string; last_id: string }>(
     sql`select number, records, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
   )
   const events = await client.query<{ value: string }>(
-    sql`select value from ${tablesOf(dataset).facet} where field = 'event' and to_release = ${OPEN}`,
+    sql`select value from ${tablesOf(dataset).facet} where field = 'event' and to_release = ${NO_END_RELEASE}`,
   )
   const { rows: contracts } = await client.query<StoredContract>(contractsOf(dataset.name))
   const row = releases.rows[0]
-  if (row !== undefined) refuseDrift(findContract(contracts, row.number), dataset, row.number)
+  if (row !== undefined) requireCompatibleFields(findContract(contracts, row.number), dataset, row.number)
   return {
     number: row?.number ?? 0,
     records: Number(row?.records ?? 0),
@@ -46,13 +46,15 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
   }
 }
 
-function refuseDrift({ fields }: Contract, dataset: Dataset, release: number): void {
-  const drift = findDrift(fields, declaredFields(dataset))
-  if (drift.length > 0)
-    throw new OperatorError(`the declaration breaks the contract of release ${release}: ${drift.join(', ')}`)
+function requireCompatibleFields({ fields }: Contract, dataset: Dataset, release: number): void {
+  const breaking = findBreakingChanges(fields, declaredFields(dataset))
+  if (breaking.length > 0)
+    throw new OperatorError(
+      `the declaration of the dataset breaks the contract of release ${release}: ${breaking.join(', ')}`,
+    )
 }
 
-/** The contract of the next release, and whether it is another one than that of the last release. */
+/** The contract of the next release, and whether it differs from that of the latest release. */
 export function nextContract(
   dataset: Dataset,
   { number, contracts }: LatestRelease,

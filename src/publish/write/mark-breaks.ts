@@ -1,11 +1,11 @@
-// Marks the breaks of the series that a release touches. A break follows from the records of the release alone, so it is
-// judged when all of them are written; records that only gain or lose a break are corrected by the release as well.
+// Marks the breaks of the series that a release changes. Runs after all records are written, because a break depends on all
+// records of the release. A record whose break flag changes counts as corrected, even if nothing else changes.
 import type { PoolClient } from 'pg'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset, Series } from '../../datasets/define.ts'
 import { CUMULATIVE_KINDS, findBreaks, type SeriesBreak, type SeriesRecord } from '../../methods/series-breaks.ts'
-import { type Cell, createRecordSerialiser, readCells, serialiseBody, spell } from '../../storage/serialise-record.ts'
-import { identifier, OPEN, tablesOf } from '../../storage/tables.ts'
+import { type Cell, createRecordSerialiser, readCells, serialiseBody, toCell } from '../../storage/serialise-record.ts'
+import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import type { Finding, Findings } from '../findings/findings.ts'
 import { createContentDigest } from './compare.ts'
 import { readByCursor } from './server-cursor.ts'
@@ -13,7 +13,7 @@ import { createVersionWriter } from './versions.ts'
 
 const BATCH_RECORDS = 1000
 
-/** Gives the ids of records of earlier releases that are corrected by it. Warns of every break the release brings. */
+/** Warns of every new break. Gives the ids of records of earlier releases whose flag changed. */
 export async function markBreaks(
   client: PoolClient,
   dataset: Dataset,
@@ -31,24 +31,24 @@ export async function markBreaks(
       if (found !== undefined && (began === release || !broken)) findings.add(describeBreak(series, id, found))
     }
   }
-  return changeFlags(client, dataset, series, release, changed)
+  return updateFlags(client, dataset, series, release, changed)
 }
 
 function describeBreak(series: Series, id: number, found: SeriesBreak): Finding {
-  const place = { file: 'record', line: id, severity: 'warning' } as const
+  const location = { file: 'record', line: id, severity: 'warning' } as const
   const { before, after } = found
   return found.kind === 'decreased'
     ? {
-        ...place,
+        ...location,
         column: series.counts[found.count] ?? null,
         rule: 'series_falls',
-        message: `falls from ${before} to ${after} within its series; ${series.broken} is set`,
+        message: `decreases from ${before} to ${after} within its series; ${series.breakFlag} is set`,
       }
     : {
-        ...place,
+        ...location,
         column: series.definition ?? null,
         rule: 'definition_changes',
-        message: `changes from ${before} to ${after} within its series; ${series.broken} is set`,
+        message: `changes from ${before} to ${after} within its series; ${series.breakFlag} is set`,
       }
 }
 
@@ -58,7 +58,7 @@ interface StoredRecord extends SeriesRecord {
 }
 type StoredRow = Omit<StoredRecord, 'id'> & { id: string; series: string }
 
-/** The open records of one touched series after the other, as far as they can break or be compared with. */
+/** The current records of each changed series, if they can have a break or be compared. */
 async function* readTouchedSeries(
   client: PoolClient,
   dataset: Dataset,
@@ -70,16 +70,16 @@ async function* readTouchedSeries(
   const definition = series.definition === undefined ? sql`null::text` : identifier(series.definition)
   const touched = sql`select ${id} from ${version} where from_release = ${release}
     union select ${id} from ${version} where to_release = ${release}`
-  // All records of a first release are new, and its indexes are not there yet.
+  // All records of a first release are new, and its indexes do not exist yet.
   const chosen = release === 1 ? sql`true` : sql`${id} in (${touched})`
   const rows = readByCursor<StoredRow>(
     client,
     'touched_series',
     sql`select id, ${id} as series, ${day}::text as day, ${identifier(series.reported)}::text as reported,
         ${begins}::text as begins, ${kind}::text as kind, ${definition} as definition,
-        array[${join(series.counts.map(identifier))}] as counts, from_release as began, ${identifier(series.broken)} as broken
+        array[${join(series.counts.map(identifier))}] as counts, from_release as began, ${identifier(series.breakFlag)} as broken
       from ${version}
-      where to_release = ${OPEN} and ${day} is not null
+      where to_release = ${NO_END_RELEASE} and ${day} is not null
         and (${kind}::text = any(${CUMULATIVE_KINDS}) or ${definition} is not null) and ${chosen}
       order by ${id}`,
   )
@@ -106,15 +106,15 @@ interface OpenVersion {
   body: string
 }
 
-/** A version that begins with the release is rewritten; an earlier one is closed, and another begins. */
-async function changeFlags(
+/** Rewrites a version that begins with the release. Closes an earlier version and adds a new one. */
+async function updateFlags(
   client: PoolClient,
   dataset: Dataset,
   series: Series,
   release: number,
   flags: ReadonlyMap<number, boolean>,
 ): Promise<number[]> {
-  const render = createRecordSerialiser(dataset)
+  const serialise = createRecordSerialiser(dataset)
   const digest = createContentDigest(dataset)
   const writer = createVersionWriter(client, dataset, release)
   const corrected: number[] = []
@@ -123,21 +123,21 @@ async function changeFlags(
     for (let at = 0; at < ids.length; at += BATCH_RECORDS) {
       const { rows } = await client.query<OpenVersion>(sql`
         select id, from_release, revision, first_release, body from ${tablesOf(dataset).version}
-        where id = any(${ids.slice(at, at + BATCH_RECORDS)}::bigint[]) and to_release = ${OPEN}`)
-      const judged = rows.map((row) => {
+        where id = any(${ids.slice(at, at + BATCH_RECORDS)}::bigint[]) and to_release = ${NO_END_RELEASE}`)
+      const updated = rows.map((row) => {
         const id = Number(row.id)
         const cells = withFlag(dataset, readCells(dataset, row.body), series, flags.get(id) === true)
-        return { ...row, id, cells, content: render(cells) }
+        return { ...row, id, cells, content: serialise(cells) }
       })
-      const [own, earlier] = [
-        judged.filter((row) => row.from_release === release),
-        judged.filter((row) => row.from_release < release),
+      const [current, earlier] = [
+        updated.filter((row) => row.from_release === release),
+        updated.filter((row) => row.from_release < release),
       ]
       await rewriteVersions(
         client,
         dataset,
         release,
-        own.map(({ id, revision, first_release, content, cells: _cells }) => ({
+        current.map(({ id, revision, first_release, content, cells: _cells }) => ({
           id,
           broken: flags.get(id) === true,
           body: serialiseBody(content, { id, revision, firstRelease: first_release, lastRelease: release }),
@@ -165,9 +165,9 @@ async function changeFlags(
 }
 
 const withFlag = (dataset: Dataset, cells: readonly Cell[], series: Series, broken: boolean): Cell[] =>
-  cells.map((cell, i) => (dataset.content[i]?.name === series.broken ? spell(broken) : cell))
+  cells.map((cell, i) => (dataset.content[i]?.name === series.breakFlag ? toCell(broken) : cell))
 
-/** The operator's role may not change a version. This function may, as long as no published release holds it. */
+/** The operator's role may not update versions. This SQL function may, as long as no published release has them. */
 async function rewriteVersions(
   client: PoolClient,
   dataset: Dataset,

@@ -1,4 +1,4 @@
-// The rows of a query in batches, by a cursor of the transaction: none of them has to hold in memory as a whole.
+// Reads the rows of a query in batches through a cursor of the transaction, so that memory stays bounded.
 import type { PoolClient } from 'pg'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { identifier } from '../../storage/tables.ts'

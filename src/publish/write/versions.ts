@@ -1,4 +1,4 @@
-// New versions on their way into the database: closed, added and given their keys by the block, while the next is made.
+// Writes versions and keys to the database in blocks, with COPY, while the caller prepares the next block.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
@@ -6,20 +6,20 @@ import { from as copyFrom } from 'pg-copy-streams'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { escapeCopy, escapeJsonCopy, serialiseBody } from '../../storage/serialise-record.ts'
-import { contentColumns, OPEN, tablesOf } from '../../storage/tables.ts'
+import { contentColumns, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import type { NewVersion } from './compare.ts'
 
 const BLOCK_BYTES = 1 << 22
-/** Bytes that one unit of a JavaScript string takes at the most. */
-const LONGEST_UTF8 = 3
+/** The maximum number of UTF-8 bytes for one unit of a JavaScript string. */
+const MAX_UTF8_BYTES = 3
 
 export function createVersionWriter(client: PoolClient, dataset: Dataset, release: number) {
   const { version, key } = tablesOf(dataset)
   const columns = join(contentColumns(dataset))
-  const versions = createLines()
-  const keys = createLines()
+  const versions = createLineBuffer()
+  const keys = createLineBuffer()
   let replaced: number[] = []
-  let written: Promise<void> = Promise.resolve()
+  let pendingWrite: Promise<void> = Promise.resolve()
 
   async function writeBlock(closing: number[], newVersions: Buffer, newKeys: Buffer): Promise<void> {
     await closeVersions(client, dataset, release, closing)
@@ -31,42 +31,43 @@ export function createVersionWriter(client: PoolClient, dataset: Dataset, releas
     if (newKeys.length > 0) await copyIn(client, sql`copy ${key} (key, id) from stdin`, newKeys)
   }
 
-  /** Waits for the block before; the one handed over is written while the caller goes on. */
+  /** Waits for the previous block and starts to write the current one. */
   async function flush(): Promise<void> {
-    await written
+    await pendingWrite
     if (versions.bytes() === 0) return
-    written = writeBlock(replaced, versions.take(), keys.take())
-    // Awaited by the next flush: until then a failure is not an unhandled one.
-    written.catch(() => {})
+    pendingWrite = writeBlock(replaced, versions.take(), keys.take())
+    // The next flush awaits it and throws; until then this prevents an unhandled rejection.
+    pendingWrite.catch(() => {})
     replaced = []
   }
 
   return {
     async add(added: readonly NewVersion[]): Promise<void> {
-      for (const made of added) {
-        if (made.replaces) replaced.push(made.id)
-        if (made.newKey !== null) keys.add(`${escapeCopy(made.newKey)}\t${made.id}\n`)
-        versions.add(copyLine(made, release))
+      for (const newVersion of added) {
+        const { id, newKey, replaces } = newVersion
+        if (replaces) replaced.push(id)
+        if (newKey !== null) keys.add(`${escapeCopy(newKey)}\t${id}\n`)
+        versions.add(copyLine(newVersion, release))
       }
       if (versions.bytes() >= BLOCK_BYTES) await flush()
     },
     async end(): Promise<void> {
       await flush()
-      await written
+      await pendingWrite
     },
-    /** Waits until nothing is being written any more, whatever became of it. */
+    /** Waits for the block that is being written and ignores its error. */
     async stop(): Promise<void> {
-      await written.catch(() => {})
+      await pendingWrite.catch(() => {})
     },
   }
 }
 
-/** Ends the open versions of these records. */
+/** Closes the current versions of these records. */
 export async function closeVersions(client: PoolClient, dataset: Dataset, release: number, ids: readonly number[]) {
   if (ids.length === 0) return
   await client.query(sql`
     update ${tablesOf(dataset).version} set to_release = ${release}
-    where id = any(${ids}::bigint[]) and to_release = ${OPEN}`)
+    where id = any(${ids}::bigint[]) and to_release = ${NO_END_RELEASE}`)
 }
 
 export async function copyIn(client: PoolClient, statement: Sql, lines: Buffer): Promise<void> {
@@ -80,16 +81,16 @@ function copyLine({ row, content, contentSha256, id, revision, firstRelease }: N
   return `${line}\t${revision}\t${firstRelease}\t${release}\t\\\\x${contentSha256}\t${escapeJsonCopy(body)}\n`
 }
 
-/** Lines as bytes. Written one by one: joining them as text first costs twice the time. */
-function createLines() {
+/** Collects lines as bytes. Measured: joining them as text first takes twice the time. */
+function createLineBuffer() {
   let block = Buffer.allocUnsafe(1 << 16)
   let used = 0
   return {
     bytes: () => used,
     add(line: string) {
-      const room = line.length * LONGEST_UTF8
-      if (room > block.length - used) {
-        const larger = Buffer.allocUnsafe(Math.max(block.length * 2, used + room))
+      const needed = line.length * MAX_UTF8_BYTES
+      if (needed > block.length - used) {
+        const larger = Buffer.allocUnsafe(Math.max(block.length * 2, used + needed))
         block.copy(larger, 0, 0, used)
         block = larger
       }

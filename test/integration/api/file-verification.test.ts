@@ -21,7 +21,7 @@ describe('a damaged file is never sent', async () => {
       for (const method of ['GET', 'GET', 'HEAD']) {
         const response = await downloads.get(CSV, {}, method)
         if (method === 'GET')
-          assert.match(await assertProblem(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv is not/)
+          assert.match(await assertProblem(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv differs/)
         else assert.equal(response.status, 500)
       }
       assert.match(downloads.logged(), new RegExp(`hed-outbreaks-1\\.csv ${reason.source}`))
@@ -105,7 +105,7 @@ describe('a file is verified once', async () => {
     await utimes(downloads.pathOf(CSV), new Date(), new Date(2000))
     const response = await downloads.get(CSV)
     assert.equal(response.headers.get('retry-after'), '1')
-    assert.match(await assertProblem(response, 503, 'unavailable'), /still being checked/)
+    assert.match(await assertProblem(response, 503, 'unavailable'), /still being verified/)
     open()
     await wait(50)
     assert.deepEqual(await statuses(1), [200])

@@ -1,4 +1,4 @@
-// What a database of the fixture answers, byte for byte: what every later version of the program must answer too.
+// Reads the responses of a fixture's database as digests. Every later version of the program must give the same bytes.
 import assert from 'node:assert/strict'
 import { createSecretKey, hash } from 'node:crypto'
 import { pino } from 'pino'
@@ -21,7 +21,7 @@ export interface Answers {
 }
 
 const HOME = '/v2/hed-outbreaks'
-/** Addresses whose answer is promised for ever: records, alone and in pages, and their schema. */
+/** URLs whose responses must never change: records, single and in pages, and their schema. */
 const ADDRESSES = KEPT_RELEASES.flatMap((release) => [
   `/v1/hed-outbreaks/outbreaks?num=1000&release=${release}`,
   `/v1/hed-outbreaks/outbreaks?offset=3&num=4&release=${release}`,

@@ -1,5 +1,5 @@
-// A release survives changes of the schema. A database with releases and files, written by an earlier program, gets two
-// optional fields, one after the other, as a migration and a declaration add them: every earlier release reads as before.
+// Releases stay the same when the schema changes. A database with releases and files of an earlier program gets two optional
+// fields, one after the other, by a migration and a declaration: every earlier release reads as before.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -49,26 +49,26 @@ async function runSql(statements: string): Promise<void> {
   await client.end()
 }
 
-/** The dataset with one more field behind another one. */
-function addField({ content, ...rest }: Dataset, behind: string, name: string, field: Omit<Field, 'name'>): Dataset {
-  const fields = content.flatMap(({ name: own, ...known }): [string, Omit<Field, 'name'>][] =>
-    own === behind
+/** The dataset with one more field after the field `previous`. */
+function addField({ content, ...rest }: Dataset, previous: string, name: string, field: Omit<Field, 'name'>): Dataset {
+  const fields = content.flatMap(({ name: existingName, ...existing }): [string, Omit<Field, 'name'>][] =>
+    existingName === previous
       ? [
-          [own, known],
+          [existingName, existing],
           [name, field],
         ]
-      : [[own, known]],
+      : [[existingName, existing]],
   )
   return defineDataset({ ...rest, content: Object.fromEntries(fields) })
 }
 
-/** Every release of the fixture: digest, answers, and files made again from the database alone. */
+/** Asserts that every release of the fixture has the same digest, responses and files, exported again from the database. */
 async function assertFixture(dataset: Dataset): Promise<void> {
   assert.deepEqual(await readAnswers(url, dataset), answers)
   const again = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-again-'))
   try {
     for (const release of KEPT_RELEASES) {
-      // The store is empty, so that each file is written, and held against its recorded digest.
+      // The store is empty, so each file is written and compared with its recorded digest.
       const written = await exportRelease(operator, openFileStore(again), dataset, release)
       assert.ok(written.every((file) => file.written))
     }
@@ -82,13 +82,13 @@ async function assertFixture(dataset: Dataset): Promise<void> {
   }
 }
 
-/** The digest of a release from its records, as docs/verify-a-download.md says. */
+/** Computes the digest of a release from its records, as docs/verify-a-download.md describes. */
 function digestOf(records: readonly Record<string, unknown>[]): string {
   const chunks = [...Map.groupBy(records, ({ id }) => Math.floor((Number(id) - 1) / 100)).entries()].sort(
-    ([one], [other]) => one - other,
+    ([a], [b]) => a - b,
   )
-  const digests = chunks.map(([, own]) =>
-    hash('sha256', own.map((record) => `${JSON.stringify(record)}\n`).join(''), 'buffer'),
+  const digests = chunks.map(([, chunkRecords]) =>
+    hash('sha256', chunkRecords.map((record) => `${JSON.stringify(record)}\n`).join(''), 'buffer'),
   )
   return hash('sha256', Buffer.concat(digests))
 }
@@ -105,10 +105,10 @@ const steps: { name: string; type: string; value: string; dataset: Dataset; befo
   { name: 'cluster_name', type: 'text', value: 'Market', dataset: cluster, before: onset, index: true },
 ]
 
-test('the fixture reads as the program that wrote it answered', () => assertFixture(hedOutbreaks))
+test('the fixture gives the same responses as the program that wrote it', () => assertFixture(hedOutbreaks))
 
 for (const [i, { name, type, value, dataset, before, index }] of steps.entries()) {
-  /** The newest release before the field was added, and its rows. */
+  /** The latest release before the field was added, and its rows. */
   const last = 4 + i * 2
   const rows = i === 0 ? secondRows : thirdRows
 
@@ -118,17 +118,17 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
     await assertFixture(dataset)
   })
 
-  test(`${name}: the same records are no new release`, async () => {
+  test(`${name}: publishing the same records with a null field publishes nothing`, async () => {
     const summary = await publishRelease(
       operator,
       dataset,
       await writeNdjson(rows.map((row) => ({ ...row, [name]: null }))),
-      { confirmed: 200 },
+      { confirmedWithdrawn: 200 },
     )
     assert.deepEqual([summary.release, summary.unchanged], [last, true])
   })
 
-  test(`${name}: one value is one corrected record, and all others are null`, async () => {
+  test(`${name}: one value corrects one record, and the field is null in all others`, async () => {
     const changed = await writeChanges(last, [{ ...(rows[0] as Row), [name]: value }], [])
     const preview = await previewRelease(operator, dataset, changed)
     assert.deepEqual([preview.added, preview.corrected, preview.withdrawn], [0, 1, 0])
@@ -146,7 +146,7 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
       [value, ...records.slice(1).map(() => null)],
     )
     assert.equal(digestOf(records), routes.releases().at(-1)?.digest)
-    // Chunks, single versions and files say the same.
+    // Chunks, single versions and files have the same records.
     const { text: whole } = await routes.get('/v1/hed-outbreaks/outbreaks', { num: 1000 })
     const { text: filtered } = await routes.get('/v1/hed-outbreaks/outbreaks', {
       num: 1000,
@@ -167,14 +167,14 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
     )
     const [head = ''] = (await readFile(path.join(files, `hed-outbreaks-${release}.csv`), 'utf8')).split('\r\n')
     assert.deepEqual(head.split(','), names)
-    // The difference is the one record, with and without the field.
+    // Only the one record changed; it has the field only after the change.
     const [change, ...more] = await routes.walk(`${HOME}/changes`, { from: last })
     assert.deepEqual([change?.['id'], more.length], [1, 0])
     assert.equal(Object.hasOwn(change?.['before'] as object, name), false)
     assert.equal(Reflect.get(change?.['after'] as object, name), value)
   })
 
-  test(`${name}: a release that does not have the field says since when it exists`, async () => {
+  test(`${name}: a release without the field gives 400 and names the first release that has it`, async () => {
     const routes = await openRoutes({ dataset, url })
     const since = `Release 3 does not have the field ${name}; it was added in release ${last + 1}.`
     for (const [address, query, parameter] of [
@@ -202,11 +202,16 @@ for (const [i, { name, type, value, dataset, before, index }] of steps.entries()
     assert.deepEqual([(await facetsOf(3)).includes(name), (await facetsOf(last + 1)).includes(name)], [false, true])
   })
 
-  test(`${name}: the earlier program is refused, and a rollback goes through the contract of its target`, async () => {
+  test(`${name}: the earlier program cannot publish, and a rollback uses the contract of its target`, async () => {
     const older = publishRelease(operator, before, await writeNdjson(rows))
-    await assert.rejects(older, new RegExp(`breaks the contract of release ${last + 1}: ${name} was \\w+ and is gone`))
+    await assert.rejects(
+      older,
+      new RegExp(`breaks the contract of release ${last + 1}: ${name} was \\w+ and is removed`),
+    )
     const target = i === 0 ? 3 : 2
-    const { release } = await rollbackTo(operator, dataset, target, 'Back to before the field.', { confirmed: 2 })
+    const { release } = await rollbackTo(operator, dataset, target, 'Back to before the field.', {
+      confirmedWithdrawn: 2,
+    })
     assert.equal(release, last + 2)
     const routes = await openRoutes({ dataset, url })
     const contents = async (of: number) =>

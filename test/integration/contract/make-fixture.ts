@@ -1,6 +1,6 @@
-// Makes a fixture: a database with releases and files as this version of the program writes them, and what it answers.
-// `POSTGRES_BIN=/usr/lib/postgresql/15/bin node test/contract/make-fixture.ts NAME` once for a version of the contract;
-// a fixture that is committed is never made again, because later programs must read what this one wrote.
+// Creates a fixture: a database with releases and files as this version of the program writes them, and its responses.
+// Run once for a version: `POSTGRES_BIN=/usr/lib/postgresql/15/bin node test/integration/contract/make-fixture.ts NAME`.
+// A committed fixture is never created again, because later programs must read what this one wrote.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -18,7 +18,7 @@ import { type Answers, KEPT_RELEASES, readAnswers } from './answers.ts'
 import { changedRows, firstRows, secondRows, withdrawnKeys } from './rows.ts'
 
 const [name] = process.argv.slice(2)
-if (name === undefined || !/^[\w.-]+$/.test(name)) throw new Error('how is the fixture called?')
+if (name === undefined || !/^[\w.-]+$/.test(name)) throw new Error('give the name of the fixture')
 const directory = path.resolve(import.meta.dirname, name)
 mkdirSync(path.join(directory, 'files'), { recursive: true })
 
@@ -26,11 +26,11 @@ const cluster = await createCluster()
 try {
   await migrate(cluster.url)
   const operator = openDatabase({ url: cluster.url, role: 'outbreaks_operator' })
-  const publish = (input: string) => publishRelease(operator, hedOutbreaks, input, { confirmed: 1 })
+  const publish = (input: string) => publishRelease(operator, hedOutbreaks, input, { confirmedWithdrawn: 1 })
   await publish(await writeNdjson(firstRows))
   await publish(await writeNdjson(secondRows))
   await publish(await writeChanges(2, changedRows, withdrawnKeys))
-  await rollbackTo(operator, hedOutbreaks, 2, 'A source withdrew its report.', { confirmed: 1 })
+  await rollbackTo(operator, hedOutbreaks, 2, 'A source withdrew its report.', { confirmedWithdrawn: 1 })
   await pruneReleases(operator, hedOutbreaks, KEPT_RELEASES[0])
   const store = openFileStore(path.join(directory, 'files'))
   for (const release of KEPT_RELEASES) await exportRelease(operator, store, hedOutbreaks, release)

@@ -1,4 +1,4 @@
-// The records of the fixture: every kind of value, a series that falls, text that needs escaping, a record that comes back.
+// The records of the fixture: every kind of value, a decreasing series, text that needs escaping, a record that returns.
 import type { Row } from '../../fixtures/releases.ts'
 
 const chad = { event: 'Méningite_Chad_2022', country_code: 'TD', country: 'Chad', source_name: 'Ministère "Santé"' }
@@ -30,7 +30,7 @@ export const changedRows: readonly Row[] = [
 ]
 export const withdrawnKeys: readonly string[] = ['n7']
 
-/** What release 3 holds. */
+/** The records of release 3. */
 export const thirdRows: readonly Row[] = [
   ...new Map([...secondRows, ...changedRows].map((row) => [keyOf(row), row])).values(),
 ].filter((row) => !withdrawnKeys.includes(keyOf(row)))

@@ -1,4 +1,4 @@
-// The declaration and the DDL are the only two places that name the columns: they must say the same.
+// The declaration and the DDL both name the columns of a dataset and must agree.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
@@ -20,12 +20,12 @@ async function describeTable(table: string) {
 
 /** A later migration adds its column at the end of the table, wherever the declaration has the field. */
 const sortByName = <Named extends { name: string }>(named: readonly Named[]) =>
-  named.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  named.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 const declared = (dataset: Dataset) =>
   sortByName(dataset.fields.map((field) => ({ name: field.name, type: columnType(field), nullable: field.nullable })))
 
-/** What the record store keeps beside the fields. */
+/** Columns of the version table that are not fields. */
 const bookkeeping = ['from_release', 'to_release', 'content_sha256', 'body']
 
 for (const dataset of catalogue) {
@@ -36,7 +36,7 @@ for (const dataset of catalogue) {
     assert.equal(columns.length, fields.length + bookkeeping.length)
   })
 
-  test(`${dataset.name}: a column that differs is noticed`, async () => {
+  test(`${dataset.name}: an additional column is detected`, async () => {
     await client.query('begin')
     await client.query(`alter table ${dataset.table}_version add column unexpected text`)
     const columns = (await describeTable(`${dataset.table}_version`)).filter(({ name }) => !bookkeeping.includes(name))
@@ -45,4 +45,4 @@ for (const dataset of catalogue) {
   })
 }
 
-test('close', () => client.end())
+test('the connection closes', () => client.end())

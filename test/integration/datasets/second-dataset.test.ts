@@ -1,4 +1,4 @@
-// A second dataset lives beside the first: its tables come from its declaration, and no route or command knows its name.
+// A second dataset works like the first: its tables come from its declaration, and no route or command knows its name.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -38,7 +38,7 @@ const toRow = ({ key, copies, day, plant = 'North', remark }: Sample) => ({
   ...{ key, event: 'Poliovirus_Testland_2024', plant, counting: 'cumulative', copies, remark: remark ?? null },
   ...{ sampled_from: null, sampled_to: day, published: null, source_name: 'Laboratory A', more: { pump: 1 } },
 })
-const toText = (given: readonly Sample[]) => given.map((sample) => `${JSON.stringify(toRow(sample))}\n`).join('')
+const toText = (selected: readonly Sample[]) => selected.map((sample) => `${JSON.stringify(toRow(sample))}\n`).join('')
 
 const samples: Sample[] = [
   { key: 'a', copies: 10, day: '2024-01-01' },
@@ -47,7 +47,7 @@ const samples: Sample[] = [
   { key: 'd', copies: 7, day: '2024-01-01', plant: 'South' },
 ]
 
-test('its tables have the shape of those of the first dataset', async () => {
+test('its tables are of the same form as those of the first dataset', async () => {
   const describe = (table: string) =>
     runSql(`
       select replace(relname, '${table}', '') as name, relkind, relacl::text from pg_class
@@ -55,7 +55,7 @@ test('its tables have the shape of those of the first dataset', async () => {
   assert.deepEqual(await describe(wastewater.table), await describe(hedOutbreaks.table))
 })
 
-test('it is published, and the other dataset is not touched', async () => {
+test('it can be published independently of the first dataset', async () => {
   const other = await publishRelease(operator, hedOutbreaks, await writeNdjson([{ key: 'x' }]))
   assert.equal(other.release, 1)
   const text = toText(samples)
@@ -67,7 +67,7 @@ test('it is published, and the other dataset is not touched', async () => {
   await routes.refresh()
 })
 
-test('its records are read by cursor and by offset, whole or filtered', async () => {
+test('its records are read by cursor and by offset, with and without a filter', async () => {
   const records = await routes.walk(SAMPLES, { num: 2 })
   assert.deepEqual(
     Object.keys(records[0] ?? {}),
@@ -90,7 +90,7 @@ test('its records are read by cursor and by offset, whole or filtered', async ()
   await routes.assertProblem(SAMPLES, { country_code: 'FR' }, 400, 'unknown_parameter', 'country_code')
 })
 
-test('it has facets, a series, a schema and a citation, and no summaries of events', async () => {
+test('it has facets, series, a schema and a citation, but no summaries of events', async () => {
   const facets = JSON.parse((await routes.get(`${HOME}/facets`)).text) as Record<string, { values: unknown }>
   assert.deepEqual(Object.keys(facets), ['event', 'plant', 'counting', 'source_name'])
   assert.deepEqual(facets['plant']?.values, [
@@ -115,10 +115,10 @@ test('it has facets, a series, a schema and a citation, and no summaries of even
   assert.equal((await routes.inject(`${HOME}/events`)).statusCode, 404)
 })
 
-test('changes, history, rollback and pruning work for it as for the first', async () => {
+test('changes, history, rollback and pruning work as for the first dataset', async () => {
   const changed = await writeText('samples.ndjson', toText([{ key: 'c', copies: 35, day: '2024-01-15' }]), { base: 1 })
   await writeFile(path.join(changed, 'withdrawn.csv'), 'key\nd\n')
-  const second = await publishRelease(operator, wastewater, changed, { confirmed: 1 })
+  const second = await publishRelease(operator, wastewater, changed, { confirmedWithdrawn: 1 })
   assert.deepEqual([second.release, second.corrected, second.withdrawn], [2, 1, 1])
   await routes.refresh()
   const changes = await routes.walk(`${HOME}/changes`, { from: 1, to: 2 })

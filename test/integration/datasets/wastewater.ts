@@ -1,4 +1,4 @@
-// A second dataset, for tests only: small, and unlike outbreaks in every name that is not common to all datasets.
+// A small second dataset, for tests only. Its names differ from outbreaks wherever a dataset can choose them.
 import { hash } from 'node:crypto'
 import {
   boolean,
@@ -29,7 +29,7 @@ export const wastewater = defineDataset({
     day: 'sampled_to',
     reported: 'published',
     counts: ['copies'],
-    broken: 'line_break',
+    breakFlag: 'line_break',
     strata: ['counting'],
   },
   periods: [{ name: 'sampled', description: 'the days of sampling', first: 'sampled_from', last: 'sampled_to' }],
@@ -48,10 +48,10 @@ export const wastewater = defineDataset({
       }),
       'unbounded',
     ),
-    line_break: boolean('True where a cumulative count fell.'),
+    line_break: boolean('True where a cumulative count decreased.'),
     source_name: filterable(text('Laboratory.'), 'high'),
     remark: optional(text('Remark.')),
-    more: object('Whatever else the laboratory says.'),
+    more: object('Other fields of the laboratory.'),
   },
   rules: [
     {

@@ -1,4 +1,4 @@
-// Directories that hold only what differs from a release, and what publishing keeps beside the records.
+// Publishing a directory that has only changes, and what publishing stores besides the records: chunks, facets, events, breaks.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { checkRelease } from '../../../src/publish/validate/check-release.ts'
+import { validateRelease } from '../../../src/publish/validate/validate-release.ts'
 import { decodeChunk } from '../../../src/storage/chunk.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeChanges, writeNdjson } from '../../fixtures/releases.ts'
@@ -27,27 +27,26 @@ async function openStore() {
   return {
     database,
     bodies,
-    publish: (directory: string, confirmed = 0, dataset: Dataset = hedOutbreaks) =>
-      publishRelease(database, dataset, directory, { confirmed }),
+    publish: (directory: string, confirmedWithdrawn = 0, dataset: Dataset = hedOutbreaks) =>
+      publishRelease(database, dataset, directory, { confirmedWithdrawn }),
   }
 }
-const rowsOf = (count: number, more: Partial<Row> = {}): Row[] =>
-  Array.from({ length: count }, (_, i) => ({ key: `k${i}`, cases: i, ...more }))
+const createRows = (count: number): Row[] => Array.from({ length: count }, (_, i) => ({ key: `k${i}`, cases: i }))
 
 const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
 
-test('changes give the release that the whole would have given', async () => {
-  const [whole, parts] = [await openStore(), await openStore()]
-  const rows = rowsOf(250)
+test('a directory of changes gives the same release as a complete directory', async () => {
+  const [complete, changesOnly] = [await openStore(), await openStore()]
+  const rows = createRows(250)
   const next = [
     ...rows
       .filter(({ cases }) => cases !== 7 && cases !== 249)
       .map((row) => (row.cases === 3 ? { ...row, cases: 300 } : row)),
     { key: 'new', cases: 1 },
   ]
-  for (const { publish } of [whole, parts]) await publish(await writeNdjson(rows))
-  const snapshot = await whole.publish(await writeNdjson(next))
-  const changes = await parts.publish(
+  for (const { publish } of [complete, changesOnly]) await publish(await writeNdjson(rows))
+  const snapshot = await complete.publish(await writeNdjson(next))
+  const changes = await changesOnly.publish(
     await writeChanges(
       1,
       [
@@ -58,44 +57,54 @@ test('changes give the release that the whole would have given', async () => {
     ),
   )
   assert.deepEqual(changes, snapshot)
-  assert.deepEqual(await parts.bodies(2), await whole.bodies(2))
+  assert.deepEqual(await changesOnly.bodies(2), await complete.bodies(2))
   const digests = await Promise.all(
-    [whole, parts].map(({ database }) => database.query(sql`select number, digest from release order by number`)),
+    [complete, changesOnly].map(({ database }) =>
+      database.query(sql`select number, digest from release order by number`),
+    ),
   )
   assert.deepEqual(digests[0], digests[1])
 })
 
-test('changes to a release that is not the newest are refused', async () => {
+test('changes to a release that is not the latest are rejected', async () => {
   const { publish } = await openStore()
-  await publish(await writeNdjson(rowsOf(2)))
-  await publish(await writeNdjson(rowsOf(3)))
+  await publish(await writeNdjson(createRows(2)))
+  await publish(await writeNdjson(createRows(3)))
   for (const base of [1, 3])
-    await assert.rejects(publish(await writeChanges(base, rowsOf(1), [])), /changes to release \d, but the newest is 2/)
+    await assert.rejects(
+      publish(await writeChanges(base, createRows(1), [])),
+      /changes to release \d, but the latest release is 2/,
+    )
 })
 
-const refusals: [title: string, rows: Row[], gone: string[], message: RegExp][] = [
-  ['of a record the release does not hold', [], ['nobody'], /withdrawn\.csv:2: is not in release 1/],
-  ['of a record that is also brought', [{ key: 'k0' }], ['k0'], /withdrawn\.csv:2: is also brought/],
-  ['twice', [], ['k1', 'k1'], /withdrawn\.csv:3: is also brought, or withdrawn twice/],
+const invalidWithdrawals: [title: string, rows: Row[], withdrawn: string[], message: RegExp][] = [
+  ['of a record that the release does not have', [], ['unknown'], /withdrawn\.csv:2: is not in release 1/],
+  [
+    'of a record that also has a row',
+    [{ key: 'k0' }],
+    ['k0'],
+    /withdrawn\.csv:2: is withdrawn twice, or also has a row/,
+  ],
+  ['twice', [], ['k1', 'k1'], /withdrawn\.csv:3: is withdrawn twice/],
 ]
-for (const [title, rows, gone, message] of refusals) {
-  test(`a withdrawal ${title} is refused with its line`, async () => {
+for (const [title, rows, withdrawn, message] of invalidWithdrawals) {
+  test(`a withdrawal ${title} is rejected with its line`, async () => {
     const { publish } = await openStore()
-    await publish(await writeNdjson(rowsOf(50)))
-    await assert.rejects(publish(await writeChanges(1, rows, gone), gone.length), message)
+    await publish(await writeNdjson(createRows(50)))
+    await assert.rejects(publish(await writeChanges(1, rows, withdrawn), withdrawn.length), message)
   })
 }
 
-test('a list of withdrawals beside a whole release is refused', async () => {
-  const directory = await writeNdjson(rowsOf(1))
+test('a list of withdrawals in a complete directory is rejected', async () => {
+  const directory = await writeNdjson(createRows(1))
   await writeFile(path.join(directory, 'withdrawn.csv'), 'key\nk0\n')
   const { publish } = await openStore()
-  await assert.rejects(publish(directory), /belongs to a directory of changes/)
+  await assert.rejects(publish(directory), /only allowed in a directory of changes/)
 })
 
-test('the digest of a release is that of its chunks, and a chunk holds the records of its hundred ids', async () => {
+test('the digest of a release is that of its chunks, and a chunk has the records of its hundred ids', async () => {
   const { database, bodies, publish } = await openStore()
-  await publish(await writeNdjson(rowsOf(250)))
+  await publish(await writeNdjson(createRows(250)))
   await publish(await writeChanges(1, [{ key: 'k120', cases: 9999 }], ['k249']))
   for (const release of [1, 2]) {
     const chunks = await database.query<{
@@ -118,15 +127,15 @@ test('the digest of a release is that of its chunks, and a chunk holds the recor
     const texts = chunks.map((chunk) => decodeChunk({ ...chunk, crc32: Number(chunk.crc32) }).toString())
     const expected = await bodies(release)
     assert.equal(texts.join(',\n'), expected.join(',\n'))
-    // As anybody would compute it from the records: lines, grouped by the hundred ids.
+    // As a consumer computes it from the records: lines, grouped by a hundred ids.
     const groups = Map.groupBy(expected, (body) => Math.floor(((JSON.parse(body) as { id: number }).id - 1) / 100))
-    const leaves = [...groups.values()].map((group) =>
+    const chunkDigests = [...groups.values()].map((group) =>
       createHash('sha256')
         .update(`${group.join('\n')}\n`)
         .digest(),
     )
-    const [signed] = await database.query<{ digest: Buffer }>(sql`select digest from release where number = ${release}`)
-    assert.deepEqual(signed?.digest, createHash('sha256').update(Buffer.concat(leaves)).digest())
+    const [stored] = await database.query<{ digest: Buffer }>(sql`select digest from release where number = ${release}`)
+    assert.deepEqual(stored?.digest, createHash('sha256').update(Buffer.concat(chunkDigests)).digest())
   }
   const [rewritten] = await database.query<{ n: string }>(
     sql`select count(*) as n from hed_outbreak_chunk where from_release = 2`,
@@ -134,27 +143,27 @@ test('the digest of a release is that of its chunks, and a chunk holds the recor
   assert.equal(Number(rewritten?.n), 2)
 })
 
-test('every facet says how many records have its value, in every release', async () => {
+test('every facet has the number of records with its value, in every release', async () => {
   const { database, publish } = await openStore()
   const row = (i: number, event: string, more: Partial<Row> = {}): Row => ({ key: `k${i}`, event, ...more })
   await publish(await writeNdjson([row(0, 'A'), row(1, 'A'), row(2, 'B', { host: 'human' }), row(3, 'C')]))
   await publish(await writeNdjson([row(0, 'A'), row(1, 'B'), row(2, 'B'), row(4, 'D')]), 1)
-  await rollbackTo(database, hedOutbreaks, 1, 'Back.', { confirmed: 1 })
+  await rollbackTo(database, hedOutbreaks, 1, 'Back.', { confirmedWithdrawn: 1 })
   for (const release of [1, 2, 3]) {
     for (const field of hedOutbreaks.facets) {
       const counted = await database.query(sql`
         select ${sql([`"${field}"`])}::text collate "C" as value, count(*) as records from hed_outbreak_version
         where from_release <= ${release} and to_release > ${release} and ${sql([`"${field}"`])} is not null
         group by 1 order by 1`)
-      const kept = await database.query(sql`
+      const stored = await database.query(sql`
         select value, records from hed_outbreak_facet
         where field = ${field} and from_release <= ${release} and to_release > ${release} order by value`)
-      assert.deepEqual(kept, counted, `${field} in release ${release}`)
+      assert.deepEqual(stored, counted, `${field} in release ${release}`)
     }
   }
 })
 
-test('the summary of every event says what its records come to, in every release', async () => {
+test('the summary of every event agrees with its records, in every release', async () => {
   const { database, publish } = await openStore()
   const row = (i: number, more: Partial<Row>): Row => ({ key: `k${i}`, event: 'A', ...more })
   const first = [
@@ -165,13 +174,13 @@ test('the summary of every event says what its records come to, in every release
     row(4, { event: 'B', case_status: 'suspected' }),
   ]
   await publish(await writeNdjson(first))
-  // The largest count falls, a sum grows, and nothing of another series is touched.
+  // The largest count decreases, a sum increases, and no other series changes.
   await publish(
     await writeChanges(1, [row(1, { cases: 7, date_high: day(8) }), row(5, { cases: 3, count_kind: 'new' })], []),
   )
-  // A record goes from one event to another, the first day goes, and an event ends.
+  // A record moves to another event, the first day is withdrawn, and an event has no records left.
   await publish(await writeChanges(2, [row(3, { event: 'C' })], ['k0', 'k4']), 2)
-  await rollbackTo(database, hedOutbreaks, 1, 'Back.', { confirmed: 1 })
+  await rollbackTo(database, hedOutbreaks, 1, 'Back.', { confirmedWithdrawn: 1 })
   const summaries = async (release: number) =>
     database.query(sql`
       select event, body::json->'records' as records, body::json->>'first_day' as first, body::json->>'last_day' as last,
@@ -209,16 +218,16 @@ const point = (n: number, cases: number | null, more: Partial<Row> = {}): Row =>
 const breaks = (bodies: readonly string[]) =>
   bodies.map((body) => (JSON.parse(body) as { series_break: boolean }).series_break)
 
-test('a cumulative count that falls is a warning and sets the break', async () => {
+test('a cumulative count that decreases gives a warning and sets the break', async () => {
   const { publish, bodies, database } = await openStore()
   const rows = [point(1, 5), point(2, 9), point(3, null), point(4, 7), point(5, 8), point(6, 3, { count_kind: 'new' })]
   const directory = await writeNdjson(rows)
-  const report = await checkRelease(hedOutbreaks, directory)
+  const report = await validateRelease(hedOutbreaks, directory)
   assert.deepEqual(
     report.findings.map(({ line, column, rule, severity }) => [line, column, rule, severity]),
     [[4, 'cases', 'series_falls', 'warning']],
   )
-  assert.match(report.findings[0]?.message ?? '', /falls from 9 to 7/)
+  assert.match(report.findings[0]?.message ?? '', /decreases from 9 to 7/)
   assert.equal((await publish(directory)).warnings, 1)
   assert.deepEqual(breaks(await bodies(1)), [false, false, false, true, false, false])
   assert.equal((await publish(directory)).unchanged, true)
@@ -226,18 +235,18 @@ test('a cumulative count that falls is a warning and sets the break', async () =
   assert.deepEqual(release, { warnings: { series_falls: 1 } })
 })
 
-test('a series that is not in the order of its days cannot be judged, and it says so', async () => {
-  const report = await checkRelease(hedOutbreaks, await writeNdjson([point(2, 9), point(1, 5), point(3, 7)]))
+test('a series that is not in the order of its days gives the warning that it is not checked', async () => {
+  const report = await validateRelease(hedOutbreaks, await writeNdjson([point(2, 9), point(1, 5), point(3, 7)]))
   assert.deepEqual(
     report.findings.map(({ line, rule }) => [line, rule]),
     [[2, 'series_order']],
   )
 })
 
-test('among changes a count is compared with what is published before it', async () => {
+test('a count in a directory of changes is compared with the published counts before it', async () => {
   const { publish, bodies } = await openStore()
   await publish(await writeNdjson([point(1, 5), point(2, 9)]))
-  // The correction of the last point is no fall; the new point behind it is one, against the corrected count.
+  // The correction of the last point is no decrease. The new point after it is one, compared with the corrected count.
   const summary = await publish(await writeChanges(1, [point(2, 8), point(3, 6)], []))
   assert.equal(summary.warnings, 1)
   assert.deepEqual(breaks(await bodies(2)), [false, false, true])
@@ -245,7 +254,7 @@ test('among changes a count is compared with what is published before it', async
   assert.deepEqual(breaks(await bodies(3)), [false, false, true, true])
 })
 
-test('among changes each row is compared with the point before its own day, in its own series', async () => {
+test('each row of a directory of changes is compared with the previous day of its own series', async () => {
   const { publish, bodies } = await openStore()
   const other = (n: number, cases: number) => point(n, cases, { key: `o${n}`, source_name: 'Other' })
   await publish(await writeNdjson([point(1, 5), point(3, 9), other(1, 50), other(3, 90), point(5, 20), point(8, 30)]))
@@ -254,7 +263,7 @@ test('among changes each row is compared with the point before its own day, in i
   assert.deepEqual(breaks(await bodies(2)).slice(6), [true, true, false, false])
 })
 
-test('an event nobody knew is said, with the one it may be a slip for', async () => {
+test('a new event gives a warning, which names a known event with a similar name', async () => {
   const { database, publish } = await openStore()
   await publish(await writeNdjson([{ key: 'a', event: 'Cholera_Chad_2020' }]))
   const preview = await previewRelease(
@@ -269,30 +278,33 @@ test('an event nobody knew is said, with the one it may be a slip for', async ()
   assert.deepEqual(
     preview.findings.map(({ line, rule, message }) => [line, rule, message]),
     [
-      [2, 'new_event', 'is an event no earlier record has; is it Cholera_Chad_2020?'],
-      [3, 'new_event', 'is an event no earlier record has'],
+      [2, 'new_event', 'is a new event; did you mean Cholera_Chad_2020?'],
+      [3, 'new_event', 'is a new event'],
     ],
   )
 })
 
-test('a declaration that drops, renames or retypes a published field is refused; one that adds is not', async () => {
+test('a declaration that removes or retypes a published field is rejected; an unchanged one is not', async () => {
   const { publish } = await openStore()
-  await publish(await writeNdjson(rowsOf(1)))
+  await publish(await writeNdjson(createRows(1)))
   const { content, ...rest } = hedOutbreaks
   const declare = (fields: typeof content) =>
     defineDataset({ ...rest, content: Object.fromEntries(fields.map(({ name, ...field }) => [name, field])) })
-  const dropped = declare(content.filter(({ name }) => name !== 'note'))
+  const removed = declare(content.filter(({ name }) => name !== 'note'))
   const retyped = declare(
     content.map((field) => (field.name === 'cases' ? { ...field, kind: 'text' as const } : field)),
   )
-  const directory = await writeNdjson(rowsOf(2))
-  await assert.rejects(publish(directory, 0, dropped), /contract of release 1: note was text and is gone/)
-  await assert.rejects(publish(directory, 0, retyped), /cases was integer and is text/)
+  const directory = await writeNdjson(createRows(2))
+  await assert.rejects(publish(directory, 0, removed), /contract of release 1: note was text and is removed/)
+  await assert.rejects(publish(directory, 0, retyped), /cases was integer and is now text/)
   assert.equal((await publish(directory, 0, declare(content))).release, 2)
 })
 
-test('a release.json with a word nobody knows is refused', async () => {
+test('a release.json with an unknown property or reason is rejected', async () => {
   const { publish } = await openStore()
   for (const manifest of [{ reasons: { corrected: 'because' } }, { base: 0 }, { colour: 'red' }])
-    await assert.rejects(publish(await writeNdjson(rowsOf(1), manifest)), /release\.json must hold title and licence/)
+    await assert.rejects(
+      publish(await writeNdjson(createRows(1), manifest)),
+      /release\.json must have title and licence/,
+    )
 })

@@ -1,8 +1,8 @@
-// Long sequences of operator commands, drawn at random, against a model that knows what each release must hold.
+// Long random sequences of operator commands, compared with a model of what each release contains.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../seed.ts'
-import { apply, type Command, type Contents, type Model, newestOf, openWorld, type World } from './command-world.ts'
+import { apply, type Command, type Contents, latestOf, type Model, openWorld, type World } from './command-world.ts'
 
 const RUNS = 6
 const COMMANDS = 14
@@ -10,10 +10,10 @@ const keys = Array.from({ length: 30 }, (_, i) => `k${String(i).padStart(3, '0')
 const contents = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...keys), fc.nat(9)), { minLength: 1, maxLength: 30, selector: ([key]) => key })
   .map((entries): Contents => new Map(entries))
-/** A number that names one of the releases there are when the command is given. */
-const place = fc.nat(20)
+/** A random number from which a command chooses one of the existing releases or records. */
+const choice = fc.nat(20)
 
-/** A command that is only complete once it is known which releases there are. */
+/** A command that depends on the releases that exist when it runs. */
 type Draft = (model: Model) => Command | null
 
 const drafts = {
@@ -21,26 +21,26 @@ const drafts = {
     (drawn): Draft =>
       () => ({ kind: 'publish', contents: drawn }),
   ),
-  change: fc.tuple(contents, place, place).map(
-    ([drawn, gone, amount]): Draft =>
+  change: fc.tuple(contents, choice, choice).map(
+    ([drawn, remainder, amount]): Draft =>
       (model) => {
-        const held = [...newestOf(model).keys()]
+        const current = [...latestOf(model).keys()]
         const changed = new Map([...drawn].slice(0, 1 + (amount % 4)))
-        const leaving = held.filter((key, i) => i % 7 === gone % 7 && !changed.has(key))
-        // A release without records is refused; the model does not know that.
-        if (leaving.length === held.length) return null
-        return { kind: 'change', base: model.releases.length, changed, gone: leaving }
+        const withdrawn = current.filter((key, i) => i % 7 === remainder % 7 && !changed.has(key))
+        // A release without records is rejected; the model does not know that.
+        if (withdrawn.length === current.length) return null
+        return { kind: 'change', base: model.releases.length, changed, withdrawn }
       },
   ),
-  rollback: place.map(
+  rollback: choice.map(
     (drawn): Draft =>
       ({ releases }) => ({ kind: 'rollback', to: 1 + (drawn % (releases.length + 1)) }),
   ),
-  prune: place.map(
+  prune: choice.map(
     (drawn): Draft =>
       ({ releases }) => ({ kind: 'prune', before: 1 + (drawn % (releases.length + 1)) }),
   ),
-  export: place.map(
+  export: choice.map(
     (drawn): Draft =>
       ({ releases }) => ({ kind: 'export', release: 1 + (drawn % (releases.length + 1)) }),
   ),
@@ -73,7 +73,7 @@ class Step implements fc.AsyncCommand<{ now: Model }, World> {
   }
 }
 
-test('whatever the operator does, every kept release reads as it was published', async () => {
+test('after any sequence of commands every kept release reads as it was published', async () => {
   const steps = Object.entries(drafts).map(([name, draft]) => draft.map((drawn) => new Step(name, drawn)))
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands: COMMANDS, size: 'max' }), async (commands) => {

@@ -1,5 +1,5 @@
-// Every pair of operator commands, one after the other in both orders and both at once, while clients walk by cursor, by
-// date, by offset and with a filter. A walk reads one release whole or is told that it was pruned.
+// Every pair of operator commands, one after the other and both at once, while clients walk by cursor, by date, by offset
+// and with a filter. A walk reads one complete release or gets the error that it was pruned.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { HOME } from '../../fixtures/routes.ts'
@@ -8,8 +8,8 @@ import {
   type Command,
   type Contents,
   isEqual,
+  latestOf,
   type Model,
-  newestOf,
   ofSource,
   openWorld,
   type World,
@@ -21,15 +21,15 @@ type Kind = (typeof KINDS)[number]
 const NUM = 25
 
 const keyOf = (number: number) => `k${String(number).padStart(3, '0')}`
-const first: Contents = new Map(Array.from({ length: 80 }, (_, i) => [keyOf(i), i]))
+const initialContents: Contents = new Map(Array.from({ length: 80 }, (_, i) => [keyOf(i), i]))
 
-/** What an operator would do next, seen from the model. Withdraws less than what must be confirmed. */
+/** The next command of an operator, given the model. It withdraws too few records to need a confirmation. */
 function plan(kind: Kind, model: Model, round: number): Command {
-  const keys = [...newestOf(model).keys()].sort()
-  const pick = (place: number) => keys[(place + round * 7) % keys.length] as string
+  const keys = [...latestOf(model).keys()].sort()
+  const pick = (index: number) => keys[(index + round * 7) % keys.length] as string
   switch (kind) {
     case 'publish': {
-      const contents = new Map(newestOf(model))
+      const contents = new Map(latestOf(model))
       contents.delete(pick(0))
       contents.set(pick(5), 1000 + round)
       contents.set(keyOf(100 + round * 2), round)
@@ -37,7 +37,7 @@ function plan(kind: Kind, model: Model, round: number): Command {
     }
     case 'change':
       return {
-        ...{ kind, base: model.releases.length, gone: [pick(2)] },
+        ...{ kind, base: model.releases.length, withdrawn: [pick(2)] },
         changed: new Map([
           [pick(9), 2000 + round],
           [keyOf(101 + round * 2), round],
@@ -58,7 +58,7 @@ function plan(kind: Kind, model: Model, round: number): Command {
 async function openStore(): Promise<{ world: World; model: Model }> {
   const world = await openWorld()
   let model: Model = { releases: [], oldestKept: 1 }
-  for (const command of [{ kind: 'publish', contents: first } as const, null, null]) {
+  for (const command of [{ kind: 'publish', contents: initialContents } as const, null, null]) {
     const given: Command = command ?? plan('change', model, 40 + model.releases.length)
     assert.ok(await world.run(given))
     model = apply(model, given) as Model
@@ -70,10 +70,10 @@ async function openStore(): Promise<{ world: World; model: Model }> {
 const today = () => new Date().toISOString().slice(0, 10)
 const byCursor = ({ cursor }: { cursor: string | null }) => (cursor === null ? null : { page: cursor })
 
-/** Walks over the newest release that read their first page now and a further one only after each `advance`, then the rest. */
+/** Starts walks over the latest release. They read the first page now, one more page after each `advance`, then the rest. */
 function startWalks(world: World, { releases }: Model, stages: number) {
   const release = releases.length
-  const whole = newestOf({ releases, oldestKept: 1 })
+  const expectedAll = latestOf({ releases, oldestKept: 1 })
   const v2 = `${HOME}/outbreaks`
   const gates = Array.from({ length: stages }, () => Promise.withResolvers<void>())
   const pace = async (pagesRead: number) => {
@@ -82,16 +82,16 @@ function startWalks(world: World, { releases }: Model, stages: number) {
   const byOffset = ({ data, read }: { data: readonly unknown[]; read: number }) =>
     data.length < NUM ? null : { offset: read }
   const walks: [string, Promise<Contents | 'pruned'>, Contents][] = [
-    ['by cursor', walkPages(world, v2, { num: NUM, release }, byCursor, pace), whole],
-    ['by date', walkPages(world, v2, { num: NUM, release: today() }, byCursor, pace), whole],
-    ['by offset', walkPages(world, '/v1/hed-outbreaks/outbreaks', { num: NUM, release }, byOffset, pace), whole],
+    ['by cursor', walkPages(world, v2, { num: NUM, release }, byCursor, pace), expectedAll],
+    ['by date', walkPages(world, v2, { num: NUM, release: today() }, byCursor, pace), expectedAll],
+    ['by offset', walkPages(world, '/v1/hed-outbreaks/outbreaks', { num: NUM, release }, byOffset, pace), expectedAll],
     [
       'with a filter',
       walkPages(world, v2, { num: NUM, release, source_name: 'Ministry' }, byCursor, pace),
-      ofSource(whole, 'Ministry'),
+      ofSource(expectedAll, 'Ministry'),
     ],
   ]
-  // What fails before it is awaited is reported when it is.
+  // A walk that fails before it is awaited is reported when it is awaited.
   for (const [, walk] of walks) walk.catch(() => {})
   let stage = 0
   return {
@@ -99,25 +99,25 @@ function startWalks(world: World, { releases }: Model, stages: number) {
     async finish(mayBePruned: boolean) {
       for (const [name, walk, expected] of walks) {
         const read = await walk
-        if (read === 'pruned') assert.ok(mayBePruned, `the walk ${name} was told that its release is pruned`)
-        else assert.ok(isEqual(read, expected), `the walk ${name} read something else than its release`)
+        if (read === 'pruned') assert.ok(mayBePruned, `the walk ${name} got the error that its release is pruned`)
+        else assert.ok(isEqual(read, expected), `the walk ${name} did not read exactly its release`)
       }
     },
   }
 }
 
 describe('one after the other', () => {
-  for (const one of KINDS) {
-    test(`${one}, then each command`, async (t) => {
+  for (const first of KINDS) {
+    test(`${first}, then each command`, async (t) => {
       let { world, model } = await openStore()
-      for (const [round, other] of KINDS.entries())
-        await t.test(`${one}, then ${other}`, async () => {
+      for (const [round, second] of KINDS.entries())
+        await t.test(`${first}, then ${second}`, async () => {
           const walked = model
           const walks = startWalks(world, walked, 2)
-          for (const kind of [one, other]) {
+          for (const kind of [first, second]) {
             const command = plan(kind, model, round)
             const expected = apply(model, command)
-            assert.equal(await world.run(command), expected !== null, `${kind} of ${one} and ${other}`)
+            assert.equal(await world.run(command), expected !== null, `${kind} of ${first} and ${second}`)
             model = expected ?? model
             await world.assertModel(model)
             walks.advance()
@@ -128,16 +128,16 @@ describe('one after the other', () => {
   }
 })
 
-/** Every model that the two commands may lead to: in either order, and with either refused because the other was at work. */
+/** Every model that the two commands may lead to: in either order, and with either rejected because the other was running. */
 function outcomes(model: Model, commands: readonly [Command, Command]): { ran: readonly boolean[]; model: Model }[] {
   const run = (order: readonly number[]) => {
     let now = model
     const ran = [false, false]
-    for (const place of order) {
-      const next = apply(now, commands[place] as Command)
+    for (const index of order) {
+      const next = apply(now, commands[index] as Command)
       if (next !== null) {
         now = next
-        ran[place] = true
+        ran[index] = true
       }
     }
     return { ran, model: now }
@@ -145,32 +145,32 @@ function outcomes(model: Model, commands: readonly [Command, Command]): { ran: r
   return [run([0, 1]), run([1, 0]), run([0]), run([1])]
 }
 
-/** The model that describes the store; throws where none does. */
+/** The model that describes the store. Throws if none does. */
 async function findModel(world: World, models: readonly Model[]): Promise<Model> {
-  const faults: unknown[] = []
+  const errors: unknown[] = []
   for (const model of models) {
     try {
       await world.assertModel(model)
       return model
     } catch (error) {
-      faults.push(error)
+      errors.push(error)
     }
   }
-  throw faults[0]
+  throw errors[0]
 }
 
 describe('both at once', () => {
-  for (const [i, one] of KINDS.entries()) {
-    test(`${one} beside each command`, async (t) => {
+  for (const [i, first] of KINDS.entries()) {
+    test(`${first} during each command`, async (t) => {
       let { world, model } = await openStore()
-      for (const [round, other] of KINDS.slice(i).entries())
-        await t.test(`${one} beside ${other}`, async () => {
-          const commands: [Command, Command] = [plan(one, model, round), plan(other, model, round + 3)]
+      for (const [round, second] of KINDS.slice(i).entries())
+        await t.test(`${first} during ${second}`, async () => {
+          const commands: [Command, Command] = [plan(first, model, round), plan(second, model, round + 3)]
           const walks = startWalks(world, model, 2)
           walks.advance()
           const ran = await Promise.all(commands.map((command) => world.run(command)))
           const possible = outcomes(model, commands).filter((outcome) => outcome.ran.join() === ran.join())
-          assert.ok(possible.length > 0, `${one} beside ${other}: ${ran.join()}`)
+          assert.ok(possible.length > 0, `${first} during ${second}: ${ran.join()}`)
           const before = model
           model = await findModel(
             world,
@@ -178,7 +178,7 @@ describe('both at once', () => {
           )
           walks.advance()
           await walks.finish(model.oldestKept > before.releases.length)
-          t.diagnostic(`${one} ${ran[0] ? 'done' : 'refused'}, ${other} ${ran[1] ? 'done' : 'refused'}`)
+          t.diagnostic(`${first} ${ran[0] ? 'done' : 'rejected'}, ${second} ${ran[1] ? 'done' : 'rejected'}`)
         })
     })
   }

@@ -1,5 +1,5 @@
-// A small store with everything an operator's commands touch, and a model that knows what each release must hold.
-// A model is pure: a command that the operator may give turns it into the next one, or is refused.
+// A small store on which tests run operator commands, and a model of what each release contains.
+// The model is pure: a command gives the next model, or null if it must be rejected.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -27,15 +27,20 @@ export interface Model {
 
 export type Command =
   | { readonly kind: 'publish'; readonly contents: Contents }
-  | { readonly kind: 'change'; readonly base: number; readonly changed: Contents; readonly gone: readonly string[] }
+  | {
+      readonly kind: 'change'
+      readonly base: number
+      readonly changed: Contents
+      readonly withdrawn: readonly string[]
+    }
   | { readonly kind: 'rollback'; readonly to: number }
   | { readonly kind: 'prune'; readonly before: number }
   | { readonly kind: 'export'; readonly release: number }
   | { readonly kind: 'migrate' }
 
-export const newestOf = ({ releases }: Model): Contents => releases.at(-1) ?? new Map()
+export const latestOf = ({ releases }: Model): Contents => releases.at(-1) ?? new Map()
 
-/** The model after the command; null where the command must be refused. */
+/** The model after the command, or null if the command must be rejected. */
 export function apply(model: Model, command: Command): Model | null {
   const { releases, oldestKept } = model
   const isKept = (release: number) => release >= oldestKept && release <= releases.length
@@ -44,8 +49,8 @@ export function apply(model: Model, command: Command): Model | null {
       return addRelease(model, command.contents)
     case 'change': {
       if (command.base !== releases.length) return null
-      const next = new Map([...newestOf(model), ...command.changed])
-      for (const key of command.gone) if (!next.delete(key)) return null
+      const next = new Map([...latestOf(model), ...command.changed])
+      for (const key of command.withdrawn) if (!next.delete(key)) return null
       return addRelease(model, next)
     }
     case 'rollback':
@@ -60,16 +65,16 @@ export function apply(model: Model, command: Command): Model | null {
   }
 }
 
-/** A release that would equal the newest one is not published. */
+/** A release that equals the latest one is not published. */
 const addRelease = (model: Model, contents: Contents): Model =>
-  model.releases.length > 0 && isEqual(newestOf(model), contents)
+  model.releases.length > 0 && isEqual(latestOf(model), contents)
     ? model
     : { ...model, releases: [...model.releases, contents] }
 
-export const isEqual = (one: Contents, other: Contents): boolean =>
-  one.size === other.size && [...one].every(([key, cases]) => other.get(key) === cases)
+export const isEqual = (left: Contents, right: Contents): boolean =>
+  left.size === right.size && [...left].every(([key, cases]) => right.get(key) === cases)
 
-/** Half of the records have each source, so that a filter finds a part of every page. */
+/** Each source has half of the records, so that a filter matches part of every page. */
 const SOURCES = ['Ministry', 'Laboratory'] as const
 const sourceOf = (key: string) => SOURCES[Number(key.slice(1)) % 2] as string
 export const ofSource = (contents: Contents, source: string): Contents =>
@@ -93,20 +98,20 @@ export async function openWorld() {
   const commands: { [Kind in Command['kind']]: (command: Extract<Command, { kind: Kind }>) => Promise<unknown> } = {
     publish: async ({ contents }) =>
       publishRelease(operator, hedOutbreaks, await writeNdjson(toRows(contents)), {
-        confirmed: await countGone(contents),
+        confirmedWithdrawn: await countWithdrawn(contents),
       }),
-    change: async ({ base, changed, gone }) =>
-      publishRelease(operator, hedOutbreaks, await writeChanges(base, toRows(changed), gone), {
-        confirmed: gone.length,
+    change: async ({ base, changed, withdrawn }) =>
+      publishRelease(operator, hedOutbreaks, await writeChanges(base, toRows(changed), withdrawn), {
+        confirmedWithdrawn: withdrawn.length,
       }),
     rollback: async ({ to }) =>
-      rollbackTo(operator, hedOutbreaks, to, 'A test takes it back.', { confirmed: await countGone(to) }),
+      rollbackTo(operator, hedOutbreaks, to, 'A test rolls back.', { confirmedWithdrawn: await countWithdrawn(to) }),
     prune: ({ before }) => pruneReleases(operator, hedOutbreaks, before),
     export: ({ release }) => exportRelease(operator, store, hedOutbreaks, release),
     migrate: () => migrate(routes.url),
   }
 
-  /** Other tests may use the machine: a round that takes too long is tried again. */
+  /** Other tests may use the machine: a refresh that takes too long is tried again. */
   async function refresh(tries = 10): Promise<void> {
     await routes.refresh().catch((error: unknown) => {
       if (tries === 0) throw error
@@ -114,8 +119,8 @@ export async function openWorld() {
     })
   }
 
-  /** How many records of the newest release the next one, given or an earlier one, leaves out: what an operator confirms. */
-  async function countGone(next: Contents | number): Promise<number> {
+  /** The number of records of the latest release that the next one withdraws. `next` is its contents or an earlier release. */
+  async function countWithdrawn(next: Contents | number): Promise<number> {
     await refresh()
     const newest = routes.releases().at(-1)
     const known = typeof next !== 'number' || routes.releases()[next - 1]?.prunedAt === null
@@ -132,7 +137,7 @@ export async function openWorld() {
     ...routes,
     refresh,
     readRelease,
-    /** False where the command was refused in a sentence for the operator. */
+    /** False if the command was rejected with an OperatorError. */
     async run(command: Command): Promise<boolean> {
       try {
         await (commands[command.kind] as (given: Command) => Promise<unknown>)(command)
@@ -142,7 +147,7 @@ export async function openWorld() {
         throw error
       }
     },
-    /** Every release reads as the model says, and every pair of releases differs as the model says. */
+    /** Asserts that every release, and the changes between successive releases, agree with the model. */
     async assertModel({ releases, oldestKept }: Model): Promise<void> {
       await refresh()
       assert.equal(routes.releases().length, releases.length)
@@ -162,8 +167,8 @@ export async function openWorld() {
 
   async function assertChanges(from: number, earlier: Contents, later: Contents): Promise<void> {
     const changes = await routes.walk(`${HOME}/changes`, { from, to: from + 1, num: 7 })
-    const told = changes.map(({ change, before: was, after: is }) => {
-      const { note } = (is ?? was) as { note: string }
+    const actual = changes.map(({ change, before, after: afterwards }) => {
+      const { note } = (afterwards ?? before) as { note: string }
       return `${note} ${String(change)}`
     })
     const expected = [...new Set([...earlier.keys(), ...later.keys()])].flatMap((key) => {
@@ -171,17 +176,16 @@ export async function openWorld() {
       if (!later.has(key)) return [`${key} withdrawn`]
       return earlier.get(key) === later.get(key) ? [] : [`${key} corrected`]
     })
-    assert.deepEqual(told.sort(), expected.sort(), `changes from ${from}`)
+    assert.deepEqual(actual.sort(), expected.sort(), `changes from ${from}`)
   }
 }
 
 export const toContents = (records: readonly Record<string, unknown>[]): Contents =>
   sorted(new Map(records.map(({ note, cases }) => [note as string, cases as number])))
 
-export const sorted = (contents: Contents): Contents =>
-  new Map([...contents].sort(([one], [other]) => (one < other ? -1 : 1)))
+export const sorted = (contents: Contents): Contents => new Map([...contents].sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** What a walk read, page by page, or that its release was pruned on the way. `pace` is waited for before each further page. */
+/** The records that a walk read, or 'pruned' if its release was pruned during the walk. Awaits `pace` before each page. */
 export async function walkPages(
   world: World,
   address: string,
@@ -191,16 +195,16 @@ export async function walkPages(
 ): Promise<Contents | 'pruned'> {
   const records: Record<string, unknown>[] = []
   let pages = 0
-  for (let place: Query | null = {}; place !== null; ) {
+  for (let position: Query | null = {}; position !== null; ) {
     await pace(pages++)
-    const response = await world.inject(address, { ...query, ...place })
+    const response = await world.inject(address, { ...query, ...position })
     if (response.statusCode === 410) return 'pruned'
     assert.equal(response.statusCode, 200, response.body)
     const body = response.json<unknown>()
     const data = (Array.isArray(body) ? body : (body as { data: unknown[] }).data) as Record<string, unknown>[]
     records.push(...data)
     const cursor = Array.isArray(body) ? null : (body as { next_page: string | null }).next_page
-    place = next({ data, read: records.length, cursor })
+    position = next({ data, read: records.length, cursor })
   }
   return toContents(records)
 }

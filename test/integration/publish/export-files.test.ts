@@ -1,4 +1,4 @@
-// The files of a release: every record of it in every format, the same bytes always, written again where they are damaged.
+// The files of a release have every record in every format and always the same bytes. Damaged files are written again.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
@@ -45,7 +45,7 @@ const rows: Row[] = [
   },
 ]
 
-async function openEverything() {
+async function openStore() {
   const url = await createTestDatabase()
   const operator = openDatabase({ url, role: 'outbreaks_operator', connections: 2 })
   const superuser = new pg.Client(url)
@@ -61,7 +61,7 @@ async function openEverything() {
     exportTo,
     export: (release = 1) => exportTo(directory, release),
     publish: async (input: readonly Row[]) =>
-      publishRelease(operator, hedOutbreaks, await writeNdjson(input), { confirmed: 1 }),
+      publishRelease(operator, hedOutbreaks, await writeNdjson(input), { confirmedWithdrawn: 1 }),
     read: (name: string) => readFile(path.join(directory, name)),
     recorded: () =>
       operator.query<{ name: string; release: number }>(
@@ -77,50 +77,50 @@ async function newDirectory(): Promise<string> {
   return directory
 }
 
-describe('a release of strange records', async () => {
-  const here = await openEverything()
+describe('the files of a release with difficult values', async () => {
+  const store = await openStore()
   let bodies: string[]
   before(async () => {
-    await here.publish(rows)
-    await here.export()
-    bodies = (await here.operator.query<{ body: string }>(sql`select body from hed_outbreak_version order by id`)).map(
+    await store.publish(rows)
+    await store.export()
+    bodies = (await store.operator.query<{ body: string }>(sql`select body from hed_outbreak_version order by id`)).map(
       ({ body }) => body,
     )
   })
   const records = () => bodies.map((body) => JSON.parse(body) as Record<string, unknown>)
 
-  test('is the same in every format as it is in the API: every value, type and null', async () => {
-    const [csv, ndjson, parquet] = await Promise.all(NAMES.map(here.read))
+  test('have the same values, types and nulls in every format as the API', async () => {
+    const [csv, ndjson, parquet] = await Promise.all(NAMES.map(store.read))
     assert.equal(String(ndjson), bodies.map((body) => `${body}\n`).join(''))
     assert.deepEqual(readNdjsonFile(ndjson as Buffer), records())
     assert.deepEqual(readCsvFile(hedOutbreaks, csv as Buffer), records())
     assert.deepEqual(await readParquetFile(hedOutbreaks, parquet as Buffer), records())
   })
 
-  test('is recorded with what proves that its files are whole', async () => {
-    const recorded = await here.recorded()
+  test('are recorded with their size and SHA-256', async () => {
+    const recorded = await store.recorded()
     const expected = await Promise.all(
       NAMES.map(async (name, i) => {
-        const bytes = await here.read(name)
+        const bytes = await store.read(name)
         const media_type = ['text/csv; charset=utf-8', 'application/x-ndjson', 'application/vnd.apache.parquet'][i]
-        const proof = { bytes: bytes.length, sha256: hash('sha256', bytes) }
-        return { name, release: 1, media_type, records: rows.length, ...proof }
+        const fingerprint = { bytes: bytes.length, sha256: hash('sha256', bytes) }
+        return { name, release: 1, media_type, records: rows.length, ...fingerprint }
       }),
     )
     assert.deepEqual(recorded, expected)
-    assert.deepEqual((await readdir(here.directory)).sort(), NAMES)
+    assert.deepEqual((await readdir(store.directory)).sort(), NAMES)
   })
 
-  test('CSV: a header of all fields in order, CRLF, quotes only where needed, a formula as it is', async () => {
-    const lines = String(await here.read(NAMES[0] as string)).split('\r\n')
+  test('CSV has a header of all fields in order, CRLF, quotes only where needed, and unchanged formulas', async () => {
+    const lines = String(await store.read(NAMES[0] as string)).split('\r\n')
     assert.equal(lines[0], hedOutbreaks.fields.map(({ name }) => name).join(','))
     assert.equal(lines.at(-1), '')
     assert.match(lines.find((line) => line.includes('=1+1')) ?? '', /,-y,@z,,\+x,.*,=1\+1,\{\},/)
-    assert.ok(String(await here.read(NAMES[0] as string)).includes(',"She said ""stop"", twice. Then left.",'))
+    assert.ok(String(await store.read(NAMES[0] as string)).includes(',"She said ""stop"", twice. Then left.",'))
   })
 
-  test('Parquet: columns of the declared types, null only where the declaration allows it', async () => {
-    const { schema } = await parquetMetadataAsync(toAsyncBuffer(await here.read(NAMES[2] as string)))
+  test('Parquet has columns of the declared types, and null only where the declaration allows it', async () => {
+    const { schema } = await parquetMetadataAsync(toAsyncBuffer(await store.read(NAMES[2] as string)))
     const described = Object.fromEntries(
       schema
         .slice(1)
@@ -141,66 +141,66 @@ describe('a release of strange records', async () => {
     assert.deepEqual({ ...described, ...expected }, described)
   })
 
-  test('gives the same bytes in any other place', async () => {
+  test('have the same bytes in another directory', async () => {
     const elsewhere = await newDirectory()
-    for (const { written } of await here.exportTo(elsewhere)) assert.ok(written)
-    for (const name of NAMES) assert.deepEqual(await readFile(path.join(elsewhere, name)), await here.read(name))
-    assert.equal((await here.recorded()).length, 3)
+    for (const { written } of await store.exportTo(elsewhere)) assert.ok(written)
+    for (const name of NAMES) assert.deepEqual(await readFile(path.join(elsewhere, name)), await store.read(name))
+    assert.equal((await store.recorded()).length, 3)
   })
 
-  test('is left alone by a second export', async () => {
-    const stored = await here.recorded()
-    for (const { written } of await here.export()) assert.equal(written, false)
-    assert.deepEqual(await here.recorded(), stored)
+  test('are not written again by a second export', async () => {
+    const stored = await store.recorded()
+    for (const { written } of await store.export()) assert.equal(written, false)
+    assert.deepEqual(await store.recorded(), stored)
   })
 
-  const damages: [what: string, plant: (file: string) => Promise<void>][] = [
-    ['a changed byte', async (file) => writeFile(file, (await readFile(file)).fill(0x20, 100, 101))],
+  const damages: [title: string, damage: (file: string) => Promise<void>][] = [
+    ['a file with a changed byte', async (file) => writeFile(file, (await readFile(file)).fill(0x20, 100, 101))],
     ['a truncated file', (file) => truncate(file, 100)],
-    ['a file that is gone', unlink],
+    ['a deleted file', unlink],
     ['an empty file', (file) => truncate(file, 0)],
   ]
-  for (const [what, plant] of damages) {
+  for (const [title, damage] of damages) {
     for (const name of NAMES) {
-      test(`${what} is written again, byte for byte: ${name}`, async () => {
-        const good = await here.read(name)
-        await plant(path.join(here.directory, name))
-        const exported = await here.export()
+      test(`${title} is written again, byte for byte: ${name}`, async () => {
+        const good = await store.read(name)
+        await damage(path.join(store.directory, name))
+        const exported = await store.export()
         assert.deepEqual(
           exported.filter(({ written }) => written).map((file) => file.name),
           [name],
         )
-        assert.deepEqual(await here.read(name), good)
+        assert.deepEqual(await store.read(name), good)
       })
     }
   }
 
-  test('a file that cannot be written as it was promised is refused, and what stands there is not touched', async () => {
+  test('a file whose bytes would differ from the recorded digest is rejected, and the existing file stays', async () => {
     const name = NAMES[0] as string
-    const good = await here.read(name)
-    await here.superuser.query(`update release_file set sha256 = sha256('x') where name = $1`, [name])
+    const good = await store.read(name)
+    await store.superuser.query(`update release_file set sha256 = sha256('x') where name = $1`, [name])
     await assert.rejects(
-      here.export(),
-      /hed-outbreaks-1\.csv was recorded with the SHA-256 2d71.*restore it from a copy/,
+      store.export(),
+      /hed-outbreaks-1\.csv was published with the SHA-256 2d71.*restore the file from a backup/,
     )
-    assert.deepEqual(await here.read(name), good)
-    assert.deepEqual((await readdir(here.directory)).sort(), NAMES)
-    await here.superuser.query('update release_file set sha256 = $2 where name = $1', [
+    assert.deepEqual(await store.read(name), good)
+    assert.deepEqual((await readdir(store.directory)).sort(), NAMES)
+    await store.superuser.query('update release_file set sha256 = $2 where name = $1', [
       name,
       Buffer.from(hash('sha256', good), 'hex'),
     ])
   })
 
-  test('two exports at once: the second is refused', async () => {
-    await here.superuser.query('begin')
-    await here.superuser.query(`select pg_advisory_xact_lock(hashtextextended('export hed-outbreaks 1', 0))`)
-    await assert.rejects(here.export(), new OperatorError('release 1 is being exported at this moment'))
-    await here.superuser.query('rollback')
+  test('a second export at the same time is rejected', async () => {
+    await store.superuser.query('begin')
+    await store.superuser.query(`select pg_advisory_xact_lock(hashtextextended('export hed-outbreaks 1', 0))`)
+    await assert.rejects(store.export(), new OperatorError('another command is exporting release 1; try again later'))
+    await store.superuser.query('rollback')
   })
 
-  test('a release that is not there and a place that is not there are refused in a sentence', async () => {
-    await assert.rejects(here.export(9), new OperatorError('there is no release 9'))
-    const nowhere = here.exportTo(path.join(here.directory, 'nowhere'))
+  test('an unknown release and a missing directory are operator errors', async () => {
+    await assert.rejects(store.export(9), new OperatorError('release 9 does not exist'))
+    const nowhere = store.exportTo(path.join(store.directory, 'nowhere'))
     await assert.rejects(
       nowhere,
       (error) => error instanceof OperatorError && /could not be written: ENOENT/.test(error.message),
@@ -208,36 +208,36 @@ describe('a release of strange records', async () => {
   })
 })
 
-test('a release whose records are not all there is not exported, and nothing is left behind', async () => {
-  const here = await openEverything()
-  await here.publish(rows)
-  await here.superuser.query('update release set records = records + 1')
-  await assert.rejects(here.export(), /release 1 says 7 records, but 6 were read/)
-  assert.deepEqual(await readdir(here.directory), [])
-  assert.deepEqual(await here.recorded(), [])
+test('a release with a missing record is not exported, and no file remains', async () => {
+  const store = await openStore()
+  await store.publish(rows)
+  await store.superuser.query('update release set records = records + 1')
+  await assert.rejects(store.export(), /release 1 has 7 records, but 6 were read/)
+  assert.deepEqual(await readdir(store.directory), [])
+  assert.deepEqual(await store.recorded(), [])
 })
 
 test('a pruned release is not exported', async () => {
-  const here = await openEverything()
-  await here.publish(rows)
-  await here.superuser.query('update release set pruned_at = now()')
-  await assert.rejects(here.export(), new OperatorError('the records of release 1 are kept no longer'))
+  const store = await openStore()
+  await store.publish(rows)
+  await store.superuser.query('update release set pruned_at = now()')
+  await assert.rejects(store.export(), new OperatorError('release 1 is pruned: its records were deleted'))
 })
 
-test('a release that is pruned while it is exported leaves no file, and a sentence', async () => {
-  const here = await openEverything()
-  await here.publish(rows)
-  await here.publish(rows.slice(1))
-  const store = openFileStore(here.directory)
+test('a release that is pruned during its export gives an error and leaves no file', async () => {
+  const store = await openStore()
+  await store.publish(rows)
+  await store.publish(rows.slice(1))
+  const files = openFileStore(store.directory)
   let pruned: Promise<unknown> | undefined
   const exported = exportRelease(
-    here.operator,
+    store.operator,
     {
-      ...store,
+      ...files,
       async create(name) {
-        const draft = await store.create(name)
+        const draft = await files.create(name)
         const write: typeof draft.write = async (bytes) => {
-          pruned ??= pruneReleases(here.operator, hedOutbreaks, 2)
+          pruned ??= pruneReleases(store.operator, hedOutbreaks, 2)
           await pruned
           return draft.write(bytes)
         }
@@ -248,32 +248,32 @@ test('a release that is pruned while it is exported leaves no file, and a senten
     1,
   )
   await assert.rejects(exported, /The records of release 1 are kept no longer\. The oldest that can be read is 2/)
-  assert.deepEqual(await readdir(here.directory), [])
-  assert.deepEqual(await here.recorded(), [])
+  assert.deepEqual(await readdir(store.directory), [])
+  assert.deepEqual(await store.recorded(), [])
 })
 
-test('a past release is exported as it was; nodes are told', async () => {
-  const here = await openEverything()
-  await here.publish([{ key: 'a', cases: 1 }, { key: 'b' }])
-  await here.publish([{ key: 'a', cases: 2 }, { key: 'b' }, { key: 'c' }])
+test('an earlier release is exported as it was published, and the nodes are notified', async () => {
+  const store = await openStore()
+  await store.publish([{ key: 'a', cases: 1 }, { key: 'b' }])
+  await store.publish([{ key: 'a', cases: 2 }, { key: 'b' }, { key: 'c' }])
   const version = async () =>
-    (await here.operator.query<{ version: string }>(sql`select version from watched_topic where topic = 'release'`))[0]
-  const known = await version()
-  await here.export(2)
-  await here.export(1)
-  assert.notDeepEqual(await version(), known)
-  assert.deepEqual((await here.recorded()).map(({ release, name }) => [release, name]).slice(0, 2), [
+    (await store.operator.query<{ version: string }>(sql`select version from watched_topic where topic = 'release'`))[0]
+  const versionBefore = await version()
+  await store.export(2)
+  await store.export(1)
+  assert.notDeepEqual(await version(), versionBefore)
+  assert.deepEqual((await store.recorded()).map(({ release, name }) => [release, name]).slice(0, 2), [
     [1, 'hed-outbreaks-1.csv'],
     [1, 'hed-outbreaks-1.ndjson'],
   ])
-  const cases = readNdjsonFile(await here.read('hed-outbreaks-1.ndjson')).map((record) => record['cases'])
+  const cases = readNdjsonFile(await store.read('hed-outbreaks-1.ndjson')).map((record) => record['cases'])
   assert.deepEqual(cases, [1, null])
-  assert.equal(readNdjsonFile(await here.read('hed-outbreaks-2.ndjson')).length, 3)
+  assert.equal(readNdjsonFile(await store.read('hed-outbreaks-2.ndjson')).length, 3)
 })
 
 const fields = declaredFields(hedOutbreaks)
 
-test('without records there are still a header and a schema', async () => {
+test('a file without records has a header (CSV) or a schema (Parquet)', async () => {
   const csv = createCsvEncoder(fields)
   assert.equal(String(csv.add([])) + String(csv.end()), `${hedOutbreaks.fields.map(({ name }) => name).join(',')}\r\n`)
   const parquet = createParquetEncoder(fields, hedOutbreaks.name)
@@ -282,7 +282,7 @@ test('without records there are still a header and a schema', async () => {
   assert.equal((await parquetMetadataAsync(toAsyncBuffer(bytes))).schema.length, hedOutbreaks.fields.length + 1)
 })
 
-test('Parquet comes in row groups, whatever the batches, and leaves the encoder group by group', async () => {
+test('Parquet has row groups of a fixed size for any batch size, and the encoder gives the bytes of each group', async () => {
   const records = Array.from({ length: 21_000 }, (_, i) => ({
     body: '',
     values: hedOutbreaks.fields.map(({ kind, nullable }): FieldValue => {

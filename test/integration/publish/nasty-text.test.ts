@@ -1,4 +1,4 @@
-// Whatever `check` accepts, `publish` accepts: random text of the kinds that broke programs before, and the worst by hand.
+// `release check` and `release publish` accept the same inputs: random difficult text, and known difficult cases.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -6,7 +6,7 @@ import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { OperatorError } from '../../../src/platform/operator-error.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
-import { checkRelease } from '../../../src/publish/validate/check-release.ts'
+import { validateRelease } from '../../../src/publish/validate/validate-release.ts'
 import { createTestDatabase } from '../../database.ts'
 import { fullRow, writeText } from '../../fixtures/releases.ts'
 import { fc } from '../../seed.ts'
@@ -51,8 +51,8 @@ const extra = fc.oneof(
   fc.constantFrom(1, 9, 10, 11, 100, 6000).map(nest),
 )
 const lineOf = ({ extra: json = '{}', ...change }: Record<string, unknown>) => {
-  const { extra: _, ...whole } = fullRow({ key: 'k' })
-  return `${JSON.stringify({ ...whole, ...change }).slice(0, -1)},"extra":${String(json)}}\n`
+  const { extra: _, ...row } = fullRow({ key: 'k' })
+  return `${JSON.stringify({ ...row, ...change }).slice(0, -1)},"extra":${String(json)}}\n`
 }
 const columns: Record<string, fc.Arbitrary<string>> = {
   ...Object.fromEntries(
@@ -64,16 +64,16 @@ const columns: Record<string, fc.Arbitrary<string>> = {
   source_url: nasty.map((text) => `https://example.org/${text}`),
   extra,
 }
-/** One or two columns at a time: a row of nothing but nasty ones is hardly ever accepted. */
-const row = fc
+/** One or two columns at a time: a row with difficult text in every column is hardly ever accepted. */
+const changes = fc
   .subarray(Object.keys(columns), { minLength: 1, maxLength: 2 })
   .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, columns[name] as fc.Arbitrary<string>]))))
 
 async function assertAgree(line: string): Promise<boolean> {
-  const { errors } = await checkRelease(hedOutbreaks, await writeText('a.ndjson', line))
+  const { errors } = await validateRelease(hedOutbreaks, await writeText('a.ndjson', line))
   const published = await publishRelease(database, hedOutbreaks, await writeText('a.ndjson', line)).catch(
     (error: unknown) => {
-      // A message for the operator, and never a code of the database.
+      // An error for the operator, never a database error.
       assert.ok(error instanceof OperatorError, String(error))
       return null
     },
@@ -82,10 +82,10 @@ async function assertAgree(line: string): Promise<boolean> {
   return published !== null
 }
 
-test('whatever check accepts, publish accepts, and whatever it refuses, publish refuses with its sentence', async () => {
+test('publish accepts an input if and only if check accepts it, and rejects others with an operator error', async () => {
   let accepted = 0
   await fc.assert(
-    fc.asyncProperty(row, async (change) => {
+    fc.asyncProperty(changes, async (change) => {
       if (await assertAgree(lineOf({ location_granularity: 'locality', ...change }))) accepted += 1
     }),
     { numRuns: 150 },
@@ -93,7 +93,7 @@ test('whatever check accepts, publish accepts, and whatever it refuses, publish 
   assert.ok(accepted > 20 && accepted < 140, `${accepted} were accepted`)
 })
 
-for (const [title, change, good] of [
+for (const [title, change, isValid] of [
   ['a source_name of 3,300 characters', { source_name: 'x'.repeat(3300) }, false],
   ['an event of 9,000 characters', { event: 'x'.repeat(9000) }, false],
   ['an event of 200 characters of four bytes', { event: '\u{1f9a0}'.repeat(200) }, true],
@@ -104,11 +104,11 @@ for (const [title, change, good] of [
   ['6,000 levels', { extra: nest(6000) }, false],
   ['__proto__ in extra', { extra: '{"__proto__":{"polluted":true}}' }, true],
 ] as const)
-  test(`${title} is ${good ? 'published' : 'refused'}`, async () => {
-    assert.equal(await assertAgree(lineOf(change)), good)
+  test(`${title} is ${isValid ? 'published' : 'rejected'}`, async () => {
+    assert.equal(await assertAgree(lineOf(change)), isValid)
   })
 
-test('__proto__ in extra is published as it came, and pollutes nothing', async () => {
+test('__proto__ in extra is published unchanged and does not pollute Object.prototype', async () => {
   const [newest] = await database.query<{ body: string }>(
     sql`select body from hed_outbreak_version order by from_release desc limit 1`,
   )

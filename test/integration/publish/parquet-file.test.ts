@@ -1,29 +1,28 @@
-// Parquet as input, canonical and behind a mapping: the same records as NDJSON would give, and a sentence for every
-// file that is not whole.
+// Parquet as input, with and without a mapping: the same records as from NDJSON, and an error for every damaged file.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type ColumnSource, parquetWriteBuffer, schemaFromColumnData } from 'hyparquet-writer'
-import { givenFields } from '../../../src/datasets/define.ts'
+import { inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { collectFindings, InputError } from '../../../src/publish/findings/findings.ts'
 import { readParquet } from '../../../src/publish/input/parquet-file.ts'
 import { openRelease } from '../../../src/publish/input/read-release.ts'
-import { checkRelease, checkRows } from '../../../src/publish/validate/check-release.ts'
-import { requiredFields } from '../../../src/publish/validate/check-row.ts'
-import { readMapped, writeForeign } from '../../fixtures/mappings.ts'
+import { validateRelease, validateRows } from '../../../src/publish/validate/validate-release.ts'
+import { requiredFields } from '../../../src/publish/validate/validate-row.ts'
+import { readMapped, writeMapped } from '../../fixtures/mappings.ts'
 import { fullRow, type Row, writeNdjson, writeText } from '../../fixtures/releases.ts'
 
 type Codec = NonNullable<Parameters<typeof parquetWriteBuffer>[0]['codec']>
-const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+const FAST_BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 const compressors = {
   GZIP: (bytes: Uint8Array) => new Uint8Array(gzipSync(bytes)),
-  BROTLI: (bytes: Uint8Array) => new Uint8Array(brotliCompressSync(bytes, QUICK)),
+  BROTLI: (bytes: Uint8Array) => new Uint8Array(brotliCompressSync(bytes, FAST_BROTLI)),
   ZSTD: (bytes: Uint8Array) => new Uint8Array(zstdCompressSync(bytes)),
 }
-/** A column of days carries no type of its own here. */
+/** A column without a type is a column of dates. */
 function write(columnData: ColumnSource[], codec: Codec = 'SNAPPY'): Buffer {
   const days = columnData.filter(({ type }) => type === undefined).map(({ name }) => name)
   const schemaOverrides = Object.fromEntries(
@@ -41,7 +40,7 @@ const types: Record<string, NonNullable<ColumnSource['type']>> = {
   boolean: 'BOOLEAN',
 }
 
-/** Whole numbers of 64 bits, extra as text, everything else as it is. */
+/** Writes integers with 64 bits, extra as text, and other values unchanged. */
 function writeCanonical(rows: readonly Row[], codec?: Codec): Buffer {
   const column = (name: string, kind: string): ColumnSource => ({
     name,
@@ -52,7 +51,7 @@ function writeCanonical(rows: readonly Row[], codec?: Codec): Buffer {
       return kind === 'object' ? JSON.stringify(value) : value
     }),
   })
-  const fields = givenFields(hedOutbreaks).map(({ name, kind }) => column(name, kind))
+  const fields = inputFields(hedOutbreaks).map(({ name, kind }) => column(name, kind))
   return write([column('key', 'text'), ...fields], codec)
 }
 
@@ -60,7 +59,7 @@ async function readRecords(directory: string) {
   const { files } = await openRelease(directory)
   const findings = collectFindings()
   const rows = []
-  for await (const batch of checkRows(hedOutbreaks, files, findings))
+  for await (const batch of validateRows(hedOutbreaks, files, findings))
     rows.push(
       ...batch.map(({ line, identity, cells }) => ({ line, identity, values: cells.map(({ value }) => value) })),
     )
@@ -89,9 +88,9 @@ for (const codec of ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'ZSTD', 'BROTLI'] as cons
 }
 
 const someKey: ColumnSource = { name: 'key', data: ['a'], type: 'STRING' }
-/** A canonical file of one record, with one column as the test wants it. */
+/** A canonical file of one record with the given column. */
 function writeOne(column: ColumnSource): Buffer {
-  const fields = givenFields(hedOutbreaks).filter(({ name }) => name !== column.name)
+  const fields = inputFields(hedOutbreaks).filter(({ name }) => name !== column.name)
   const data = (name: string): ColumnSource => {
     const value = fullRow({ key: 'a' })[name] ?? null
     if (typeof value === 'boolean') return { name, data: [value], type: 'BOOLEAN' }
@@ -105,24 +104,28 @@ const readOne = async (column: ColumnSource) => {
 }
 
 const values: [title: string, column: ColumnSource, value: unknown][] = [
-  ['a day of its own type', { name: 'date_high', data: [new Date(18_322 * DAY)] }, '2020-03-01'],
+  ['a date of the type DATE', { name: 'date_high', data: [new Date(18_322 * DAY)] }, '2020-03-01'],
   ['a whole number of 32 bits', { name: 'cases', data: [7], type: 'INT32' }, 7],
   ['a whole number written as a fraction', { name: 'cases', data: [7], type: 'DOUBLE' }, 7],
   ['an object as text', { name: 'extra', data: ['{"a":1}'], type: 'STRING' }, { a: 1 }],
   ['an object of the type JSON', { name: 'extra', data: [{ a: [1] }], type: 'JSON' }, { a: [1] }],
-  ['no object at all', { name: 'extra', data: [null], type: 'STRING' }, {}],
+  ['a null object', { name: 'extra', data: [null], type: 'STRING' }, {}],
 ]
 for (const [title, column, value] of values) {
   test(`${title} is read as ${JSON.stringify(value)}`, async () => assert.deepEqual(await readOne(column), value))
 }
 
-const objections: [title: string, column: ColumnSource, message: RegExp][] = [
+const invalidColumns: [title: string, column: ColumnSource, message: RegExp][] = [
   ['a number too large for JSON', { name: 'cases', data: [2n ** 60n], type: 'INT64' }, /cases: must be a whole number/],
-  ['a time of day', { name: 'date_high', data: [new Date(0)], type: 'TIMESTAMP' }, /date_high: must be a day/],
-  ['text that is no object', { name: 'extra', data: ['[1]'], type: 'STRING' }, /extra: must be a JSON object/],
+  [
+    'a time of day',
+    { name: 'date_high', data: [new Date(0)], type: 'TIMESTAMP' },
+    /date_high: must be an existing date/,
+  ],
+  ['text that is not an object', { name: 'extra', data: ['[1]'], type: 'STRING' }, /extra: must be a JSON object/],
 ]
-for (const [title, column, message] of objections) {
-  test(`${title} is refused with the number of its row`, async () => {
+for (const [title, column, message] of invalidColumns) {
+  test(`${title} is rejected with the number of its row`, async () => {
     await assert.rejects(readOne(column), (error) => {
       assert(error instanceof InputError, String(error))
       assert.match(error.message, message)
@@ -132,15 +135,15 @@ for (const [title, column, message] of objections) {
   })
 }
 
-test('columns that are missing or unknown are said once, not once a row', async () => {
+test('missing and unknown columns are reported once, not for every row', async () => {
   const file = write([someKey, { name: 'colour', data: ['red'], type: 'STRING' }])
-  const { records, findings } = await checkRelease(hedOutbreaks, await writeText('a.parquet', file))
+  const { records, findings } = await validateRelease(hedOutbreaks, await writeText('a.parquet', file))
   assert.equal(records, 0)
   const of = (rule: string) => findings.filter((finding) => finding.rule === rule)
   assert.deepEqual([of('unknown').length, of('required').length], [1, requiredFields(hedOutbreaks).length])
 })
 
-test('behind a mapping the cells are the texts that CSV would have', async () => {
+test('with a mapping the cells are the texts that CSV would have', async () => {
   const file = write([
     { name: 'place', data: ['Lima', null, 'Cusco'], type: 'STRING' },
     { name: 'day', data: [0, 1, 18_322].map((days) => new Date(days * DAY)) },
@@ -154,7 +157,7 @@ test('behind a mapping the cells are the texts that CSV would have', async () =>
     columns: { locality: 'place', date_high: { from: 'day', date: 'YYYY-MM-DD' }, cases: 'count' },
   }
   const columns = ['key', 'locality', 'date_high', 'cases']
-  const { rows } = await readMapped(await writeForeign(mapping, { written: { 'a.parquet': file } }), columns)
+  const { rows } = await readMapped(await writeMapped(mapping, { written: { 'a.parquet': file } }), columns)
   assert.deepEqual(
     rows.map(({ line, cells }) => [line, ...Object.values(cells)]),
     [
@@ -165,60 +168,61 @@ test('behind a mapping the cells are the texts that CSV would have', async () =>
   )
 })
 
-const refuses = async (bytes: Buffer, message: RegExp) => {
+const assertRejected = async (bytes: Buffer, message: RegExp) => {
   const directory = await writeText('a.parquet', bytes)
   await assert.rejects(readRecords(directory), (error) => {
     assert(error instanceof InputError, String(error))
     assert.match(error.message, message)
     return true
   })
-  assert.deepEqual((await checkRelease(hedOutbreaks, directory)).findings[0]?.file, 'a.parquet')
+  assert.deepEqual((await validateRelease(hedOutbreaks, directory)).findings[0]?.file, 'a.parquet')
 }
-const WHOLE = writeCanonical(ROWS.slice(0, 250))
-const broken: [title: string, bytes: Buffer][] = [
-  ['without a byte', Buffer.alloc(0)],
+const VALID_FILE = writeCanonical(ROWS.slice(0, 250))
+const damaged: [title: string, bytes: Buffer][] = [
+  ['of no bytes', Buffer.alloc(0)],
   ['of text', Buffer.from('key,event\na,b\n')],
-  ['cut off in the middle', WHOLE.subarray(0, WHOLE.length / 2)],
-  ['without its last byte', WHOLE.subarray(0, -1)],
-  ['without its first bytes', WHOLE.subarray(100)],
-  ['with a middle of zeros', Buffer.from(WHOLE).fill(0, 1000, 5000)],
+  ['truncated in the middle', VALID_FILE.subarray(0, VALID_FILE.length / 2)],
+  ['without its last byte', VALID_FILE.subarray(0, -1)],
+  ['without its first bytes', VALID_FILE.subarray(100)],
+  ['with zeros in the middle', Buffer.from(VALID_FILE).fill(0, 1000, 5000)],
 ]
-for (const [title, bytes] of broken) {
-  test(`a file ${title} is refused with its name`, () => refuses(bytes, /a\.parquet:0: cannot be read as Parquet/))
+for (const [title, bytes] of damaged) {
+  test(`a file ${title} is rejected with its name`, () =>
+    assertRejected(bytes, /a\.parquet:0: cannot be read as Parquet/))
 }
 
-test('text that is not UTF-8 is refused, never replaced', async () => {
-  const place = writeOne({ name: 'locality', data: ['Canar'], type: 'STRING' })
-  const at = place.indexOf('Canar')
-  await refuses(Buffer.from(place).fill(0xf1, at + 2, at + 3), /a\.parquet:0: cannot be read as Parquet/)
+test('text that is not UTF-8 is rejected and never replaced', async () => {
+  const file = writeOne({ name: 'locality', data: ['Canar'], type: 'STRING' })
+  const at = file.indexOf('Canar')
+  await assertRejected(Buffer.from(file).fill(0xf1, at + 2, at + 3), /a\.parquet:0: cannot be read as Parquet/)
 })
 
-test('a file that is listed and not there is refused with its name', async () => {
-  const directory = await writeForeign({ key: ['a'], columns: { event: 'a' } }, { linked: { 'a.parquet': '/nowhere' } })
+test('a file that is listed but does not exist is rejected with its name', async () => {
+  const directory = await writeMapped({ key: ['a'], columns: { event: 'a' } }, { linked: { 'a.parquet': '/nowhere' } })
   await assert.rejects(readMapped(directory, ['key', 'event']), /a\.parquet:0: cannot be read as Parquet \(ENOENT/)
 })
 
-const readAll = async (file: string, longest: number) => {
-  for await (const batch of readParquet(file, 'a.parquet', longest)) assert(batch.length > 0)
+const readAll = async (file: string, timeoutMs: number) => {
+  for await (const batch of readParquet(file, 'a.parquet', timeoutMs)) assert(batch.length > 0)
 }
 
-test('a decoder that does not answer in time is ended, and the file refused', async () => {
-  const file = path.join(await writeText('a.parquet', WHOLE), 'a.parquet')
-  await assert.rejects(readAll(file, 1), /a\.parquet:0: cannot be read as Parquet \(not done after 0\.001 s\)/)
+test('a decoder that exceeds its timeout is ended, and the file is rejected', async () => {
+  const file = path.join(await writeText('a.parquet', VALID_FILE), 'a.parquet')
+  await assert.rejects(readAll(file, 1), /a\.parquet:0: cannot be read as Parquet \(not decoded within 0\.001 s\)/)
 })
 
-test('wherever a byte is damaged, the file is read or refused, and nothing else happens', async () => {
-  const file = path.join(await writeText('a.parquet', WHOLE), 'a.parquet')
-  const positions = Array.from({ length: 30 }, (_, i) => 3 + i * Math.floor(WHOLE.length / 30))
-  let refused = 0
+test('a file with a damaged byte at any position is read or rejected, with no other error', async () => {
+  const file = path.join(await writeText('a.parquet', VALID_FILE), 'a.parquet')
+  const positions = Array.from({ length: 30 }, (_, i) => 3 + i * Math.floor(VALID_FILE.length / 30))
+  let rejected = 0
   for (const at of positions) {
-    const bytes = Buffer.from(WHOLE)
+    const bytes = Buffer.from(VALID_FILE)
     bytes[at] = (bytes[at] ?? 0) ^ 0xff
     await writeFile(file, bytes)
     await readAll(file, 2000).catch((error: unknown) => {
       assert(error instanceof InputError, `at byte ${at}: ${String(error)}`)
-      refused += 1
+      rejected += 1
     })
   }
-  assert(refused > 10, `${refused} of ${positions.length}`)
+  assert(rejected > 10, `${rejected} of ${positions.length}`)
 })

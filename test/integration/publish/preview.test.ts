@@ -1,4 +1,4 @@
-// What the operator sees before signing, and that seeing changes nothing.
+// A preview reports what publishing would change and changes nothing.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -10,14 +10,14 @@ import { writeNdjson } from '../../fixtures/releases.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
-const many = Array.from({ length: 40 }, (_, i) => ({ key: `k${i}`, event: i < 30 ? 'Cholera' : 'Measles', cases: i }))
+const rows = Array.from({ length: 40 }, (_, i) => ({ key: `k${i}`, event: i < 30 ? 'Cholera' : 'Measles', cases: i }))
 const next = [
-  ...many.slice(1, 39).map((row) => (row.cases === 35 ? { ...row, cases: 36, note: 'Recounted.' } : row)),
+  ...rows.slice(1, 39).map((row) => (row.cases === 35 ? { ...row, cases: 36, note: 'Recounted.' } : row)),
   { key: 'new', event: 'Ebola' },
 ]
 
-test('the first release is all added', async () => {
-  const directory = await writeNdjson(many)
+test('all records of the first release are added', async () => {
+  const directory = await writeNdjson(rows)
   const { release, added, usual_changes, by_event, corrections } = await previewRelease(
     database,
     hedOutbreaks,
@@ -31,9 +31,9 @@ test('the first release is all added', async () => {
   await publishRelease(database, hedOutbreaks, directory)
 })
 
-test('a later one is told by event and by field, and beside earlier releases', async () => {
-  await publishRelease(database, hedOutbreaks, await writeNdjson([...many, { key: 'x' }]))
-  await publishRelease(database, hedOutbreaks, await writeNdjson(many))
+test('a later release is reported by event and by field, with the usual number of changes', async () => {
+  await publishRelease(database, hedOutbreaks, await writeNdjson([...rows, { key: 'x' }]))
+  await publishRelease(database, hedOutbreaks, await writeNdjson(rows))
   const preview = await previewRelease(database, hedOutbreaks, await writeNdjson(next))
   assert.deepEqual([preview.release, preview.added, preview.corrected, preview.withdrawn], [4, 1, 1, 2])
   assert.equal(preview.usual_changes, 1)
@@ -48,7 +48,7 @@ test('a later one is told by event and by field, and beside earlier releases', a
   ])
 })
 
-test('a preview leaves nothing behind, and publishing then does what it said', async () => {
+test('a preview changes nothing, and publishing then gives the same summary', async () => {
   const count = async () =>
     (
       await database.query(sql`select (select count(*) from release) as releases,
@@ -61,9 +61,9 @@ test('a preview leaves nothing behind, and publishing then does what it said', a
     by_event: _events,
     corrections: _fields,
     findings: _findings,
-    ...said
+    ...previewed
   } = await previewRelease(database, hedOutbreaks, directory)
   assert.deepEqual(await count(), before)
-  const done = await publishRelease(database, hedOutbreaks, directory)
-  assert.deepEqual(done, said)
+  const published = await publishRelease(database, hedOutbreaks, directory)
+  assert.deepEqual(published, previewed)
 })

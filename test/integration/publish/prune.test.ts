@@ -1,4 +1,4 @@
-// Retention: what a kept release holds stays, and everything else goes.
+// Pruning keeps the records of kept releases and deletes all others.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -13,8 +13,8 @@ import { type Row, writeNdjson } from '../../fixtures/releases.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
-const publish = async (rows: readonly Row[], confirmed = 0) =>
-  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed })
+const publish = async (rows: readonly Row[], confirmedWithdrawn = 0) =>
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn })
 const read = async (release: number) =>
   database.query(
     sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
@@ -32,7 +32,7 @@ await publish([{ key: 'stays' }, { key: 'changes', cases: 1 }, { key: 'goes' }])
 await publish([{ key: 'stays' }, { key: 'changes', cases: 2 }], 1)
 await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }])
 
-test('pruning keeps every kept release as it was and lets go of what none of them holds', async () => {
+test('pruning does not change a kept release and deletes what no kept release has', async () => {
   const kept = [await read(2), await read(3)]
   const before = await countRows()
   assert.deepEqual(before, { versions: 6, chunks: 3, checkpoints: 3, events: 3, pruned: 0 })
@@ -42,7 +42,7 @@ test('pruning keeps every kept release as it was and lets go of what none of the
   assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, [])
 })
 
-test('a record whose versions are all gone comes back under its id', async () => {
+test('a record whose versions were all deleted gets its id again when it returns', async () => {
   await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }, { key: 'goes' }])
   const ids = await database.query<{ id: string }>(
     sql`select v.id from hed_outbreak_version v join hed_outbreak_key k on k.id = v.id where k.key = 'goes'`,
@@ -50,21 +50,21 @@ test('a record whose versions are all gone comes back under its id', async () =>
   assert.deepEqual(ids, [{ id: '3' }])
 })
 
-test('a snapshot from before the pruning holds the release whole, one from after it refuses it', async () => {
-  const held = await read(2)
-  const seen = await database.transaction(async (client) => {
+test('a snapshot from before the pruning reads the complete release; a later one gives release_pruned', async () => {
+  const expected = await read(2)
+  const results = await database.transaction(async (client) => {
     await client.query('set transaction isolation level repeatable read')
-    const kept = sql`select body from hed_outbreak_version where ${isInKeptRelease(hedOutbreaks, 2)} order by id`
-    const first = await client.query(kept)
+    const query = sql`select body from hed_outbreak_version where ${isInKeptRelease(hedOutbreaks, 2)} order by id`
+    const first = await client.query(query)
     await pruneReleases(database, hedOutbreaks, 3)
-    const second = await client.query(kept)
-    await assert.rejects(database.query(kept), { code: 'release_pruned' })
+    const second = await client.query(query)
+    await assert.rejects(database.query(query), { code: 'release_pruned' })
     return [first.rows, second.rows]
   })
-  assert.deepEqual(seen, [held, held])
+  assert.deepEqual(results, [expected, expected])
 })
 
-test('going back to a pruned release is refused', async () => {
+test('a rollback to a pruned release is rejected', async () => {
   const before = await countRows()
   await assert.rejects(
     rollbackTo(database, hedOutbreaks, 2, 'x'),
@@ -73,10 +73,13 @@ test('going back to a pruned release is refused', async () => {
   assert.deepEqual(await countRows(), before)
 })
 
-test('a release that is not there, or is pruned already, cannot be the oldest kept', async () => {
+test('a release that does not exist or is already pruned cannot be the oldest to keep', async () => {
   for (const oldest of [1, 99]) {
-    await assert.rejects(pruneReleases(database, hedOutbreaks, oldest), /there is no release \d+ to keep/)
-    // The same, said by the database itself to whoever calls it directly.
+    await assert.rejects(
+      pruneReleases(database, hedOutbreaks, oldest),
+      /release \d+ does not exist or is already pruned/,
+    )
+    // The SQL function rejects it too.
     await assert.rejects(
       database.query(sql`select prune_releases('hed-outbreaks', ${oldest})`),
       /is not there to be kept/,
@@ -84,7 +87,7 @@ test('a release that is not there, or is pruned already, cannot be the oldest ke
   }
 })
 
-test('nobody deletes by hand', async () => {
+test('the role of the operator may not delete rows directly', async () => {
   for (const table of ['release', 'hed_outbreak_version', 'hed_outbreak_chunk', 'hed_outbreak_key'])
     await assert.rejects(database.query(sql([`delete from ${table}`])), /permission denied/)
 })

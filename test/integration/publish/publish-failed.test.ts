@@ -1,4 +1,4 @@
-// A publication that fails while it writes: nothing of it stays, and the corrected input publishes.
+// A publication that fails while it writes leaves nothing, and the corrected input can be published.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -10,11 +10,11 @@ import { publishRelease } from '../../../src/publish/publish.ts'
 import { createTestDatabase } from '../../database.ts'
 import { fullRow, type Row, writeNdjson, writeText } from '../../fixtures/releases.ts'
 
-/** Versions are written in blocks of 4 MB while the next rows are read: these are about six blocks. */
+/** Versions are written in blocks of 4 MB while the next rows are read. These rows are about six blocks. */
 const ROWS = 4000
 const LONG_NOTE = 'long '.repeat(399).trimEnd()
-/** How long a statement that was issued too late could take to arrive. */
-const LATE_MS = 250
+/** Long enough for a statement that was sent too late to arrive. */
+const LATE_STATEMENT_MARGIN_MS = 250
 
 const TABLES = ['version', 'key', 'chunk', 'facet', 'checkpoint', 'event']
 
@@ -33,43 +33,46 @@ const rows: Row[] = Array.from({ length: ROWS }, (_, i) => ({ key: `k${i}`, case
 const lines = rows.map((row) => `${JSON.stringify(fullRow(row))}\n`)
 
 /** The input with one line that cannot be read, at which publishing fails at once. */
-const writeFaulty = (place: number) => writeText('records.ndjson', lines.with(place, '{"key":\n').join(''))
+const writeInvalid = (index: number) => writeText('records.ndjson', lines.with(index, '{"key":\n').join(''))
 
 for (const published of [0, 1]) {
-  test(`an input that fails while blocks are written leaves nothing behind, after ${published} releases`, async () => {
+  test(`an input that fails while blocks are written changes nothing, after ${published} releases`, async () => {
     const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
     after(() => database.close())
     const publish = (directory: string) => publishRelease(database, hedOutbreaks, directory)
     if (published > 0) await publish(await writeNdjson(rows.slice(0, 10).map((row) => ({ ...row, cases: 0 }))))
     const before = await digestTables(database)
     for (const share of [0.3, 0.55, 0.8, 0.999]) {
-      const place = Math.floor(ROWS * share)
+      const index = Math.floor(ROWS * share)
       await assert.rejects(
-        publish(await writeFaulty(place)),
-        new RegExp(`records\\.ndjson:${place + 1}: is not a JSON object`),
+        publish(await writeInvalid(index)),
+        new RegExp(`records\\.ndjson:${index + 1}: is not a JSON object`),
       )
-      await wait(LATE_MS)
-      assert.deepEqual(await digestTables(database), before, `an error in line ${place + 1}`)
+      await wait(LATE_STATEMENT_MARGIN_MS)
+      assert.deepEqual(await digestTables(database), before, `an error in line ${index + 1}`)
     }
     const { release, records } = await publish(await writeText('records.ndjson', lines.join('')))
     assert.deepEqual([release, records], [published + 1, ROWS])
   })
 }
 
-test('a release whose chunks do not hold as many records as were counted is not published', async () => {
+test('a release whose chunks have another number of records than were counted is not published', async () => {
   const url = await createTestDatabase()
   const database = openDatabase({ url, role: 'outbreaks_operator' })
   after(() => database.close())
   const admin = new pg.Client(url)
   await admin.connect()
   after(() => admin.end())
-  // A version that is lost on its way, without an error.
+  // A trigger drops one version without an error.
   await admin.query(`
     create function lose_version() returns trigger language plpgsql as $$ begin return null; end $$;
     create trigger lose_version before insert on hed_outbreak_version
       for each row when (new.id = 2) execute function lose_version()`)
   const before = await digestTables(database)
   const directory = await writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
-  await assert.rejects(publishRelease(database, hedOutbreaks, directory), /chunks hold 2 records, the release 3/)
+  await assert.rejects(
+    publishRelease(database, hedOutbreaks, directory),
+    /the chunks have 2 records, but the release has 3/,
+  )
   assert.deepEqual(await digestTables(database), before)
 })

@@ -1,8 +1,8 @@
-// What a release does to the record store, on real PostgreSQL in the operator's role.
+// How publishing changes the tables of a dataset, in the operator's role.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
-import { givenFields } from '../../../src/datasets/define.ts'
+import { inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { OperatorError } from '../../../src/platform/operator-error.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
@@ -15,15 +15,20 @@ async function openStore() {
   after(() => database.close())
   return {
     database,
-    /** Small releases withdraw large shares: what they withdraw is confirmed unless a test says otherwise. */
-    publish: async (rows: readonly Row[], write = writeNdjson, confirmed?: number) => {
+    /** Small releases withdraw large shares. Without a number, this confirms whatever the release withdraws. */
+    publish: async (rows: readonly Row[], write = writeNdjson, confirmedWithdrawn?: number) => {
       const directory = await write(rows)
-      const attempt = publishRelease(database, hedOutbreaks, directory, confirmed === undefined ? {} : { confirmed })
-      if (confirmed !== undefined) return attempt
+      const attempt = publishRelease(
+        database,
+        hedOutbreaks,
+        directory,
+        confirmedWithdrawn === undefined ? {} : { confirmedWithdrawn },
+      )
+      if (confirmedWithdrawn !== undefined) return attempt
       return attempt.catch((error: unknown) => {
         const count = /--confirm-withdrawn (\d+)/.exec(String(error))?.[1]
         if (count === undefined) throw error
-        return publishRelease(database, hedOutbreaks, directory, { confirmed: Number(count) })
+        return publishRelease(database, hedOutbreaks, directory, { confirmedWithdrawn: Number(count) })
       })
     },
     read: async (release: number) =>
@@ -46,7 +51,7 @@ const counts = ({
   unchanged,
 }: Awaited<ReturnType<typeof publishRelease>>) => ({ release, records, added, corrected, withdrawn, unchanged })
 
-test('added, corrected, withdrawn and unchanged records are told apart, and every past release stays as it was', async () => {
+test('added, corrected, withdrawn and unchanged records are distinguished, and earlier releases do not change', async () => {
   const { publish, read } = await openStore()
   const first = await publish([
     { key: 'a', cases: 1 },
@@ -79,7 +84,7 @@ test('added, corrected, withdrawn and unchanged records are told apart, and ever
   )
 })
 
-test('a record that comes back keeps its id and its first release; an id is never given to another key', async () => {
+test('a record that returns keeps its id and first release; an id is never assigned to another key', async () => {
   const { publish, read } = await openStore()
   await publish([{ key: 'a' }, { key: 'b' }])
   await publish([{ key: 'a' }])
@@ -138,7 +143,7 @@ test('CSV and NDJSON of the same records give the same bytes', async () => {
   assert.deepEqual(a?.['extra'], rows[0]?.['extra'])
 })
 
-test('rows may carry ids of ours instead of keys, and new keys go on behind the highest id', async () => {
+test('rows may have ids instead of keys, and new keys get ids after the highest id', async () => {
   const { publish, read } = await openStore()
   await publish([{ id: 7, cases: 1 }, { id: 8 }])
   await publish([{ key: 'b' }, { id: 7, cases: 2 }, { id: 8 }])
@@ -152,7 +157,7 @@ test('rows may carry ids of ours instead of keys, and new keys go on behind the 
   )
 })
 
-test('columns and body of a version say the same', async () => {
+test('the columns and the body of a version have the same values', async () => {
   const { database, publish } = await openStore()
   await publish([{ key: 'a', cases: 5, date_low: '2020-01-01', latitude: 1.5, longitude: 2, extra: { a: 1 } }])
   const [row] = await database.query<Record<string, unknown>>(
@@ -161,7 +166,7 @@ test('columns and body of a version say the same', async () => {
   assert.deepEqual(row?.['columns'], row?.['body'])
 })
 
-test('an input with a fault publishes nothing and names file, line and column of each', async () => {
+test('an input with errors publishes nothing and names file, line and column of each error', async () => {
   const { publish, count } = await openStore()
   await publish([{ key: 'a' }])
   await assert.rejects(
@@ -172,7 +177,7 @@ test('an input with a fault publishes nothing and names file, line and column of
     (error) => {
       assert(error instanceof OperatorError)
       assert.match(error.message, /records\.csv:3 cases: is below 0/)
-      assert.match(error.message, /records\.csv:4 date_low: must be a day of the calendar/)
+      assert.match(error.message, /records\.csv:4 date_low: must be an existing date/)
       assert.match(error.message, /records\.csv:4 country_code: must be a code of ISO 3166-1/)
       return true
     },
@@ -181,26 +186,26 @@ test('an input with a fault publishes nothing and names file, line and column of
   assert.equal(await count('hed_outbreak_key'), 1)
 })
 
-const header = ['key', ...givenFields(hedOutbreaks).map((field) => field.name)].join(',')
-const refused: [title: string, make: () => Promise<string>, message: RegExp][] = [
+const header = ['key', ...inputFields(hedOutbreaks).map((field) => field.name)].join(',')
+const invalidInputs: [title: string, write: () => Promise<string>, message: RegExp][] = [
   [
-    'a key that stands twice',
+    'a key that occurs twice',
     () => writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'a', cases: 2 }]),
     /records\.ndjson:3 key: names the same record as records\.ndjson:1$/,
   ],
   [
-    'an id that stands twice',
+    'an id that occurs twice',
     () => writeNdjson([{ id: 5 }, { id: 6 }, { id: 5, cases: 2 }]),
-    /records\.ndjson:3: names record 5, which stands in this release already$/,
+    /records\.ndjson:3: names record 5, which an earlier row already has$/,
   ],
   [
     'new records named by id and by key',
     () => writeNdjson([{ id: 5 }, { key: 'a' }]),
-    /by id in some rows and by key in others/,
+    /some new records have an id and others a key/,
   ],
   ['a file that cannot be opened', () => writeDangling('records.csv'), /records\.csv:0: cannot be read \(ENOENT\)/],
   [
-    'a fault in a file called timeout',
+    'an error in a file called timeout',
     () => writeText('timeout.ndjson', '{'),
     /timeout\.ndjson:1: is not a JSON object/,
   ],
@@ -208,25 +213,21 @@ const refused: [title: string, make: () => Promise<string>, message: RegExp][] =
   ['a line that is not JSON', () => writeText('records.ndjson', '{"key":'), /records\.ndjson:1: is not a JSON object/],
   ['a ragged CSV', () => writeText('records.csv', `${header}\n${'x,'.repeat(3)}\n`), /records\.csv:2: has 4 cells/],
   ['a column that is missing', () => writeText('records.csv', 'key,event\n'), /records\.csv:1 pathogen: is missing/],
+  ['an unknown column', () => writeText('records.csv', `${header},colour\n`), /records\.csv:1 colour: is not a field/],
+  ['a column that occurs twice', () => writeText('records.csv', `${header},event\n`), /records\.csv:1 event: .* twice/],
   [
-    'a column nobody knows',
-    () => writeText('records.csv', `${header},colour\n`),
-    /records\.csv:1 colour: is not a field/,
-  ],
-  ['a column that stands twice', () => writeText('records.csv', `${header},event\n`), /records\.csv:1 event: .* twice/],
-  [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     () => writeText('records.csv', Buffer.from([0x6b, 0xff, 0x0a])),
     /records\.csv:0: is not UTF-8/,
   ],
   ['an unclosed quote', () => writeText('records.csv', `${header}\na,"b\n`), /records\.csv:/],
-  ['a directory without records', () => writeText('notes.txt', ''), /holds no \.csv/],
-  ['a directory that is not there', async () => '/nowhere/at/all', /cannot|not a directory/],
+  ['a directory without records', () => writeText('notes.txt', ''), /has no \.csv/],
+  ['a directory that does not exist', async () => '/nowhere/at/all', /cannot|not a directory/],
 ]
-for (const [title, make, message] of refused) {
-  test(`${title} is refused with a sentence`, async () => {
+for (const [title, write, message] of invalidInputs) {
+  test(`${title} is rejected with an operator error`, async () => {
     const { database } = await openStore()
-    await assert.rejects(publishRelease(database, hedOutbreaks, await make()), (error) => {
+    await assert.rejects(publishRelease(database, hedOutbreaks, await write()), (error) => {
       assert(error instanceof OperatorError, String(error))
       assert.match(error.message, message)
       return true
@@ -234,15 +235,15 @@ for (const [title, make, message] of refused) {
   })
 }
 
-test('of two publishers at once one publishes and the other is told so', async () => {
+test('while one command publishes, another is rejected', async () => {
   const { database, count } = await openStore()
-  const [one, other] = await Promise.all([writeNdjson([{ key: 'a' }]), writeNdjson([{ key: 'b' }])])
+  const [first, second] = await Promise.all([writeNdjson([{ key: 'a' }]), writeNdjson([{ key: 'b' }])])
   await database.transaction(async (client) => {
     // The first statement of a publisher.
     await client.query(sql`select lock_dataset(${hedOutbreaks.name})`)
-    await assert.rejects(publishRelease(database, hedOutbreaks, one), /being published at this moment/)
+    await assert.rejects(publishRelease(database, hedOutbreaks, first), /another command is publishing/)
   })
-  assert.equal((await publishRelease(database, hedOutbreaks, other)).release, 1)
+  assert.equal((await publishRelease(database, hedOutbreaks, second)).release, 1)
   assert.equal(await count('release'), 1)
 })
 
@@ -264,19 +265,22 @@ test('event names are distinct and sorted by code point', async () => {
   )
 })
 
-test('a release that would withdraw many records is refused until their number is confirmed', async () => {
+test('a release that withdraws more than 5 % of the records is rejected until their number is confirmed', async () => {
   const { publish, count } = await openStore()
   const rows = Array.from({ length: 100 }, (_, i) => ({ key: `k${i}` }))
   await publish(rows)
   assert.equal((await publish(rows.slice(5), writeNdjson, 0)).withdrawn, 5)
-  for (const confirmed of [0, 5, 7]) {
-    await assert.rejects(publish(rows.slice(11), writeNdjson, confirmed), /withdraw 6 of 95 .* --confirm-withdrawn 6$/)
+  for (const confirmedWithdrawn of [0, 5, 7]) {
+    await assert.rejects(
+      publish(rows.slice(11), writeNdjson, confirmedWithdrawn),
+      /withdraw 6 of 95 .* --confirm-withdrawn 6$/,
+    )
   }
   assert.equal(await count('release'), 2)
   assert.equal((await publish(rows.slice(11), writeNdjson, 6)).withdrawn, 6)
 })
 
-test('a first release leaves every index in its place, and one that is refused does too', async () => {
+test('all indexes exist after a first release, and after a first release that was rejected', async () => {
   const { database, publish } = await openStore()
   const indexes = () =>
     database.query(sql`select indexname, indexdef from pg_indexes where tablename = 'hed_outbreak_version' order by 1`)
@@ -288,7 +292,7 @@ test('a first release leaves every index in its place, and one that is refused d
   assert.deepEqual(await indexes(), before)
 })
 
-test('the indexes of a table that holds records, or is none of ours, cannot be suspended', async () => {
+test('the indexes of a dataset with records, or of another table, cannot be suspended', async () => {
   const { database, publish } = await openStore()
   await assert.rejects(database.query(sql`select suspend_indexes('release_file')`), /there is no dataset/)
   await publish([{ key: 'a' }])

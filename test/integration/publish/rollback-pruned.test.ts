@@ -1,4 +1,4 @@
-// Rolling back across pruned releases, withdrawals and earlier rollbacks: the whole earlier release, or a refusal.
+// Rollback across pruned releases, withdrawals and earlier rollbacks restores the complete release or is rejected.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -15,10 +15,11 @@ async function openStore() {
   after(() => database.close())
   return {
     database,
-    publish: async (rows: readonly Row[], confirmed = 0) =>
-      publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed }),
-    rollBack: (to: number, confirmed = 0) => rollbackTo(database, hedOutbreaks, to, 'Back.', { confirmed }),
-    /** What the records of a release say, without what the service assigned, by id. */
+    publish: async (rows: readonly Row[], confirmedWithdrawn = 0) =>
+      publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn }),
+    rollBack: (to: number, confirmedWithdrawn = 0) =>
+      rollbackTo(database, hedOutbreaks, to, 'Back.', { confirmedWithdrawn }),
+    /** The records of a release in the order of id, without the fields that the service assigns. */
     read: async (release: number) => {
       const rows = await database.query<{ body: string }>(
         sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
@@ -32,7 +33,7 @@ async function openStore() {
   }
 }
 
-test('a pruned release cannot be restored: the refusal names the oldest that can, and that one is restored whole', async () => {
+test('a rollback to a pruned release is rejected and names the oldest possible one, which is restored completely', async () => {
   const { database, publish, rollBack, read, countReleases } = await openStore()
   await publish([{ key: 'a', cases: 1 }, { key: 'b', cases: 1 }, { key: 'c' }])
   await publish([{ key: 'a', cases: 2 }, { key: 'b', cases: 2 }, { key: 'd' }], 1)
@@ -51,7 +52,7 @@ test('a pruned release cannot be restored: the refusal names the oldest that can
   assert.deepEqual(await read(5), before)
 })
 
-test('a rollback that withdraws more than 5 % of the records is refused until their number is confirmed', async () => {
+test('a rollback that withdraws more than 5 % of the records is rejected until their number is confirmed', async () => {
   const { publish, rollBack, read, countReleases } = await openStore()
   await publish([{ key: 'a' }])
   await publish([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
@@ -73,7 +74,7 @@ test('a rollback can be rolled back', async () => {
   assert.deepEqual(await read(5), await read(1))
 })
 
-test('a record that was withdrawn and came back is restored as it was in each release', async () => {
+test('a record that was withdrawn and returned is restored as it was in each release', async () => {
   const { publish, rollBack, read } = await openStore()
   await publish([{ key: 'a', cases: 1 }, { key: 'b' }])
   await publish([{ key: 'b' }], 1)

@@ -1,4 +1,4 @@
-// Taking back: a new release equal to an earlier one, with the history as it was.
+// A rollback publishes a new release that is equal to an earlier one; earlier releases do not change.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
@@ -13,14 +13,14 @@ import { type Row, writeNdjson } from '../../fixtures/releases.ts'
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
 const publish = async (rows: readonly Row[], withdrawn = 0) =>
-  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmed: withdrawn })
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn: withdrawn })
 const read = async (release: number) => {
   const rows = await database.query<{ body: string }>(
     sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
   )
   return rows.map(({ body }) => JSON.parse(body) as Record<string, unknown>)
 }
-/** What a record says, without what the service assigned. */
+/** The records without the fields that the service assigns. */
 const contents = (records: Record<string, unknown>[]) =>
   records.map(({ revision: _revision, first_release: _first, last_release: _last, ...content }) => content)
 
@@ -28,9 +28,11 @@ await publish([{ key: 'a', note: 'a "quoted", note' }, { key: 'b', cases: 1 }, {
 await publish([{ key: 'a', note: 'a "quoted", note' }, { key: 'b', cases: 100 }, { key: 'd' }], 1)
 await publish([{ key: 'b', cases: 101 }, { key: 'd' }], 1)
 
-test('the new release says exactly what the earlier one said, and nothing before it has changed', async () => {
+test('the new release has the content of the earlier one, and earlier releases do not change', async () => {
   const before = [await read(1), await read(2), await read(3)]
-  const summary = await rollbackTo(database, hedOutbreaks, 1, 'Wrong figures from the ministry.', { confirmed: 1 })
+  const summary = await rollbackTo(database, hedOutbreaks, 1, 'Wrong figures from the ministry.', {
+    confirmedWithdrawn: 1,
+  })
   assert.deepEqual(summary, {
     dataset: 'hed-outbreaks',
     release: 4,
@@ -52,7 +54,7 @@ test('the new release says exactly what the earlier one said, and nothing before
   )
 })
 
-test('the releases between are marked as withdrawn', async () => {
+test('the releases in between are marked as withdrawn', async () => {
   const states = (await listReleases(database, hedOutbreaks)).map(({ number, state }) => [number, state])
   assert.deepEqual(states, [
     [4, 'current'],
@@ -62,7 +64,7 @@ test('the releases between are marked as withdrawn', async () => {
   ])
 })
 
-test('going on afterwards goes on from the restored release, and ids go on behind the highest', async () => {
+test('the next release continues from the restored one, and new ids follow the highest id', async () => {
   const summary = await publish([
     { key: 'a', note: 'a "quoted", note' },
     { key: 'b', cases: 1 },
@@ -74,13 +76,16 @@ test('going on afterwards goes on from the restored release, and ids go on behin
 })
 
 for (const number of [5, 6, 99]) {
-  test(`release ${number} is not an earlier one`, async () => {
-    await assert.rejects(rollbackTo(database, hedOutbreaks, number, 'x'), /no earlier release/)
+  test(`a rollback to release ${number}, which is not earlier, is rejected`, async () => {
+    await assert.rejects(
+      rollbackTo(database, hedOutbreaks, number, 'x'),
+      /there is no release \d+ before the latest release/,
+    )
   })
 }
 
-test('going back to what is already said publishes nothing', async () => {
-  await rollbackTo(database, hedOutbreaks, 4, 'once', { confirmed: 1 })
+test('a rollback to a release that equals the latest publishes nothing', async () => {
+  await rollbackTo(database, hedOutbreaks, 4, 'once', { confirmedWithdrawn: 1 })
   const again = await rollbackTo(database, hedOutbreaks, 4, 'twice')
   assert.deepEqual([again.release, again.unchanged], [6, true])
 })

@@ -1,17 +1,17 @@
-// The breaks of series in a release: the same whether it was given whole or as changes, and never set by hand.
+// The breaks of series are the same for a complete directory and for changes, and an operator cannot set them.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
-import { givenFields } from '../../../src/datasets/define.ts'
+import { inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { type Database, openDatabase } from '../../../src/platform/postgres/database.ts'
 import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
 import { createTestDatabase } from '../../database.ts'
-import { readMapped, writeForeign } from '../../fixtures/mappings.ts'
-import { absent, filesOf, wideMapping } from '../../fixtures/real-mappings.ts'
+import { readMapped, writeMapped } from '../../fixtures/mappings.ts'
+import { filesOf, skipIfAbsent, wideMapping } from '../../fixtures/real-mappings.ts'
 import { type Row, writeChanges, writeNdjson, writeText } from '../../fixtures/releases.ts'
 import { drawBytes } from '../../seed.ts'
 
@@ -33,12 +33,12 @@ async function openStore() {
   }
 }
 
-/** Small releases withdraw large shares, which is meant here. */
+/** Small releases withdraw large shares: this confirms whatever a release withdraws. */
 const publishAll = (database: Database, directory: string) =>
   publishRelease(database, hedOutbreaks, directory).catch((error: unknown) => {
     const count = /--confirm-withdrawn (\d+)/.exec(String(error))?.[1]
     if (count === undefined) throw error
-    return publishRelease(database, hedOutbreaks, directory, { confirmed: Number(count) })
+    return publishRelease(database, hedOutbreaks, directory, { confirmedWithdrawn: Number(count) })
   })
 
 const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
@@ -49,7 +49,7 @@ const point = (n: number, cases: number | null, more: Partial<Row> = {}): Row =>
   ...more,
 })
 
-test('a change judges its neighbours again: a record that only gains or loses a break is corrected', async () => {
+test('a change sets or clears the breaks of later records, which count as corrected', async () => {
   const { database, publish, bodies } = await openStore()
   const states = async (release: number) =>
     (await bodies(release)).map(({ series_break, revision, last_release }) => [series_break, revision, last_release])
@@ -57,7 +57,7 @@ test('a change judges its neighbours again: a record that only gains or loses a 
   const preview = await previewRelease(database, hedOutbreaks, await writeChanges(1, [point(2, 20)], []))
   assert.deepEqual(
     preview.findings.map(({ file, line, column, rule, message }) => [file, line, column, rule, message]),
-    [['record', 3, 'cases', 'series_falls', 'falls from 20 to 12 within its series; series_break is set']],
+    [['record', 3, 'cases', 'series_falls', 'decreases from 20 to 12 within its series; series_break is set']],
   )
   const raised = await publish(await writeChanges(1, [point(2, 20)], []))
   assert.deepEqual([raised.corrected, raised.warnings], [2, 1])
@@ -80,7 +80,7 @@ test('a change judges its neighbours again: a record that only gains or loses a 
   )
 })
 
-test('a version of a published release is not marked, not even by the operator', async () => {
+test('the operator cannot mark breaks in a published release, and the API role cannot mark any', async () => {
   const { database, publish, bodies } = await openStore()
   await publish(await writeNdjson([point(1, 5)]))
   const before = await bodies(1)
@@ -96,7 +96,7 @@ test('a version of a published release is not marked, not even by the operator',
   })
 })
 
-test('an input cannot say where a series breaks', async () => {
+test('an input with series_break is rejected', async () => {
   const { publish } = await openStore()
   await assert.rejects(
     publish(await writeNdjson([point(1, 5, { series_break: true })])),
@@ -106,53 +106,53 @@ test('an input cannot say where a series breaks', async () => {
 
 const STEPS = 12
 
-/** A number below another one. */
-const dice = (below: number): number => drawBytes(4).readUInt32BE() % below
+/** A random number from 0 to below `limit`. */
+const drawNumber = (limit: number): number => drawBytes(4).readUInt32BE() % limit
 
-test('random revisions, whole and as changes, give the same releases', async () => {
-  const [whole, parts] = [await openStore(), await openStore()]
-  const maybe = <Value>(value: Value) => (dice(5) === 0 ? null : value)
+test('random revisions give the same releases as complete directories and as changes', async () => {
+  const [complete, changesOnly] = [await openStore(), await openStore()]
+  const maybe = <Value>(value: Value) => (drawNumber(5) === 0 ? null : value)
   const drawRow = (key: string): Row => ({
     key,
-    source_name: `Source ${dice(3)}`,
-    count_kind: dice(6) > 0 ? 'cumulative' : 'new',
-    date_high: maybe(day(1 + dice(7))),
-    date_report: maybe(day(8 + dice(3))),
-    cases: maybe(10 + dice(6)),
-    deaths: maybe(dice(6)),
+    source_name: `Source ${drawNumber(3)}`,
+    count_kind: drawNumber(6) > 0 ? 'cumulative' : 'new',
+    date_high: maybe(day(1 + drawNumber(7))),
+    date_report: maybe(day(8 + drawNumber(3))),
+    cases: maybe(10 + drawNumber(6)),
+    deaths: maybe(drawNumber(6)),
   })
   let rows = new Map(Array.from({ length: 30 }, (_, i) => [`k${i}`, drawRow(`k${i}`)]))
-  for (const { publish } of [whole, parts]) await publish(await writeNdjson([...rows.values()]))
+  for (const { publish } of [complete, changesOnly]) await publish(await writeNdjson([...rows.values()]))
   let published = 1
   for (let step = 0; step < STEPS; step++) {
     const next = new Map(rows)
     for (let i = 0; i < 4; i++) {
-      const key = `k${dice(36)}`
-      if (dice(3) === 0) next.delete(key)
+      const key = `k${drawNumber(36)}`
+      if (drawNumber(3) === 0) next.delete(key)
       else next.set(key, drawRow(key))
     }
     const changed = [...next].flatMap(([key, row]) =>
       JSON.stringify(row) === JSON.stringify(rows.get(key)) ? [] : [row],
     )
-    const gone = [...rows.keys()].filter((key) => !next.has(key))
+    const withdrawn = [...rows.keys()].filter((key) => !next.has(key))
     rows = next
-    // New keys are given ids in the order they are read in, which is the same in both.
-    await whole.publish(await writeNdjson([...next.values()]))
-    const { release } = await parts.publish(await writeChanges(published, changed, gone))
+    // New keys get ids in the order of the input, which is the same in both.
+    await complete.publish(await writeNdjson([...next.values()]))
+    const { release } = await changesOnly.publish(await writeChanges(published, changed, withdrawn))
     published = release
   }
-  const digests = await whole.digests()
+  const digests = await complete.digests()
   assert.ok(digests.length > STEPS / 2)
-  assert.deepEqual(await parts.digests(), digests)
+  assert.deepEqual(await changesOnly.digests(), digests)
 })
 
-test('two revisions of the COVID-19 matrix give the same release, the second whole or as changes', {
-  skip: absent('jhu-covid19'),
+test('the second revision of the COVID-19 matrix gives the same release as a complete directory and as changes', {
+  skip: skipIfAbsent('jhu-covid19'),
 }, async () => {
-  const columns = ['key', ...givenFields(hedOutbreaks).map(({ name }) => name)]
+  const columns = ['key', ...inputFields(hedOutbreaks).map(({ name }) => name)]
   const revisions = filesOf('jhu-covid19/*confirmed_global.*.csv').slice(0, 2)
   const directories = await Promise.all(
-    revisions.map((file) => writeForeign(wideMapping(), { linked: { 'table.csv': file } })),
+    revisions.map((file) => writeMapped(wideMapping(), { linked: { 'table.csv': file } })),
   )
   const [before, next] = await Promise.all(
     directories.map(async (directory) => {
@@ -162,14 +162,14 @@ test('two revisions of the COVID-19 matrix give the same release, the second who
   )
   assert.ok(before !== undefined && next !== undefined && next.size > before.size)
   const changed = [...next].filter(([key, line]) => before.get(key) !== line).map(([, line]) => line)
-  const [whole, parts] = [await openStore(), await openStore()]
-  for (const { publish } of [whole, parts]) await publish(directories[0] as string)
-  await whole.publish(directories[1] as string)
-  const gone = [...before.keys()].filter((key) => !next.has(key)).map((key) => writeLine([key]))
+  const [complete, changesOnly] = [await openStore(), await openStore()]
+  for (const { publish } of [complete, changesOnly]) await publish(directories[0] as string)
+  await complete.publish(directories[1] as string)
+  const withdrawn = [...before.keys()].filter((key) => !next.has(key)).map((key) => writeLine([key]))
   const changes = await writeText('records.csv', `${columns.join(',')}\n${changed.join('')}`, { base: 1 })
-  await writeFile(path.join(changes, 'withdrawn.csv'), `key\n${gone.join('')}`)
-  await parts.publish(changes)
-  assert.deepEqual(await parts.digests(), await whole.digests())
+  await writeFile(path.join(changes, 'withdrawn.csv'), `key\n${withdrawn.join('')}`)
+  await changesOnly.publish(changes)
+  assert.deepEqual(await changesOnly.digests(), await complete.digests())
 })
 
 const writeLine = (cells: readonly (string | undefined)[]) =>

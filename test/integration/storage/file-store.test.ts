@@ -1,4 +1,4 @@
-// The store of files: whole or not there, whatever happens to the writer, the disk or the file that is being read.
+// The file store: a file is complete or absent, even if the writer is killed, the disk is full or the file changes while read.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -23,9 +23,9 @@ async function openEmpty(): Promise<{ directory: string; store: FileStore }> {
 async function write(store: FileStore, bytes: Uint8Array, name = NAME) {
   const draft = await store.create(name)
   await draft.write(bytes)
-  const print = await draft.seal()
-  await draft.keep()
-  return print
+  const fingerprint = await draft.finish()
+  await draft.commit()
+  return fingerprint
 }
 
 async function read(store: FileStore, start: number, end: number): Promise<Buffer> {
@@ -36,18 +36,18 @@ async function read(store: FileStore, start: number, end: number): Promise<Buffe
 
 const find = async (store: FileStore) => (await store.open(NAME)) ?? assert.fail('there is no file')
 
-test('a file has its name only once it is kept, and then all of its bytes and their digest', async () => {
+test('a file has its name only after commit, with all of its bytes and their digest', async () => {
   const { directory, store } = await openEmpty()
   const bytes = drawBytes(1_000_000)
   const draft = await store.create(NAME)
   await draft.write(bytes.subarray(0, 400_000))
   await draft.write(bytes.subarray(400_000))
   assert.equal(await store.open(NAME), undefined)
-  const print = await draft.seal()
+  const fingerprint = await draft.finish()
   assert.equal(await store.open(NAME), undefined)
-  await draft.keep()
-  assert.deepEqual(print, { bytes: bytes.length, sha256: hash('sha256', bytes) })
-  assert.deepEqual(await readFingerprint(await find(store)), print)
+  await draft.commit()
+  assert.deepEqual(fingerprint, { bytes: bytes.length, sha256: hash('sha256', bytes) })
+  assert.deepEqual(await readFingerprint(await find(store)), fingerprint)
   assert.deepEqual(await readdir(directory), [NAME])
 })
 
@@ -65,53 +65,53 @@ test('any range is read exactly', async () => {
     assert.deepEqual(await read(store, start, end), bytes.subarray(start, end))
 })
 
-test('an empty file is a file', async () => {
+test('an empty file can be written and read', async () => {
   const { store } = await openEmpty()
   assert.equal((await write(store, Buffer.alloc(0))).bytes, 0)
   assert.deepEqual(await read(store, 0, 0), Buffer.alloc(0))
 })
 
-const strange = [
+const invalidNames = [
   ...['', '.', '..', 'a', '.csv', 'a.', '-a.csv', 'a-.csv', 'a--b.csv', 'a.b.csv', 'a..csv', 'A.csv', 'a b.csv'],
   ...['../a.csv', '/a.csv', 'a/b.csv', 'a\\b.csv', 'a.csv/', 'a.csv\n', 'a.csv\0', '%2e%2e/a.csv', 'ä.csv', '~.csv'],
 ]
-for (const name of strange) {
-  test(`${JSON.stringify(name)} is not the name of a file`, async () => {
+for (const name of invalidNames) {
+  test(`${JSON.stringify(name)} is rejected as a file name`, async () => {
     const { store } = await openEmpty()
-    await assert.rejects(store.create(name), /is not the name of a file/)
-    await assert.rejects(store.open(name), /is not the name of a file/)
+    await assert.rejects(store.create(name), /is not a valid name for a file/)
+    await assert.rejects(store.open(name), /is not a valid name for a file/)
   })
 }
 
-test('a discarded draft leaves nothing, and the file before it stays', async () => {
+test('a discarded draft leaves nothing, and the earlier file stays', async () => {
   const { directory, store } = await openEmpty()
   await write(store, Buffer.from('old'))
-  for (const seal of [false, true]) {
+  for (const finish of [false, true]) {
     const draft = await store.create(NAME)
     await draft.write(Buffer.from('new'))
-    if (seal) await draft.seal()
+    if (finish) await draft.finish()
     await draft.discard()
   }
   assert.deepEqual(await readdir(directory), [NAME])
   assert.equal(String(await read(store, 0, 3)), 'old')
 })
 
-test('of two writers of one name at once the first fails, and the file is the whole one of the second', async () => {
+test('if two processes write one name at once, the first fails and the file of the second is complete', async () => {
   const { directory, store } = await openEmpty()
   const first = await store.create(NAME)
   await first.write(Buffer.from('first'))
   const second = await store.create(NAME)
   await second.write(Buffer.from('sec'))
-  await first.seal()
-  await assert.rejects(first.keep(), OperatorError)
+  await first.finish()
+  await assert.rejects(first.commit(), OperatorError)
   await second.write(Buffer.from('ond'))
-  await second.seal()
-  await second.keep()
+  await second.finish()
+  await second.commit()
   assert.equal(String(await read(store, 0, 6)), 'second')
   assert.deepEqual(await readdir(directory), [NAME])
 })
 
-test('what a writer killed with -9 left is not the file, and the next writer removes it', async () => {
+test('the remains of a writer killed with SIGKILL are not the file, and the next writer removes them', async () => {
   const { directory, store } = await openEmpty()
   await write(store, Buffer.from('old'))
   await write(store, Buffer.from('other'), 'hed-outbreaks-11.csv')
@@ -128,15 +128,15 @@ test('what a writer killed with -9 left is not the file, and the next writer rem
   assert.equal(String(await read(store, 0, 3)), 'new')
 })
 
-/** A process that writes 64 KiB at a time; it says `writing` after the first of them and at the end what went wrong. */
+/** A process that writes 64 KiB at a time. It prints `writing` after each write, and the error at the end. */
 const program = (directory: string, loop: string) => `
   import { readdirSync } from 'node:fs'
   const { openFileStore } = await import(${JSON.stringify(MODULE)})
   const draft = await openFileStore(${JSON.stringify(directory)}).create('${NAME}')
   try {
     ${loop} { await draft.write(Buffer.alloc(65536)); process.stdout.write('writing\\n') }
-    await draft.seal()
-    await draft.keep()
+    await draft.finish()
+    await draft.commit()
   } catch (error) {
     await draft.discard()
     console.log(error.name, error.message)
@@ -153,30 +153,30 @@ function runIn(shell: string, wrapper: string[], directory: string) {
   return { stdout, lines: stdout.trim().split('\n').slice(-2), stderr }
 }
 
-test('a file larger than the system allows is refused in the middle and leaves nothing', async () => {
+test('a file larger than the system allows gives an operator error and leaves nothing', async () => {
   const { directory } = await openEmpty()
   const { lines, stderr } = runIn(`trap '' XFSZ; ulimit -f 1024; exec "$@"`, [], directory)
   assert.match(lines[0] ?? stderr, /^OperatorError hed-outbreaks-1\.csv could not be written: EFBIG/)
   assert.equal(lines[1], '[]')
 })
 
-test('a full disk is refused in the middle and leaves nothing', async (t) => {
+test('a full disk gives an operator error and leaves nothing', async (t) => {
   const { directory } = await openEmpty()
   const shell = 'mount -t tmpfs -o size=1m tmpfs "$0" || { echo no mount; exit; }; exec "$@"'
   const { stdout, lines, stderr } = runIn(shell, ['unshare', '--map-root-user', '--mount'], directory)
-  if (!stdout.includes('writing')) return t.skip(`this system lets nobody mount a small disk: ${stdout}${stderr}`)
+  if (!stdout.includes('writing')) return t.skip(`this system does not allow to mount a small disk: ${stdout}${stderr}`)
   assert.match(lines[0] ?? stderr, /^OperatorError hed-outbreaks-1\.csv could not be written: ENOSPC/)
   assert.equal(lines[1], '[]')
 })
 
-test('a directory that is not there is told to the operator; a reader finds no file in it', async () => {
+test('a missing directory is an operator error for a writer and has no files for a reader', async () => {
   const { directory } = await openEmpty()
   const store = openFileStore(path.join(directory, 'nowhere'))
   await assert.rejects(store.create(NAME), OperatorError)
   assert.equal(await store.open(NAME), undefined)
 })
 
-test('a file that became shorter is an error, never a short answer that looks whole', async () => {
+test('reading a file that became shorter fails and never ends without an error', async () => {
   const { directory, store } = await openEmpty()
   await write(store, drawBytes(2_000_000))
   const stream = (await find(store)).read(0, 2_000_000)
@@ -185,7 +185,7 @@ test('a file that became shorter is an error, never a short answer that looks wh
   await assert.rejects(stream.toArray(), /hed-outbreaks-1\.csv ends at byte \d+, before 2000000/)
 })
 
-test('a file that is removed or replaced while it is read is read to its end as it was', async () => {
+test('a file that is removed or replaced while it is open is read to its end unchanged', async () => {
   const { directory, store } = await openEmpty()
   const bytes = drawBytes(2_000_000)
   await write(store, bytes)
@@ -199,7 +199,7 @@ test('a file that is removed or replaced while it is read is read to its end as 
   assert.equal(await store.open(NAME), undefined)
 })
 
-test('the stamp changes with the size and with the time, and not otherwise', async () => {
+test('the stamp changes with the size and the modification time, and not otherwise', async () => {
   const { directory, store } = await openEmpty()
   await write(store, Buffer.from('abc'))
   const stamp = async () => {
@@ -217,7 +217,7 @@ test('the stamp changes with the size and with the time, and not otherwise', asy
   assert.notEqual(await stamp(), second)
 })
 
-test('no reader keeps a file open: whoever reads to the end, gives up, or only looks', async () => {
+test('the file is closed after reading to the end, after destroying the stream, and after close', async () => {
   const { directory, store } = await openEmpty()
   const isOpen = async () => {
     const links = await Promise.all(
@@ -226,10 +226,10 @@ test('no reader keeps a file open: whoever reads to the end, gives up, or only l
     return links.some((link) => link.startsWith(directory))
   }
   await write(store, drawBytes(2_000_000))
-  const givenUp = (await find(store)).read(0, 2_000_000)
+  const destroyed = (await find(store)).read(0, 2_000_000)
   assert.ok(await isOpen())
-  givenUp.destroy()
-  await once(givenUp, 'close')
+  destroyed.destroy()
+  await once(destroyed, 'close')
   await readFingerprint(await find(store))
   await (await find(store)).close()
   assert.ok(!(await isOpen()))

@@ -1,4 +1,4 @@
-// A spliced body is one gzip member with exactly the text it stands for, for whoever unpacks it.
+// A spliced body is one gzip member, and every program decompresses it to exactly the text of its parts.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -21,25 +21,25 @@ const bodies = Array.from({ length: RECORDS }, (_, i) =>
 const chunks: DeflatedText[] = []
 for (let i = 0; i < RECORDS; i += 100) chunks.push(await encodeChunk(bodies.slice(i, i + 100).join(',\n')))
 
-/** Records `from` until before `to`: whole chunks as they are, the borders as text. */
-function cut(from: number, to: number): Part[] {
+/** The records from `from` to `to` (exclusive): complete chunks compressed, the others as text. */
+function createParts(from: number, to: number): Part[] {
   const parts: Part[] = ['{"data":[']
   for (let at = from; at < to; ) {
     const end = Math.min(to, at - (at % 100) + 100)
-    const whole = at % 100 === 0 && (end % 100 === 0 || end === RECORDS)
-    parts.push((whole && chunks[at / 100]) || bodies.slice(at, end).join(',\n'))
+    const isCompleteChunk = at % 100 === 0 && (end % 100 === 0 || end === RECORDS)
+    parts.push((isCompleteChunk && chunks[at / 100]) || bodies.slice(at, end).join(',\n'))
     at = end
     if (at < to) parts.push(',\n')
   }
   return [...parts, `],"next_page":"${to}"}`]
 }
 const textOf = (from: number, to: number) => `{"data":[${bodies.slice(from, to).join(',\n')}],"next_page":"${to}"}`
-const cuts = fc.tuple(fc.nat(RECORDS), fc.nat(RECORDS)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
+const ranges = fc.tuple(fc.nat(RECORDS), fc.nat(RECORDS)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
 
-test('gzip and identity give the text, for thousands of cuts', () =>
+test('gzip and identity give the same text, for thousands of ranges', () =>
   fc.assert(
-    fc.asyncProperty(cuts, async ([from, to]) => {
-      const parts = cut(from, to)
+    fc.asyncProperty(ranges, async ([from, to]) => {
+      const parts = createParts(from, to)
       const text = textOf(from, to)
       assert.equal(writeIdentity(parts).toString(), text)
       assert.equal(gunzipSync(await writeGzip(parts)).toString(), text)
@@ -55,7 +55,7 @@ test('parts of any kind and length in any order give their text', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(texts, fc.boolean()), { maxLength: 12 }), async (described) => {
       const parts = await Promise.all(
-        described.map(async ([text, packed]) => (packed && text !== '' ? encodeChunk(text) : text)),
+        described.map(async ([text, compressed]) => (compressed && text !== '' ? encodeChunk(text) : text)),
       )
       const expected = Buffer.from(described.map(([text]) => text).join(''))
       assert.ok(writeIdentity(parts).equals(expected))
@@ -66,18 +66,18 @@ test('parts of any kind and length in any order give their text', async () => {
   )
 })
 
-test('a damaged chunk in a body is refused as text, and by whoever unpacks it', async () => {
+test('a damaged chunk makes the plain body fail, and decompressing the gzip body fails', async () => {
   const [chunk] = chunks
   assert.ok(chunk)
   const deflated = Buffer.from(chunk.deflated)
   deflated[200] = (deflated[200] ?? 0) ^ 4
   const parts = ['[', { ...chunk, deflated }, ']']
   assert.throws(() => writeIdentity(parts), /a chunk is damaged/)
-  const packed = await writeGzip(parts)
-  assert.throws(() => gunzipSync(packed))
+  const compressed = await writeGzip(parts)
+  assert.throws(() => gunzipSync(compressed))
 })
 
-const places = [
+const exampleRanges = [
   [0, 0],
   [0, RECORDS],
   [0, 1000],
@@ -88,12 +88,12 @@ const places = [
   [250, 251],
 ] as const
 
-test('gzip and Python read what was spliced, as one member', async () => {
+test('gzip and Python read a spliced body as one member', async () => {
   const home = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-splice-'))
   after(() => rm(home, { recursive: true }))
-  const files = places.map(([from, to]) => path.join(home, `${from}-${to}.gz`))
-  for (const [i, [from, to]] of places.entries()) {
-    await writeFile(files[i] ?? '', await writeGzip(cut(from, to)))
+  const files = exampleRanges.map(([from, to]) => path.join(home, `${from}-${to}.gz`))
+  for (const [i, [from, to]] of exampleRanges.entries()) {
+    await writeFile(files[i] ?? '', await writeGzip(createParts(from, to)))
     await writeFile(`${files[i]}.txt`, textOf(from, to))
   }
   await run('gzip', ['-t', ...files])
@@ -106,20 +106,20 @@ for name in sys.argv[1:]:
     assert member.decompress(packed) == text and member.eof and member.unused_data == b'', name
 print(len(sys.argv) - 1)`
   const { stdout } = await run('python3', ['-c', oracle, ...files])
-  assert.equal(Number(stdout), places.length)
+  assert.equal(Number(stdout), exampleRanges.length)
 })
 
-test('curl and fetch unpack what was spliced, over HTTP', async () => {
+test('curl and fetch decompress a spliced body over HTTP', async () => {
   const server = createServer((request, response) => {
     const [from = 0, to = 0] = (request.url ?? '').slice(1).split('-').map(Number)
-    void writeGzip(cut(from, to)).then((body) =>
+    void writeGzip(createParts(from, to)).then((body) =>
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body),
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   after(() => server.close())
   const { port } = server.address() as AddressInfo
-  for (const [from, to] of places) {
+  for (const [from, to] of exampleRanges) {
     const address = `http://127.0.0.1:${port}/${from}-${to}`
     assert.equal(await (await fetch(address)).text(), textOf(from, to))
     const { stdout } = await run('curl', ['-sS', '--compressed', '--max-time', '10', address], { maxBuffer: 1 << 24 })

@@ -206,7 +206,7 @@ test('on a full disk the release is published without files, and the error says 
   assert.equal(stdout, 'code 1\n')
   assert.match(
     stderr,
-    /^outbreakctl: release 3 is published; its files are not: run outbreakctl release export --release 3 \(hed-outbreaks-3\.\w+ could not be written: ENOSPC/,
+    /^outbreakctl: release 3 is published, but its files could not be written \(hed-outbreaks-3\.\w+ could not be written: ENOSPC.*: run outbreakctl release export --release 3/,
   )
   const exported = await outbreakctl<ExportedFiles>(settings, 'release', 'export', '--release', '3')
   assert.ok(exported.every(({ written }) => written))
@@ -222,8 +222,8 @@ test('an export without a directory, or of a release that does not exist, is an 
     return failure.stderr.trim()
   }
   const withoutFiles = { ...environment, OUTBREAKS_FILES: '' }
-  assert.equal(await exportError(withoutFiles, []), 'outbreakctl: OUTBREAKS_FILES does not say where to write files')
-  assert.equal(await exportError(environment, ['--release', '99']), 'outbreakctl: there is no release 99')
+  assert.equal(await exportError(withoutFiles, []), 'outbreakctl: set OUTBREAKS_FILES to the directory for files')
+  assert.equal(await exportError(environment, ['--release', '99']), 'outbreakctl: release 99 does not exist')
   assert.match(
     await exportError({ ...environment, OUTBREAKS_FILES: 'here' }, []),
     /OUTBREAKS_FILES must be the absolute path/,

@@ -1,5 +1,5 @@
-// Publishing, killed with -9 at random moments, the publisher and PostgreSQL in turn: after every round the dataset is
-// exactly the old or exactly the new release, and the same command run again finishes the work.
+// Kills the publisher and PostgreSQL in turn with SIGKILL during publishing. After every round the dataset is exactly the old
+// or exactly the new release, and the same command, run again, completes the publication.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -27,7 +27,7 @@ for (const state of [1, 2]) await writeSynthRelease({ records: RECORDS, seed: 1,
 const publish = (state: number) =>
   outbreakctl<{ release: number; unchanged: boolean }>(settings, 'release', 'publish', releaseOf(state))
 
-async function ask<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+async function runQuery<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: settings.databaseUrl, connectionTimeoutMillis: 5000 })
   await client.connect()
   try {
@@ -38,7 +38,7 @@ async function ask<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> 
 }
 
 const versioned = 'from_release > last or (to_release > last and to_release < 2147483647)'
-/** For every table of the dataset, the rows that belong to no published release; `last` is the number of the newest one. */
+/** For every table of the dataset, the condition for rows of no published release. `last` is the number of the latest one. */
 const strayConditions: Record<string, string> = {
   hed_outbreak_version: versioned,
   hed_outbreak_chunk: versioned,
@@ -47,13 +47,13 @@ const strayConditions: Record<string, string> = {
   hed_outbreak_checkpoint: 'release > last',
   hed_outbreak_series: `last_release > last or not exists (select from hed_outbreak_version as version
     where version.series_id = stray.series_id and version.to_release = 2147483647)`,
-  // Nothing is pruned here, so that every id that was given to a key has a version.
+  // Nothing is pruned here, so every id that was assigned to a key has a version.
   hed_outbreak_key: 'not exists (select from hed_outbreak_version as version where version.id = stray.id)',
 }
 
-/** What consumers would read now, and the tables that hold rows of no release, with their number. */
+/** The latest release, the digest of its records, and the tables with rows of no release, with their number. */
 async function readStore() {
-  const [store] = await ask<{ release: number; digest: string }>(`
+  const [store] = await runQuery<{ release: number; digest: string }>(`
     with newest as (select coalesce(max(number), 0) as last from release)
     select last as release, encode(sha256(string_agg(content_sha256, '' order by id)), 'hex') as digest
     from newest left join hed_outbreak_version on from_release <= last and to_release > last group by last`)
@@ -61,14 +61,14 @@ async function readStore() {
     ([table, condition]) =>
       `select '${table}' as name, count(*)::integer as rows from ${table} as stray, newest where ${condition}`,
   )
-  const strays = await ask<{ name: string; rows: number }>(`
+  const strays = await runQuery<{ name: string; rows: number }>(`
     with newest as (select coalesce(max(number), 0) as last from release)
     select * from (${counts.join(' union all ')}) as counted where rows > 0 order by name`)
-  return { ...(store ?? assert.fail('no answer')), strays: strays.map(({ name, rows }) => `${name}: ${rows}`) }
+  return { ...(store ?? assert.fail('no row')), strays: strays.map(({ name, rows }) => `${name}: ${rows}`) }
 }
 
-/** Deterministic moments, spread over the time a publication takes. */
-const moment = (round: number, longest: number) => ((round * 0.618_034) % 1) * longest
+/** Deterministic delays, spread over the duration of a publication. */
+const delayOf = (round: number, maxMs: number) => ((round * 0.618_034) % 1) * maxMs
 
 async function killPublisher(state: number, afterMs: number): Promise<void> {
   const cli = path.resolve(import.meta.dirname, '../../../src/cli.ts')
@@ -78,16 +78,16 @@ async function killPublisher(state: number, afterMs: number): Promise<void> {
   await wait(afterMs)
   child.kill('SIGKILL')
   await exited
-  await untilServerNoticed()
+  await waitForServer()
 }
 
-/** The server notices later that its client is gone, and rolls back, or ends a commit that had begun. */
-async function untilServerNoticed(): Promise<void> {
+/** Waits until the server has detected the lost connection and has rolled back, or has completed a started commit. */
+async function waitForServer(): Promise<void> {
   const deadline = Date.now() + 60_000
   for (;;) {
-    const left = await ask(`select from pg_stat_activity where application_name = 'outbreaks_operator'`)
-    if (left.length === 0) return
-    assert.ok(Date.now() < deadline, 'a connection of the killed publisher is still there')
+    const connections = await runQuery(`select from pg_stat_activity where application_name = 'outbreaks_operator'`)
+    if (connections.length === 0) return
+    assert.ok(Date.now() < deadline, 'a connection of the killed publisher is still open')
     await wait(20)
   }
 }
@@ -100,13 +100,13 @@ async function killServer(state: number, afterMs: number): Promise<void> {
   await cluster.start()
 }
 
-test(`${ROUNDS} rounds of kill -9 leave the old or the new release, and the same command finishes the work`, async (t) => {
+test(`${ROUNDS} rounds of SIGKILL leave the old or the new release, and the same command then completes it`, async (t) => {
   const digests = new Map<number, string>()
-  let longest = 0
+  let durationMs = 0
   for (const state of [1, 2]) {
     const began = performance.now()
     await publish(state)
-    longest = performance.now() - began
+    durationMs = performance.now() - began
     digests.set(state, (await readStore()).digest)
   }
   assert.notEqual(digests.get(1), digests.get(2))
@@ -115,50 +115,52 @@ test(`${ROUNDS} rounds of kill -9 leave the old or the new release, and the same
   for (let round = 1; round <= ROUNDS; round++) {
     const before = await readStore()
     const target = before.digest === digests.get(1) ? 2 : 1
-    await (round % 2 === 0 ? killServer : killPublisher)(target, moment(round, longest * 1.4))
+    await (round % 2 === 0 ? killServer : killPublisher)(target, delayOf(round, durationMs * 1.4))
     const afterwards = await readStore()
-    const landed = afterwards.release === before.release + 1
-    assert.equal(afterwards.digest, landed ? digests.get(target) : before.digest)
-    assert.ok(landed || afterwards.release === before.release)
+    const published = afterwards.release === before.release + 1
+    assert.equal(afterwards.digest, published ? digests.get(target) : before.digest)
+    assert.ok(published || afterwards.release === before.release)
     assert.deepEqual(afterwards.strays, [])
-    outcomes[landed ? 'new' : 'old'] += 1
+    outcomes[published ? 'new' : 'old'] += 1
 
     const again = await publish(target)
-    assert.equal(again.unchanged, landed)
+    assert.equal(again.unchanged, published)
     assert.equal((await readStore()).digest, digests.get(target))
   }
   t.diagnostic(
-    `${ROUNDS} rounds over ${Math.round(longest)} ms: ${outcomes.old} times the old release, ${outcomes.new} times the new one`,
+    `${ROUNDS} rounds over ${Math.round(durationMs)} ms: ${outcomes.old} times the old release, ${outcomes.new} times the new one`,
   )
 })
 
-test('rows of no release are looked for in every table of the dataset', async () => {
-  const tables = await ask<{ name: string }>(
+test('the check for rows of no release covers every table of the dataset', async () => {
+  const tables = await runQuery<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' and tablename like 'hed\\_outbreak\\_%'`,
   )
   assert.deepEqual(Object.keys(strayConditions).sort(), tables.map(({ name }) => name).sort())
 })
 
-test('a release that was half published would be noticed, in whichever table it left a row', async () => {
+test('a row of no release is detected in every table', async () => {
   for (const table of Object.keys(strayConditions)) {
-    const columns = await ask<{ name: string }>(
+    const columns = await runQuery<{ name: string }>(
       `select attname as name from pg_attribute where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped`,
     )
-    // A copy of a row that is there, moved to a release that is not, or to an id or a series that no version has.
+    // A copy of an existing row, moved to a release that does not exist, or to an id or key that no version has.
     const moved: Record<string, string> = {
       ...{ from_release: '999998', to_release: '999999', release: '999999', last_release: '999999' },
       ...{ key: "'stray'", id: '-1' },
     }
     const names = columns.map(({ name }) => `"${name}"`).join(', ')
     const values = columns.map(({ name }) => moved[name] ?? `"${name}"`).join(', ')
-    const planted = await ask<{ ctid: string }>(
+    const planted = await runQuery<{ ctid: string }>(
       `insert into ${table} (${names}) select ${values} from ${table} limit 1 returning ctid::text`,
     )
     assert.deepEqual((await readStore()).strays, [`${table}: 1`])
-    await ask(`delete from ${table} where ctid = '${planted[0]?.ctid}'`)
+    await runQuery(`delete from ${table} where ctid = '${planted[0]?.ctid}'`)
   }
   const { digest, strays } = await readStore()
   assert.deepEqual(strays, [])
-  await ask('update hed_outbreak_version set to_release = from_release + 1 where id = 1 and to_release = 2147483647')
+  await runQuery(
+    'update hed_outbreak_version set to_release = from_release + 1 where id = 1 and to_release = 2147483647',
+  )
   assert.notEqual((await readStore()).digest, digest)
 })

@@ -1,5 +1,5 @@
-// Real revisions of real datasets, as they came, become releases through one mapping each; what each step added, corrected
-// and withdrew equals what an independent program says of the original files.
+// Publishes real revisions of real datasets as releases, with one mapping each. The added, corrected and withdrawn records of
+// each step must equal what an independent program counts in the original files.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import path from 'node:path'
@@ -11,16 +11,16 @@ import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken, verifyReleases } from '../../fixtures/api-client.ts'
-import { readMapped, writeForeign } from '../../fixtures/mappings.ts'
-import { absent, countriesMapping, filesOf, measlesMapping, wideMapping } from '../../fixtures/real-mappings.ts'
+import { readMapped, writeMapped } from '../../fixtures/mappings.ts'
+import { countriesMapping, filesOf, measlesMapping, skipIfAbsent, wideMapping } from '../../fixtures/real-mappings.ts'
 
 const ORACLE = path.resolve(import.meta.dirname, '../../fixtures/oracle/revisions.py')
-const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'there is no python3 to ask'
+const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not installed'
 const skipWithout = (...folders: string[]) => ({
-  skip: noPython || (folders.map(absent).find((message) => message !== false) ?? false),
+  skip: noPython || (folders.map(skipIfAbsent).find((message) => message !== false) ?? false),
 })
 
-/** Minutes of work: CI leaves them to npm test and npm run verify:releases. */
+/** These take minutes: CI leaves them to npm test and npm run verify:releases. */
 const large = (...folders: string[]) =>
   process.env['REAL_DATA'] === 'small' ? { skip: 'REAL_DATA=small leaves out large tables' } : skipWithout(...folders)
 
@@ -29,35 +29,35 @@ interface Step {
   added: number
   corrected: number
   withdrawn: number
-  /** Added and corrected records with a cumulative count that is lower than the one before. */
+  /** Added and corrected records with a cumulative count that is lower than the previous one. */
   falls: number
 }
-const ask = (...question: string[]): unknown =>
-  JSON.parse(execFileSync('python3', [ORACLE, ...question], { encoding: 'utf8' }))
-const askSteps = (...question: string[]) => ask(...question) as Step[]
+const runOracle = (...args: string[]): unknown =>
+  JSON.parse(execFileSync('python3', [ORACLE, ...args], { encoding: 'utf8' }))
+const countSteps = (...args: string[]) => runOracle(...args) as Step[]
 
-/** Every revision through the same mapping; a revision that withdraws many records is confirmed by the oracle's number. */
+/** Publishes every revision with the same mapping. Withdrawals are confirmed with the number of the oracle. */
 async function publishRevisions(mapping: unknown, revisions: readonly string[], expected: readonly Step[]) {
   const url = await createTestDatabase()
   const database = openDatabase({ url, role: 'outbreaks_operator' })
   after(() => database.close())
   const steps: Step[] = []
   for (const [i, revision] of revisions.entries()) {
-    const directory = await writeForeign(mapping, { linked: { 'table.csv': revision } })
-    const confirmed = expected[i]?.withdrawn ?? 0
+    const directory = await writeMapped(mapping, { linked: { 'table.csv': revision } })
+    const confirmedWithdrawn = expected[i]?.withdrawn ?? 0
     const { records, added, corrected, withdrawn } = await publishRelease(database, hedOutbreaks, directory, {
-      confirmed,
+      confirmedWithdrawn,
     })
-    const [warned] = await database.query<{ falls: number }>(
+    const [warnings] = await database.query<{ falls: number }>(
       sql`select coalesce((warnings->>'series_falls')::integer, 0) as falls from release order by number desc limit 1`,
     )
-    steps.push({ records, added, corrected, withdrawn, falls: warned?.falls ?? 0 })
+    steps.push({ records, added, corrected, withdrawn, falls: warnings?.falls ?? 0 })
   }
   await assertReadable(url, revisions.length)
   return steps
 }
 
-/** Every release, read again by a consumer, has the digest it had when it was published. */
+/** Asserts that every release, read by a consumer, has the digest with which it was published. */
 async function assertReadable(url: string, releases: number): Promise<void> {
   const settings = newSettings(url)
   const credentials = await prepareDatabase(settings)
@@ -70,88 +70,96 @@ async function assertReadable(url: string, releases: number): Promise<void> {
   }
 }
 
-test('five revisions of the measles table of the United States', skipWithout('jhu-measles-us'), async () => {
-  const revisions = filesOf('jhu-measles-us/measles_county_all_updates.2*.csv')
-  const expected = askSteps('long', 'location_id,location_name,date,outcome_type', 'value', ...revisions)
-  assert.deepEqual(
-    expected.map(({ added, withdrawn, corrected }) => [added, withdrawn, corrected]),
-    [
-      [358, 0, 0],
-      [244, 59, 7],
-      [183, 11, 0],
-      [318, 1, 4],
-      [278, 54, 4],
-    ],
-  )
-  assert.deepEqual(await publishRevisions(measlesMapping, revisions, expected), expected)
-})
-
-test('three revisions of the COVID-19 matrix, a record for each cell', large('jhu-covid19'), async () => {
-  const revisions = filesOf('jhu-covid19/*confirmed_global.*.csv')
-  const expected = askSteps('wide', '4', ...revisions)
-  assert.deepEqual(
-    expected.map(({ records, corrected }) => [records, corrected]),
-    [
-      [42_560, 0],
-      [93_224, 1123],
-      [146_475, 1145],
-    ],
-  )
-  assert.deepEqual(await publishRevisions(wideMapping(), revisions, expected), expected)
-})
+test(
+  'five revisions of the measles table of the United States give the counts of the oracle',
+  skipWithout('jhu-measles-us'),
+  async () => {
+    const revisions = filesOf('jhu-measles-us/measles_county_all_updates.2*.csv')
+    const expected = countSteps('long', 'location_id,location_name,date,outcome_type', 'value', ...revisions)
+    assert.deepEqual(
+      expected.map(({ added, withdrawn, corrected }) => [added, withdrawn, corrected]),
+      [
+        [358, 0, 0],
+        [244, 59, 7],
+        [183, 11, 0],
+        [318, 1, 4],
+        [278, 54, 4],
+      ],
+    )
+    assert.deepEqual(await publishRevisions(measlesMapping, revisions, expected), expected)
+  },
+)
 
 test(
-  'two revisions of a table of countries, every row of it',
+  'three revisions of the COVID-19 matrix, with a record for each cell, give the counts of the oracle',
+  large('jhu-covid19'),
+  async () => {
+    const revisions = filesOf('jhu-covid19/*confirmed_global.*.csv')
+    const expected = countSteps('wide', '4', ...revisions)
+    assert.deepEqual(
+      expected.map(({ records, corrected }) => [records, corrected]),
+      [
+        [42_560, 0],
+        [93_224, 1123],
+        [146_475, 1145],
+      ],
+    )
+    assert.deepEqual(await publishRevisions(wideMapping(), revisions, expected), expected)
+  },
+)
+
+test(
+  'two revisions of a table of countries give the counts of the oracle',
   large('datasets-covid19-countries', 'jhu-covid19'),
   async () => {
     const revisions = filesOf('datasets-covid19-countries/*.csv')
-    const whole = askSteps('long', 'Country,Date', 'Confirmed+,Recovered+,Deaths+', ...revisions)
+    const expected = countSteps('long', 'Country,Date', 'Confirmed+,Recovered+,Deaths+', ...revisions)
     assert.deepEqual(
-      whole.map(({ records, added, corrected, withdrawn }) => [records, added, corrected, withdrawn]),
+      expected.map(({ records, added, corrected, withdrawn }) => [records, added, corrected, withdrawn]),
       [
         [114_465, 114_465, 0, 0],
         [122_460, 7995, 4242, 0],
       ],
     )
-    assert.deepEqual(await publishRevisions(countriesMapping(), revisions, whole), whole)
+    assert.deepEqual(await publishRevisions(countriesMapping(), revisions, expected), expected)
   },
 )
 
 test(
-  'the matrix and the table of countries agree where both speak of an undivided country',
+  'the matrix and the table of countries agree for countries without subdivisions',
   large('datasets-covid19-countries', 'jhu-covid19'),
   async () => {
     const [matrix = ''] = filesOf('jhu-covid19/*confirmed_global.2021-06-30.csv')
     const [table = ''] = filesOf('datasets-covid19-countries/*2021-08-31.csv')
     const columns = ['country', 'admin_l1', 'date_high', 'cases']
     const read = async (mapping: object, file: string) =>
-      (await readMapped(await writeForeign(trim(mapping, columns), { linked: { 'table.csv': file } }), columns)).rows
-    const melted = await read(wideMapping(), matrix)
-    const divided = new Set(melted.flatMap(({ cells }) => (cells['admin_l1'] === '' ? [] : [cells['country']])))
+      (await readMapped(await writeMapped(trim(mapping, columns), { linked: { 'table.csv': file } }), columns)).rows
+    const matrixRows = await read(wideMapping(), matrix)
+    const divided = new Set(matrixRows.flatMap(({ cells }) => (cells['admin_l1'] === '' ? [] : [cells['country']])))
     const known = new Map(
       (await read(countriesMapping(), table)).map(({ cells }) => [`${cells['country']} ${cells['date_high']}`, cells]),
     )
     let same = 0
     const differ: Record<string, number> = {}
     const missing: string[] = []
-    for (const { cells } of melted) {
+    for (const { cells } of matrixRows) {
       const { country = '', date_high = '', cases } = cells
       if (divided.has(country)) continue
-      const other = known.get(`${country} ${date_high}`)
-      if (other === undefined) missing.push(`${country} ${date_high}`)
-      else if (other['cases'] === cases) same += 1
+      const tableCells = known.get(`${country} ${date_high}`)
+      if (tableCells === undefined) missing.push(`${country} ${date_high}`)
+      else if (tableCells['cases'] === cases) same += 1
       else differ[country] = (differ[country] ?? 0) + 1
     }
-    // Different is what the source revised in the two months between the two files; its list
-    // of errata, which we have for the first two weeks of them, names the cells of Singapore and India.
+    // The differences are revisions of the source in the two months between the two files. Its list of errata, which we
+    // have for the first two weeks, names the cells of Singapore and India.
     assert.deepEqual(missing, [])
-    const oracle = ask('overlap', matrix, table) as { same: number; differ: Record<string, number> }
+    const oracle = runOracle('overlap', matrix, table) as { same: number; differ: Record<string, number> }
     assert.deepEqual({ same, differ }, { same: oracle.same, differ: oracle.differ })
     assert.deepEqual([same, Object.values(differ).reduce((sum, count) => sum + count, 0)], [97_676, 499])
   },
 )
 
-/** The mapping with fewer fields, for those who want only some of a row. */
+/** The mapping with only some of its fields. */
 const trim = (mapping: object, columns: readonly string[]) => {
   const { columns: all, ...rest } = mapping as { columns: Record<string, unknown> }
   return { ...rest, columns: Object.fromEntries(Object.entries(all).filter(([field]) => columns.includes(field))) }

@@ -1,4 +1,4 @@
-// The counts of JHU as they are, new and cumulative: what contradicts itself there is real, so it is a warning and no error.
+// The unchanged counts of JHU, new and cumulative: their contradictions are real, so they give warnings and no errors.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -6,13 +6,13 @@ import { parse } from 'csv-parse/sync'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { collectFindings } from '../../../src/publish/findings/findings.ts'
 import { openRelease } from '../../../src/publish/input/read-release.ts'
-import { checkRows } from '../../../src/publish/validate/check-release.ts'
-import { writeForeign } from '../../fixtures/mappings.ts'
-import { absent, filesOf, wideMapping } from '../../fixtures/real-mappings.ts'
+import { validateRows } from '../../../src/publish/validate/validate-release.ts'
+import { writeMapped } from '../../fixtures/mappings.ts'
+import { filesOf, skipIfAbsent, wideMapping } from '../../fixtures/real-mappings.ts'
 
 const REVISION = '2021-06-30'
 
-/** By place: what was counted until each day. */
+/** The cumulative counts of each place by day. */
 function readMatrix(count: 'confirmed' | 'deaths') {
   const [file = ''] = filesOf(`jhu-covid19/*${count}_global.${REVISION}.csv`)
   const [header = [], ...rows]: string[][] = parse(readFileSync(file), { bom: true })
@@ -24,17 +24,17 @@ function readMatrix(count: 'confirmed' | 'deaths') {
   }
 }
 
-/** A row for each place and day: until that day, or since the day before. */
+/** A row for each place and day, with the count since the beginning or since the day before. */
 function writeLong(since: 'the beginning' | 'the day before') {
   const [{ days, places }, deaths] = [readMatrix('confirmed'), readMatrix('deaths')]
   const lines = [...places].flatMap(([place, cases]) => {
     const [country, province] = place.split('|')
-    const died = deaths.places.get(place) ?? []
+    const deathCounts = deaths.places.get(place) ?? []
     return days.flatMap((day, i) => {
-      const take = (counts: readonly number[]) =>
+      const countOf = (counts: readonly number[]) =>
         (counts[i] ?? 0) - (since === 'the beginning' ? 0 : (counts[i - 1] ?? 0))
       if (since === 'the day before' && i === 0) return []
-      return `"${country}","${province}",${day},${take(cases)},${take(died)}`
+      return `"${country}","${province}",${day},${countOf(cases)},${countOf(deathCounts)}`
     })
   })
   return ['Country/Region,Province/State,day,cases,deaths', ...lines, ''].join('\n')
@@ -44,18 +44,18 @@ for (const [since, kind, expected] of [
   ['the day before', 'new', { deaths_within_cases: 669, negative_correction: 151 + 116 }],
   ['the beginning', 'cumulative', { deaths_within_cases: 434 }],
 ] as const)
-  test(`${kind} counts of 279 places: none is refused`, { skip: absent('jhu-covid19') }, async () => {
+  test(`${kind} counts of 279 places: no row is rejected`, { skip: skipIfAbsent('jhu-covid19') }, async () => {
     const { wide: _, columns, ...mapping } = wideMapping()
     const counts = { cases: 'cases', deaths: 'deaths', count_kind: { constant: kind } }
-    const directory = await writeForeign(
+    const directory = await writeMapped(
       { ...mapping, columns: { ...columns, ...counts } },
       { written: { 'table.csv': writeLong(since) } },
     )
     const { files } = await openRelease(directory)
     const findings = collectFindings()
     let records = 0
-    for await (const batch of checkRows(hedOutbreaks, files, findings)) records += batch.length
-    const { series_falls: _falls, ...warned } = findings.warned
-    assert.deepEqual([findings.counts.errors, findings.counts.rejected, warned], [0, 0, expected])
+    for await (const batch of validateRows(hedOutbreaks, files, findings)) records += batch.length
+    const { series_falls: _falls, ...warnings } = findings.warningCounts
+    assert.deepEqual([findings.counts.errors, findings.counts.rejected, warnings], [0, 0, expected])
     assert.equal(records, 279 * (kind === 'new' ? 524 : 525))
   })

@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
 import { synthesise, writeSynthRelease } from '../../../dev/synth/synthesise.ts'
-import { givenFields } from '../../../src/datasets/define.ts'
+import { inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
@@ -35,7 +35,7 @@ async function publishRelease(release: number): Promise<Row> {
   return summary
 }
 
-const given = givenFields(hedOutbreaks).map((field) => field.name)
+const given = inputFields(hedOutbreaks).map((field) => field.name)
 const contentOf = (row: Row) => JSON.stringify(given.map((name) => row[name]))
 const fingerprint = (record: Row) => hash('md5', JSON.stringify(record)).slice(0, 16)
 

@@ -1,9 +1,9 @@
-// One mapping for all reports of cdcepi/zika: what each field of each country counts, which has to be written by hand, and
-// what its guides list beside that, which is left out on purpose. A field that neither names is an error.
+// One mapping for all reports of cdcepi/zika. It lists by hand what each field of each country counts, and skips the other
+// fields that the data guides list. A field that is in neither list is an error.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { always, filesOf, say } from '../../fixtures/real-mappings.ts'
+import { commonConstants, constants, filesOf } from '../../fixtures/real-mappings.ts'
 
 type Since = typeof START | typeof REPORT | typeof YEAR
 type Counts = Record<string, [status: string, since: Since]>
@@ -30,7 +30,7 @@ const colombia: Counts = {
 }
 const firstDayOfYear = { join: [{ from: 'report_date', split: { by: '-', part: 0 } }, { constant: '-01-01' }] }
 
-/** The year is in the name of the field, and the count goes on after the year is over: the last day is not known. */
+/** The year is in the name of the field. Counts are still revised after the year, so the last day is unknown. */
 const yearInField = (...names: string[]) => ({
   date_low: {
     from: 'data_field',
@@ -99,7 +99,7 @@ const folders: Record<string, Folder> = {
       total_zika_confirmed_cumulative: ['confirmed', START],
       total_zika_suspected_cumulative: ['suspected', START],
     },
-    // What is called a municipality here is one of the 29 health areas.
+    // A municipality is here one of the 29 health areas.
     columns: { location_granularity: { from: 'location_type', map: { country: 'country', municipality: 'admin1' } } },
   },
   'Haiti/Evolution-Epidimie-du-ZIKA': {
@@ -150,7 +150,7 @@ const folders: Record<string, Folder> = {
   'United_States/FDH_Arbovirus': { country: 'United States', code: 'US', counts: {} },
 }
 
-/** Spellings of one place: the one that is right or, where all are, the one most reports use. */
+/** Replaces spellings of one place by the correct one or, if all are correct, by the most common one. */
 const firstLevel = {
   Sta_Marta_DE: 'Sta_Marta_D.E.',
   'Sta_marta_d.e.': 'Sta_Marta_D.E.',
@@ -173,7 +173,7 @@ const secondLevel = {
   'Armero_(guayabal)': 'Armero_(Guayabal)',
   Peðol: 'Peñol',
   'Pe\u0321ol': 'Peñol',
-  // What a hyphen cuts off: of Miriti_-_Parana, and of the province of Zamora-Chinchipe.
+  // Parts of names with a hyphen: Miriti_-_Parana, and the province of Zamora-Chinchipe.
   Miriti_: 'Miriti_Parana',
   Chinchipe: null,
   Unknown: null,
@@ -181,7 +181,7 @@ const secondLevel = {
 const admin1 = { from: 'location', split: { by: '-', part: 1 }, map: firstLevel, otherwise: 'keep' }
 const admin2 = { from: 'location', split: { by: '-', part: 2 }, map: secondLevel, otherwise: 'keep' }
 
-/** Said to be of the second level, without saying in what. */
+/** Places of the second level whose name lacks the first level. */
 export const MISPLACED = [
   'county Ecuador-Orellana_Joya_de_los_Sachas',
   'county Panama-Costa_del_Este',
@@ -192,8 +192,8 @@ export const MISPLACED = [
   'municipality Dominican_Republic-Santo_Domingo_Oeste',
 ]
 
-/** Counts of part of the cases, of other conditions and over windows that overlap: what the guide lists and we do not count. */
-function fieldsLeftOut(folder: string, counts: Counts): string[] {
+/** Fields of the data guide that the mapping skips: parts of the cases, other conditions and overlapping periods. */
+function findSkippedFields(folder: string, counts: Counts): string[] {
   const [guide = ''] = filesOf(`cdcepi-zika/${path.dirname(folder)}/*_Data_Guide.csv`)
   const fields: { data_field: string }[] = parse(readFileSync(guide, 'latin1'), {
     columns: true,
@@ -212,7 +212,7 @@ const linkName = (folder: string, file: string) => `${folder.replace('/', '__')}
 /** The folder of a report, by the name it has in the release. */
 export const folderOf = (name: string): string => name.split('__').slice(0, 2).join('/')
 
-/** All reports, by a name that says the folder: some names stand in several. */
+/** All reports, by a name that includes the folder, because some names occur in several folders. */
 export const zikaReports = (): Record<string, string> =>
   Object.fromEntries(
     Object.keys(folders).flatMap((folder) =>
@@ -220,24 +220,24 @@ export const zikaReports = (): Record<string, string> =>
     ),
   )
 
-function groupsOf(folder: string, { country, code, counts, windows1252, columns }: Folder) {
-  const each = <T>(read: (count: Counts[string]) => T) =>
-    Object.fromEntries(Object.entries(counts).map(([field, count]) => [field, read(count)]))
+function createGroups(folder: string, { country, code, counts, windows1252, columns }: Folder) {
+  const mapCounts = <T>(convert: (count: Counts[string]) => T) =>
+    Object.fromEntries(Object.entries(counts).map(([field, count]) => [field, convert(count)]))
   const group = {
     names: [linkName(folder, '*')],
     skip: [
       { where: 'value', is: ['', 'NA'] },
       { where: 'unit', is: ['municipalities'] },
-      { where: 'data_field', is: fieldsLeftOut(folder, counts) },
-      // The sum of states that stand beside it.
+      { where: 'data_field', is: findSkippedFields(folder, counts) },
+      // The sum of states that are also listed.
       { where: 'location_type', is: ['region'] },
       { where: { join: ['location_type', { constant: ' ' }, 'location'] }, is: MISPLACED },
     ],
     key: [{ constant: folder }, 'location_type', admin1, admin2, 'report_date', 'data_field'],
     columns: {
-      ...say({ country, country_code: code }),
-      case_status: { from: 'data_field', map: each(([status]) => status) },
-      count_kind: { from: 'data_field', map: each(([, since]) => KINDS[since]) },
+      ...constants({ country, country_code: code }),
+      case_status: { from: 'data_field', map: mapCounts(([status]) => status) },
+      count_kind: { from: 'data_field', map: mapCounts(([, since]) => KINDS[since]) },
       ...columns,
     },
   }
@@ -246,11 +246,16 @@ function groupsOf(folder: string, { country, code, counts, windows1252, columns 
 }
 
 export const zikaReportsMapping = () => ({
-  files: Object.entries(folders).flatMap(([folder, settings]) => groupsOf(folder, settings)),
+  files: Object.entries(folders).flatMap(([folder, settings]) => createGroups(folder, settings)),
   columns: {
-    ...always,
-    ...say({ event: 'Zika_Americas_2015', pathogen: 'Zika virus', disease: 'Zika virus disease', date_type: 'report' }),
-    ...say({ source_name: 'CDC Epidemic Prediction Initiative', source_url: 'https://github.com/cdcepi/zika' }),
+    ...commonConstants,
+    ...constants({
+      event: 'Zika_Americas_2015',
+      pathogen: 'Zika virus',
+      disease: 'Zika virus disease',
+      date_type: 'report',
+    }),
+    ...constants({ source_name: 'CDC Epidemic Prediction Initiative', source_url: 'https://github.com/cdcepi/zika' }),
     location_granularity: {
       from: 'location_type',
       map: {

@@ -1,5 +1,5 @@
-// The 998 reports of cdcepi/zika as they lie there, through one mapping: a second reader, which shares no code with ours,
-// says of every row whether it must be accepted, rejected or skipped, and counts every kind of trouble in docs/real-input-examples.md.
+// Validates the 998 unchanged reports of cdcepi/zika with one mapping. A second reader, which shares no code with the service,
+// decides for every row whether it must be accepted, rejected or skipped, and counts every problem in docs/real-input-examples.md.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,19 +8,20 @@ import { parse } from 'csv-parse/sync'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { collectFindings } from '../../../src/publish/findings/findings.ts'
 import { openRelease } from '../../../src/publish/input/read-release.ts'
-import { checkRelease, checkRows } from '../../../src/publish/validate/check-release.ts'
-import { writeForeign } from '../../fixtures/mappings.ts'
-import { absent } from '../../fixtures/real-mappings.ts'
+import { validateRelease, validateRows } from '../../../src/publish/validate/validate-release.ts'
+import { writeMapped } from '../../fixtures/mappings.ts'
+import { skipIfAbsent } from '../../fixtures/real-mappings.ts'
 import { countedIn, folderOf, MISPLACED, zikaReports, zikaReportsMapping } from './zika-mappings.ts'
 
-interface Fate {
+interface RowCounts {
   rows: number
   accepted: number
   skipped: number
   rejected: number[]
 }
 
-const skip = process.env['REAL_DATA'] === 'small' ? 'REAL_DATA=small leaves out large tables' : absent('cdcepi-zika')
+const skip =
+  process.env['REAL_DATA'] === 'small' ? 'REAL_DATA=small leaves out large tables' : skipIfAbsent('cdcepi-zika')
 const isUtf8 = (bytes: Buffer) => Buffer.compare(Buffer.from(bytes.toString('utf8')), bytes) === 0
 const LINE_END = /\r\n|\r|\n/
 
@@ -39,20 +40,20 @@ function readReport(file: string) {
   const names = header.filter((name) => name !== '')
   const records = body.map((row, i) => ({
     line: lines[i + 1] ?? 0,
-    cells: Object.fromEntries(names.map((name, place) => [name, row[place] ?? ''])),
+    cells: Object.fromEntries(names.map((name, index) => [name, row[index] ?? ''])),
   }))
   return { bytes, header, records }
 }
 
-/** Letters alone, without case and accents: what the spellings of one place have in common. */
-const fold = (place: string) =>
+/** Only letters, without case and accents: what all spellings of one place have in common. */
+const normalisePlace = (place: string) =>
   place
     .normalize('NFKD')
     .replace(/[^a-zA-Z]/g, '')
     .toLowerCase()
 
-/** What must become of each row, decided by reading it. */
-function judgeReports(reports: Record<string, string>): Record<string, Fate> {
+/** Counts the rows of each report that must be accepted, skipped and rejected. */
+function classifyReports(reports: Record<string, string>): Record<string, RowCounts> {
   const seen = new Set<string>()
   return Object.fromEntries(
     Object.keys(reports)
@@ -60,77 +61,77 @@ function judgeReports(reports: Record<string, string>): Record<string, Fate> {
       .map((name) => {
         const folder = folderOf(name)
         const counted = countedIn(folder)
-        const fate: Fate = { rows: 0, accepted: 0, skipped: 0, rejected: [] }
+        const counts: RowCounts = { rows: 0, accepted: 0, skipped: 0, rejected: [] }
         for (const { line, cells } of readReport(reports[name] ?? '').records) {
           const { value = '', data_field = '', unit = '', location = '', location_type = '', report_date = '' } = cells
-          fate.rows += 1
+          counts.rows += 1
           const unwanted = ['', 'NA'].includes(value) || unit === 'municipalities' || !counted.includes(data_field)
           if (unwanted || location_type === 'region' || MISPLACED.includes(`${location_type} ${location}`)) {
-            fate.skipped += 1
+            counts.skipped += 1
             continue
           }
-          const key = [folder, location_type, fold(location), report_date, data_field].join()
-          const sound = !['city', 'district'].includes(location_type) && /^\d{4}-\d\d-\d\d$/.test(report_date)
-          if (sound && !seen.has(key)) fate.accepted += 1
-          else fate.rejected.push(line)
-          if (sound) seen.add(key)
+          const key = [folder, location_type, normalisePlace(location), report_date, data_field].join()
+          const valid = !['city', 'district'].includes(location_type) && /^\d{4}-\d\d-\d\d$/.test(report_date)
+          if (valid && !seen.has(key)) counts.accepted += 1
+          else counts.rejected.push(line)
+          if (valid) seen.add(key)
         }
-        return [name, fate]
+        return [name, counts]
       }),
   )
 }
 
 const openReports = async () => {
   const reports = zikaReports()
-  return { reports, directory: await writeForeign(zikaReportsMapping(), { linked: reports }) }
+  return { reports, directory: await writeMapped(zikaReportsMapping(), { linked: reports }) }
 }
 
-test('every row of every report is accepted, rejected at its line or skipped, as a second reader says', {
+test('every row of every report is accepted, rejected with its line or skipped, as the second reader decides', {
   skip,
 }, async () => {
   const { reports, directory } = await openReports()
-  const expected = judgeReports(reports)
+  const expected = classifyReports(reports)
   const found: typeof expected = {}
   const { files } = await openRelease(directory)
   const accepted: Record<string, number> = {}
   const spellings = new Map<string, Set<string>>()
   const column = (name: string) => hedOutbreaks.content.findIndex((field) => field.name === name)
   const [country, admin1, admin2] = ['country', 'admin_l1', 'admin_l2'].map(column) as [number, number, number]
-  for await (const batch of checkRows(hedOutbreaks, files, collectFindings(0, true))) {
+  for await (const batch of validateRows(hedOutbreaks, files, collectFindings({ maxErrors: 0, readToEnd: true }))) {
     for (const { file, cells } of batch) {
       accepted[file] = (accepted[file] ?? 0) + 1
       const place = [country, admin1, admin2].map((at) => cells[at]?.value ?? '').join('-')
-      spellings.set(fold(place), (spellings.get(fold(place)) ?? new Set()).add(place))
+      spellings.set(normalisePlace(place), (spellings.get(normalisePlace(place)) ?? new Set()).add(place))
     }
   }
-  const report = await checkRelease(hedOutbreaks, directory, { kept: Number.POSITIVE_INFINITY })
+  const report = await validateRelease(hedOutbreaks, directory, { maxErrors: Number.POSITIVE_INFINITY })
   const errors = report.findings.filter(({ severity }) => severity === 'error')
   for (const file of files) {
-    const own = errors.filter((finding) => finding.file === file.name)
-    const rejected = [...new Set(own.map(({ line }) => line))].sort((a, b) => a - b)
-    const again = own.filter(({ rule }) => rule === 'duplicate').length
-    const sound = (accepted[file.name] ?? 0) - again
+    const fileErrors = errors.filter((finding) => finding.file === file.name)
+    const rejected = [...new Set(fileErrors.map(({ line }) => line))].sort((a, b) => a - b)
+    const duplicates = fileErrors.filter(({ rule }) => rule === 'duplicate').length
+    const valid = (accepted[file.name] ?? 0) - duplicates
     const skipped = file.skipped()
-    found[file.name] = { rows: sound + rejected.length + skipped, accepted: sound, skipped, rejected }
+    found[file.name] = { rows: valid + rejected.length + skipped, accepted: valid, skipped, rejected }
   }
   assert.deepEqual(found, expected)
   assert.deepEqual([files.length, report.records, report.rejected, report.skipped], [998, 172_868, 179, 69_403])
-  const rules = (rule: string) => errors.filter((finding) => finding.rule === rule).length
-  assert.deepEqual([rules('duplicate'), rules('map'), errors.length], [124, 55, 179])
+  const countErrors = (rule: string) => errors.filter((finding) => finding.rule === rule).length
+  assert.deepEqual([countErrors('duplicate'), countErrors('map'), errors.length], [124, 55, 179])
   assert.deepEqual(
     [...spellings.values()].filter(({ size }) => size > 1),
     [],
-    'each place is spelt in one way',
+    'each place has one spelling',
   )
 })
 
-test('the page on messy input gives the figures of the original files', { skip }, () => {
+test('docs/messy-input.md has the figures of the original files', { skip }, () => {
   const counts: Record<string, number> = {}
-  const count = (trouble: string, times = 1) => {
-    counts[trouble] = (counts[trouble] ?? 0) + times
+  const count = (problem: string, times = 1) => {
+    counts[problem] = (counts[problem] ?? 0) + times
   }
   const spellings = new Map<string, Set<string>>()
-  const datesOfDay18437 = new Set<string>()
+  const fieldsWithDate18437 = new Set<string>()
   for (const file of Object.values(zikaReports())) {
     const { bytes, header, records } = readReport(file)
     const text = bytes.toString('latin1')
@@ -147,31 +148,32 @@ test('the page on messy input gives the figures of the original files', { skip }
       if (/^\d+\.\d+$/.test(value)) count('decimals')
       if (report_date === '18437') {
         count('18437')
-        datesOfDay18437.add(data_field)
+        fieldsWithDate18437.add(data_field)
       }
       if (location === 'Colombia--') count('Colombia--')
       if (/-unknown$/i.test(location)) count('unknown')
       if (unit === 'municipalities') count('municipalities')
-      if (location !== '') spellings.set(fold(location), (spellings.get(fold(location)) ?? new Set()).add(location))
+      if (location !== '')
+        spellings.set(normalisePlace(location), (spellings.get(normalisePlace(location)) ?? new Set()).add(location))
     }
   }
   const variants = [...spellings.values()].filter(({ size }) => size > 1)
   count('spellings', variants.length)
   const counted = countedIn('Colombia/Epidemiological_Bulletin')
   assert.deepEqual(
-    [...datesOfDay18437].filter((field) => counted.includes(field)),
+    [...fieldsWithDate18437].filter((field) => counted.includes(field)),
     [],
   )
   const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/real-input-examples.md'), 'utf8')
-  for (const [trouble, times] of Object.entries(counts))
+  for (const [problem, times] of Object.entries(counts))
     assert.match(
       page,
-      new RegExp(`^\\|[^|]*${trouble}[^|]*\\| +${times} (files|rows|places) +\\|`, 'm'),
-      `${trouble}: ${times}`,
+      new RegExp(`^\\|[^|]*${problem}[^|]*\\| +${times} (files|rows|places) +\\|`, 'm'),
+      `${problem}: ${times}`,
     )
 })
 
-test('a day that is written as a number is rejected where its field is counted', { skip }, async () => {
+test('a date that is a number is rejected if the mapping counts its field', { skip }, async () => {
   const [name = '', file = ''] =
     Object.entries(zikaReports()).find(([, report]) => /^"18437"/m.test(readFileSync(report, 'latin1'))) ?? []
   const mapping = zikaReportsMapping()
@@ -184,9 +186,9 @@ test('a day that is written as a number is rejected where its field is counted',
       count_kind: { constant: 'cumulative' },
     },
   }))
-  const directory = await writeForeign({ ...mapping, files }, { linked: { [name]: file } })
-  const { findings } = await checkRelease(hedOutbreaks, directory)
+  const directory = await writeMapped({ ...mapping, files }, { linked: { [name]: file } })
+  const { findings } = await validateRelease(hedOutbreaks, directory)
   const dates = findings.filter(({ rule, column }) => rule === 'date' && column === 'date_high')
   assert.equal(dates.length, 20)
-  assert.match(dates[0]?.message ?? '', /"18437" is not written as YYYY-MM-DD/)
+  assert.match(dates[0]?.message ?? '', /"18437" does not have the format YYYY-MM-DD/)
 })

@@ -1,4 +1,4 @@
-// Regions and names of countries: complete for ISO 3166-1, and nothing made up for what has none.
+// Regions and names of countries are complete for ISO 3166-1; other codes have none.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { iso31661 } from 'iso-3166'
@@ -8,7 +8,7 @@ import { alpha3Of } from '../../../src/datasets/vocabulary.ts'
 
 const codes = iso31661.map(({ alpha2 }) => alpha2)
 
-test('every country has a sub-region of M49, but for Antarctica, which is in none, and Taiwan, which M49 does not list', () => {
+test('every country has a sub-region of M49, except Antarctica, which is in none, and Taiwan, which M49 does not list', () => {
   assert.deepEqual(
     codes.filter((code) => unRegionOf(code) === null),
     ['AQ', 'TW'],
@@ -16,13 +16,13 @@ test('every country has a sub-region of M49, but for Antarctica, which is in non
   assert.equal(UN_REGIONS.length, 22)
 })
 
-test('every country has a region of WHO, but for those that no regional office lists', () => {
+test('every country has a region of WHO, except those that no regional office lists', () => {
   const without = codes.filter((code) => whoRegionOf(code) === null)
   assert.deepEqual(without.join(' '), 'AQ AX BV CC CX EH GS HM IO NF SJ TF TW UM')
   assert.deepEqual(WHO_REGIONS, ['AFR', 'AMR', 'EMR', 'EUR', 'SEAR', 'WPR'])
 })
 
-test('codes that users assign, and codes that nobody has, are in no region', () => {
+test('user-assigned and unassigned codes have no region', () => {
   for (const code of ['XA', 'XM', 'XZ', 'ZZ', 'constructor'])
     assert.deepEqual([unRegionOf(code), whoRegionOf(code), alpha3Of(code)], [null, null, null])
 })
@@ -64,7 +64,7 @@ for (const [code, name, expected] of [
     assert.equal(compareCountryName(code, name), expected)
   })
 
-test('every country is known by the name of ISO 3166-1', () => {
+test('the ISO 3166-1 name of every country is known', () => {
   assert.deepEqual(
     iso31661.filter(({ alpha2, name }) => compareCountryName(alpha2, name) !== 'same'),
     [],

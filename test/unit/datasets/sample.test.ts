@@ -1,22 +1,22 @@
-// What the sample release promises to whoever loads it, read off the declaration.
-// It must never know a column that the declaration does not.
+// The sample release is valid by the declaration of the dataset, and its records are consistent.
+// Names no column that the declaration does not have.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { Value } from 'typebox/value'
-import { type Content, type Field, type FieldValue, fieldSchema, givenFields } from '../../../src/datasets/define.ts'
+import { type Content, type Field, type FieldValue, fieldSchema, inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 
 const read = (name: string) => readFileSync(new URL(`../../../sample/${name}`, import.meta.url), 'utf8')
-const fields = givenFields(hedOutbreaks)
+const fields = inputFields(hedOutbreaks)
 const [header = [], ...lines] = parse(read('outbreaks.csv'), { record_delimiter: '\n' })
 const keys = lines.map(([key = '']) => key)
 const records = lines.map(([, ...cells]) =>
   Object.fromEntries(fields.map((field, i) => [field.name, readCell(field, cells[i] ?? '')])),
 )
 
-/** What is not of its kind stays a string, for the schema to refuse. */
+/** A cell that is not of its kind stays a string, which the schema rejects. */
 function readCell({ kind }: Field, cell: string): FieldValue {
   if (kind === 'object') return cell === '' ? {} : JSON.parse(cell)
   if (cell === '') return null
@@ -30,10 +30,10 @@ function allows(field: Field, value: FieldValue): boolean {
   return known && Value.Check(fieldSchema(field), value)
 }
 
-const keysWhere = (faulty: (record: Content) => boolean) => keys.filter((_, i) => faulty(records[i] ?? {}))
+const keysWhere = (matches: (record: Content) => boolean) => keys.filter((_, i) => matches(records[i] ?? {}))
 const exceeds = (a: FieldValue | undefined, b: FieldValue | undefined) => a != null && b != null && a > b
 
-test('the header is the key and every field an operator gives, in the order of the declaration', () => {
+test('the header has the key and every input field, in the order of the declaration', () => {
   assert.deepEqual(header, ['key', ...fields.map((field) => field.name)])
 })
 
@@ -55,13 +55,13 @@ const contradictions: Record<string, (record: Content) => boolean> = {
   'deaths never exceed cases': (record) => exceeds(record.deaths, record.cases),
   'no period ends before it begins': (record) => exceeds(record.date_low, record.date_high),
   'no count covers days after its report': (record) => exceeds(record.date_high, record.date_report),
-  'a count is missing exactly where a reason is given': (record) =>
+  'a count is missing if and only if a reason is given': (record) =>
     (record.cases === null) !== (record.cases_missing !== null) ||
     (record.deaths === null) !== (record.deaths_missing !== null),
 }
-for (const [promise, broken] of Object.entries(contradictions))
-  test(promise, () => {
-    assert.deepEqual(keysWhere(broken), [])
+for (const [title, contradicts] of Object.entries(contradictions))
+  test(title, () => {
+    assert.deepEqual(keysWhere(contradicts), [])
   })
 
 test('the release has a title, a licence and a note', () => {

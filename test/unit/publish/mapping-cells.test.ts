@@ -1,12 +1,12 @@
-// The cells of mapping.json: their sources and their steps.
+// The cells of mapping.json: their sources and their conversion steps.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
-import { checkRelease } from '../../../src/publish/validate/check-release.ts'
-import { read, readField, whole, writeForeign } from '../../fixtures/mappings.ts'
+import { validateRelease } from '../../../src/publish/validate/validate-release.ts'
+import { readField, readWithMapping, requiredConstants, writeMapped } from '../../fixtures/mappings.ts'
 
-test('a field comes from a column, from a constant or from several joined; what is not mapped is null', async () => {
-  const { rows } = await read({
+test('a field comes from a column, a constant or several joined parts; a field without a mapping is null', async () => {
+  const { rows } = await readWithMapping({
     key: ['place', { from: 'day', split: { by: '-', part: 0 } }, { constant: 'x' }],
     columns: { locality: { join: ['place', { constant: '/' }, 'count'] }, cases: { constant: 7 } },
   })
@@ -15,7 +15,7 @@ test('a field comes from a column, from a constant or from several joined; what 
   ])
 })
 
-test('constants are written as CSV writes them', async () => {
+test('constants get the text of a CSV cell', async () => {
   for (const [constant, text] of [
     [false, 'false'],
     [0, '0'],
@@ -25,15 +25,15 @@ test('constants are written as CSV writes them', async () => {
     assert.deepEqual(await readField({ constant }, 'v\n1\n'), [text])
 })
 
-test('split takes a part from either end, and null where there is none', async () => {
+test('split takes a part from either end, or null if there is no such part', async () => {
   const split = (part: number) => readField({ from: 'v', split: { by: ', ', part } }, 'v\n"a, b, c"\nd\n')
   assert.deepEqual(await split(0), ['a', 'd'])
   assert.deepEqual(await split(-1), ['c', 'd'])
   assert.deepEqual(await split(1), ['b', ''])
 })
 
-test('words for null are of one column: NA is Namibia in the next', async () => {
-  const { rows } = await read(
+test('null words apply to one column only: NA may be Namibia in another', async () => {
+  const { rows } = await readWithMapping(
     { key: ['a', 'b'], columns: { locality: 'a', cases: { from: 'b', null: ['NA', '-'] } } },
     'a,b\nNA,NA\nNA,-\nNA,0\n',
   )
@@ -47,7 +47,7 @@ test('words for null are of one column: NA is Namibia in the next', async () => 
   )
 })
 
-test('a map keeps or replaces the words it does not have, and names null only where it says so', async () => {
+test('a map keeps or replaces values it does not list, and changes null only if it lists the empty text', async () => {
   const words = 'v,w\na,\nb,\n,\nconstructor,\n'
   const map = { a: 'A' }
   assert.deepEqual(await readField({ from: 'v', map, otherwise: 'keep' }, words), ['A', 'b', '', 'constructor'])
@@ -60,7 +60,7 @@ test('a map keeps or replaces the words it does not have, and names null only wh
   ])
 })
 
-test('null words come before the map, and the map before the date', async () => {
+test('null words are applied before the map, and the map before the date', async () => {
   const cell = { from: 'v', null: ['?'], map: { '': '1/1/20', never: null }, otherwise: 'keep', date: 'M/D/YY' }
   assert.deepEqual(await readField(cell, 'v,w\n?,\nnever,\n12/31/21,\n'), ['2020-01-01', '', '2021-12-31'])
 })
@@ -73,7 +73,7 @@ const dates: [pattern: string, text: string, day: string][] = [
   ['YYYY/M/D', '2020/2/30', '2020-02-30'],
 ]
 for (const [date, text, day] of dates) {
-  test(`${text} written as ${date} is ${day}`, async () => {
+  test(`${text} in the format ${date} is ${day}`, async () => {
     assert.deepEqual(await readField({ from: 'v', date }, `v\n${text}\n`), [day])
   })
 }
@@ -91,12 +91,12 @@ const numbers: [number: unknown, text: string, digits: string][] = [
   [{ thousands: "'" }, "-1'000", '-1000'],
 ]
 for (const [number, text, digits] of numbers) {
-  test(`"${text}" read as a number with ${JSON.stringify(number)} is "${digits}"`, async () => {
+  test(`"${text}" as a number with ${JSON.stringify(number)} is "${digits}"`, async () => {
     assert.deepEqual(await readField({ from: 'v', number }, `v,w\n"${text}",\n`), [digits])
   })
 }
 
-const noNumbers: [number: unknown, text: string][] = [
+const invalidNumbers: [number: unknown, text: string][] = [
   [true, '1,234'],
   [true, '12a'],
   [true, ' 1'],
@@ -107,11 +107,11 @@ const noNumbers: [number: unknown, text: string][] = [
   [{ thousands: ',' }, '1234,567'],
   [{ thousands: '.' }, '1.5'],
 ]
-for (const [number, text] of noNumbers) {
-  test(`"${text}" is refused as a number with ${JSON.stringify(number)}`, async () => {
-    const mapping = { key: ['v'], columns: { ...whole, cases: { from: 'v', number } } }
-    const directory = await writeForeign(mapping, { written: { 'a.csv': `v\n"${text}"\n` } })
-    const { records, findings } = await checkRelease(hedOutbreaks, directory)
+for (const [number, text] of invalidNumbers) {
+  test(`"${text}" is rejected as a number with ${JSON.stringify(number)}`, async () => {
+    const mapping = { key: ['v'], columns: { ...requiredConstants, cases: { from: 'v', number } } }
+    const directory = await writeMapped(mapping, { written: { 'a.csv': `v\n"${text}"\n` } })
+    const { records, findings } = await validateRelease(hedOutbreaks, directory)
     assert.equal(records, 0)
     assert.deepEqual(
       findings.map(({ line, column, rule, message }) => [line, column, rule, message]),

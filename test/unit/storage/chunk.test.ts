@@ -1,4 +1,4 @@
-// Chunks: what is put in comes out, and whatever is done to the bytes in between, other records never do.
+// A chunk decodes to the text that was encoded. A damaged chunk is rejected and never gives wrong records.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const records = fc.array(
   { minLength: 1, maxLength: CHUNK_IDS },
 )
 
-test('a chunk holds a hundred ids, the first of them 1', () => {
+test('a chunk has a hundred ids; the first chunk starts with id 1', () => {
   for (const [id, chunk] of [
     [1, 0],
     [100, 0],
@@ -28,7 +28,7 @@ test('a chunk holds a hundred ids, the first of them 1', () => {
   }
 })
 
-test('a chunk gives back its text, and says its length, its CRC and the digest of its lines', () =>
+test('a chunk decodes to its text and has its length, its CRC and the digest of its lines', () =>
   fc.assert(
     fc.asyncProperty(records, async (bodies) => {
       const text = bodies.join(',\n')
@@ -41,10 +41,10 @@ test('a chunk gives back its text, and says its length, its CRC and the digest o
     }),
   ))
 
-test('a damaged chunk is refused, or still gives its own text', async () => {
+test('a chunk with a changed bit is rejected or still decodes to the same text', async () => {
   const text = Array.from({ length: 40 }, (_, i) => JSON.stringify({ id: i + 1, event: `Event ${i % 7}` })).join(',\n')
   const chunk = await encodeChunk(text)
-  let refused = 0
+  let rejected = 0
   for (let at = 0; at < chunk.deflated.length * 8; at++) {
     const deflated = Buffer.from(chunk.deflated)
     deflated[at >> 3] = (deflated[at >> 3] ?? 0) ^ (1 << (at & 7))
@@ -52,13 +52,13 @@ test('a damaged chunk is refused, or still gives its own text', async () => {
       assert.equal(decodeChunk({ ...chunk, deflated }).toString(), text)
     } catch (error) {
       assert.equal((error as Error).message, 'a chunk is damaged')
-      refused += 1
+      rejected += 1
     }
   }
-  assert.ok(refused > chunk.deflated.length * 7, `${refused} refused`)
+  assert.ok(rejected > chunk.deflated.length * 7, `${rejected} rejected`)
 })
 
-test('a chunk that was cut, lengthened, exchanged or wrongly described is refused', async () => {
+test('a chunk that was truncated, extended or replaced, or has a wrong length or CRC, is rejected', async () => {
   const chunk = await encodeChunk('{"id":1},\n{"id":2}')
   const other = await encodeChunk('{"id":3},\n{"id":4}')
   const bomb = await encodeChunk('x'.repeat(10_000_000))
@@ -76,7 +76,7 @@ test('a chunk that was cut, lengthened, exchanged or wrongly described is refuse
   }
 })
 
-test('the CRC of two texts follows from theirs, for any lengths', () => {
+test('the CRC of two concatenated texts is computed from their CRCs, for any lengths', () => {
   const bytes = fc.uint8Array({ maxLength: 3000 })
   fc.assert(
     fc.property(bytes, bytes, (first, second) => {
@@ -87,8 +87,8 @@ test('the CRC of two texts follows from theirs, for any lengths', () => {
   )
 })
 
-test('the CRC of two texts is right beyond four gigabytes', () => {
-  // Zeros only: their CRC can be had by doubling as well, and each step checks the one before.
+test('the CRC of two concatenated texts is correct beyond four gigabytes', () => {
+  // Zeros only: doubling gives their CRC as well, and each step checks the previous one.
   let crc = crc32(Buffer.alloc(1024))
   for (let length = 1024; length < 2 ** 34; length *= 2) {
     const doubled = combineCrc32(crc, crc, length)
@@ -99,7 +99,7 @@ test('the CRC of two texts is right beyond four gigabytes', () => {
   }
 })
 
-test('a chunk refers to nothing outside itself: two of them inflate one behind the other', async () => {
+test('a chunk refers to no data outside itself: two concatenated chunks inflate to both texts', async () => {
   const texts = ['{"id":1,"event":"A"}', ',\n{"id":1,"event":"A"}']
   const chunks = await Promise.all(texts.map((text) => encodeChunk(text)))
   const both = Buffer.concat([...chunks.map((chunk) => chunk.deflated), Buffer.from([3, 0])])

@@ -1,8 +1,8 @@
-// What a contract lets a later declaration do, and how an older text is read through a newer contract.
+// Which changes of a declaration a contract allows, and how a newer contract reads an older record.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldShape } from '../../../src/datasets/define.ts'
-import { findContract, findDrift, readVersion } from '../../../src/storage/contract.ts'
+import { findBreakingChanges, findContract, readVersion } from '../../../src/storage/contract.ts'
 
 const field = (name: string, more: Partial<FieldShape> = {}): FieldShape => ({
   name,
@@ -23,33 +23,45 @@ const allowed: [string, FieldShape[]][] = [
   ['a longer list of choices', [id, event, field('sex', { kind: 'choice', choices: ['female', 'male', 'other'] })]],
 ]
 for (const [change, declared] of allowed)
-  test(`${change}: allowed`, () => assert.deepEqual(findDrift(published, declared), []))
+  test(`${change}: allowed`, () => assert.deepEqual(findBreakingChanges(published, declared), []))
 
-const refused: [string, FieldShape[], string][] = [
-  ['a field is dropped', [id, event], 'sex was choice and is gone'],
-  ['a field is renamed', [id, event, field('gender', { kind: 'choice' })], 'sex was choice and is gone'],
-  ['a field becomes another kind', [id, event, field('sex')], 'sex was choice and is text'],
-  ['a field becomes nullable', [id, field('event'), published[2] as FieldShape], 'event was never null'],
-  ['a field becomes required', [id, event, { ...(published[2] as FieldShape), nullable: false }], 'sex could be null'],
-  ['a choice is dropped', [id, event, field('sex', { kind: 'choice', choices: ['female'] })], 'sex could be male'],
+const rejected: [string, FieldShape[], string][] = [
+  ['a field is removed', [id, event], 'sex was choice and is removed'],
+  ['a field is renamed', [id, event, field('gender', { kind: 'choice' })], 'sex was choice and is removed'],
+  ['a field becomes another kind', [id, event, field('sex')], 'sex was choice and is now text'],
+  [
+    'a field becomes nullable',
+    [id, field('event'), published[2] as FieldShape],
+    'event was never null and may now be null',
+  ],
+  [
+    'a field becomes required',
+    [id, event, { ...(published[2] as FieldShape), nullable: false }],
+    'sex could be null and may no longer be',
+  ],
+  [
+    'a choice is removed',
+    [id, event, field('sex', { kind: 'choice', choices: ['female'] })],
+    'sex no longer allows male',
+  ],
   ['a new field is required', [...published, field('note', { nullable: false })], 'note is new and must allow null'],
   ['a field moves', [event, id, published[2] as FieldShape], 'id has moved'],
 ]
-for (const [change, declared, message] of refused)
-  test(`${change}: refused`, () => assert.equal(findDrift(published, declared)[0], message))
+for (const [change, declared, message] of rejected)
+  test(`${change}: rejected`, () => assert.equal(findBreakingChanges(published, declared)[0], message))
 
 const contracts = [
   { firstRelease: 1, fields: [...published, last] },
-  { firstRelease: 4, fields: [...published, last].map((each) => ({ ...each, description: 'In other words.' })) },
+  { firstRelease: 4, fields: [...published, last].map((each) => ({ ...each, description: 'Another description.' })) },
   { firstRelease: 6, fields: [id, event, field('note'), published[2] as FieldShape, last] },
 ]
 
-test('a release has the contract that was the last one when it was published', () => {
+test('a release has the contract that was current when it was published', () => {
   const since = [1, 3, 4, 5, 6, 9].map((release) => {
     const { fields, keysSince } = findContract(contracts, release)
     return [release, contracts.findIndex((contract) => contract.fields === fields), keysSince]
   })
-  // Other words are another contract, but the same keys.
+  // Another description is another contract with the same keys.
   assert.deepEqual(since, [
     [1, 0, 1],
     [3, 0, 1],
@@ -61,7 +73,7 @@ test('a release has the contract that was the last one when it was published', (
   assert.throws(() => findContract([], 1), /release 1 has no contract/)
 })
 
-test('a version is sent as it was written, and with null for fields that came later', () => {
+test('a version keeps its text, with null for fields that were added later', () => {
   const written = (release: number, note = '') =>
     `{"id":1,"event":"Ä \\"b\\":6}",${note}"sex":null,"last_release":${release}}`
   const read = (release: number, body: string) => readVersion(findContract(contracts, release), body)

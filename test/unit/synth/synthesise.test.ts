@@ -1,4 +1,4 @@
-// What a synthetic release promises: the same bytes for the same plan, valid records, curves that add up, honest revisions.
+// A synthetic release: the same bytes for the same plan, valid records, plausible epidemic curves and revisions.
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,10 @@ import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { Compile } from 'typebox/compile'
 import { type SynthPlan, type SynthRow, synthesise, writeSynthRelease } from '../../../dev/synth/synthesise.ts'
-import { fieldSchema, givenFields } from '../../../src/datasets/define.ts'
+import { fieldSchema, inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 
-const given = givenFields(hedOutbreaks)
+const fields = inputFields(hedOutbreaks)
 const base: SynthPlan = { records: 20_000, seed: 7, release: 1 }
 const releases = [1, 2, 3].map((release) => [...synthesise({ ...base, release })])
 const byKey = (rows: SynthRow[] = []) => new Map(rows.map((row) => [row.key, row]))
@@ -30,7 +30,7 @@ async function write(plan: SynthPlan, name: string) {
 const seriesId = hedOutbreaks.content.find(({ name }) => name === 'series_id')?.derive
 const seriesOf = (row: SynthRow) => seriesId?.compute(seriesId.from.map((name) => row[name] ?? null))
 
-test('the same plan gives the same bytes, another seed gives others', async () => {
+test('the same plan gives the same bytes; another seed gives other bytes', async () => {
   const plan = { records: 3000, seed: 1, release: 2 }
   const [once, again, other] = [
     await write(plan, 'once'),
@@ -41,22 +41,22 @@ test('the same plan gives the same bytes, another seed gives others', async () =
   assert.ok(!once.bytes.equals(other.bytes))
 })
 
-test('the CSV says what the rows say, cell by cell', async () => {
+test('the CSV has the values of the rows, cell by cell', async () => {
   const { written, bytes } = await write({ ...base, release: 2 }, 'cells')
   const [header, ...lines] = parse(bytes)
-  assert.deepEqual(header, ['key', ...given.map((field) => field.name)])
+  assert.deepEqual(header, ['key', ...fields.map((field) => field.name)])
   assert.deepEqual(written, { records: lines.length, bytes: bytes.length })
-  const print = (value: unknown) =>
+  const toText = (value: unknown) =>
     value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
   assert.deepEqual(
     lines,
-    releases[1]?.map((row) => Object.values(row).map(print)),
+    releases[1]?.map((row) => Object.values(row).map(toText)),
   )
   for (const difficult of ['é', 'ñ', '中', '""', '"{""synthetic"":true}"\n'])
     assert.ok(bytes.includes(difficult), difficult)
 })
 
-test('release.json says that the release is synthetic, and keeps it from being written over', async () => {
+test('release.json says that the release is synthetic, and an existing release is not overwritten', async () => {
   const plan = { records: 100, seed: 3, release: 1 }
   await write(plan, 'manifest')
   assert.deepEqual((await readdir(join(directory, 'manifest'))).sort(), ['outbreaks.csv', 'release.json'])
@@ -68,16 +68,16 @@ test('release.json says that the release is synthetic, and keeps it from being w
   await assert.rejects(writeSynthRelease(plan, join(directory, 'manifest')), /release\.json exists already/)
 })
 
-test('a plan that makes no sense is refused', () => {
-  for (const fault of [{ records: 0 }, { records: 1.5 }, { records: Number.NaN }, { release: 0 }, { seed: -1 }]) {
-    assert.throws(() => synthesise({ ...base, ...fault }), RangeError)
+test('an invalid plan is rejected', () => {
+  for (const invalid of [{ records: 0 }, { records: 1.5 }, { records: Number.NaN }, { release: 0 }, { seed: -1 }]) {
+    assert.throws(() => synthesise({ ...base, ...invalid }), RangeError)
   }
 })
 
 test('every row is valid by the declaration, in its order, and labelled as synthetic', () => {
-  const checks = given.map((field) => ({ field, schema: Compile(fieldSchema(field)) }))
+  const checks = fields.map((field) => ({ field, schema: Compile(fieldSchema(field)) }))
   for (const row of synthesise({ records: 5000, seed: 11, release: 2 })) {
-    assert.deepEqual(Object.keys(row), ['key', ...given.map((field) => field.name)])
+    assert.deepEqual(Object.keys(row), ['key', ...fields.map((field) => field.name)])
     for (const { field, schema } of checks) {
       const value = row[field.name]
       const known = value === null || !field.vocabulary || field.vocabulary.has(String(value))
@@ -99,22 +99,22 @@ test('counts, dates and reasons agree within each row, in every release', () => 
   }
 })
 
-test('cumulative counts fall at most once in a series, but for corrected records, in every release', () => {
+test('cumulative counts decrease at most once in a series, apart from corrected records, in every release', () => {
   let breaks = 0
   for (const rows of releases) {
     const highest = new Map<string, number>()
-    const fallen = new Map<unknown, string>()
+    const decreasedAt = new Map<unknown, string>()
     for (const row of rows) {
       if (row.count_kind !== 'cumulative') continue
       for (const count of ['cases', 'deaths']) {
         const value = row[count]
         if (typeof value !== 'number') continue
         const series = `${seriesOf(row)} ${count}`
-        const fell = value < (highest.get(series) ?? 0)
-        if (fell && !String(row.note).startsWith('Synthetic correction')) {
-          const place = fallen.get(seriesOf(row)) ?? row.key
-          assert.equal(row.key, place, `${row.key}: ${count} fell to ${value}`)
-          fallen.set(seriesOf(row), row.key)
+        const decreased = value < (highest.get(series) ?? 0)
+        if (decreased && !String(row.note).startsWith('Synthetic correction')) {
+          const expected = decreasedAt.get(seriesOf(row)) ?? row.key
+          assert.equal(row.key, expected, `${row.key}: ${count} decreased to ${value}`)
+          decreasedAt.set(seriesOf(row), row.key)
           breaks++
         }
         highest.set(series, value)
@@ -124,23 +124,23 @@ test('cumulative counts fall at most once in a series, but for corrected records
   assert.ok(breaks > 10)
 })
 
-test('outbreaks are many and of skewed sizes', () => {
+test('there are many outbreaks with a skewed distribution of sizes', () => {
   const sizes = [...Map.groupBy(synthesise({ ...base, records: 100_000 }), (row) => row.event).values()]
   const largest = Math.max(...sizes.map((rows) => rows.length)) / 100_000
   assert.ok(sizes.length > 500 && sizes.length <= 2000, `${sizes.length} events`)
   assert.ok(largest > 0.06 && largest < 0.1, `the largest has ${largest}`)
 })
 
-test('new counts rise from little to a peak and go back to little', () => {
-  const fresh = releases[0]?.filter((row) => row.count_kind === 'new') ?? []
-  const curves = [...Map.groupBy(fresh, (row) => seriesOf(row)).values()]
+test('new counts rise from a low level to a peak and fall to a low level again', () => {
+  const newCounts = releases[0]?.filter((row) => row.count_kind === 'new') ?? []
+  const curves = [...Map.groupBy(newCounts, (row) => seriesOf(row)).values()]
     .map((rows) => rows.map((row) => Number(row.cases)))
     .filter((curve) => Math.max(...curve) > 50)
   const waves = curves.filter((curve) => Math.max(curve.at(0) ?? 0, curve.at(-1) ?? 0) < Math.max(...curve) / 3)
   assert.ok(curves.length > 50 && waves.length / curves.length > 0.9, `${waves.length} of ${curves.length} are waves`)
 })
 
-test('a longer plan begins with the records of a shorter one', () => {
+test('a larger plan starts with the records of a smaller one', () => {
   const shorter = [...synthesise({ ...base, records: 500 })]
   assert.deepEqual(shorter, releases[0]?.slice(0, 500))
 })
@@ -159,7 +159,7 @@ test('a revision corrects about 1 %, removes some and appends some, and keeps th
   assert.deepEqual([...second.keys()].slice(0, kept.length), kept)
 })
 
-test('what one revision did, the next one leaves, but for its own share', () => {
+test('a revision keeps the changes of the previous one, apart from its own corrections', () => {
   const [first, second, third] = [byKey(releases[0]), byKey(releases[1]), byKey(releases[2])]
   const same = (key: string) => JSON.stringify(second.get(key)) === JSON.stringify(third.get(key))
   const kept = [...second.keys()].filter((key) => third.has(key))

@@ -1,4 +1,4 @@
-// The language of mapping.json, clause by clause: first what it refuses and where it says the fault is.
+// mapping.json, clause by clause: its errors with their location, then how files are read.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -6,88 +6,104 @@ import { test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { OperatorError } from '../../../../src/platform/operator-error.ts'
 import { InputError } from '../../../../src/publish/findings/findings.ts'
-import { checkRelease } from '../../../../src/publish/validate/check-release.ts'
-import { COLUMNS, CSV, plain, read, readMapped, whole, writeForeign } from '../../../fixtures/mappings.ts'
+import { validateRelease } from '../../../../src/publish/validate/validate-release.ts'
+import {
+  COLUMNS,
+  CSV,
+  plainMapping,
+  readMapped,
+  readWithMapping,
+  requiredConstants,
+  writeMapped,
+} from '../../../fixtures/mappings.ts'
 import { fc } from '../../../seed.ts'
 
-const faults: [title: string, mapping: unknown, message: RegExp][] = [
+const mappingErrors: [title: string, mapping: unknown, message: RegExp][] = [
   ['text that is not JSON', '{"key":', /^mapping\.json is not JSON/],
-  ['a list', [], /^mapping\.json as a whole: must be object/],
-  ['a clause nobody knows', { ...plain, colour: 1 }, /^mapping\.json colour: is not a word of the mapping/],
-  ['no key', { columns: plain.columns }, /^mapping\.json key: is missing for a\.csv/],
+  ['a list', [], /^mapping\.json \(top level\): must be object/],
+  ['an unknown clause', { ...plainMapping, colour: 1 }, /^mapping\.json colour: is not a property of a mapping/],
+  ['no key', { columns: plainMapping.columns }, /^mapping\.json key: is missing for a\.csv/],
   ['no columns', { key: ['place'] }, /^mapping\.json columns: is missing for a\.csv/],
-  ['a key of nothing', { ...plain, key: [] }, /^mapping\.json key: /],
-  ['a cell that is a number', { ...plain, columns: { cases: 3 } }, /columns\.cases: must be string, or must be object/],
-  ['a misspelt word', { ...plain, columns: { cases: { form: 'count' } } }, /columns\.cases\.form: is not a word/],
-  ['a cell without a source', { ...plain, columns: { cases: {} } }, /columns\.cases: must have exactly one of/],
+  ['an empty key', { ...plainMapping, key: [] }, /^mapping\.json key: /],
+  [
+    'a cell that is a number',
+    { ...plainMapping, columns: { cases: 3 } },
+    /columns\.cases: must be string, or must be object/,
+  ],
+  [
+    'a misspelt property',
+    { ...plainMapping, columns: { cases: { form: 'count' } } },
+    /columns\.cases\.form: is not a property/,
+  ],
+  ['a cell without a source', { ...plainMapping, columns: { cases: {} } }, /columns\.cases: must have exactly one of/],
   [
     'a cell with two sources',
-    { ...plain, key: [{ from: 'place', constant: 1 }] },
+    { ...plainMapping, key: [{ from: 'place', constant: 1 }] },
     /key\.0: must have exactly one of from, constant and join/,
   ],
   [
     'two sources inside a join',
-    { ...plain, columns: { locality: { join: ['place', {}] } } },
+    { ...plainMapping, columns: { locality: { join: ['place', {}] } } },
     /columns\.locality\.join\.1: must have exactly one/,
   ],
   [
     'a join inside a join',
-    { ...plain, columns: { locality: { join: [{ join: ['place'] }] } } },
-    /columns\.locality\.join\.0\.join: is not a word/,
+    { ...plainMapping, columns: { locality: { join: [{ join: ['place'] }] } } },
+    /columns\.locality\.join\.0\.join: is not a property/,
   ],
   [
     'otherwise without map',
-    { ...plain, columns: { locality: { from: 'place', otherwise: 'keep' } } },
+    { ...plainMapping, columns: { locality: { from: 'place', otherwise: 'keep' } } },
     /columns\.locality: has otherwise without map/,
   ],
   [
-    'an otherwise nobody knows',
-    { ...plain, columns: { locality: { from: 'place', map: {}, otherwise: 'drop' } } },
+    'an unknown value of otherwise',
+    { ...plainMapping, columns: { locality: { from: 'place', map: {}, otherwise: 'drop' } } },
     /columns\.locality\.otherwise: /,
   ],
   [
-    'a part that is no whole number',
-    { ...plain, columns: { locality: { from: 'place', split: { by: ',', part: 0.5 } } } },
+    'a part that is not a whole number',
+    { ...plainMapping, columns: { locality: { from: 'place', split: { by: ',', part: 0.5 } } } },
     /columns\.locality\.split\.part: must be integer/,
   ],
   ...['YYYY-MM', 'D/M/D/YY', 'today'].map((date): [string, unknown, RegExp] => [
     `the date pattern ${date}`,
-    { ...plain, columns: { date_high: { from: 'day', date } } },
-    /columns\.date_high\.date: must hold a year/,
+    { ...plainMapping, columns: { date_high: { from: 'day', date } } },
+    /columns\.date_high\.date: must contain a year/,
   ]),
-  ['a field nobody knows', { ...plain, columns: { colour: 'place' } }, /columns\.colour: is not a field/],
-  ['the key as a column', { ...plain, columns: { key: 'place' } }, /columns\.key: is not a field/],
-  ['an encoding nobody knows', { ...plain, encoding: 'utf-7' }, /^mapping\.json encoding: /],
+  ['an unknown field', { ...plainMapping, columns: { colour: 'place' } }, /columns\.colour: is not a field/],
+  ['the key as a column', { ...plainMapping, columns: { key: 'place' } }, /columns\.key: is not a field/],
+  ['an unknown encoding', { ...plainMapping, encoding: 'utf-7' }, /^mapping\.json encoding: /],
   [
-    'a broken expression',
-    { ...plain, wide: { columns: '(', name: 'n', value: 'v' } },
+    'an invalid regular expression',
+    { ...plainMapping, wide: { columns: '(', name: 'n', value: 'v' } },
     /wide\.columns: is not a regular/,
   ],
   [
-    'a file no group names',
-    { ...plain, files: [{ names: ['b*.csv'] }] },
-    /^mapping\.json files: no group names a\.csv/,
+    'a file that no group matches',
+    { ...plainMapping, files: [{ names: ['b*.csv'] }] },
+    /^mapping\.json files: no group matches a\.csv/,
   ],
   [
-    'a fault inside a group',
-    { ...plain, files: [{ names: ['*'], columns: { cases: { from: 'count', date: 'x' } } }] },
-    /files\.0\.columns\.cases\.date: must hold/,
+    'an error inside a group',
+    { ...plainMapping, files: [{ names: ['*'], columns: { cases: { from: 'count', date: 'x' } } }] },
+    /files\.0\.columns\.cases\.date: must contain/,
   ],
   [
-    'a mark that is none',
-    { ...plain, columns: { cases: { from: 'count', number: { thousands: 'x' } } } },
+    'an invalid thousands separator',
+    { ...plainMapping, columns: { cases: { from: 'count', number: { thousands: 'x' } } } },
     /columns\.cases\.number\.thousands: /,
   ],
   [
     'a cell that is a date and a number',
-    { ...plain, columns: { cases: { from: 'count', date: 'YYYYMMDD', number: true } } },
+    { ...plainMapping, columns: { cases: { from: 'count', date: 'YYYYMMDD', number: true } } },
     /columns\.cases: has both date and number/,
   ],
-  ['a skip without words', { ...plain, skip: [{ where: 'place' }] }, /^mapping\.json skip\.0: /],
+  ['a skip without values', { ...plainMapping, skip: [{ where: 'place' }] }, /^mapping\.json skip\.0: /],
 ]
-for (const [title, mapping, message] of faults) {
-  test(`${title} is refused with its place`, async () => {
-    await assert.rejects(read(mapping), (error) => {
+for (const [title, mapping, message] of mappingErrors) {
+  test(`${title} is rejected with its location`, async () => {
+    await assert.rejects(readWithMapping(mapping), (error) => {
       assert(error instanceof OperatorError, String(error))
       assert.match(error.message, message)
       return true
@@ -95,29 +111,44 @@ for (const [title, mapping, message] of faults) {
   })
 }
 
-const inputFaults: [title: string, mapping: unknown, text: string | Buffer, message: RegExp][] = [
-  ['a column that is not there', { ...plain, key: ['town'] }, CSV, /a\.csv:1 town: is not a column of this file/],
-  ['a column that is read and stands twice', plain, 'place,place\n', /a\.csv:1 place: stands in the header twice/],
+const inputErrors: [title: string, mapping: unknown, text: string | Buffer, message: RegExp][] = [
   [
-    'a wide table without such columns',
-    { ...plain, wide: { columns: '^\\d+$', name: 'n', value: 'v' } },
+    'a missing column',
+    { ...plainMapping, key: ['town'] },
+    CSV,
+    /a\.csv:1 town: is read by the mapping, but is not a column/,
+  ],
+  [
+    'a column that is read and occurs twice',
+    plainMapping,
+    'place,place\n',
+    /a\.csv:1 place: occurs twice in the header/,
+  ],
+  [
+    'a wide table without matching columns',
+    { ...plainMapping, wide: { columns: '^\\d+$', name: 'n', value: 'v' } },
     CSV,
     /matches no column/,
   ],
   [
-    'a column that wide would make again',
-    { ...plain, wide: { columns: 'count', name: 'day', value: 'v' } },
+    'a column that wide would create a second time',
+    { ...plainMapping, wide: { columns: 'count', name: 'day', value: 'v' } },
     CSV,
-    /a\.csv:1 day: is a column of this file, and made by wide/,
+    /a\.csv:1 day: is already a column of this file; wide needs another name/,
   ],
-  ['a short row', plain, 'place,day\nLima\n', /a\.csv:2: has 1 cells where the header has 2/],
-  ['a long row that says something', plain, 'place,\nLima,,x\n', /a\.csv:2: has 3 cells where the header has 1/],
-  ['an empty file', plain, '', /a\.csv:1: has no header/],
-  ['bytes of another encoding', plain, Buffer.from('place\nCa\xf1ar\n', 'latin1'), /a\.csv:0: is not UTF-8/],
+  ['a short row', plainMapping, 'place,day\nLima\n', /a\.csv:2: has 1 cells where the header has 2/],
+  [
+    'a long row with a value in an extra column',
+    plainMapping,
+    'place,\nLima,,x\n',
+    /a\.csv:2: has 3 cells where the header has 1/,
+  ],
+  ['an empty file', plainMapping, '', /a\.csv:1: has no header/],
+  ['bytes of another encoding', plainMapping, Buffer.from('place\nCa\xf1ar\n', 'latin1'), /a\.csv:0: is not UTF-8/],
 ]
-for (const [title, mapping, text, message] of inputFaults) {
-  test(`${title} is refused with file and line`, async () => {
-    await assert.rejects(read(mapping, text), (error) => {
+for (const [title, mapping, text, message] of inputErrors) {
+  test(`${title} is rejected with file and line`, async () => {
+    await assert.rejects(readWithMapping(mapping, text), (error) => {
       assert(error instanceof InputError, String(error))
       assert.match(error.message, message)
       return true
@@ -125,7 +156,7 @@ for (const [title, mapping, text, message] of inputFaults) {
   })
 }
 
-test('the keys of NDJSON are its columns: what an object does not have is null, the rest as CSV would write it', async () => {
+test('the keys of NDJSON are its columns: a missing key is null, other values get the text of a CSV cell', async () => {
   const objects = [
     { place: 'Lima', count: 3, more: { a: [1] } },
     { place: 'Cusco', sure: false, count: null },
@@ -133,7 +164,7 @@ test('the keys of NDJSON are its columns: what an object does not have is null, 
   ]
   const mapping = { key: ['place', 'sure', 'more'], columns: { locality: 'place', cases: 'count' } }
   const written = { 'a.ndjson': objects.map((object) => `${JSON.stringify(object)}\n`).join('\n') }
-  const { rows } = await readMapped(await writeForeign(mapping, { written }), COLUMNS)
+  const { rows } = await readMapped(await writeMapped(mapping, { written }), COLUMNS)
   assert.deepEqual(
     rows.map(({ line, cells }) => [line, cells['key'], cells['locality'], cells['cases']]),
     [
@@ -144,18 +175,18 @@ test('the keys of NDJSON are its columns: what an object does not have is null, 
   )
 })
 
-const jsonFaults: [title: string, text: string, message: RegExp][] = [
-  ['a key that no object has', '{"town":"Lima"}\n', /a\.ndjson:1 place: is not a column of this file/],
-  ['a line that is no object', '{"place":"Lima"}\n[]\n', /a\.ndjson:2: is not a JSON object/],
+const jsonErrors: [title: string, text: string, message: RegExp][] = [
+  ['a key that no object has', '{"town":"Lima"}\n', /a\.ndjson:1 place: is read by the mapping, but is not a column/],
+  ['a line that is not an object', '{"place":"Lima"}\n[]\n', /a\.ndjson:2: is not a JSON object/],
   [
-    'objects that are no table',
+    'more keys than a table has columns',
     JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`k${i}`, i]))),
-    /a\.ndjson:1: brings more than 10000 keys/,
+    /a\.ndjson:1: is the line where the file exceeds 10000 different keys/,
   ],
 ]
-for (const [title, text, message] of jsonFaults) {
-  test(`NDJSON with ${title} is refused with file and line`, async () => {
-    const directory = await writeForeign(plain, { written: { 'a.ndjson': text } })
+for (const [title, text, message] of jsonErrors) {
+  test(`NDJSON with ${title} is rejected with file and line`, async () => {
+    const directory = await writeMapped(plainMapping, { written: { 'a.ndjson': text } })
     await assert.rejects(readMapped(directory, COLUMNS), message)
   })
 }
@@ -167,7 +198,7 @@ test('a wide table may be NDJSON', async () => {
     columns: { cases: 'n' },
   }
   const written = { 'a.ndjson': '{"place":"Lima","2019":1}\n{"place":"Lima","2020":2,"2019":3}' }
-  const { rows } = await readMapped(await writeForeign(mapping, { written }), ['key', 'cases'])
+  const { rows } = await readMapped(await writeMapped(mapping, { written }), ['key', 'cases'])
   assert.deepEqual(
     rows.map(({ line, cells }) => [line, cells['key'], cells['cases']]),
     [
@@ -179,17 +210,17 @@ test('a wide table may be NDJSON', async () => {
   )
 })
 
-test('a field that every record needs and no cell gives is said once a file, before any row', async () => {
-  const { event: _, country: __, ...most } = whole
+test('a required field that the mapping does not fill is reported once per file, before any row', async () => {
+  const { event: _, country: __, ...most } = requiredConstants
   const mapping = {
     key: ['n'],
     files: [
       { names: ['a*'], columns: most },
-      { names: ['*'], columns: whole },
+      { names: ['*'], columns: requiredConstants },
     ],
   }
   const written = { 'a.csv': 'n\n1\n2\n', 'a2.csv': 'n\n3\n', 'b.csv': 'n\n4\n' }
-  const { records, errors, findings } = await checkRelease(hedOutbreaks, await writeForeign(mapping, { written }))
+  const { records, errors, findings } = await validateRelease(hedOutbreaks, await writeMapped(mapping, { written }))
   assert.deepEqual([records, errors], [0, 4])
   assert.deepEqual(
     findings.map(({ file, line, column, rule }) => [file, line, column, rule]),
@@ -197,23 +228,28 @@ test('a field that every record needs and no cell gives is said once a file, bef
   )
 })
 
-test('values the mapping has no answer for are findings with file, line and field, over all files, beside the others', async () => {
+test('values that the mapping cannot convert are findings with file, line and field, in all files', async () => {
   const mapping = {
     key: ['n'],
-    columns: { ...whole, event: { from: 'e', map: { x: 'X' } }, date_high: { from: 'd', date: 'D/M/YY' }, host: 'h' },
+    columns: {
+      ...requiredConstants,
+      event: { from: 'e', map: { x: 'X' } },
+      date_high: { from: 'd', date: 'D/M/YY' },
+      host: 'h',
+    },
   }
-  const directory = await writeForeign(mapping, {
+  const directory = await writeMapped(mapping, {
     written: { 'a.csv': 'n,e,d,h\n1,x,,plant\n2,y,1/2/20,human\n', 'b.csv': 'n,e,d,h\n\n3,y,2020,human\n' },
   })
-  const { findings, records } = await checkRelease(hedOutbreaks, directory)
+  const { findings, records } = await validateRelease(hedOutbreaks, directory)
   assert.equal(records, 0)
   const of = (rule: string) => findings.filter((finding) => finding.rule === rule)
   assert.deepEqual(
     [...of('map'), ...of('date')].map(({ file, line, column, message }) => [file, line, column, message]),
     [
-      ['a.csv', 3, 'event', 'the mapping has no word for "y"'],
-      ['b.csv', 3, 'event', 'the mapping has no word for "y"'],
-      ['b.csv', 3, 'date_high', '"2020" is not written as D/M/YY'],
+      ['a.csv', 3, 'event', 'the mapping has no entry for "y"'],
+      ['b.csv', 3, 'event', 'the mapping has no entry for "y"'],
+      ['b.csv', 3, 'date_high', '"2020" does not have the format D/M/YY'],
     ],
   )
   assert.deepEqual(
@@ -222,21 +258,21 @@ test('values the mapping has no answer for are findings with file, line and fiel
   )
 })
 
-test('of a wrong mapping every row is counted, and the memory is not filled with findings', async () => {
-  const mapping = { key: ['v'], columns: { ...whole, event: { from: 'v', map: {} } } }
-  const directory = await writeForeign(mapping, { written: { 'a.csv': `v\n${'x\n'.repeat(5000)}` } })
-  const { rejected, errors, findings } = await checkRelease(hedOutbreaks, directory)
+test('every error of a wrong mapping is counted, but only the first are kept in memory', async () => {
+  const mapping = { key: ['v'], columns: { ...requiredConstants, event: { from: 'v', map: {} } } }
+  const directory = await writeMapped(mapping, { written: { 'a.csv': `v\n${'x\n'.repeat(5000)}` } })
+  const { rejected, errors, findings } = await validateRelease(hedOutbreaks, directory)
   assert.deepEqual([rejected, errors, findings.length], [5000, 5000, 1000])
 })
 
-test('a wide table gives a record for each of its cells, each with the line of its row', async () => {
+test('a wide table gives a record for each matching cell, with the line of its row', async () => {
   const mapping = {
     wide: { columns: '/', name: 'day', value: 'n' },
     skip: [{ where: 'n', is: [''] }],
     key: ['place', 'day'],
     columns: { locality: 'place', date_high: { from: 'day', date: 'M/D/YY' }, cases: 'n' },
   }
-  const { rows, skipped } = await read(mapping, 'place,1/9/20,x,1/10/20,\nLima,1,9,2,\nCusco,,9,0,,\n')
+  const { rows, skipped } = await readWithMapping(mapping, 'place,1/9/20,x,1/10/20,\nLima,1,9,2,\nCusco,,9,0,,\n')
   assert.deepEqual(
     rows.map(({ line, cells }) => [line, ...Object.values(cells)]),
     [
@@ -248,20 +284,20 @@ test('a wide table gives a record for each of its cells, each with the line of i
   assert.equal(skipped, 1)
 })
 
-test('rows are skipped on purpose by any of the conditions, and counted each time the file is read', async () => {
+test('any skip condition skips a row, and skipped rows are counted', async () => {
   const mapping = {
-    ...plain,
+    ...plainMapping,
     skip: [
       { where: 'count', is: ['NA', ''] },
       { where: { join: ['place', 'day'] }, is: ['Lima1'] },
     ],
   }
   const text = 'place,day,count\nLima,1,1\nLima,2,NA\nLima,3,\nLima,4,0\n'
-  const { rows, skipped } = await read(mapping, text)
+  const { rows, skipped } = await readWithMapping(mapping, text)
   assert.deepEqual([rows.map(({ line }) => line), skipped], [[5], 3])
 })
 
-test('groups of files have settings of their own over those of the whole; the first that names a file holds', async () => {
+test('the settings of a group override the top-level ones; the first group that matches a file is used', async () => {
   const mapping = {
     key: ['place', { constant: 'cases' }],
     columns: { locality: 'place', cases: 'n' },
@@ -274,7 +310,7 @@ test('groups of files have settings of their own over those of the whole; the fi
     'deaths.csv': Buffer.from('place,n\nCa\xf1ar\x80,1\n', 'latin1'),
     'cases.csv': 'place,n\nCañar,1\n',
   }
-  const { rows } = await readMapped(await writeForeign(mapping, { written }), COLUMNS)
+  const { rows } = await readMapped(await writeMapped(mapping, { written }), COLUMNS)
   assert.deepEqual(
     rows.map(({ file, cells }) => [file, cells['key'], cells['locality'], cells['cases']]),
     [
@@ -284,7 +320,7 @@ test('groups of files have settings of their own over those of the whole; the fi
   )
 })
 
-test('any line end, a byte order mark and empty columns at the end read the same', async () => {
+test('any line end, a byte order mark and empty columns at the end give the same rows', async () => {
   const columnOfPlaces = fc.array(fc.stringMatching(/^[a-z]{1,3}$/), { minLength: 1, maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(
@@ -294,7 +330,7 @@ test('any line end, a byte order mark and empty columns at the end read the same
       fc.nat(2),
       async (places, end, mark, empty) => {
         const text = ['place', ...places].map((cell) => cell + ','.repeat(empty) + end).join('')
-        const { rows } = await read(plain, (mark ? '\ufeff' : '') + text)
+        const { rows } = await readWithMapping(plainMapping, (mark ? '\ufeff' : '') + text)
         assert.deepEqual(
           rows.map(({ line, cells }) => [line, cells['locality']]),
           places.map((place, i) => [i + 2, place]),
@@ -305,10 +341,10 @@ test('any line end, a byte order mark and empty columns at the end read the same
   )
 })
 
-test('a line end that is cut apart by the pieces of the file is still one', async () => {
+test('a CRLF that is split between two pieces of the file is one line end', async () => {
   const pieceBytes = 1 << 18
   const cell = 'x'.repeat(pieceBytes - 'place\r\n'.length - 1)
-  const { rows } = await read(plain, `place\r\n${cell}\r\n"a\r\nb"\r\nc\r\n`)
+  const { rows } = await readWithMapping(plainMapping, `place\r\n${cell}\r\n"a\r\nb"\r\nc\r\n`)
   assert.deepEqual(
     rows.map(({ line, cells }) => [line, cells['locality']]),
     [
@@ -319,19 +355,19 @@ test('a line end that is cut apart by the pieces of the file is still one', asyn
   )
 })
 
-test('the examples of the documentation are mappings', async () => {
+test('the examples of the documentation are valid mappings', async () => {
   const page = readFileSync(path.resolve(import.meta.dirname, '../../../../docs/mapping.md'), 'utf8')
   const examples = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json]) => JSON.parse(json ?? '') as object)
   const [long, wide] = examples as [object, object]
   const county = `location_name,location_id,location_type,date,outcome_type,value
 "Adams, Colorado",8001,county,2025-08-13,case_lab-confirmed,1
 `
-  const report = await checkRelease(hedOutbreaks, await writeForeign(long, { written: { 'a.csv': county } }))
+  const report = await validateRelease(hedOutbreaks, await writeMapped(long, { written: { 'a.csv': county } }))
   assert.deepEqual([report.records, report.findings], [1, []])
   const matrix =
     'Province/State,Country/Region,Lat,Long,1/22/20,1/23/20\n,Afghanistan,33,65,0,1\nKabul,Afghanistan,33,65,0,0\n'
   const columns = Object.keys((wide as { columns: object }).columns)
-  const { rows } = await readMapped(await writeForeign(wide, { written: { 'a.csv': matrix } }), [...columns, 'key'])
+  const { rows } = await readMapped(await writeMapped(wide, { written: { 'a.csv': matrix } }), [...columns, 'key'])
   assert.deepEqual(
     rows.map(({ cells }) => [cells['key'], cells['location_granularity'], cells['cases']]),
     [

@@ -1,7 +1,7 @@
-// Which values a record may have, row by row.
+// Which values and identities a row may have.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { examine } from './examine-row.ts'
+import { validateOneRow } from './validate-one-row.ts'
 
 const cells: [column: string, cell: string, value: unknown][] = [
   ['cases', '0', 0],
@@ -20,21 +20,22 @@ const cells: [column: string, cell: string, value: unknown][] = [
   ['extra', '', {}],
   ['extra', '{"a":1}', { a: 1 }],
 ]
-/** What a value needs beside it. */
-const beside: Record<string, Record<string, string>> = {
+/** Other cells that a value requires. */
+const requiredCells: Record<string, Record<string, string>> = {
   NA: { country: 'Namibia' },
   latitude: { longitude: '0' },
   longitude: { latitude: '0' },
 }
 for (const [column, cell, value] of cells) {
   test(`csv: ${column} ${JSON.stringify(cell)} is ${JSON.stringify(value)}`, () => {
-    const { record, faults } = examine('csv', { ...beside[column], ...beside[cell], [column]: cell })
-    assert.deepEqual(faults, [])
+    const change = { ...requiredCells[column], ...requiredCells[cell], [column]: cell }
+    const { record, findings } = validateOneRow('csv', change)
+    assert.deepEqual(findings, [])
     assert.deepEqual(record?.[column], value)
   })
 }
 
-const bad: [format: 'csv' | 'ndjson', column: string, value: unknown][] = [
+const invalid: [format: 'csv' | 'ndjson', column: string, value: unknown][] = [
   ...[
     '-1',
     '1.0',
@@ -90,12 +91,12 @@ const bad: [format: 'csv' | 'ndjson', column: string, value: unknown][] = [
   ['ndjson', 'date_low', 20200101],
   ['ndjson', 'host', 'plant'],
 ]
-for (const [format, column, value] of bad) {
-  test(`${format}: ${column} ${JSON.stringify(value) ?? 'missing'} is refused by name`, () => {
-    const { record, faults } = examine(format, { [column]: value })
+for (const [format, column, value] of invalid) {
+  test(`${format}: ${column} ${JSON.stringify(value) ?? 'missing'} is rejected with the name of the column`, () => {
+    const { record, findings } = validateOneRow(format, { [column]: value })
     assert.equal(record, null)
-    assert.equal(faults.length, 1)
-    assert.match(faults[0] ?? '', new RegExp(`^${column} `))
+    assert.equal(findings.length, 1)
+    assert.match(findings[0] ?? '', new RegExp(`^${column} `))
   })
 }
 
@@ -110,15 +111,15 @@ const identities: [title: string, format: 'csv' | 'ndjson', change: Record<strin
   ['a key of 501 characters', 'csv', { key: 'k'.repeat(501) }],
 ]
 for (const [title, format, change] of identities) {
-  test(`${format}: ${title} is refused`, () => {
-    const { record, faults } = examine(format, change)
+  test(`${format}: ${title} is rejected`, () => {
+    const { record, findings } = validateOneRow(format, change)
     assert.equal(record, null)
-    assert.equal(faults.length, 1)
+    assert.equal(findings.length, 1)
   })
 }
 
-test('records of one series have one series_id, of another place another', () => {
-  const series = (change: Record<string, unknown>) => examine('ndjson', change).record?.['series_id']
+test('records of one series have the same series_id, and records of another series have another', () => {
+  const series = (change: Record<string, unknown>) => validateOneRow('ndjson', change).record?.['series_id']
   const at = (place: Record<string, unknown>) => series({ location_granularity: 'locality', ...place })
   assert.equal(
     series({ cases: 1, date_low: '2020-01-01' }),

@@ -1,0 +1,227 @@
+// Decodes, normalises and validates a cell of a file by the declaration of its field.
+// Most values of a column repeat (a place, a day, a source), so the results are cached.
+import type { Field, FieldValue } from '../../datasets/define.ts'
+import { isStorable, normaliseText } from '../../storage/normalise-text.ts'
+import { type Cell, toCell } from '../../storage/serialise-record.ts'
+import { describeInexactNumber, findInexactNumber, isDeeper } from '../input/json-value.ts'
+import type { Format } from '../input/record-file.ts'
+import { parseSignedCount, type SignedCount } from './signed-count.ts'
+
+export interface CellError {
+  rule: string
+  message: string
+}
+
+/** A cell that passed validation. */
+interface ValidCell {
+  cell: Cell
+  /** Says how the value was changed. */
+  warning: CellError | null
+  /** How exact the number is, from a sign such as <. */
+  qualifier?: string | undefined
+}
+
+const MAX_CACHED_CELLS = 20_000
+/** The maximum depth of nested objects. */
+const MAX_DEPTH = 10
+
+/** Whether an empty cell is an error. */
+export const isRequired = (field: Field): boolean => validateValue(field, decodeCell(field, '')) !== null
+
+/** The validator gives the valid cell or its error. */
+export function createCellValidator(field: Field, format: Format): (raw: unknown) => ValidCell | CellError {
+  const read = (raw: unknown): ValidCell | CellError => {
+    // A missing column counts as empty, so that a field that is added later does not break existing inputs.
+    if (raw === undefined) {
+      const empty = decodeCell(field, '')
+      if (validateValue(field, empty) !== null) return { rule: 'required', message: 'is missing' }
+      return { cell: toCell(empty as FieldValue), warning: null }
+    }
+    const isText = format === 'csv' || isJsonText(field, format, raw)
+    if (isText && field.kind === 'object' && typeof raw === 'string') {
+      const inexact = findInexactInText(raw)
+      if (inexact !== null) return { rule: 'number', message: describeInexactNumber(inexact) }
+    }
+    const signed = field.qualifiedBy !== undefined && typeof raw === 'string' ? parseSignedCount(raw) : null
+    if (signed !== null) return validateValue(field, signed.value) ?? toSignedCell(raw as string, signed)
+    const decoded = isText ? decodeCell(field, raw ?? '') : raw
+    const { value, warning } = normalise(field, decoded)
+    return validateValue(field, value) ?? { cell: toCell(value as FieldValue), warning }
+  }
+  const cache = new Map<unknown, ValidCell | CellError>()
+  // Successive rows often have equal cells, and comparing two texts is cheaper than a lookup.
+  let previousRaw: unknown
+  let previousCell: ValidCell | CellError | undefined
+  return (raw) => {
+    if (typeof raw === 'object') return read(raw)
+    if (previousCell !== undefined && previousRaw === raw) return previousCell
+    let cell = cache.get(raw)
+    if (cell === undefined) {
+      const key = typeof raw === 'string' ? detach(raw) : raw
+      cell = read(key)
+      if (cache.size >= MAX_CACHED_CELLS) cache.clear()
+      cache.set(key, cell)
+    }
+    previousRaw = raw
+    previousCell = cell
+    return cell
+  }
+}
+
+/** A cell is a slice that keeps a large piece of the file in memory. A cached text must not. */
+const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
+
+const toSignedCell = (raw: string, { value, qualifier }: SignedCount): ValidCell => ({
+  cell: toCell(value),
+  warning: { rule: 'signed_count', message: `was ${raw} and is published as ${value}, ${qualifier}` },
+  qualifier,
+})
+
+/** `validateValue` rejects text that cannot be stored. Text of white space only becomes null. */
+function normalise({ kind }: Field, value: unknown): { value: unknown; warning: CellError | null } {
+  if (kind !== 'text' || typeof value !== 'string' || !isStorable(value)) return { value, warning: null }
+  const { text, changes } = normaliseText(value)
+  if (changes.length === 0) return { value, warning: null }
+  return { value: text === '' ? null : text, warning: { rule: 'text_normalised', message: changes.join('; ') } }
+}
+
+/** Text that is not JSON gets its error later. */
+function findInexactInText(raw: string): string | null {
+  try {
+    return findInexactNumber(raw)
+  } catch {
+    return null
+  }
+}
+
+/** Parquet has no columns for arbitrary objects: they are stored as JSON text. */
+const isJsonText = ({ kind }: Field, format: Format, raw: unknown) =>
+  format === 'parquet' && kind === 'object' && (raw === null || typeof raw === 'string')
+
+/** Decodes the text of a CSV cell. An empty cell is null, or {} for an object. */
+function decodeCell(field: Field, raw: unknown): unknown {
+  if (raw === '') return field.kind === 'object' ? {} : null
+  switch (field.kind) {
+    case 'identifier':
+    case 'integer':
+      return asNumber(raw, /^(0|-?[1-9]\d*)$/)
+    case 'number':
+      return asNumber(raw, /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/)
+    case 'boolean':
+      return raw === 'true' ? true : raw === 'false' ? false : raw
+    case 'object':
+      return asJson(raw)
+    default:
+      return raw
+  }
+}
+
+export const asNumber = (raw: unknown, shape: RegExp): unknown =>
+  typeof raw === 'string' && shape.test(raw) ? Number(raw) : raw
+
+function asJson(raw: unknown): unknown {
+  try {
+    return JSON.parse(String(raw))
+  } catch {
+    return raw
+  }
+}
+
+/** The error of the value, or null. */
+function validateValue(field: Field, value: unknown): CellError | null {
+  if (value === null) return field.nullable ? null : { rule: 'required', message: 'must not be empty' }
+  const requireThat = (condition: boolean | undefined, rule: string, message: string) =>
+    condition ? null : { rule, message }
+  switch (field.kind) {
+    case 'identifier':
+    case 'integer':
+      return (
+        requireThat(Number.isSafeInteger(value), 'type', 'must be a whole number') ??
+        validateRange(field, value as number)
+      )
+    case 'number':
+      return requireThat(Number.isFinite(value), 'type', 'must be a number') ?? validateRange(field, value as number)
+    case 'boolean':
+      return requireThat(typeof value === 'boolean', 'type', 'must be true or false')
+    case 'date':
+      return requireThat(
+        typeof value === 'string' && isDate(value),
+        'type',
+        'must be an existing date in the form YYYY-MM-DD',
+      )
+    case 'choice':
+      return requireThat(
+        field.choices?.includes(value as string),
+        'choice',
+        `must be one of ${field.choices?.join(', ')}`,
+      )
+    case 'code':
+      return requireThat(
+        typeof value === 'string' && field.vocabulary?.has(value),
+        'vocabulary',
+        `must be a code of ${field.vocabulary?.name}`,
+      )
+    case 'uri':
+      return (
+        requireThat(typeof value === 'string' && isWebAddress(value), 'type', 'must be an http or https URL') ??
+        validateLength(field, value as string)
+      )
+    case 'text':
+      return (
+        requireThat(
+          typeof value === 'string' && value !== '' && isStorable(value),
+          'type',
+          'must be a text that is not empty; unknown is null',
+        ) ?? validateLength(field, value as string)
+      )
+    case 'object':
+      return (
+        requireThat(typeof value === 'object' && !Array.isArray(value), 'type', 'must be a JSON object') ??
+        validateObject(field, value as object)
+      )
+  }
+}
+
+function validateRange(
+  { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY }: Field,
+  value: number,
+) {
+  return value >= minimum && value <= maximum
+    ? null
+    : { rule: 'range', message: `must be from ${minimum} to ${maximum}` }
+}
+
+/** Counts characters as code points. */
+function validateLength({ longest = Number.POSITIVE_INFINITY }: Field, text: string): CellError | null {
+  if (text.length <= longest) return null
+  const characters = Array.from(text).length
+  return characters <= longest
+    ? null
+    : { rule: 'length', message: `has ${characters} characters; at most ${longest} are allowed` }
+}
+
+function validateObject(field: Field, value: object): CellError | null {
+  if (isDeeper(value, MAX_DEPTH)) return { rule: 'depth', message: `is nested deeper than ${MAX_DEPTH} levels` }
+  const json = JSON.stringify(value)
+  // JSON.stringify escapes NUL and half of a surrogate pair.
+  if (/\\u(?:d[89a-f]|0000)/.test(json) && !isStorableInside(value))
+    return { rule: 'type', message: 'contains a text with NUL or with half of a surrogate pair' }
+  return validateLength(field, json)
+}
+
+const isStorableInside = (value: unknown): boolean => {
+  if (typeof value === 'string') return isStorable(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableInside(inner))
+}
+
+const isWebAddress = (text: string) =>
+  /^https?:\/\/[^\s\p{Cc}\p{Cf}]+$/u.test(text) && URL.canParse(text) && isStorable(text)
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)?.map(Number) ?? []
+  if (year === undefined || month === undefined || day === undefined) return false
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= days
+}
