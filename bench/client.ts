@@ -1,13 +1,13 @@
-// The client of every HTTP contender: HTTP/1.1 on kept connections, as little of it as can be, because it runs on the
-// same cores as what it measures. Each connection asks again as soon as it has its answer.
+// The HTTP client of the bench: a minimal HTTP/1.1 client with persistent connections. It is minimal because it runs on the
+// same cores as the servers. Each connection sends the next request as soon as it has the response.
 import { connect, type Socket } from 'node:net'
 
-const WAIT_MS = 30_000
+const RESPONSE_TIMEOUT_MS = 30_000
 const READ_BYTES = 1 << 18
 
 interface Connection {
-  /** The body, where it is kept; an empty one otherwise. Anything but 200 is an error. */
-  ask(request: string): Promise<Buffer>
+  /** Gives the body, or an empty buffer if bodies are not kept. Any status but 200 is an error. */
+  send(request: string): Promise<Buffer>
   close(): void
 }
 
@@ -16,17 +16,20 @@ interface Pending {
   reject(error: Error): void
 }
 
-const NOTHING = Buffer.alloc(0)
+const NO_BYTES = Buffer.alloc(0)
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** With `keep` bodies are given to the caller, otherwise they are counted and forgotten. */
-export function openConnection(address: string, { keep = false, waitMs = WAIT_MS } = {}): Connection {
+/** With `keepBody` the caller gets the bodies; otherwise their bytes are counted and dropped. */
+export function openConnection(
+  address: string,
+  { keepBody = false, timeoutMs = RESPONSE_TIMEOUT_MS } = {},
+): Connection {
   const { hostname, port } = new URL(address)
   let pending: Pending | null = null
-  let head: Buffer = NOTHING
-  let body: Buffer = NOTHING
+  let partialHead: Buffer = NO_BYTES
+  let body: Buffer = NO_BYTES
   let length = -1
-  let got = 0
+  let received = 0
 
   function fail(error: Error): void {
     pending?.reject(error)
@@ -35,35 +38,35 @@ export function openConnection(address: string, { keep = false, waitMs = WAIT_MS
   }
 
   function readHead(bytes: Buffer): Buffer | null {
-    const all = head.length === 0 ? bytes : Buffer.concat([head, bytes])
+    const all = partialHead.length === 0 ? bytes : Buffer.concat([partialHead, bytes])
     const end = all.indexOf(HEAD_END)
     if (end === -1) {
-      head = Buffer.from(all)
+      partialHead = Buffer.from(all)
       return null
     }
     const text = all.toString('latin1', 0, end)
     const size = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
-    head = NOTHING
+    partialHead = NO_BYTES
     if (!text.startsWith('HTTP/1.1 200 ') || size === undefined) {
-      fail(new Error(`not an answer that is measured: ${text} ${all.toString('utf8', end, end + 500)}`))
+      fail(new Error(`the response is not 200 with a content-length: ${text} ${all.toString('utf8', end, end + 500)}`))
       return null
     }
     length = Number(size)
-    got = 0
-    if (keep) body = Buffer.allocUnsafe(length)
+    received = 0
+    if (keepBody) body = Buffer.allocUnsafe(length)
     return all.subarray(end + HEAD_END.length)
   }
 
   function read(bytes: Buffer): void {
     const part = length === -1 ? readHead(bytes) : bytes
     if (part === null) return
-    if (keep) part.copy(body, got)
-    got += part.length
-    if (got < length) return
+    if (keepBody) part.copy(body, received)
+    received += part.length
+    if (received < length) return
     length = -1
-    const answered = pending
+    const completed = pending
     pending = null
-    answered?.resolve(body)
+    completed?.resolve(body)
   }
 
   const socket: Socket = connect({
@@ -78,13 +81,13 @@ export function openConnection(address: string, { keep = false, waitMs = WAIT_MS
       },
     },
   })
-  socket.setTimeout(waitMs, () => fail(new Error('no answer')))
+  socket.setTimeout(timeoutMs, () => fail(new Error('no response within the timeout')))
   socket.on('error', fail).on('close', () => fail(new Error('the connection was closed')))
   return {
-    ask: (request) =>
+    send: (request) =>
       new Promise((resolve, reject) => {
         pending = { resolve, reject }
-        // A socket that is gone says nothing more of what is written to it.
+        // A destroyed socket reports no error for what is written to it.
         if (socket.destroyed) fail(new Error('the connection was closed'))
         else socket.write(request)
       }),
@@ -100,42 +103,42 @@ export interface Load {
 
 interface LoadPlan {
   connections: number
-  /** For so many seconds, or as long as this says so. */
-  goesOn: number | (() => boolean)
+  /** A number of seconds, or a function that returns true as long as the load continues. */
+  duration: number | (() => boolean)
 }
 
-/** Asks what `next` gives, on every connection as fast as it is answered. */
-export async function load(address: string, next: () => string, { connections, goesOn }: LoadPlan): Promise<Load> {
+/** Sends the requests that `next` gives, on every connection as fast as responses arrive. */
+export async function load(address: string, next: () => string, { connections, duration }: LoadPlan): Promise<Load> {
   const times: number[] = []
   const began = performance.now()
-  const end = typeof goesOn === 'number' ? began + goesOn * 1000 : 0
-  const isOver = typeof goesOn === 'number' ? () => performance.now() >= end : () => !goesOn()
-  async function askOnAndOn(): Promise<void> {
+  const end = typeof duration === 'number' ? began + duration * 1000 : 0
+  const isOver = typeof duration === 'number' ? () => performance.now() >= end : () => !duration()
+  async function sendUntilOver(): Promise<void> {
     const connection = openConnection(address)
     try {
       while (!isOver()) {
-        const asked = performance.now()
-        await connection.ask(next())
-        times.push(performance.now() - asked)
+        const sentAt = performance.now()
+        await connection.send(next())
+        times.push(performance.now() - sentAt)
       }
     } finally {
       connection.close()
     }
   }
-  await Promise.all(Array.from({ length: connections }, askOnAndOn))
+  await Promise.all(Array.from({ length: connections }, sendUntilOver))
   return { perSecond: (times.length * 1000) / (performance.now() - began), times: times.sort((a, b) => a - b) }
 }
 
-export const writeGet = (path: string, headers: Record<string, string> = {}): string =>
-  `GET ${path} HTTP/1.1\r\nhost: bench\r\n${writeHeaders(headers)}\r\n`
+export const formatGet = (path: string, headers: Record<string, string> = {}): string =>
+  `GET ${path} HTTP/1.1\r\nhost: bench\r\n${formatHeaders(headers)}\r\n`
 
-export const writePost = (path: string, body: string): string =>
-  `POST ${path} HTTP/1.1\r\nhost: bench\r\n${writeHeaders({
+export const formatPost = (path: string, body: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: bench\r\n${formatHeaders({
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
   })}\r\n${body}`
 
-const writeHeaders = (headers: Record<string, string>): string =>
+const formatHeaders = (headers: Record<string, string>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')

@@ -1,5 +1,5 @@
-// A PostgreSQL cluster that is kept: made in a directory the first time, started from it again afterwards. Set up as a
-// server with this much memory would be, and durable, because publishing is measured on it too.
+// A persistent PostgreSQL cluster: created in a directory the first time and started from it afterwards. Its settings fit
+// the memory of the machine, and it is durable because publishing is measured too.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import os from 'node:os'
@@ -7,8 +7,8 @@ import path from 'node:path'
 import { type Cluster, openCluster } from '../dev/postgres.ts'
 
 /**
- * A small share of memory: the system's own cache holds the rest, and what lies in both is held twice. Autovacuum would
- * start in the midst of one round and not of another; whoever fills a table vacuums it.
+ * shared_buffers is a small share of the memory: the page cache of the system has the rest, and pages in both are stored
+ * twice. Autovacuum is off because it would disturb some rounds and not others; the bench vacuums tables after filling them.
  */
 export function chooseSettings() {
   const gigabytes = Math.max(1, Math.min(8, Math.floor(os.totalmem() / 2 ** 30 / 8)))
@@ -29,12 +29,12 @@ export function findBinaries(): string {
   const bin = given || execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim()
   for (const name of ['initdb', 'pg_ctl', 'pgbench', 'psql']) {
     if (!existsSync(path.join(bin, name)))
-      throw new Error(`${name} is not there: let POSTGRES_BIN name the programs of a PostgreSQL server with pgbench`)
+      throw new Error(`${name} was not found: set POSTGRES_BIN to the directory of a PostgreSQL server with pgbench`)
   }
   return bin
 }
 
-export function openKeptCluster(home: string): Promise<Cluster> {
+export function openPersistentCluster(home: string): Promise<Cluster> {
   mkdirSync(home, { recursive: true })
   return openCluster({
     home,

@@ -1,11 +1,11 @@
-// What a goal is, and what measuring it gives. A goal is always a ratio within one run, never an absolute figure.
+// Goals of performance and their results. A goal is nearly always a ratio within one run, not an absolute figure.
 import { noiseOf, type Summary, summarise } from './measure.ts'
 
-/** What the ratio must reach or must not exceed; null where it is only told. */
+/** The minimum or maximum of the ratio; null if it is only reported. */
 export type Limit = { readonly atLeast: number } | { readonly atMost: number } | null
 
 export interface Result {
-  /** As in the table of goals; a letter tells parts of one apart. */
+  /** The number in the table of goals, with a letter for each part of a goal. */
   readonly goal: string
   readonly what: string
   readonly limit: Limit
@@ -13,7 +13,7 @@ export interface Result {
   readonly unit: string
 }
 
-/** What a contender did by itself: for whoever wants to know where a ratio comes from. */
+/** The absolute result of one contender, from which ratios are computed. */
 export interface Figure extends Summary {
   readonly contender: string
   readonly unit: string
@@ -24,7 +24,7 @@ interface Skipped {
   readonly reason: string
 }
 
-export interface Findings {
+export interface Measurements {
   readonly results: Result[]
   readonly figures: Figure[]
   readonly skipped: Skipped[]
@@ -44,19 +44,19 @@ export const figure = (contender: string, unit: string, rounds: readonly number[
   ...summarise(rounds),
 })
 
-/** By how much a value misses the limit; not above 0 where it is met. */
-function missBy(value: number, limit: Limit): number {
+/** By how much a value misses the limit; 0 or less if it meets the limit. */
+function measureShortfall(value: number, limit: Limit): number {
   if (limit === null) return 0
   return 'atLeast' in limit ? limit.atLeast - value : value - limit.atMost
 }
 
-export const isMet = ({ measured, limit }: Result): boolean => missBy(measured.median, limit) <= 0
+export const isMet = ({ measured, limit }: Result): boolean => measureShortfall(measured.median, limit) <= 0
 
-/** Those that `before` met and `now` misses by more than the noise, which is half of the wider spread of rounds. */
-export const findLost = (before: readonly Result[], now: readonly Result[]): Result[] =>
+/** The goals that `before` met and `now` misses by more than the noise, which is half of the larger range of rounds. */
+export const findMissed = (before: readonly Result[], now: readonly Result[]): Result[] =>
   now.filter((current) => {
-    const former = before.find(({ goal }) => goal === current.goal)
-    if (former === undefined || !isMet(former)) return false
-    const noise = Math.max(noiseOf(former.measured), noiseOf(current.measured))
-    return missBy(current.measured.median, current.limit) > noise
+    const previous = before.find(({ goal }) => goal === current.goal)
+    if (previous === undefined || !isMet(previous)) return false
+    const noise = Math.max(noiseOf(previous.measured), noiseOf(current.measured))
+    return measureShortfall(current.measured.median, current.limit) > noise
   })

@@ -1,4 +1,4 @@
-// What a result was measured on, without naming the machine or any place on it.
+// Describes the machine of a measurement, without its name and without paths.
 import { execFileSync } from 'node:child_process'
 import os from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,5 @@
-// How anything is measured here: contenders take turns, round by round, and are compared within a round, so that a slow
-// moment of a shared machine meets all of them. Knows nothing of what it measures.
+// Measures contenders in turn, round by round, and compares them within a round, so that a slow moment of a shared machine
+// affects all of them. Knows nothing about what it measures.
 
 export interface Summary {
   readonly median: number
@@ -7,11 +7,11 @@ export interface Summary {
   readonly high: number
 }
 
-/** Gives one number per contender and round, in the order of rounds. */
+/** One number per contender and round, in the order of rounds. */
 export type Rounds<Name extends string> = Record<Name, number[]>
 
-/** Who begins changes from round to round. A first round, that is not counted, warms up unless that was done before. */
-export async function takeTurns<Name extends string>(
+/** Another contender starts each round. Without `isWarm` a first round warms up and is not counted. */
+export async function measureInTurns<Name extends string>(
   rounds: number,
   contenders: Record<Name, () => Promise<number>>,
   { isWarm = false } = {},
@@ -43,5 +43,5 @@ export function summarise(values: readonly number[]): Summary {
 export const percentile = (sorted: readonly number[], percent: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? Number.NaN
 
-/** How far a run may miss what another reached without that meaning anything. */
+/** Differences between two runs up to this size mean nothing. */
 export const noiseOf = ({ low, high }: Summary): number => (high - low) / 2

@@ -1,38 +1,38 @@
-// The pages of the dataset, and walking through them.
+// The paths of all pages of the dataset, and a walk through them.
 import { gunzipSync } from 'node:zlib'
 import { openConnection } from './client.ts'
 import type { Target } from './target.ts'
 
-export const PAGE = 1000
-export const PAGES_PATH = `/v2/hed-outbreaks/outbreaks?num=${PAGE}`
+export const PAGE_SIZE = 1000
+export const PAGES_PATH = `/v2/hed-outbreaks/outbreaks?num=${PAGE_SIZE}`
 
-/** Walks as a client does: inflates each page, which verifies its CRC-32, and goes on where it says. */
-export async function walkInflating(target: Target, seen: (place: string, text: Buffer) => void = () => {}) {
-  const connection = openConnection(target.address, { keep: true })
+/** Walks like a client: inflates each page, which verifies its CRC-32, and follows its cursor. */
+export async function walkInflating(target: Target, onPage: (place: string, text: Buffer) => void = () => {}) {
+  const connection = openConnection(target.address, { keepBody: true })
   try {
-    for (let place: string | null = PAGES_PATH; place !== null; ) {
-      const text = gunzipSync(await connection.ask(target.get(place, 'gzip')))
-      seen(place, text)
+    for (let path: string | null = PAGES_PATH; path !== null; ) {
+      const text = gunzipSync(await connection.send(target.get(path, 'gzip')))
+      onPage(path, text)
       const cursor = /"next_page":"([\w-]+)"\}$/.exec(text.toString('latin1', text.length - 200))?.[1]
-      place = cursor === undefined ? null : `${PAGES_PATH}&page=${cursor}`
+      path = cursor === undefined ? null : `${PAGES_PATH}&page=${cursor}`
     }
   } finally {
     connection.close()
   }
 }
 
-/** And sees that the pages hold what was published, none twice and none left out: otherwise nothing is worth measuring. */
+/** Also checks that the pages have every published record exactly once: otherwise a measurement is worthless. */
 export async function findPages(target: Target, records: number): Promise<string[]> {
   const pages: string[] = []
   let count = 0
-  await walkInflating(target, (place, text) => {
-    pages.push(place)
-    // A first release has the ids from 1 on, without a gap.
+  await walkInflating(target, (path, text) => {
+    pages.push(path)
+    // A first release has all ids from 1, without a gap.
     for (const [, id] of text.toString('latin1').matchAll(/\{"id":(\d+),/g)) {
       count++
-      if (Number(id) !== count) throw new Error(`a walk gives record ${id} in place ${count}`)
+      if (Number(id) !== count) throw new Error(`a walk gives record ${id} at position ${count}`)
     }
   })
-  if (count !== records) throw new Error(`a walk gives ${count} records and not the ${records} that were published`)
+  if (count !== records) throw new Error(`a walk gives ${count} records, but ${records} were published`)
   return pages
 }

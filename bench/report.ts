@@ -2,11 +2,11 @@
 // Run as a program, it writes the tables again from the newest result file.
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Figure, type Findings, isMet, type Limit, type Result } from './goal.ts'
+import { type Figure, isMet, type Limit, type Measurements, type Result } from './goal.ts'
 import type { Machine } from './machine.ts'
 import { noiseOf, type Summary, summarise } from './measure.ts'
 
-export interface Run extends Findings {
+export interface Run extends Measurements {
   date: string
   records: number
   rounds: number
@@ -30,16 +30,16 @@ export const writeQuick = (run: Run): void => writeRun(QUICK, run)
 export function writeDated(run: Run): void {
   const name = `${run.date}-${run.records}.json`
   const file = path.join(folder, name)
-  const former = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : run
-  const rest = <Item>(items: readonly Item[], now: readonly Item[], nameOf: (item: Item) => string) => [
+  const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : run
+  const merge = <Item>(items: readonly Item[], now: readonly Item[], nameOf: (item: Item) => string) => [
     ...items.filter((item) => !now.some((other) => nameOf(other) === nameOf(item))),
     ...now,
   ]
   writeRun(name, {
     ...run,
-    results: rest(former.results, run.results, ({ goal }) => goal),
-    figures: rest(former.figures, run.figures, ({ contender }) => contender),
-    skipped: rest(former.skipped, run.skipped, ({ goal }) => goal),
+    results: merge(earlier.results, run.results, ({ goal }) => goal),
+    figures: merge(earlier.figures, run.figures, ({ contender }) => contender),
+    skipped: merge(earlier.skipped, run.skipped, ({ goal }) => goal),
   })
 }
 
@@ -49,13 +49,13 @@ function writeRun(name: string, run: Run): void {
 }
 
 export const formatLine = (result: Result): string =>
-  `${result.goal.padStart(4)}  ${result.what.padEnd(64)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatVerdict(result)}`
+  `${result.goal.padStart(4)}  ${result.what.padEnd(64)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatOutcome(result)}`
 
 /** The figure of one contender, printed below the ratios it is part of. */
 export const formatFigure = (figure: Figure): string =>
   `      ${figure.contender.padEnd(64)}${formatSummary(figure, '')} ${figure.unit}`
 
-const formatVerdict = (result: Result) => (result.limit === null ? '' : isMet(result) ? 'met' : 'not met')
+const formatOutcome = (result: Result) => (result.limit === null ? '' : isMet(result) ? 'met' : 'not met')
 
 function formatLimit(limit: Limit, unit: string): string {
   if (limit === null) return ''
@@ -89,10 +89,10 @@ function formatRun({ date, records, rounds, seconds, machine, results, figures, 
     result.what,
     formatLimit(result.limit, result.unit),
     formatSummary(result.measured, result.unit),
-    formatVerdict(result),
+    formatOutcome(result),
   ])
-  const left = skipped.map(({ goal, reason }) => [goal, `skipped: ${reason}`, '', '', ''])
-  const goals = [...measured, ...left].sort(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }))
+  const notMeasured = skipped.map(({ goal, reason }) => [goal, `skipped: ${reason}`, '', '', ''])
+  const goals = [...measured, ...notMeasured].sort(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }))
   return [
     `${date}, ${records.toLocaleString('en')} records, ${rounds} rounds of ${seconds} s. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB; ${machine.system}; Node ${machine.node}; ${machine.postgres} (${settings.join(', ')}).`,
     formatTable([['#', 'ratio', 'goal', 'measured', ''], ...goals]),

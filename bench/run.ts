@@ -1,7 +1,7 @@
-// npm run bench: every contender side by side in one run, and the goals as ratios between them. The table of contents.
+// npm run bench: runs all measurements in one run, reports the goals as ratios and compares them with the last quick run.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Findings, findLost, isMet } from './goal.ts'
+import { findMissed, isMet, type Measurements } from './goal.ts'
 import { measureCachedPages } from './goals/cached-pages.ts'
 import { measureColdPages } from './goals/cold-pages.ts'
 import { measureCores } from './goals/cores.ts'
@@ -15,7 +15,7 @@ import { describeMachine } from './machine.ts'
 import { formatFigure, formatLine, formatNoise, type Run, readQuick, writeDated, writeQuick } from './report.ts'
 import { type Options, openStage, type Stage } from './stage.ts'
 
-const sections: Record<string, (stage: Stage) => Promise<Findings>> = {
+const sections: Record<string, (stage: Stage) => Promise<Measurements>> = {
   'cold pages': measureColdPages,
   'walking everything': measureWalk,
   'depth and size': measureDepth,
@@ -27,7 +27,7 @@ const sections: Record<string, (stage: Stage) => Promise<Findings>> = {
   publishing: measurePublishing,
 }
 
-/** Nothing in them can be lost: a quick run leaves them out. */
+/** Sections without goals, which a quick run leaves out. */
 const WITHOUT_GOALS = ['several cores']
 
 const { values } = parseArgs({
@@ -42,7 +42,7 @@ const { values } = parseArgs({
 const { quick, accept, only } = values
 const options: Options = {
   records: Number(values.records ?? (quick ? 200_000 : 10_000_000)),
-  // Many short rounds: the median of them stands a moment in which the machine does something else.
+  // The median of many short rounds tolerates a moment in which the machine is busy.
   rounds: quick ? 3 : 9,
   seconds: quick ? 1 : 3,
   data: values.data === undefined ? null : path.resolve(values.data),
@@ -74,15 +74,15 @@ try {
   await stage.close()
 }
 
-const former = quick ? readQuick() : null
-const lost = former?.records === run.records ? findLost(former.results, run.results) : []
+const previous = quick ? readQuick() : null
+const missed = previous?.records === run.records ? findMissed(previous.results, run.results) : []
 const goals = run.results.filter(({ limit }) => limit !== null)
 if (accept && only.length === 0) writeQuick(run)
 if (goals.length > 0) console.log(`noise (half the range of the rounds): ${formatNoise(goals)}`)
-for (const { goal, what } of lost) console.log(`lost by more than the noise: ${goal}, ${what}`)
+for (const { goal, what } of missed) console.log(`missed by more than the noise: ${goal}, ${what}`)
 if (run.skipped.length > 0)
   console.log(
     `${run.skipped.length} skipped: ${run.skipped.map(({ goal, reason }) => `${goal} (${reason})`).join(', ')}`,
   )
 console.log(`bench: ${goals.filter(isMet).length} of ${goals.length} goals met`)
-if (lost.length > 0) process.exitCode = 1
+if (missed.length > 0) process.exitCode = 1

@@ -1,4 +1,4 @@
-// Everything a measurement needs, set up once: the cluster with its databases, the service as in production, the pages.
+// Sets up what all measurements need: the cluster with its databases, the service as in production, the paths of the pages.
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -6,89 +6,89 @@ import path from 'node:path'
 import type { Cluster } from '../dev/postgres.ts'
 import { newSettings, prepareDatabase } from '../dev/service.ts'
 import { writeSynthRelease } from '../dev/synth/synthesise.ts'
-import { openKeptCluster } from './cluster.ts'
+import { openPersistentCluster } from './cluster.ts'
 import { runPsql } from './engine.ts'
 import { findPages } from './pages.ts'
 import { type Publication, publish } from './publish.ts'
 import { type Store, startTarget, type Target, UNCACHED } from './target.ts'
 
-/** What the size of the dataset is compared with. */
-const FEW_RECORDS = 100_000
+/** The size of the small dataset for comparison. */
+const SMALL_RECORDS = 100_000
 
 export interface Options {
   records: number
   rounds: number
   /** How long each contender runs in a round. */
   seconds: number
-  /** Kept, so that the data need not be made again; null for a directory that goes with the run. */
+  /** A directory that keeps the data for later runs; null for a temporary directory. */
   data: string | null
 }
 
-/** Where the set-up says how far it is. */
-type Say = (line: string) => void
+/** Reports the progress of the set-up. */
+type ReportProgress = (line: string) => void
 
 export interface Stage {
   options: Options
   cluster: Cluster
-  /** The database with all records, and the directory they were published from. */
+  /** The database with all records, and the directory from which they were published. */
   store: Store
   release: string
-  /** What it took to publish them. */
+  /** The time and memory of publishing them. */
   published: Publication
   scratch: string
-  /** Without a cache; with the default one; without a cache and with few records. */
+  /** `cold`: without a cache. `cached`: with the default cache. `small`: without a cache and with few records. */
   cold: Target
   cached: Target
-  few: Target
-  fewRecords: number
-  /** The paths of all pages from first to last, as a walk finds them; a few of them are those of `few`. */
+  small: Target
+  smallRecords: number
+  /** The paths of all pages in the order of a walk. The first of them are also pages of `small`. */
   pages: string[]
   close(): Promise<void>
 }
 
-export async function openStage(options: Options, say: Say): Promise<Stage> {
+export async function openStage(options: Options, report: ReportProgress): Promise<Stage> {
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-bench-'))
-  // Servers that give up their rights must still find their files.
+  // Servers that drop their privileges must still be able to read their files.
   await chmod(scratch, 0o755)
   const home = options.data ?? scratch
-  const secret = await claimDirectory(home, options.records)
-  const cluster = await openKeptCluster(path.join(home, 'postgres'))
-  const open: Target[] = []
+  const secret = await prepareDirectory(home, options.records)
+  const cluster = await openPersistentCluster(path.join(home, 'postgres'))
+  const targets: Target[] = []
 
-  const start = async (...what: Parameters<typeof startTarget>): Promise<Target> => {
-    const target = await startTarget(...what)
-    open.push(target)
+  const start = async (...args: Parameters<typeof startTarget>): Promise<Target> => {
+    const target = await startTarget(...args)
+    targets.push(target)
     return target
   }
   async function close(): Promise<void> {
-    for (const target of open) await target.stop()
+    for (const target of targets) await target.stop()
     await cluster.stop()
     await rm(scratch, { recursive: true, force: true })
   }
 
-  // Whoever is interrupted leaves no server behind.
+  // An interrupted run stops its servers.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void close().finally(() => process.exit(1)))
 
   try {
-    const few = Math.min(FEW_RECORDS, options.records / 2)
-    const release = await synthesise(home, 'all', options.records, say)
+    const smallRecords = Math.min(SMALL_RECORDS, options.records / 2)
+    const release = await synthesise(home, 'all', options.records, report)
     const fill = async (name: string, directory: string) => {
       const filled = await prepareStore(cluster, secret, name)
-      return { store: filled, published: await fillStore(filled, directory, path.join(home, `${name}.json`), say) }
+      return { store: filled, published: await fillStore(filled, directory, path.join(home, `${name}.json`), report) }
     }
     const { store, published } = await fill('everything', release)
-    const { store: fewStore } = await fill('few', await synthesise(home, 'few', few, say))
+    const { store: smallStore } = await fill('few', await synthesise(home, 'few', smallRecords, report))
     const cold = await start(store, UNCACHED)
-    say('walking once')
+    report('reading all pages once')
     const pages = await findPages(cold, options.records)
-    // The rows that only the bare engine reads: all contenders find what they read in memory.
+    // Loads the rows that only pgbench and psql read, so that all contenders read from memory.
     await runPsql(store.databaseUrl, 'copy hed_outbreak_version to stdout', { discard: true })
     return {
       ...{ options, cluster, store, release, published, scratch, cold, pages, close },
       cached: await start(store),
-      few: await start(fewStore, UNCACHED),
-      fewRecords: few,
+      small: await start(smallStore, UNCACHED),
+      smallRecords: smallRecords,
     }
   } catch (error) {
     await close()
@@ -96,8 +96,8 @@ export async function openStage(options: Options, say: Say): Promise<Stage> {
   }
 }
 
-/** A directory holds the data of one size, and the secret their signing keys are sealed with. */
-async function claimDirectory(home: string, records: number): Promise<string> {
+/** A directory has data of one size, and the secret with which the signing keys are encrypted. */
+async function prepareDirectory(home: string, records: number): Promise<string> {
   const file = path.join(home, 'bench.json')
   if (!existsSync(file)) {
     const { secret } = newSettings('')
@@ -106,31 +106,36 @@ async function claimDirectory(home: string, records: number): Promise<string> {
     await writeFile(file, `${JSON.stringify({ records, secret })}\n`, { mode: 0o600 })
     return secret
   }
-  const kept = JSON.parse(await readFile(file, 'utf8')) as { records: number; secret: string }
-  if (kept.records !== records)
-    throw new Error(`the directory holds ${kept.records} records: give --records or another`)
-  return kept.secret
+  const stored = JSON.parse(await readFile(file, 'utf8')) as { records: number; secret: string }
+  if (stored.records !== records)
+    throw new Error(`the directory has ${stored.records} records: use --records ${stored.records} or another directory`)
+  return stored.secret
 }
 
-async function synthesise(home: string, name: string, records: number, say: Say): Promise<string> {
+async function synthesise(home: string, name: string, records: number, report: ReportProgress): Promise<string> {
   const directory = path.join(home, `release-${name}`)
   if (existsSync(path.join(directory, 'release.json'))) return directory
-  say(`making ${records} records`)
+  report(`creating ${records} records`)
   await writeSynthRelease({ records, seed: 1, release: 1 }, directory)
   return directory
 }
 
-/** What it took to fill a database is kept beside it. */
-async function fillStore(store: Store, release: string, record: string, say: Say): Promise<Publication> {
-  if (existsSync(record)) return JSON.parse(await readFile(record, 'utf8')) as Publication
-  say(`publishing ${path.basename(release)}`)
+/** Publishes the release, unless that was done before, and stores the time and memory in `summaryFile`. */
+async function fillStore(
+  store: Store,
+  release: string,
+  summaryFile: string,
+  report: ReportProgress,
+): Promise<Publication> {
+  if (existsSync(summaryFile)) return JSON.parse(await readFile(summaryFile, 'utf8')) as Publication
+  report(`publishing ${path.basename(release)}`)
   const published = await publish(store, release)
   await runPsql(store.databaseUrl, 'vacuum analyze')
-  await writeFile(record, JSON.stringify(published))
+  await writeFile(summaryFile, JSON.stringify(published))
   return published
 }
 
-/** The database as it is, or a new one without a release. */
+/** Opens the existing database, or creates one without a release. */
 async function prepareStore(cluster: Cluster, secret: string, name: string): Promise<Store> {
   const postgres = cluster.urlOf('postgres')
   const known = await runPsql(postgres, `select 1 from pg_database where datname = '${name}'`)

@@ -1,7 +1,7 @@
-// The service as in production, and a client that holds a token of it.
+// Starts the service as in production and creates requests with a token of it.
 import path from 'node:path'
 import type { Credentials, Settings } from '../dev/service.ts'
-import { writeGet } from './client.ts'
+import { formatGet } from './client.ts'
 import { type Contender, startChild } from './contenders/child.ts'
 
 export type Encoding = 'gzip' | 'identity'
@@ -13,20 +13,20 @@ export interface Store extends Settings {
 
 export interface Target extends Contender {
   credentials: Credentials
-  /** A request for a place, with a token that was asked for when the service started. */
-  get(place: string, encoding: Encoding): string
+  /** A GET request for a path, with a token that was requested when the service started. */
+  get(requestPath: string, encoding: Encoding): string
 }
 
-/** Nothing is answered from memory. */
+/** Disables the response cache. */
 export const UNCACHED = { OUTBREAKS_CACHE_MB: '0' }
 
-const main = path.resolve(import.meta.dirname, '../src/main.ts')
+const mainScript = path.resolve(import.meta.dirname, '../src/main.ts')
 
-/** As its door starts it, with its default log, which goes nowhere. Another script may stand in for the door. */
+/** Starts main.ts, or another script, with the default log, which is discarded. */
 export const startServer = (
   { databaseUrl, secret }: Settings,
   overrides: Record<string, string> = {},
-  script = main,
+  script = mainScript,
 ): Promise<Contender> =>
   startChild({
     program: process.execPath,
@@ -38,7 +38,7 @@ export const startServer = (
       OUTBREAKS_BASE_URL: `http://127.0.0.1:${port}`,
       OUTBREAKS_PORT: String(port),
       OUTBREAKS_DRAIN_SECONDS: '0',
-      // Counted and told in the headers, but not what a measurement runs into.
+      // Requests are counted and the headers are sent, but no measurement reaches the limit.
       OUTBREAKS_RATE_LIMIT: '1000000000',
       ...overrides,
     }),
@@ -47,18 +47,18 @@ export const startServer = (
 export async function startTarget(store: Store, overrides: Record<string, string> = {}): Promise<Target> {
   const { credentials } = store
   const server = await startServer(store, overrides)
-  const authorization = `Bearer ${await askForToken(server.address, credentials)}`
+  const authorization = `Bearer ${await requestToken(server.address, credentials)}`
   return {
     ...server,
     credentials,
-    get: (place, encoding) => writeGet(place, { authorization, 'accept-encoding': encoding }),
+    get: (requestPath, encoding) => formatGet(requestPath, { authorization, 'accept-encoding': encoding }),
   }
 }
 
 export const tokenRequest = ({ client_id, client_secret }: Credentials, audience: string): string =>
   JSON.stringify({ client_id, client_secret, audience, grant_type: 'client_credentials' })
 
-async function askForToken(address: string, credentials: Credentials): Promise<string> {
+async function requestToken(address: string, credentials: Credentials): Promise<string> {
   const response = await fetch(`${address}/oauth/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -66,6 +66,6 @@ async function askForToken(address: string, credentials: Credentials): Promise<s
     signal: AbortSignal.timeout(5000),
   })
   const { access_token } = (await response.json()) as { access_token?: string }
-  if (access_token === undefined) throw new Error('no token')
+  if (access_token === undefined) throw new Error('the service issued no token')
   return access_token
 }

@@ -1,4 +1,4 @@
-// node:http and nothing else: sends the bytes of a file to whoever asks. Run with a port and the file.
+// node:http and nothing else: sends the bytes of a file for every request. Arguments: port, file.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 

@@ -1,10 +1,10 @@
-// Another server as a process of its own, so that no contender shares the client's thread.
+// Starts a server as its own process, so that no contender shares the thread of the client.
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../../dev/postgres.ts'
 
-const START_MS = 30_000
+const START_TIMEOUT_MS = 30_000
 
 export interface Contender {
   address: string
@@ -14,7 +14,7 @@ export interface Contender {
 
 interface Command {
   program: string
-  /** A free one where none is given. */
+  /** Default: a free port. */
   port?: number | undefined
   args: (port: number) => string[] | Promise<string[]>
   environment?: (port: number) => Record<string, string>
@@ -28,25 +28,25 @@ export async function startChild({ program, args, environment, cwd, ...given }: 
     cwd,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let faults = ''
+  let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    faults += text
+    stderr += text
   })
   const exited = new Promise<void>((resolve) => {
     child
       .on('exit', () => resolve())
       .on('error', (error) => {
-        faults += error.message
+        stderr += error.message
         resolve()
       })
   })
   const end = () => child.kill('SIGTERM')
   process.once('exit', end)
-  const deadline = Date.now() + START_MS
-  while (!(await answers(port))) {
+  const deadline = Date.now() + START_TIMEOUT_MS
+  while (!(await acceptsConnections(port))) {
     if (child.exitCode !== null || child.pid === undefined || Date.now() > deadline) {
       child.kill('SIGKILL')
-      throw new Error(`${program} did not start: ${faults.slice(-500)}`)
+      throw new Error(`${program} did not start: ${stderr.slice(-500)}`)
     }
     await wait(50)
   }
@@ -61,15 +61,15 @@ export async function startChild({ program, args, environment, cwd, ...given }: 
   }
 }
 
-const answers = (port: number) =>
+const acceptsConnections = (port: number) =>
   new Promise<boolean>((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, timeout: 1000 })
-    const tell = (connected: boolean) => {
+    const finish = (connected: boolean) => {
       socket.destroy()
       resolve(connected)
     }
     socket
-      .on('connect', () => tell(true))
-      .on('error', () => tell(false))
-      .on('timeout', () => tell(false))
+      .on('connect', () => finish(true))
+      .on('error', () => finish(false))
+      .on('timeout', () => finish(false))
   })

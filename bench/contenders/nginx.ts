@@ -1,10 +1,10 @@
-// nginx with one worker that sends a file as it is: the ceiling for what is sent from memory. It asks for no token.
+// nginx with one worker that sends a file: the upper limit for sending from memory. It requires no token.
 import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Contender, startChild } from './child.ts'
 
-/** Null where there is none. */
+/** Null if nginx is not installed. */
 export function findNginx(): string | null {
   try {
     execFileSync('nginx', ['-v'], { stdio: 'ignore' })

@@ -1,5 +1,5 @@
-// PostGraphile 5 on the same table, as its own command line runs it. Never a dependency of this package: it is installed
-// once into a directory for temporary files, by whoever runs the bench.
+// PostGraphile 5 on the same table, started by its own command line. It is never a dependency of this package: the bench
+// installs it once into a temporary directory.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -9,15 +9,18 @@ import { promisify } from 'node:util'
 import { type Contender, startChild } from './child.ts'
 
 const run = promisify(execFile)
-const INSTALL_MS = 300_000
+const INSTALL_TIMEOUT_MS = 300_000
 const home = path.join(os.tmpdir(), 'outbreaks-bench-postgraphile')
 const installed = path.join(home, 'node_modules/postgraphile')
 
 async function install(): Promise<void> {
   if (existsSync(path.join(installed, 'package.json'))) return
   await mkdir(home, { recursive: true })
-  const how = ['--no-audit', '--no-fund', '--loglevel=error']
-  await run('npm', ['install', '--prefix', home, ...how, 'postgraphile@5'], { cwd: home, timeout: INSTALL_MS })
+  const options = ['--no-audit', '--no-fund', '--loglevel=error']
+  await run('npm', ['install', '--prefix', home, ...options, 'postgraphile@5'], {
+    cwd: home,
+    timeout: INSTALL_TIMEOUT_MS,
+  })
 }
 
 export async function startPostGraphile(databaseUrl: string): Promise<Contender & { version: string }> {

@@ -1,5 +1,5 @@
-// The service's data endpoints as app.ts puts them together, except that nobody asks for a token. Exists to know what
-// asking costs; it takes the configuration of the service.
+// The data endpoints of the service as app.ts assembles them, but without tokens, to measure what verifying tokens costs.
+// Uses the configuration of the service.
 import { createSecretKey } from 'node:crypto'
 import { createResponseCache } from '../../src/api/response/response-cache.ts'
 import { registerDataRoutes } from '../../src/api/routes.ts'
@@ -21,18 +21,18 @@ const database = openDatabase({ url: config.databaseUrl, role: 'outbreaks_api' }
 const watcher = createWatcher(database, (error) => log.warn({ err: error }))
 const published = watcher.watch('release', loadPublishedReleases, new Map())
 const app = createHttpServer({ baseUrl: config.baseUrl, log })
-const asked = shedLoad(database)
+const shedding = shedLoad(database)
 const cache = createResponseCache(config.cacheMegabytes)
 const quota = createQuota({ limit: config.rateLimit, seconds: config.rateSeconds, redisUrl: null, log })
 for (const dataset of catalogue) {
   void app.register(async (scope: HttpServer) => {
     scope.addHook('onRequest', async (request) => {
-      request.clientId = 'anybody'
+      request.clientId = 'anonymous'
     })
     limitRate(scope, quota)
     registerDataRoutes(scope, {
       dataset,
-      database: asked,
+      database: shedding,
       baseUrl: config.baseUrl,
       cursorKey: createSecretKey(deriveKey(config.secret, 'cursor')),
       cache,

@@ -1,12 +1,12 @@
-// Goals 6 and 7: a page the service holds in memory, beside the same without asking for a token, and beside servers that
-// send the same bytes and do nothing else.
+// Goals 6 and 7: a page from the cache of the service, compared with the service without tokens and with servers that only
+// send the same bytes.
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { load, openConnection } from '../client.ts'
 import { startChild } from '../contenders/child.ts'
 import { findNginx, startNginx } from '../contenders/nginx.ts'
-import { type Findings, figure, result } from '../goal.ts'
-import { ratios, takeTurns } from '../measure.ts'
+import { figure, type Measurements, result } from '../goal.ts'
+import { measureInTurns, ratios } from '../measure.ts'
 import { PAGES_PATH } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 import { startServer } from '../target.ts'
@@ -14,28 +14,28 @@ import { startServer } from '../target.ts'
 const CLIENTS = 4
 const contenders = path.resolve(import.meta.dirname, '../contenders')
 
-export async function measureCachedPages({ cached, options, store, scratch }: Stage): Promise<Findings> {
+export async function measureCachedPages({ cached, options, store, scratch }: Stage): Promise<Measurements> {
   const request = cached.get(PAGES_PATH, 'gzip')
   const file = path.join(scratch, 'page.json')
-  const connection = openConnection(cached.address, { keep: true })
-  await writeFile(file, await connection.ask(request), { mode: 0o644 })
+  const connection = openConnection(cached.address, { keepBody: true })
+  await writeFile(file, await connection.send(request), { mode: 0o644 })
   connection.close()
 
   const program = findNginx()
   const nginx = program === null ? null : await startNginx(program, file, scratch)
-  const bare = await startChild({
+  const bareHttp = await startChild({
     program: process.execPath,
     args: (port) => [path.join(contenders, 'bare-http.ts'), String(port), file],
   })
   const unguarded = await startServer(store, {}, path.join(contenders, 'unguarded-service.ts'))
-  const ask = (address: string) => async () =>
-    (await load(address, () => request, { connections: CLIENTS, goesOn: options.seconds })).perSecond
+  const measureRate = (address: string) => async () =>
+    (await load(address, () => request, { connections: CLIENTS, duration: options.seconds })).perSecond
   try {
-    const measured = await takeTurns(options.rounds, {
-      service: ask(cached.address),
-      unguarded: ask(unguarded.address),
-      bare: ask(bare.address),
-      nginx: nginx === null ? async () => Number.NaN : ask(nginx.address),
+    const measured = await measureInTurns(options.rounds, {
+      service: measureRate(cached.address),
+      unguarded: measureRate(unguarded.address),
+      bare: measureRate(bareHttp.address),
+      nginx: nginx === null ? async () => Number.NaN : measureRate(nginx.address),
     })
     return {
       results: [
@@ -59,6 +59,6 @@ export async function measureCachedPages({ cached, options, store, scratch }: St
       skipped: nginx === null ? [{ goal: '7b', reason: 'nginx is not installed' }] : [],
     }
   } finally {
-    for (const contender of [bare, unguarded, nginx]) await contender?.stop()
+    for (const contender of [bareHttp, unguarded, nginx]) await contender?.stop()
   }
 }

@@ -1,22 +1,22 @@
-// Goals 1 to 3: a page that no cache holds, at any depth, beside what the bare engine needs for the same records.
+// Goals 1 to 3: a page that is not cached, at any depth, compared with bare PostgreSQL reading the same records.
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { load } from '../client.ts'
 import { runPgbench } from '../engine.ts'
-import { type Findings, figure, result } from '../goal.ts'
-import { ratios, takeTurns } from '../measure.ts'
-import { PAGE } from '../pages.ts'
+import { figure, type Measurements, result } from '../goal.ts'
+import { measureInTurns, ratios } from '../measure.ts'
+import { PAGE_SIZE } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 import type { Encoding } from '../target.ts'
 
 const CLIENTS = 4
-const CHUNKS = PAGE / 100 + 1
-const HELD = 'from_release <= 1 and to_release > 1'
+const CHUNKS = PAGE_SIZE / 100 + 1
+const IN_RELEASE = 'from_release <= 1 and to_release > 1'
 
-export async function measureColdPages({ cold, pages, options, store, scratch }: Stage): Promise<Findings> {
-  const anyPage = (): string => pages[Math.floor(Math.random() * pages.length)] ?? ''
-  const anyOffset = (): number => Math.floor(Math.random() * Math.max(1, options.records - PAGE))
-  const ask = (path: () => string, encoding: Encoding) => async () => {
-    const plan = { connections: CLIENTS, goesOn: options.seconds }
+export async function measureColdPages({ cold, pages, options, store, scratch }: Stage): Promise<Measurements> {
+  const randomPage = (): string => pages[Math.floor(Math.random() * pages.length)] ?? ''
+  const randomOffset = (): number => Math.floor(Math.random() * Math.max(1, options.records - PAGE_SIZE))
+  const measureRate = (path: () => string, encoding: Encoding) => async () => {
+    const plan = { connections: CLIENTS, duration: options.seconds }
     return (await load(cold.address, () => cold.get(path(), encoding), plan)).perSecond
   }
   const query = (text: string) => () =>
@@ -29,32 +29,32 @@ export async function measureColdPages({ cold, pages, options, store, scratch }:
     })
   const rows = (columns: string) =>
     query(
-      `\\set id :page * ${PAGE} + 1\nselect ${columns} from hed_outbreak_version where id >= :id and ${HELD} order by id limit ${PAGE};`,
+      `\\set id :page * ${PAGE_SIZE} + 1\nselect ${columns} from hed_outbreak_version where id >= :id and ${IN_RELEASE} order by id limit ${PAGE_SIZE};`,
     )
 
   const service = {
-    gzip: ask(anyPage, 'gzip'),
-    identity: ask(anyPage, 'identity'),
-    offset: ask(() => `/v1/hed-outbreaks/outbreaks?num=${PAGE}&offset=${anyOffset()}`, 'gzip'),
+    gzip: measureRate(randomPage, 'gzip'),
+    identity: measureRate(randomPage, 'identity'),
+    offset: measureRate(() => `/v1/hed-outbreaks/outbreaks?num=${PAGE_SIZE}&offset=${randomOffset()}`, 'gzip'),
   }
-  // What has answered little is not compiled well yet, and one round is not enough for that.
+  // The JIT compiler needs more requests than one round to optimise the code.
   for (const warmUp of Object.values(service)) await warmUp()
 
-  const measured = await takeTurns(options.rounds, {
+  const measured = await measureInTurns(options.rounds, {
     columns: rows(hedOutbreaks.fields.map(({ name }) => name).join(', ')),
     ...service,
     chunks: query(
-      `\\set number :page * ${PAGE / 100}\nselect number, records, bytes, crc32, deflated from hed_outbreak_chunk where number >= :number and ${HELD} order by number limit ${CHUNKS};`,
+      `\\set number :page * ${PAGE_SIZE / 100}\nselect number, records, bytes, crc32, deflated from hed_outbreak_chunk where number >= :number and ${IN_RELEASE} order by number limit ${CHUNKS};`,
     ),
     bodies: rows('body'),
   })
-  const of = (name: keyof typeof measured, to: keyof typeof measured) => ratios(measured[name], measured[to])
+  const ratioOf = (name: keyof typeof measured, to: keyof typeof measured) => ratios(measured[name], measured[to])
   return {
     results: [
-      result('1', 'cold gzip page / columns in pgbench', { atLeast: 5 }, of('gzip', 'columns')),
-      result('2', 'cold gzip page / chunk query in pgbench', { atLeast: 0.8 }, of('gzip', 'chunks')),
-      result('3', 'cold identity page / rendered rows in pgbench', { atLeast: 0.6 }, of('identity', 'bodies')),
-      result('1b', 'cold gzip page of v1, any offset / columns in pgbench', null, of('offset', 'columns')),
+      result('1', 'cold gzip page / columns in pgbench', { atLeast: 5 }, ratioOf('gzip', 'columns')),
+      result('2', 'cold gzip page / chunk query in pgbench', { atLeast: 0.8 }, ratioOf('gzip', 'chunks')),
+      result('3', 'cold identity page / rendered rows in pgbench', { atLeast: 0.6 }, ratioOf('identity', 'bodies')),
+      result('1b', 'cold gzip page of v1, any offset / columns in pgbench', null, ratioOf('offset', 'columns')),
     ],
     figures: [
       figure('pgbench: select columns', 'pages/s', measured.columns),

@@ -1,26 +1,26 @@
-// 16: two processes of the service on one port, beside one. Only told, never a goal: client and PostgreSQL need cores too.
-// Where there are few, what a page costs the processes and how many cores they keep busy say more than pages a second.
+// 16: two processes of the service on one port, compared with one. Only reported, never a goal: the client and PostgreSQL
+// need cores too. With few cores, CPU time per page and the number of busy cores say more than pages per second.
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { load, openConnection } from '../client.ts'
 import type { Contender } from '../contenders/child.ts'
-import { type Findings, figure, result } from '../goal.ts'
-import { ratios, takeTurns } from '../measure.ts'
+import { figure, type Measurements, result } from '../goal.ts'
+import { measureInTurns, ratios } from '../measure.ts'
 import { PAGES_PATH } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 import { type Encoding, type Store, startServer, startTarget, type Target, UNCACHED } from '../target.ts'
 
-/** So many that one of two processes hardly ever gets all of them, so few that one alone is not overloaded by them. */
+/** Enough that one of two processes hardly ever gets all connections, and few enough that one process is not overloaded. */
 const CLIENTS = 8
-const MEET_MS = 30_000
-/** How Linux counts the time of a process. */
+const READY_TIMEOUT_MS = 30_000
+/** The unit in which Linux counts the CPU time of a process. */
 const TICKS_PER_SECOND = 100
 
 interface Kind {
   goals: [pages: string, cost: string]
   name: string
   overrides: Record<string, string>
-  place: () => string
+  path: () => string
   encoding: Encoding
 }
 
@@ -29,37 +29,37 @@ interface Group {
   processes: Contender[]
 }
 
-export async function measureCores(stage: Stage): Promise<Findings> {
+export async function measureCores(stage: Stage): Promise<Measurements> {
   if (process.platform !== 'linux')
     return {
       results: [],
       figures: [],
-      skipped: [{ goal: '16', reason: 'the time of a process is read as Linux tells it' }],
+      skipped: [{ goal: '16', reason: 'CPU time of a process is only read on Linux' }],
     }
   const { pages } = stage
-  const cold = { overrides: UNCACHED, place: () => pages[Math.floor(Math.random() * pages.length)] ?? '' }
+  const cold = { overrides: UNCACHED, path: () => pages[Math.floor(Math.random() * pages.length)] ?? '' }
   const kinds: Kind[] = [
     { goals: ['16a', '16d'], name: 'cold gzip page', ...cold, encoding: 'gzip' },
-    { goals: ['16b', '16e'], name: 'cached gzip page', overrides: {}, place: () => PAGES_PATH, encoding: 'gzip' },
+    { goals: ['16b', '16e'], name: 'cached gzip page', overrides: {}, path: () => PAGES_PATH, encoding: 'gzip' },
     { goals: ['16c', '16f'], name: 'cold identity page', ...cold, encoding: 'identity' },
   ]
-  const found: Findings[] = []
-  for (const kind of kinds) found.push(await measureKind(stage, kind))
+  const measurements: Measurements[] = []
+  for (const kind of kinds) measurements.push(await measureKind(stage, kind))
   return {
-    results: found.flatMap(({ results }) => results),
-    figures: found.flatMap(({ figures }) => figures),
+    results: measurements.flatMap(({ results }) => results),
+    figures: measurements.flatMap(({ figures }) => figures),
     skipped: [],
   }
 }
 
-async function measureKind({ options, store }: Stage, kind: Kind): Promise<Findings> {
-  const { goals, name, place, encoding } = kind
+async function measureKind({ options, store }: Stage, kind: Kind): Promise<Measurements> {
+  const { goals, name, path, encoding } = kind
   const one = await startGroup(store, 1, kind.overrides)
   const two = await startGroup(store, 2, kind.overrides)
-  const busy = { one: [] as number[], two: [] as number[] }
-  const plan = { connections: CLIENTS, goesOn: options.seconds }
-  const next = (target: Target) => () => target.get(place(), encoding)
-  const ask =
+  const busyCores = { one: [] as number[], two: [] as number[] }
+  const plan = { connections: CLIENTS, duration: options.seconds }
+  const next = (target: Target) => () => target.get(path(), encoding)
+  const measureRate =
     ({ target, processes }: Group, cores: number[]) =>
     async () => {
       const [before, began] = [readSeconds(processes), performance.now()]
@@ -68,13 +68,13 @@ async function measureKind({ options, store }: Stage, kind: Kind): Promise<Findi
       return perSecond
     }
   try {
-    const contenders = { one: ask(one, busy.one), two: ask(two, busy.two) }
-    // Two need twice the requests until they are compiled well. Until then they may call themselves overloaded.
+    const contenders = { one: measureRate(one, busyCores.one), two: measureRate(two, busyCores.two) }
+    // Two processes need twice the requests to warm up. Until then they may respond with 503 (overloaded).
     for (const { target } of [one, two, two])
       await load(target.address, next(target), { ...plan, connections: 4 }).catch(ignoreOverload)
-    const measured = await takeTurns(options.rounds, contenders)
-    // Without the round that warmed up.
-    const cores = { one: busy.one.slice(-options.rounds), two: busy.two.slice(-options.rounds) }
+    const measured = await measureInTurns(options.rounds, contenders)
+    // Without the warm-up round.
+    const cores = { one: busyCores.one.slice(-options.rounds), two: busyCores.two.slice(-options.rounds) }
     const cost = { one: ratios(cores.one, measured.one), two: ratios(cores.two, measured.two) }
     return {
       results: [
@@ -98,38 +98,38 @@ function ignoreOverload(error: Error): void {
   if (!error.message.includes('HTTP/1.1 503')) throw error
 }
 
-/** Each has a limit of its own, by which it is known. */
+/** Each process has its own rate limit, which identifies it in responses. */
 async function startGroup(store: Store, size: number, overrides: Record<string, string>): Promise<Group> {
-  const own = (index: number) => ({
+  const settingsOf = (index: number) => ({
     ...overrides,
     OUTBREAKS_SHARE_PORT: 'true',
     OUTBREAKS_RATE_LIMIT: String(1_000_000_000 - index),
   })
-  const target = await startTarget(store, own(0))
+  const target = await startTarget(store, settingsOf(0))
   const { port } = new URL(target.address)
   const processes: Contender[] = [target]
   for (let index = 1; index < size; index++)
-    processes.push(await startServer(store, { ...own(index), OUTBREAKS_PORT: port }))
-  await meetAll(target, size)
+    processes.push(await startServer(store, { ...settingsOf(index), OUTBREAKS_PORT: port }))
+  await waitForAll(target, size)
   return { target, processes }
 }
 
-/** That the port answers says nothing of one process: new connections are made until all have answered. */
-async function meetAll(target: Target, size: number): Promise<void> {
+/** Opens new connections until every process has responded: a response of the port says nothing about one process. */
+async function waitForAll(target: Target, size: number): Promise<void> {
   const limits = new Set<number>()
-  for (const deadline = Date.now() + MEET_MS; limits.size < size; await wait(20)) {
-    if (Date.now() > deadline) throw new Error(`of ${size} processes on one port ${limits.size} answer`)
-    const connection = openConnection(target.address, { keep: true })
-    const answer = (await connection.ask(target.get('/v2/whoami', 'identity'))).toString()
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; limits.size < size; await wait(20)) {
+    if (Date.now() > deadline) throw new Error(`only ${limits.size} of ${size} processes on one port respond`)
+    const connection = openConnection(target.address, { keepBody: true })
+    const response = (await connection.send(target.get('/v2/whoami', 'identity'))).toString()
     connection.close()
-    limits.add((JSON.parse(answer) as { quota: { limit: number } }).quota.limit)
+    limits.add((JSON.parse(response) as { quota: { limit: number } }).quota.limit)
   }
 }
 
-/** The time they have had on any core, all threads together. */
+/** The CPU time of the processes, all threads together. */
 function readSeconds(processes: readonly Contender[]): number {
   const ticks = processes.map(({ pid }) => {
-    // Behind the name, which may hold anything: the 12th and 13th field are its own time and that of the system for it.
+    // After the name, which may contain anything, fields 12 and 13 are user time and system time.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
     return Number(fields[11]) + Number(fields[12])
   })

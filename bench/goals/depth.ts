@@ -1,8 +1,8 @@
-// Goals 5 and 10: that neither the depth of a page nor the number of records makes it slower. Pages take turns one by one.
+// Goals 5 and 10: neither the depth of a page nor the number of records makes it slower. The two sides alternate.
 import { openConnection } from '../client.ts'
-import { type Findings, figure, result } from '../goal.ts'
+import { figure, type Measurements, result } from '../goal.ts'
 import { percentile, ratios } from '../measure.ts'
-import { PAGE } from '../pages.ts'
+import { PAGE_SIZE } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 import { startTarget, type Target, UNCACHED } from '../target.ts'
 
@@ -11,28 +11,28 @@ interface Side {
   path: () => string
 }
 
-export async function measureDepth({ cold, few, fewRecords, pages, options, store }: Stage): Promise<Findings> {
+export async function measureDepth({ cold, small, smallRecords, pages, options, store }: Stage): Promise<Measurements> {
   const v1 = (offset: number): Side => ({
     target: cold,
-    path: () => `/v1/hed-outbreaks/outbreaks?num=${PAGE}&offset=${offset}`,
+    path: () => `/v1/hed-outbreaks/outbreaks?num=${PAGE_SIZE}&offset=${offset}`,
   })
   const v2 = (page: string | undefined): Side => ({ target: cold, path: () => page ?? '' })
-  const any = (target: Target, records: number): Side => ({
+  const randomPage = (target: Target, records: number): Side => ({
     target,
-    path: () => pages[Math.floor((Math.random() * records) / PAGE)] ?? '',
+    path: () => pages[Math.floor((Math.random() * records) / PAGE_SIZE)] ?? '',
   })
   const [first, last] = [v2(pages[0]), v2(pages.at(-1))]
-  const offsets = await compareTimes(options, v1(options.records - PAGE), v1(0))
+  const offsets = await compareTimes(options, v1(options.records - PAGE_SIZE), v1(0))
   const cursors = await compareTimes(options, last, first)
-  // As young as the one it is compared with: what has answered more was compiled better.
+  // A new process, like the one it is compared with: a process with more requests is better optimised.
   const all = await startTarget(store, UNCACHED)
-  const sizes = await compareTimes(options, any(all, options.records), any(few, fewRecords))
+  const sizes = await compareTimes(options, randomPage(all, options.records), randomPage(small, smallRecords))
   await all.stop()
   return {
     results: [
       result('5a', 'p50 of the last page / of the first, v1', { atMost: 1.15 }, ratios(...offsets)),
       result('5b', 'p50 of the last page / of the first, v2', { atMost: 1.15 }, ratios(...cursors)),
-      result('10', `p50 of a page at all records / at ${fewRecords}`, { atMost: 1.2 }, ratios(...sizes)),
+      result('10', `p50 of a page at all records / at ${smallRecords}`, { atMost: 1.2 }, ratios(...sizes)),
     ],
     figures: [
       figure('service: p50 of the first page, v1', 'ms', offsets[1]),
@@ -40,7 +40,7 @@ export async function measureDepth({ cold, few, fewRecords, pages, options, stor
       figure('service: p50 of the first page, v2', 'ms', cursors[1]),
       figure('service: p50 of the last page, v2', 'ms', cursors[0]),
       figure('service: p50 of any page, all records', 'ms', sizes[0]),
-      figure(`service: p50 of any page, ${fewRecords} records`, 'ms', sizes[1]),
+      figure(`service: p50 of any page, ${smallRecords} records`, 'ms', sizes[1]),
     ],
     skipped: [],
   }
@@ -60,7 +60,7 @@ async function compareTimes(
       for (const side of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
         const { target, path } = sides[side]
         const began = performance.now()
-        await connections[side]?.ask(target.get(path(), 'gzip'))
+        await connections[side]?.send(target.get(path(), 'gzip'))
         times[side].push(performance.now() - began)
       }
     }

@@ -1,6 +1,6 @@
 // Goals 14 and 15: a filtered page costs little more than an unfiltered one, whatever its filters are and match.
 import { openConnection } from '../client.ts'
-import { type Findings, figure, result } from '../goal.ts'
+import { figure, type Measurements, result } from '../goal.ts'
 import { percentile } from '../measure.ts'
 import { PAGES_PATH } from '../pages.ts'
 import type { Stage } from '../stage.ts'
@@ -17,14 +17,14 @@ const PAGE_NAMES = {
 
 type Facets = Record<string, { values: { value: string | boolean }[] }>
 
-export async function measureFilters({ cold, pages }: Stage): Promise<Findings> {
-  const connection = openConnection(cold.address, { keep: true })
-  const time = async (place: string) => {
+export async function measureFilters({ cold, pages }: Stage): Promise<Measurements> {
+  const connection = openConnection(cold.address, { keepBody: true })
+  const time = async (path: string) => {
     const began = performance.now()
-    await connection.ask(cold.get(place, 'gzip'))
+    await connection.send(cold.get(path, 'gzip'))
     return performance.now() - began
   }
-  const facets = await readValues((place) => connection.ask(cold.get(place, 'identity')))
+  const facets = await readValues((path) => connection.send(cold.get(path, 'identity')))
   const times: { unfiltered: number[]; filtered: number[]; empty: number[] } = {
     unfiltered: [],
     filtered: [],
@@ -58,20 +58,22 @@ export async function measureFilters({ cold, pages }: Stage): Promise<Findings> 
   }
 }
 
-async function readValues(ask: (place: string) => Promise<Buffer>): Promise<Map<string, string[]>> {
-  const answer = JSON.parse((await ask('/v2/hed-outbreaks/facets?num=1000')).toString()) as Facets
-  return new Map(Object.entries(answer).map(([field, { values }]) => [field, values.map(({ value }) => String(value))]))
+async function readValues(send: (path: string) => Promise<Buffer>): Promise<Map<string, string[]>> {
+  const response = JSON.parse((await send('/v2/hed-outbreaks/facets?num=1000')).toString()) as Facets
+  return new Map(
+    Object.entries(response).map(([field, { values }]) => [field, values.map(({ value }) => String(value))]),
+  )
 }
 
-const any = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(Math.random() * items.length)]
+const pickRandom = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(Math.random() * items.length)]
 
 /** One to four fields with one to three of their values, and sometimes a day. Many of them match no record. */
 function drawFilters(facets: ReadonlyMap<string, readonly string[]>): string {
   const query = new URLSearchParams()
   for (let fields = 1 + Math.floor(Math.random() * 4); fields > 0; fields--) {
-    const [field, values] = any([...facets].filter(([name]) => !query.has(name))) ?? ['', []]
-    const wanted = new Set(Array.from({ length: 1 + Math.floor(Math.random() * 3) }, () => any(values) ?? ''))
-    for (const value of wanted) if (value !== '') query.append(field, value)
+    const [field, values] = pickRandom([...facets].filter(([name]) => !query.has(name))) ?? ['', []]
+    const chosen = new Set(Array.from({ length: 1 + Math.floor(Math.random() * 3) }, () => pickRandom(values) ?? ''))
+    for (const value of chosen) if (value !== '') query.append(field, value)
   }
   if (Math.random() < 0.3) query.append('date_from', `${2000 + Math.floor(Math.random() * 26)}-06-01`)
   return query.toString()

@@ -1,34 +1,36 @@
-// Goal 8: the same thousand records from PostGraphile, which gets the first page every time and asks for no token.
+// Goal 8: compared with PostGraphile for a thousand records. PostGraphile reads the first page every time and requires no
+// token.
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
-import { load, openConnection, writePost } from '../client.ts'
+import { formatPost, load, openConnection } from '../client.ts'
 import type { Contender } from '../contenders/child.ts'
 import { startPostGraphile } from '../contenders/postgraphile.ts'
-import { type Findings, figure, result } from '../goal.ts'
-import { ratios, takeTurns } from '../measure.ts'
-import { PAGE } from '../pages.ts'
+import { figure, type Measurements, result } from '../goal.ts'
+import { measureInTurns, ratios } from '../measure.ts'
+import { PAGE_SIZE } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 import type { Encoding } from '../target.ts'
 
 const CLIENTS = 4
 const TYPE = 'HedOutbreakVersion'
 
-export async function measurePostGraphile({ cold, pages, options, store }: Stage): Promise<Findings> {
-  const other = await startPostGraphile(store.databaseUrl).catch((error: unknown) => String(error))
-  if (typeof other === 'string') {
-    const [reason = ''] = other.split('\n')
+export async function measurePostGraphile({ cold, pages, options, store }: Stage): Promise<Measurements> {
+  const contender = await startPostGraphile(store.databaseUrl).catch((error: unknown) => String(error))
+  if (typeof contender === 'string') {
+    const [reason = ''] = contender.split('\n')
     return { results: [], figures: [], skipped: ['8a', '8b'].map((goal) => ({ goal, reason })) }
   }
   try {
-    const request = await writeQuestion(other)
-    const ask = (encoding: Encoding) => async () => {
+    const request = await createRequest(contender)
+    const measureRate = (encoding: Encoding) => async () => {
       const next = () => cold.get(pages[Math.floor(Math.random() * pages.length)] ?? '', encoding)
-      return (await load(cold.address, next, { connections: CLIENTS, goesOn: options.seconds })).perSecond
+      return (await load(cold.address, next, { connections: CLIENTS, duration: options.seconds })).perSecond
     }
-    const measured = await takeTurns(options.rounds, {
-      gzip: ask('gzip'),
-      identity: ask('identity'),
+    const measured = await measureInTurns(options.rounds, {
+      gzip: measureRate('gzip'),
+      identity: measureRate('identity'),
       postgraphile: async () =>
-        (await load(other.address, () => request, { connections: CLIENTS, goesOn: options.seconds * 2 })).perSecond,
+        (await load(contender.address, () => request, { connections: CLIENTS, duration: options.seconds * 2 }))
+          .perSecond,
     })
     return {
       results: [
@@ -40,22 +42,22 @@ export async function measurePostGraphile({ cold, pages, options, store }: Stage
           ratios(measured.identity, measured.postgraphile),
         ),
       ],
-      figures: [figure(`PostGraphile ${other.version}`, 'pages/s', measured.postgraphile)],
+      figures: [figure(`PostGraphile ${contender.version}`, 'pages/s', measured.postgraphile)],
       skipped: [],
     }
   } finally {
-    await other.stop()
+    await contender.stop()
   }
 }
 
-/** Every field of a record, by the name that PostGraphile gave its column. */
-async function writeQuestion(other: Contender): Promise<string> {
-  const connection = openConnection(other.address, { keep: true })
-  const ask = async <Data>(query: string) => {
-    const body = await connection.ask(writePost('/graphql', JSON.stringify({ query })))
+/** The request for every field of a record, by the names that PostGraphile gives to columns. */
+async function createRequest(contender: Contender): Promise<string> {
+  const connection = openConnection(contender.address, { keepBody: true })
+  const sendQuery = async <Data>(query: string) => {
+    const body = await connection.send(formatPost('/graphql', JSON.stringify({ query })))
     return (JSON.parse(body.toString()) as { data: Data }).data
   }
-  const { __type } = await ask<{ __type: { fields: { name: string }[] } }>(
+  const { __type } = await sendQuery<{ __type: { fields: { name: string }[] } }>(
     `{ __type(name: "${TYPE}") { fields { name } } }`,
   )
   const known = __type.fields.map(({ name }) => name)
@@ -65,9 +67,9 @@ async function writeQuestion(other: Contender): Promise<string> {
   })
   const missing = fields.filter((field) => !known.includes(field))
   if (missing.length > 0) throw new Error(`PostGraphile has no ${missing.join(', ')}`)
-  const question = `{ all${TYPE}s(first: ${PAGE}) { nodes { ${fields.join(' ')} } } }`
-  const answer = await ask<Record<string, { nodes: unknown[] }>>(question)
+  const query = `{ all${TYPE}s(first: ${PAGE_SIZE}) { nodes { ${fields.join(' ')} } } }`
+  const response = await sendQuery<Record<string, { nodes: unknown[] }>>(query)
   connection.close()
-  if (answer[`all${TYPE}s`]?.nodes.length !== PAGE) throw new Error('PostGraphile does not give the page')
-  return writePost('/graphql', JSON.stringify({ query: question }))
+  if (response[`all${TYPE}s`]?.nodes.length !== PAGE_SIZE) throw new Error('PostGraphile did not return a full page')
+  return formatPost('/graphql', JSON.stringify({ query: query }))
 }

@@ -1,5 +1,5 @@
-// Goals 11 to 13: publishing everything, which was done when the data were made, publishing a change of one per cent, and
-// what readers notice of it. The pages of the other goals stay on their release, so they may be read on.
+// Goals 11 to 13: publishing all records (measured when the data were created), publishing a change of one per cent, and the
+// latency of readers meanwhile. The pages of the other goals name their release, so they stay readable.
 import { createReadStream } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,17 +8,17 @@ import type { Settings } from '../../dev/service.ts'
 import { synthesise } from '../../dev/synth/synthesise.ts'
 import { load } from '../client.ts'
 import { runPsql } from '../engine.ts'
-import { type Findings, figure, result } from '../goal.ts'
+import { figure, type Measurements, result } from '../goal.ts'
 import { percentile, ratios } from '../measure.ts'
 import { publish } from '../publish.ts'
 import type { Stage } from '../stage.ts'
 
 const READERS = 2
-/** As many rows are enough to know how fast a table with indexes takes them. */
+/** Enough rows to measure how fast a table with indexes is filled. */
 const INDEXED_ROWS = 1_000_000
 
 interface Round {
-  everything: number
+  full: number
   change: number
   peakMegabytes: number
   bare: number
@@ -27,47 +27,47 @@ interface Round {
   publishing: number
 }
 
-export async function measurePublishing(stage: Stage): Promise<Findings> {
+export async function measurePublishing(stage: Stage): Promise<Measurements> {
   const { records } = stage.options
   const rounds = [await measureRound(stage)]
-  const all = (name: keyof Round) => rounds.map((round) => round[name])
-  const rate = (name: keyof Round) => all(name).map((seconds) => records / seconds)
-  const indexedRate = all('indexed').map((seconds) => Math.min(records, INDEXED_ROWS) / seconds)
+  const valuesOf = (name: keyof Round) => rounds.map((round) => round[name])
+  const rateOf = (name: keyof Round) => valuesOf(name).map((seconds) => records / seconds)
+  const indexedRate = valuesOf('indexed').map((seconds) => Math.min(records, INDEXED_ROWS) / seconds)
   return {
     results: [
       result(
         '11',
         'publishing 1 % / publishing everything, time',
         { atMost: 0.05 },
-        ratios(all('change'), all('everything')),
+        ratios(valuesOf('change'), valuesOf('full')),
       ),
       result(
         '12',
         'publishing everything / psql copy into a bare table, rows',
         { atLeast: 0.6 },
-        ratios(rate('everything'), rate('bare')),
+        ratios(rateOf('full'), rateOf('bare')),
       ),
       result(
         '12b',
         'the same / psql copy into a table with our body and indexes',
         null,
-        ratios(rate('everything'), indexedRate),
+        ratios(rateOf('full'), indexedRate),
       ),
       result(
         '13a',
         'p99 of reads while publishing / without publishing',
         null,
-        ratios(all('publishing'), all('quiet')),
+        ratios(valuesOf('publishing'), valuesOf('quiet')),
       ),
-      result('13b', 'peak memory of publishing', { atMost: 600 }, all('peakMegabytes'), 'MB'),
-      result('13c', 'publishing 1 %', records >= 10_000_000 ? { atMost: 60 } : null, all('change'), 's'),
+      result('13b', 'peak memory of publishing', { atMost: 600 }, valuesOf('peakMegabytes'), 'MB'),
+      result('13c', 'publishing 1 %', records >= 10_000_000 ? { atMost: 60 } : null, valuesOf('change'), 's'),
     ],
     figures: [
-      figure('outbreakctl: publishing everything', 'rows/s', rate('everything')),
-      figure('psql: copy into a bare table', 'rows/s', rate('bare')),
+      figure('outbreakctl: publishing everything', 'rows/s', rateOf('full')),
+      figure('psql: copy into a bare table', 'rows/s', rateOf('bare')),
       figure('psql: copy into a table with our body and indexes', 'rows/s', indexedRate),
-      figure('p99 of reads without publishing', 'ms', all('quiet')),
-      figure('p99 of reads while publishing', 'ms', all('publishing')),
+      figure('p99 of reads without publishing', 'ms', valuesOf('quiet')),
+      figure('p99 of reads while publishing', 'ms', valuesOf('publishing')),
     ],
     skipped: [],
   }
@@ -80,9 +80,9 @@ async function measureRound(stage: Stage): Promise<Round> {
   const base = Number(await runPsql(store.databaseUrl, 'select max(number) from release'))
   const change = await publish(store, await writeChange(stage, base))
   const next = await writeChange(stage, base + 1)
-  const anyPage = () => cold.get(stage.pages[Math.floor(Math.random() * stage.pages.length)] ?? '', 'gzip')
-  const read = async (goesOn: number | (() => boolean)) =>
-    percentile((await load(cold.address, anyPage, { connections: READERS, goesOn })).times, 99)
+  const randomPage = () => cold.get(stage.pages[Math.floor(Math.random() * stage.pages.length)] ?? '', 'gzip')
+  const read = async (duration: number | (() => boolean)) =>
+    percentile((await load(cold.address, randomPage, { connections: READERS, duration })).times, 99)
   await read(options.seconds)
   const quiet = await read(options.seconds * 2)
   let isPublishing = true
@@ -92,7 +92,7 @@ async function measureRound(stage: Stage): Promise<Round> {
   const publishing = await read(() => isPublishing)
   await publication
   return {
-    ...{ everything: published.seconds, change: change.seconds, bare, indexed, quiet, publishing },
+    ...{ full: published.seconds, change: change.seconds, bare, indexed, quiet, publishing },
     peakMegabytes: published.peakMegabytes,
   }
 }
@@ -103,7 +103,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - began) / 1000
 }
 
-/** The rows of the very file, into a table that has its columns and nothing else. */
+/** Copies the rows of the same file into a table that has only its columns. */
 async function copyBare({ release }: Stage, { databaseUrl }: Settings): Promise<number> {
   const file = path.join(release, 'outbreaks.csv')
   const [, ...columns] = (await readFirstLine(file)).split(',')
@@ -116,7 +116,7 @@ async function copyBare({ release }: Stage, { databaseUrl }: Settings): Promise<
   return seconds
 }
 
-/** Rows as we keep them, rendered already, into a table like ours. */
+/** Copies rows of the version table, already rendered, into a table with the same columns and indexes. */
 async function copyIndexed({ scratch }: Stage, { databaseUrl }: Settings): Promise<number> {
   const file = path.join(scratch, 'versions.copy')
   await writeFile(file, '')
@@ -136,7 +136,7 @@ async function readFirstLine(file: string): Promise<string> {
   throw new Error('the file is empty')
 }
 
-/** The first one per cent of the records with other counts, as changes to release `base`. */
+/** Writes the first one per cent of the records with other counts, as changes to release `base`. */
 async function writeChange({ scratch, options }: Stage, base: number): Promise<string> {
   const directory = path.join(scratch, `change-${base}`)
   await rm(directory, { recursive: true, force: true })

@@ -1,23 +1,23 @@
-// Goal 9: the token endpoint, beside nothing but the signatures it makes.
+// Goal 9: the token endpoint, compared with only creating the signatures.
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { promisify } from 'node:util'
-import { load, writePost } from '../client.ts'
-import { type Findings, figure, result } from '../goal.ts'
-import { ratios, takeTurns } from '../measure.ts'
+import { formatPost, load } from '../client.ts'
+import { figure, type Measurements, result } from '../goal.ts'
+import { measureInTurns, ratios } from '../measure.ts'
 import type { Stage } from '../stage.ts'
 import { tokenRequest } from '../target.ts'
 
 const CLIENTS = 8
-/** As long as what is signed of a token. */
-const SIGNED = Buffer.alloc(460, 'x')
-const signLater = promisify(sign)
+/** As long as the signed part of a token. */
+const TOKEN_BYTES = Buffer.alloc(460, 'x')
+const signAsync = promisify(sign)
 
-export async function measureTokens({ cached, options }: Stage): Promise<Findings> {
-  const request = writePost('/oauth/token', tokenRequest(cached.credentials, cached.address))
-  const measured = await takeTurns(options.rounds, {
+export async function measureTokens({ cached, options }: Stage): Promise<Measurements> {
+  const request = formatPost('/oauth/token', tokenRequest(cached.credentials, cached.address))
+  const measured = await measureInTurns(options.rounds, {
     tokens: async () =>
-      (await load(cached.address, () => request, { connections: CLIENTS, goesOn: options.seconds })).perSecond,
-    signatures: () => signOnAndOn(options.seconds),
+      (await load(cached.address, () => request, { connections: CLIENTS, duration: options.seconds })).perSecond,
+    signatures: () => measureSigning(options.seconds),
   })
   return {
     results: [
@@ -36,15 +36,15 @@ export async function measureTokens({ cached, options }: Stage): Promise<Finding
   }
 }
 
-/** ES256 as the default key of the service signs: P-256, the signature as two numbers. */
-async function signOnAndOn(seconds: number): Promise<number> {
+/** ES256 like the default key of the service: P-256, with the signature as two numbers. */
+async function measureSigning(seconds: number): Promise<number> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const began = performance.now()
   const end = began + seconds * 1000
   let signed = 0
   async function signUntilEnd(): Promise<void> {
     for (; performance.now() < end; signed++)
-      await signLater('sha256', SIGNED, { key: privateKey, dsaEncoding: 'ieee-p1363' })
+      await signAsync('sha256', TOKEN_BYTES, { key: privateKey, dsaEncoding: 'ieee-p1363' })
   }
   await Promise.all(Array.from({ length: CLIENTS }, signUntilEnd))
   return (signed * 1000) / (performance.now() - began)

@@ -1,33 +1,33 @@
-// Goal 4: one client that reads everything, page after page, beside psql that copies the same records to nowhere.
+// Goal 4: one client that reads all pages, compared with psql that copies the same records to nowhere.
 import { openConnection } from '../client.ts'
 import { runPsql } from '../engine.ts'
-import { type Findings, figure, result } from '../goal.ts'
-import { ratios, takeTurns } from '../measure.ts'
+import { figure, type Measurements, result } from '../goal.ts'
+import { measureInTurns, ratios } from '../measure.ts'
 import { walkInflating } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 
 const COPY =
   'copy (select body from hed_outbreak_version where from_release <= 1 and to_release > 1 order by id) to stdout'
 
-export async function measureWalk({ cold, pages, options, store }: Stage): Promise<Findings> {
+export async function measureWalk({ cold, pages, options, store }: Stage): Promise<Measurements> {
   const timed = (work: () => Promise<unknown>) => async () => {
     const began = performance.now()
     await work()
     return (options.records * 1000) / (performance.now() - began)
   }
-  /** A client that stores what it gets; where each page is was found by an earlier walk. */
-  async function walkStoring(): Promise<void> {
-    const connection = openConnection(cold.address, { keep: true })
-    for (const page of pages) await connection.ask(cold.get(page, 'gzip'))
+  /** A client that keeps the compressed pages. An earlier walk found their paths. */
+  async function walkWithoutInflating(): Promise<void> {
+    const connection = openConnection(cold.address, { keepBody: true })
+    for (const page of pages) await connection.send(cold.get(page, 'gzip'))
     connection.close()
   }
-  const measured = await takeTurns(
-    // A walk is as steady as it is long.
+  const measured = await measureInTurns(
+    // Long walks vary little, so two rounds are enough.
     options.records > 1_000_000 ? 2 : options.rounds,
     {
       copy: timed(() => runPsql(store.databaseUrl, COPY, { discard: true })),
       inflating: timed(() => walkInflating(cold)),
-      storing: timed(walkStoring),
+      storing: timed(walkWithoutInflating),
     },
     { isWarm: true },
   )
