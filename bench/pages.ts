@@ -7,7 +7,7 @@ export const PAGE_SIZE = 1000
 export const PAGES_PATH = `/v2/hed-outbreaks/outbreaks?num=${PAGE_SIZE}`
 
 /** Walks like a client: inflates each page, which verifies its CRC-32, and follows its cursor. */
-export async function walkInflating(target: Target, onPage: (place: string, text: Buffer) => void = () => {}) {
+export async function walkInflating(target: Target, onPage: (path: string, text: Buffer) => void = () => {}) {
   const connection = openConnection(target.address, { keepBody: true })
   try {
     for (let path: string | null = PAGES_PATH; path !== null; ) {

@@ -22,7 +22,7 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/publish/{publish-failed,rollback-pruned,prune,series-changes}.test.ts',
     // Validation.
     'test/unit/publish/{validation,text}.test.ts',
-    'test/integration/publish/{nasty-text,rejected-rows}.test.ts',
+    'test/integration/publish/{difficult-text,rejected-rows}.test.ts',
     'test/journeys/data/real-validation.test.ts',
     // Paging.
     'test/integration/api/{etag,pruned-releases}.test.ts',

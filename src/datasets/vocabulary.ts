@@ -39,7 +39,7 @@ export const subdivisionCodes: Vocabulary = {
 }
 export const isCurrentSubdivision = (code: string): boolean => subdivisions.has(code)
 
-/** Checks only the form, because the licence does not allow us to ship the list. I and O are excluded: they look like digits. */
+/** Checks only the form, because the list itself may not be shipped. I and O are excluded: they look like digits. */
 const LETTER = 'A-HJ-NP-Z'
 const STEM = `[1-9${LETTER}][${LETTER}][0-9][0-9${LETTER}](?:\\.[0-9${LETTER}]{1,2})?`
 const EXTENSION = `X[${LETTER}][0-9${LETTER}]{2,4}`

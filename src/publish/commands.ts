@@ -54,14 +54,14 @@ export function registerReleaseCommands(
   }
 
   command('check', 'validate a directory, without a database')
-    .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
+    .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .action(async (directory: string, options: { dataset: string }) => {
       const report = await validateRelease(findDataset(options), directory, { progress })
       print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
       if (report.errors > 0) process.exitCode = 1
     })
   command('preview', 'report what publishing a directory would change, without publishing it')
-    .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
+    .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .option(...confirmRejectedOption)
     .action((directory: string, { confirmRejected: confirmedRejected = 0, ...options }: PublishOptions) =>
       runAndPrint(async (database) => ({
@@ -69,7 +69,7 @@ export function registerReleaseCommands(
       })),
     )
   command('publish', 'publish a directory as the next release; if it fails, nothing is published')
-    .argument('<directory>', 'release.json with the records in CSV, NDJSON or Parquet beside it')
+    .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .addOption(createConfirmWithdrawnOption())
     .option(...confirmRejectedOption)
     .action((directory: string, options: PublishOptions) =>

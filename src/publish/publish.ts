@@ -16,9 +16,9 @@ import type { RecordFile } from './input/record-file.ts'
 import { createNewEventWarnings } from './validate/new-event-warnings.ts'
 import {
   countSkipped,
-  findDuplicates,
   findPossibleDuplicates,
   type LocatedRow,
+  throwIfDuplicates,
   validateRows,
 } from './validate/validate-release.ts'
 import { parseIdentity } from './validate/validate-row.ts'
@@ -126,7 +126,7 @@ async function publishInput({ database, client, dataset, input, confirmedRejecte
   }
   const target = { database, client, dataset, latest }
   const summary = await publishDraft(target, draft, { findings, progress }).catch(async (error: unknown) => {
-    if (isDuplicateKey(error)) await findDuplicates(dataset, files)
+    if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
     throw error
   })
   // An empty input would withdraw every record, which is usually a mistake.
@@ -205,9 +205,9 @@ export async function publishDraft(
   }
 
   await comparison.keepRejected(findings.rejections.flatMap(({ identity }) => identity ?? []))
-  const withdrawnIds =
+  const withdrawnBatches =
     withdrawn === 'absent' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
-  for await (const ids of withdrawnIds) {
+  for await (const ids of withdrawnBatches) {
     await closeVersions(client, dataset, release, ids)
     for (const id of ids) changedChunks.add(chunkOf(id))
     counts.withdrawn += ids.length

@@ -127,18 +127,18 @@ function splitStep({ split }: CellMapping): Step | null {
   return split === undefined ? null : (value) => value.split(split.by).at(split.part) ?? ''
 }
 
-function nullStep({ null: words }: CellMapping): Step | null {
-  if (words === undefined) return null
-  const nulls = new Set(words)
+function nullStep({ null: nullTexts }: CellMapping): Step | null {
+  if (nullTexts === undefined) return null
+  const nulls = new Set(nullTexts)
   return (value) => (nulls.has(value) ? '' : value)
 }
 
 function mapStep({ map, otherwise = 'error' }: CellMapping): Step | null {
   if (map === undefined) return null
-  const words = new Map(Object.entries(map).map(([word, constant]) => [word, toText(constant)]))
+  const entries = new Map(Object.entries(map).map(([text, constant]) => [text, toText(constant)]))
   const fallback = typeof otherwise === 'object' ? toText(otherwise.constant) : null
   return (value) => {
-    const mapped = words.get(value)
+    const mapped = entries.get(value)
     if (mapped !== undefined) return mapped
     if (value === '' || otherwise === 'keep') return value
     return fallback ?? { rule: 'map', message: `the mapping has no entry for ${JSON.stringify(value)}` }

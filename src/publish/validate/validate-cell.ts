@@ -30,7 +30,7 @@ export const isRequired = (field: Field): boolean => validateValue(field, decode
 
 /** The validator gives the valid cell or its error. */
 export function createCellValidator(field: Field, format: Format): (raw: unknown) => ValidCell | CellError {
-  const read = (raw: unknown): ValidCell | CellError => {
+  const validate = (raw: unknown): ValidCell | CellError => {
     // A missing column counts as empty, so that a field that is added later does not break existing inputs.
     if (raw === undefined) {
       const empty = decodeCell(field, '')
@@ -53,12 +53,12 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
   let previousRaw: unknown
   let previousCell: ValidCell | CellError | undefined
   return (raw) => {
-    if (typeof raw === 'object') return read(raw)
+    if (typeof raw === 'object') return validate(raw)
     if (previousCell !== undefined && previousRaw === raw) return previousCell
     let cell = cache.get(raw)
     if (cell === undefined) {
       const key = typeof raw === 'string' ? detach(raw) : raw
-      cell = read(key)
+      cell = validate(key)
       if (cache.size >= MAX_CACHED_CELLS) cache.clear()
       cache.set(key, cell)
     }

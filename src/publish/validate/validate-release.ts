@@ -130,7 +130,7 @@ export const countSkipped = (files: readonly RecordFile[]): number =>
 const identityText = ({ identity }: ValidRow) => ('id' in identity ? `#${identity.id}` : identity.key)
 
 /** Reads the input again and throws all errors of its rows, including duplicates. */
-export async function findDuplicates(dataset: Dataset, files: readonly RecordFile[]): Promise<void> {
+export async function throwIfDuplicates(dataset: Dataset, files: readonly RecordFile[]): Promise<void> {
   const findings = collectFindings({ readToEnd: true })
   await addDuplicates(dataset, files, findings, await findPossibleDuplicates(dataset, files, findings))
   findings.throwIfErrors()
@@ -190,24 +190,24 @@ function createDuplicateCheck(possibleDuplicates: ReadonlySet<number>) {
   }
 }
 
-/** 48 bits of a digest as a number: ten million take 80 MB. Two records may share one, so duplicates are only possible. */
-const fingerprintOf = (name: string) => hash('md5', name, 'buffer').readUIntBE(0, 6)
+/** 48 bits of a digest as a number: ten million take 80 MB. Two records may share one by chance. */
+const fingerprintOf = (identity: string) => hash('md5', identity, 'buffer').readUIntBE(0, 6)
 
 function createFingerprintList() {
   let values = new Float64Array(1 << 12)
   let count = 0
   return {
-    add(name: string) {
+    add(identity: string) {
       if (count === values.length) {
         const larger = new Float64Array(count * 2)
         larger.set(values)
         values = larger
       }
-      values[count++] = fingerprintOf(name)
+      values[count++] = fingerprintOf(identity)
     },
     findRepeated(): Set<number> {
       const sorted = values.subarray(0, count).sort()
-      return new Set(sorted.filter((print, i) => i > 0 && print === sorted[i - 1]))
+      return new Set(sorted.filter((value, i) => i > 0 && value === sorted[i - 1]))
     },
   }
 }

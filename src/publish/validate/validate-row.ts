@@ -40,7 +40,7 @@ export function createRowValidator(dataset: Dataset, format: Format, today: stri
     qualifiedBy: field.qualifiedBy,
     validateCell: createCellValidator(field, format),
   }))
-  const indexes = new Map(dataset.content.map((field, place) => [field.name, place]))
+  const indexes = new Map(dataset.content.map((field, index) => [field.name, index]))
   const inputIndexes = inputs.map(({ name }) => indexes.get(name) ?? 0)
   const indexOf = (name: string) => indexes.get(name) ?? -1
   const breakFlagIndex = dataset.series === undefined ? undefined : indexes.get(dataset.series.breakFlag)
@@ -110,8 +110,8 @@ function createDerivation({ from, compute }: Derivation, indexOf: (name: string)
   let sources: (Cell | undefined)[] = []
   let cached: Cell | undefined
   return (cells: readonly Cell[]): Cell => {
-    if (cached !== undefined && indexes.every((place, i) => cells[place] === sources[i])) return cached
-    sources = indexes.map((place) => cells[place])
+    if (cached !== undefined && indexes.every((index, i) => cells[index] === sources[i])) return cached
+    sources = indexes.map((index) => cells[index])
     cached = toCell(compute(sources.map((cell) => cell?.value ?? null)))
     return cached
   }

@@ -27,11 +27,11 @@ import { openFileStore } from '../../../src/storage/file-store.ts'
 import { createEmptyDatabase } from '../../database.ts'
 import { type Row, writeChanges, writeNdjson } from '../../fixtures/releases.ts'
 import { HOME, openRoutes } from '../../fixtures/routes.ts'
-import { type Answers, KEPT_RELEASES, readAnswers } from './answers.ts'
+import { type FixtureResponses, KEPT_RELEASES, readResponses } from './responses.ts'
 import { secondRows, thirdRows } from './rows.ts'
 
 const fixture = path.resolve(import.meta.dirname, '0.2')
-const answers = JSON.parse(readFileSync(path.join(fixture, 'answers.json'), 'utf8')) as Answers
+const expectedResponses = JSON.parse(readFileSync(path.join(fixture, 'answers.json'), 'utf8')) as FixtureResponses
 const OUTBREAKS = `${HOME}/outbreaks`
 
 const url = await createEmptyDatabase()
@@ -64,7 +64,7 @@ function addField({ content, ...rest }: Dataset, previous: string, name: string,
 
 /** Asserts that every release of the fixture has the same digest, responses and files, exported again from the database. */
 async function assertFixture(dataset: Dataset): Promise<void> {
-  assert.deepEqual(await readAnswers(url, dataset), answers)
+  assert.deepEqual(await readResponses(url, dataset), expectedResponses)
   const again = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-again-'))
   try {
     for (const release of KEPT_RELEASES) {

@@ -14,7 +14,7 @@ import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
 import { openFileStore } from '../../../src/storage/file-store.ts'
 import { writeChanges, writeNdjson } from '../../fixtures/releases.ts'
-import { type Answers, KEPT_RELEASES, readAnswers } from './answers.ts'
+import { type FixtureResponses, KEPT_RELEASES, readResponses } from './responses.ts'
 import { changedRows, firstRows, secondRows, withdrawnKeys } from './rows.ts'
 
 const [name] = process.argv.slice(2)
@@ -35,8 +35,8 @@ try {
   const store = openFileStore(path.join(directory, 'files'))
   for (const release of KEPT_RELEASES) await exportRelease(operator, store, hedOutbreaks, release)
   await operator.close()
-  const answers: Answers = await readAnswers(cluster.url, hedOutbreaks)
-  writeFileSync(path.join(directory, 'answers.json'), `${JSON.stringify(answers, null, 2)}\n`)
+  const responses: FixtureResponses = await readResponses(cluster.url, hedOutbreaks)
+  writeFileSync(path.join(directory, 'answers.json'), `${JSON.stringify(responses, null, 2)}\n`)
   const pgDump = path.join(process.env['POSTGRES_BIN'] ?? '', 'pg_dump')
   const dump = execFileSync(pgDump, ['--inserts', '--no-owner', cluster.url], { encoding: 'utf8' })
   const sql = dump.split('\n').filter((line) => !/^(\\|--|$)/.test(line))

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../seed.ts'
-import { apply, type Command, type Contents, latestOf, type Model, openWorld, type World } from './command-world.ts'
+import {
+  apply,
+  type Command,
+  type CommandHarness,
+  type Contents,
+  latestOf,
+  type Model,
+  openHarness,
+} from './command-harness.ts'
 
 const RUNS = 6
 const COMMANDS = 14
@@ -47,7 +55,7 @@ const drafts = {
   migrate: fc.constant<Draft>(() => ({ kind: 'migrate' })),
 }
 
-class Step implements fc.AsyncCommand<{ now: Model }, World> {
+class Step implements fc.AsyncCommand<{ now: Model }, CommandHarness> {
   readonly #name: string
   readonly #draft: Draft
 
@@ -60,12 +68,12 @@ class Step implements fc.AsyncCommand<{ now: Model }, World> {
     return this.#draft(now) !== null && (now.releases.length > 0 || this.#name === 'publish')
   }
 
-  async run(model: { now: Model }, world: World): Promise<void> {
+  async run(model: { now: Model }, harness: CommandHarness): Promise<void> {
     const command = this.#draft(model.now) as Command
     const expected = apply(model.now, command)
-    assert.equal(await world.run(command), expected !== null, this.toString())
+    assert.equal(await harness.run(command), expected !== null, this.toString())
     model.now = expected ?? model.now
-    await world.assertModel(model.now)
+    await harness.assertModel(model.now)
   }
 
   toString(): string {
@@ -77,8 +85,8 @@ test('after any sequence of commands every kept release reads as it was publishe
   const steps = Object.entries(drafts).map(([name, draft]) => draft.map((drawn) => new Step(name, drawn)))
   await fc.assert(
     fc.asyncProperty(fc.commands(steps, { maxCommands: COMMANDS, size: 'max' }), async (commands) => {
-      const world = await openWorld()
-      await fc.asyncModelRun(() => ({ model: { now: { releases: [], oldestKept: 1 } }, real: world }), commands)
+      const harness = await openHarness()
+      await fc.asyncModelRun(() => ({ model: { now: { releases: [], oldestKept: 1 } }, real: harness }), commands)
     }),
     { numRuns: RUNS, endOnFailure: true },
   )

@@ -6,15 +6,15 @@ import { HOME } from '../../fixtures/routes.ts'
 import {
   apply,
   type Command,
+  type CommandHarness,
   type Contents,
   isEqual,
   latestOf,
   type Model,
   ofSource,
-  openWorld,
-  type World,
+  openHarness,
   walkPages,
-} from './command-world.ts'
+} from './command-harness.ts'
 
 const KINDS = ['publish', 'change', 'rollback', 'prune', 'export', 'migrate'] as const
 type Kind = (typeof KINDS)[number]
@@ -55,23 +55,23 @@ function plan(kind: Kind, model: Model, round: number): Command {
 }
 
 /** A store with three releases. */
-async function openStore(): Promise<{ world: World; model: Model }> {
-  const world = await openWorld()
+async function openStore(): Promise<{ harness: CommandHarness; model: Model }> {
+  const harness = await openHarness()
   let model: Model = { releases: [], oldestKept: 1 }
   for (const command of [{ kind: 'publish', contents: initialContents } as const, null, null]) {
     const given: Command = command ?? plan('change', model, 40 + model.releases.length)
-    assert.ok(await world.run(given))
+    assert.ok(await harness.run(given))
     model = apply(model, given) as Model
   }
-  await world.refresh()
-  return { world, model }
+  await harness.refresh()
+  return { harness, model }
 }
 
 const today = () => new Date().toISOString().slice(0, 10)
 const byCursor = ({ cursor }: { cursor: string | null }) => (cursor === null ? null : { page: cursor })
 
 /** Starts walks over the latest release. They read the first page now, one more page after each `advance`, then the rest. */
-function startWalks(world: World, { releases }: Model, stages: number) {
+function startWalks(harness: CommandHarness, { releases }: Model, stages: number) {
   const release = releases.length
   const expectedAll = latestOf({ releases, oldestKept: 1 })
   const v2 = `${HOME}/outbreaks`
@@ -82,12 +82,16 @@ function startWalks(world: World, { releases }: Model, stages: number) {
   const byOffset = ({ data, read }: { data: readonly unknown[]; read: number }) =>
     data.length < NUM ? null : { offset: read }
   const walks: [string, Promise<Contents | 'pruned'>, Contents][] = [
-    ['by cursor', walkPages(world, v2, { num: NUM, release }, byCursor, pace), expectedAll],
-    ['by date', walkPages(world, v2, { num: NUM, release: today() }, byCursor, pace), expectedAll],
-    ['by offset', walkPages(world, '/v1/hed-outbreaks/outbreaks', { num: NUM, release }, byOffset, pace), expectedAll],
+    ['by cursor', walkPages(harness, v2, { num: NUM, release }, byCursor, pace), expectedAll],
+    ['by date', walkPages(harness, v2, { num: NUM, release: today() }, byCursor, pace), expectedAll],
+    [
+      'by offset',
+      walkPages(harness, '/v1/hed-outbreaks/outbreaks', { num: NUM, release }, byOffset, pace),
+      expectedAll,
+    ],
     [
       'with a filter',
-      walkPages(world, v2, { num: NUM, release, source_name: 'Ministry' }, byCursor, pace),
+      walkPages(harness, v2, { num: NUM, release, source_name: 'Ministry' }, byCursor, pace),
       ofSource(expectedAll, 'Ministry'),
     ],
   ]
@@ -109,17 +113,17 @@ function startWalks(world: World, { releases }: Model, stages: number) {
 describe('one after the other', () => {
   for (const first of KINDS) {
     test(`${first}, then each command`, async (t) => {
-      let { world, model } = await openStore()
+      let { harness, model } = await openStore()
       for (const [round, second] of KINDS.entries())
         await t.test(`${first}, then ${second}`, async () => {
           const walked = model
-          const walks = startWalks(world, walked, 2)
+          const walks = startWalks(harness, walked, 2)
           for (const kind of [first, second]) {
             const command = plan(kind, model, round)
             const expected = apply(model, command)
-            assert.equal(await world.run(command), expected !== null, `${kind} of ${first} and ${second}`)
+            assert.equal(await harness.run(command), expected !== null, `${kind} of ${first} and ${second}`)
             model = expected ?? model
-            await world.assertModel(model)
+            await harness.assertModel(model)
             walks.advance()
           }
           await walks.finish(model.oldestKept > walked.releases.length)
@@ -146,11 +150,11 @@ function outcomes(model: Model, commands: readonly [Command, Command]): { ran: r
 }
 
 /** The model that describes the store. Throws if none does. */
-async function findModel(world: World, models: readonly Model[]): Promise<Model> {
+async function findModel(harness: CommandHarness, models: readonly Model[]): Promise<Model> {
   const errors: unknown[] = []
   for (const model of models) {
     try {
-      await world.assertModel(model)
+      await harness.assertModel(model)
       return model
     } catch (error) {
       errors.push(error)
@@ -162,18 +166,18 @@ async function findModel(world: World, models: readonly Model[]): Promise<Model>
 describe('both at once', () => {
   for (const [i, first] of KINDS.entries()) {
     test(`${first} during each command`, async (t) => {
-      let { world, model } = await openStore()
+      let { harness, model } = await openStore()
       for (const [round, second] of KINDS.slice(i).entries())
         await t.test(`${first} during ${second}`, async () => {
           const commands: [Command, Command] = [plan(first, model, round), plan(second, model, round + 3)]
-          const walks = startWalks(world, model, 2)
+          const walks = startWalks(harness, model, 2)
           walks.advance()
-          const ran = await Promise.all(commands.map((command) => world.run(command)))
+          const ran = await Promise.all(commands.map((command) => harness.run(command)))
           const possible = outcomes(model, commands).filter((outcome) => outcome.ran.join() === ran.join())
           assert.ok(possible.length > 0, `${first} during ${second}: ${ran.join()}`)
           const before = model
           model = await findModel(
-            world,
+            harness,
             possible.map((outcome) => outcome.model),
           )
           walks.advance()

@@ -163,31 +163,31 @@ describe('the files of a release with difficult values', async () => {
   for (const [title, damage] of damages) {
     for (const name of NAMES) {
       test(`${title} is written again, byte for byte: ${name}`, async () => {
-        const good = await store.read(name)
+        const original = await store.read(name)
         await damage(path.join(store.directory, name))
         const exported = await store.export()
         assert.deepEqual(
           exported.filter(({ written }) => written).map((file) => file.name),
           [name],
         )
-        assert.deepEqual(await store.read(name), good)
+        assert.deepEqual(await store.read(name), original)
       })
     }
   }
 
   test('a file whose bytes would differ from the recorded digest is rejected, and the existing file stays', async () => {
     const name = NAMES[0] as string
-    const good = await store.read(name)
+    const original = await store.read(name)
     await store.superuser.query(`update release_file set sha256 = sha256('x') where name = $1`, [name])
     await assert.rejects(
       store.export(),
       /hed-outbreaks-1\.csv was published with the SHA-256 2d71.*restore the file from a backup/,
     )
-    assert.deepEqual(await store.read(name), good)
+    assert.deepEqual(await store.read(name), original)
     assert.deepEqual((await readdir(store.directory)).sort(), NAMES)
     await store.superuser.query('update release_file set sha256 = $2 where name = $1', [
       name,
-      Buffer.from(hash('sha256', good), 'hex'),
+      Buffer.from(hash('sha256', original), 'hex'),
     ])
   })
 

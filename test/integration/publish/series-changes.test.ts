@@ -66,8 +66,8 @@ test('a change sets or clears the breaks of later records, which count as correc
     [false, 1, 2],
     [true, 1, 2],
   ])
-  const gone = await publish(await writeChanges(2, [], ['d2']))
-  assert.deepEqual([gone.corrected, gone.withdrawn, gone.warnings], [1, 1, 0])
+  const withdrawal = await publish(await writeChanges(2, [], ['d2']))
+  assert.deepEqual([withdrawal.corrected, withdrawal.withdrawn, withdrawal.warnings], [1, 1, 0])
   assert.deepEqual(await states(3), [
     [false, 0, 1],
     [false, 2, 3],

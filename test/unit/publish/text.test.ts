@@ -60,7 +60,7 @@ test('the warning names file, line and column', async () => {
   )
 })
 
-for (const [column, longest] of [
+for (const [column, maxLength] of [
   ['event', 200],
   ['source_name', 500],
   ['pathogen', 500],
@@ -68,12 +68,12 @@ for (const [column, longest] of [
   ['note', 2000],
   ['location_as_reported', 2000],
 ] as const) {
-  test(`${column} has at most ${longest} characters, counted as code points`, () => {
-    assert.notEqual(validateOneRow('csv', { [column]: '\u{1f9a0}'.repeat(longest) }).record, null)
-    const { record, findings } = validateOneRow('csv', { [column]: 'x'.repeat(longest + 1) })
+  test(`${column} has at most ${maxLength} characters, counted as code points`, () => {
+    assert.notEqual(validateOneRow('csv', { [column]: '\u{1f9a0}'.repeat(maxLength) }).record, null)
+    const { record, findings } = validateOneRow('csv', { [column]: 'x'.repeat(maxLength + 1) })
     assert.equal(record, null)
     assert.deepEqual(findings, [
-      `${column} has ${longest + 1} characters; at most ${longest} are allowed (error length)`,
+      `${column} has ${maxLength + 1} characters; at most ${maxLength} are allowed (error length)`,
     ])
   })
 }

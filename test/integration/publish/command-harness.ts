@@ -86,9 +86,9 @@ const toRows = (contents: Contents) =>
     date_high: '2020-01-01',
   }))
 
-export type World = Awaited<ReturnType<typeof openWorld>>
+export type CommandHarness = Awaited<ReturnType<typeof openHarness>>
 
-export async function openWorld() {
+export async function openHarness() {
   const routes = await openRoutes()
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
   after(() => rm(directory, { recursive: true, force: true }))
@@ -187,7 +187,7 @@ export const sorted = (contents: Contents): Contents => new Map([...contents].so
 
 /** The records that a walk read, or 'pruned' if its release was pruned during the walk. Awaits `pace` before each page. */
 export async function walkPages(
-  world: World,
+  harness: CommandHarness,
   address: string,
   query: Query,
   next: (page: { data: readonly Record<string, unknown>[]; read: number; cursor: string | null }) => Query | null,
@@ -197,7 +197,7 @@ export async function walkPages(
   let pages = 0
   for (let position: Query | null = {}; position !== null; ) {
     await pace(pages++)
-    const response = await world.inject(address, { ...query, ...position })
+    const response = await harness.inject(address, { ...query, ...position })
     if (response.statusCode === 410) return 'pruned'
     assert.equal(response.statusCode, 200, response.body)
     const body = response.json<unknown>()

@@ -13,7 +13,7 @@ import { loadPublishedReleases } from '../../../src/storage/published-releases.t
 /** The releases of the fixture that are not pruned, the oldest first. */
 export const KEPT_RELEASES = [2, 3, 4] as const
 
-export interface Answers {
+export interface FixtureResponses {
   /** Of each kept release. */
   readonly digests: Readonly<Record<string, string>>
   /** SHA-256 of the body, by address. */
@@ -33,7 +33,7 @@ const ADDRESSES = KEPT_RELEASES.flatMap((release) => [
   `${HOME}/schema?release=${release}`,
 ]).concat(`${HOME}/changes?from=2&to=3`, `${HOME}/changes?from=3&to=4`)
 
-export async function readAnswers(url: string, dataset: Dataset): Promise<Answers> {
+export async function readResponses(url: string, dataset: Dataset): Promise<FixtureResponses> {
   const database = openDatabase({ url, role: 'outbreaks_api' })
   const watcher = createWatcher(database, assert.ifError)
   const published = watcher.watch('release', loadPublishedReleases, new Map())

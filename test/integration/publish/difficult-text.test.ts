@@ -14,7 +14,7 @@ import { fc } from '../../seed.ts'
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
 
-const nasty = fc.oneof(
+const difficultText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
   fc.constantFrom(
@@ -45,9 +45,9 @@ const nest = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(le
 /** As JSON: programs that print an object of 6,000 levels run out of stack. */
 const extra = fc.oneof(
   fc
-    .dictionary(fc.oneof(nasty, fc.constant('__proto__')), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })
+    .dictionary(fc.oneof(difficultText, fc.constant('__proto__')), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 })
     .map((value) => JSON.stringify(value)),
-  fc.dictionary(nasty, nasty, { maxKeys: 3 }).map((value) => JSON.stringify(value)),
+  fc.dictionary(difficultText, difficultText, { maxKeys: 3 }).map((value) => JSON.stringify(value)),
   fc.constantFrom(1, 9, 10, 11, 100, 6000).map(nest),
 )
 const lineOf = ({ extra: json = '{}', ...change }: Record<string, unknown>) => {
@@ -58,10 +58,10 @@ const columns: Record<string, fc.Arbitrary<string>> = {
   ...Object.fromEntries(
     hedOutbreaks.content
       .filter(({ kind, derive }) => kind === 'text' && derive === undefined)
-      .map(({ name }) => [name, nasty]),
+      .map(({ name }) => [name, difficultText]),
   ),
   country: fc.constant('A ship'),
-  source_url: nasty.map((text) => `https://example.org/${text}`),
+  source_url: difficultText.map((text) => `https://example.org/${text}`),
   extra,
 }
 /** One or two columns at a time: a row with difficult text in every column is hardly ever accepted. */
