@@ -135,7 +135,7 @@ test('two nodes share one quota, count alone without Redis, and share it again',
     await redis.start()
     const tokens = await obtainTokens(clients[3])
     const deadline = Date.now() + 30_000
-    while (nodes.some((node) => countInLog(node, 'Redis responses again') === 0)) {
+    while (nodes.some((node) => countInLog(node, 'Redis answers again') === 0)) {
       assert.ok(Date.now() < deadline, 'the nodes do not use Redis again')
       await Promise.all(nodes.map((node) => whoami(node, tokens[0] ?? '')))
       await wait(20)
