@@ -88,6 +88,13 @@ export default {
       to: { path: '^(src|dev|test|bench)/' },
     },
     {
+      name: 'unit-tests-need-no-database',
+      severity: 'error',
+      comment: 'npm run test:unit takes seconds and starts no server.',
+      from: { path: '^test/unit/' },
+      to: { reachable: true, path: '^(test/database|dev/(postgres|replica|service))\\.ts$' },
+    },
+    {
       name: 'every-folder-is-a-layer',
       severity: 'error',
       comment: 'Add a new folder to LAYERS or SUBFOLDERS before anything imports from it.',

@@ -79,7 +79,7 @@ const missed = previous?.records === run.records ? findMissed(previous.results, 
 const goals = run.results.filter(({ limit }) => limit !== null)
 if (accept && only.length === 0) writeQuick(run)
 if (goals.length > 0) console.log(`noise (half the range of the rounds): ${formatNoise(goals)}`)
-for (const { goal, what } of missed) console.log(`missed by more than the noise: ${goal}, ${what}`)
+for (const { goal, what } of missed) console.log(`worse than before by more than the noise: ${goal}, ${what}`)
 if (run.skipped.length > 0)
   console.log(
     `${run.skipped.length} skipped: ${run.skipped.map(({ goal, reason }) => `${goal} (${reason})`).join(', ')}`,

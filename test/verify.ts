@@ -6,7 +6,7 @@ import { globalSetup, globalTeardown } from './database.ts'
 const areas: Record<string, readonly string[]> = {
   releases: [
     'test/unit/{methods/series-breaks,publish/**/*}.test.ts',
-    'test/integration/publish/*.test.ts',
+    'test/integration/publish/**/*.test.ts',
     'test/integration/api/resources/{changes,releases,record,files}.test.ts',
     'test/journeys/data/{real-revisions,zika,files,publish-killed}.test.ts',
   ],
@@ -17,7 +17,7 @@ const areas: Record<string, readonly string[]> = {
     'test/unit/storage/contract.test.ts',
     'test/integration/publish/command-*.test.ts',
     // Publishing, rolling back and pruning.
-    'test/unit/publish/id-set.test.ts',
+    'test/integration/publish/bulk/id-set.test.ts',
     'test/unit/methods/series-breaks.test.ts',
     'test/integration/publish/{publish-failed,rollback-pruned,prune,series-changes}.test.ts',
     // Validation.

@@ -12,6 +12,7 @@ after(() => rmSync(copy, { recursive: true, force: true }))
 for (const name of ['src', 'dev', 'conformance', 'bench', 'package.json', 'tsconfig.json', '.dependency-cruiser.mjs']) {
   cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
 }
+mkdirSync(path.join(copy, 'test'))
 symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
 
 const check = () =>
@@ -19,7 +20,7 @@ const check = () =>
     process.execPath,
     [
       path.join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'),
-      ...['--config', '.dependency-cruiser.mjs', 'src', 'dev', 'conformance', 'bench'],
+      ...['--config', '.dependency-cruiser.mjs', 'src', 'dev', 'conformance', 'bench', 'test'],
     ],
     { cwd: copy, encoding: 'utf8' },
   )
@@ -79,6 +80,14 @@ const violations = [
     title: 'a service that needs a development dependency',
     rule: 'no-development-dependency-in-the-service',
     plant: { 'src/storage/planted.ts': "import 'fast-check'" },
+  },
+  {
+    title: 'a unit test that needs a database',
+    rule: 'unit-tests-need-no-database',
+    plant: {
+      'test/unit/planted.ts': "import '../fixtures/planted.ts'",
+      'test/fixtures/planted.ts': "import '../../dev/postgres.ts'",
+    },
   },
   {
     title: 'a folder that is not a layer',

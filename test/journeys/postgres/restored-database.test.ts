@@ -1,7 +1,6 @@
 // A database is replaced by a backup with other changes and the same version counters: the running node serves the
 // records and accepts the clients of the restored database.
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
@@ -12,7 +11,7 @@ import { writeNdjson } from '../../fixtures/releases.ts'
 
 const url = await createTestDatabase()
 const live = new URL(url).pathname.slice(1)
-const backup = `backup_${randomBytes(6).toString('hex')}`
+const backup = `backup_of_${live}`
 const urlOf = (name: string) => url.replace(/\/[^/]*$/, `/${name}`)
 
 async function administer(...statements: string[]): Promise<void> {

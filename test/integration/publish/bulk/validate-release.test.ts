@@ -1,9 +1,9 @@
 // The validation of a directory, without a database.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
-import { validateRelease } from '../../../src/publish/validate/validate-release.ts'
-import { writeCsv, writeNdjson, writeText } from '../../fixtures/releases.ts'
+import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
+import { validateRelease } from '../../../../src/publish/validate/validate-release.ts'
+import { writeCsv, writeNdjson, writeText } from '../../../fixtures/releases.ts'
 
 const validate = async (directory: Promise<string>) => {
   const { records, errors, warnings, findings } = await validateRelease(hedOutbreaks, await directory)

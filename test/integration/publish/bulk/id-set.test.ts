@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createIdSet } from '../../../src/publish/validate/id-set.ts'
-import { fc } from '../../seed.ts'
+import { createIdSet } from '../../../../src/publish/validate/id-set.ts'
+import { fc } from '../../../seed.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
