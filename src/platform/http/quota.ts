@@ -1,19 +1,19 @@
-// How many requests a client has left in the running window. Counted in Redis or Valkey for all nodes together; in this
-// process where there is none, or while it does not answer. Never asks PostgreSQL, and never keeps a request waiting for long.
+// The quota of a client: how many requests it has left in the current window. Nodes count together in Redis or Valkey. A node
+// counts alone if no Redis is configured, or while Redis does not respond. No request waits long for Redis.
+// Why the fallback does not use the insurance limiter of the library: docs/decisions/0020-libraries-tried.md.
 import type { FastifyBaseLogger } from 'fastify'
 import { Redis } from 'ioredis'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 
 interface QuotaOptions {
-  /** Requests a client may make in a window. */
+  /** Requests of a client in one window. */
   limit: number
-  /** How long a window is; it opens with the first request in it. */
+  /** Length of a window, which starts with its first request. */
   seconds: number
   redisUrl: string | null
   log: FastifyBaseLogger
 }
 
-/** Where a client stands. */
 interface QuotaStatus {
   remaining: number
   /** Whole seconds until the window ends. */
@@ -23,66 +23,66 @@ interface QuotaStatus {
 export interface Quota {
   limit: number
   seconds: number
-  /** Counts one request, and says whether it is still within the quota. */
+  /** Counts one request. */
   consume(clientId: string): Promise<QuotaStatus & { granted: boolean }>
-  /** Counts nothing. */
+  /** Reads the status without counting a request. */
   peek(clientId: string): Promise<QuotaStatus>
-  /** Waits a moment for Redis; goes on without it. */
+  /** Connects to Redis. Resolves without a connection if Redis does not respond in time. */
   open(): Promise<void>
   close(): Promise<void>
 }
 
-type Ask = (limiter: RateLimiterAbstract) => Promise<RateLimiterRes | null>
+type LimiterCommand = (limiter: RateLimiterAbstract) => Promise<RateLimiterRes | null>
 
 export function createQuota({ limit, seconds, redisUrl, log }: QuotaOptions): Quota {
   const rule = { points: limit, duration: seconds, keyPrefix: 'outbreaks-quota' }
   const local = new RateLimiterMemory(rule)
   const redis = redisUrl === null ? null : openRedis(redisUrl)
   const shared = redis === null ? local : new RateLimiterRedis({ ...rule, storeClient: redis })
-  let sharing = true
+  let isShared = true
 
-  // Only the message: the error of a refused login carries the password.
-  function lose(error: unknown): void {
-    if (sharing)
-      log.warn({ reason: (error as Error).message }, 'Redis does not answer: this node counts requests alone')
-    sharing = false
+  // Only the message: the error of a failed login contains the password.
+  function onRedisFailure(error: unknown): void {
+    if (isShared)
+      log.warn({ reason: (error as Error).message }, 'Redis does not respond: this node counts requests alone')
+    isShared = false
   }
 
-  function regain(): void {
-    if (!sharing) log.info('Redis answers again: the nodes count requests together')
-    sharing = true
+  function onRedisResponse(): void {
+    if (!isShared) log.info('Redis responds again: the nodes count requests together')
+    isShared = true
   }
 
-  async function ask(question: Ask): Promise<RateLimiterRes> {
-    const answer = await askShared(question).catch((error: unknown) => {
-      lose(error)
-      return askLimiter(local, question)
+  async function run(command: LimiterCommand): Promise<RateLimiterRes> {
+    const result = await runShared(command).catch((error: unknown) => {
+      onRedisFailure(error)
+      return runOn(local, command)
     })
-    return answer ?? new RateLimiterRes(limit, seconds * 1000)
+    return result ?? new RateLimiterRes(limit, seconds * 1000)
   }
 
-  async function askShared(question: Ask): Promise<RateLimiterRes | null> {
-    const answer = await askLimiter(shared, question)
-    regain()
-    return answer
+  async function runShared(command: LimiterCommand): Promise<RateLimiterRes | null> {
+    const result = await runOn(shared, command)
+    onRedisResponse()
+    return result
   }
 
   return {
     limit,
     seconds,
     async consume(clientId) {
-      const answer = await ask((limiter) => limiter.consume(clientId))
-      return { ...readStatus(answer), granted: answer.consumedPoints <= limit }
+      const result = await run((limiter) => limiter.consume(clientId))
+      return { ...readStatus(result), granted: result.consumedPoints <= limit }
     },
-    peek: async (clientId) => readStatus(await ask((limiter) => limiter.get(clientId))),
-    open: async () => redis?.connect().catch(lose),
+    peek: async (clientId) => readStatus(await run((limiter) => limiter.get(clientId))),
+    open: async () => redis?.connect().catch(onRedisFailure),
     close: async () => redis?.disconnect(),
   }
 }
 
-/** The library throws its answer where the quota is used up. */
-const askLimiter = (limiter: RateLimiterAbstract, question: Ask) =>
-  question(limiter).catch((error: unknown) => {
+/** The library throws its result if the quota is exceeded. */
+const runOn = (limiter: RateLimiterAbstract, command: LimiterCommand) =>
+  command(limiter).catch((error: unknown) => {
     if (error instanceof RateLimiterRes) return error
     throw error
   })
@@ -92,7 +92,7 @@ const readStatus = ({ remainingPoints, msBeforeNext }: RateLimiterRes): QuotaSta
   resetsIn: Math.max(1, Math.ceil(msBeforeNext / 1000)),
 })
 
-/** Each command is answered or given up in a quarter of a second; a silent connection is cut, a lost one tried again for ever. */
+/** Every command has a timeout of 250 ms. A connection without responses is closed; a lost one is opened again without end. */
 function openRedis(url: string): Redis {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -103,7 +103,7 @@ function openRedis(url: string): Redis {
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * 50, 500),
   })
-  // Without a listener it prints to the console; what fails is noticed by whoever asks.
+  // Without a listener ioredis prints to the console. The command that fails reports the error.
   redis.on('error', () => {})
   return redis
 }

@@ -1,30 +1,31 @@
-// Shedding load: while the node is late, or enough questions to the database are under way, further ones are refused at once.
-// What is answered from memory goes on, because it never comes here.
+// Load shedding: rejects queries while the event loop is delayed or too many queries are running. Responses from memory need
+// no query, so the node still sends them.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Sql } from 'sql-template-tag'
 import { Problem } from '../problem.ts'
 import type { Database } from './database.ts'
 
-interface Bounds {
-  /** More questions than this would wait longer for a connection than their answers are worth. */
-  inFlight?: number
-  /** By how much the event loop may be late. */
-  lateMs?: number
+interface Limits {
+  /** Concurrent queries. More of them would wait too long for a connection. */
+  maxQueries?: number
+  /** Delay of the event loop. */
+  maxDelayMs?: number
 }
 
-const TICK_MS = 50
+const RESOLUTION_MS = 50
 
-export function shedLoad(database: Database, { inFlight = 128, lateMs = 500 }: Bounds = {}): Database {
-  // From the first question on: a node is late while it starts, and that is nobody's load.
-  let isLate: (() => boolean) | undefined
+export function shedLoad(database: Database, { maxQueries = 128, maxDelayMs = 500 }: Limits = {}): Database {
+  // Measured from the first query on: the delay during start-up is not load.
+  let isDelayed: (() => boolean) | undefined
   let running = 0
 
-  async function admit<Result>(ask: () => Promise<Result>): Promise<Result> {
-    isLate ??= watchLateness(lateMs)
-    if (running >= inFlight || isLate()) throw new Problem('overloaded', 'The node has more to do than it can.')
+  async function admit<Result>(query: () => Promise<Result>): Promise<Result> {
+    isDelayed ??= watchEventLoop(maxDelayMs)
+    if (running >= maxQueries || isDelayed())
+      throw new Problem('overloaded', 'The node is overloaded. Try again shortly.')
     running++
     try {
-      return await ask()
+      return await query()
     } finally {
       running--
     }
@@ -37,16 +38,16 @@ export function shedLoad(database: Database, { inFlight = 128, lateMs = 500 }: B
   }
 }
 
-function watchLateness(lateMs: number): () => boolean {
-  const delays = monitorEventLoopDelay({ resolution: TICK_MS })
+function watchEventLoop(maxDelayMs: number): () => boolean {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
-  const isExceeded = () => delays.max / 1e6 - TICK_MS > lateMs
-  let late = false
+  const isExceeded = () => delays.max / 1e6 - RESOLUTION_MS > maxDelayMs
+  let delayed = false
   setInterval(() => {
-    // A reset also discards the interval that follows it: until there is a new sample, the last result holds.
+    // A reset also discards the next interval, so the last result is used until there is a new sample.
     if (delays.count === 0) return
-    late = isExceeded()
-    if (late) delays.reset()
-  }, TICK_MS).unref()
-  return () => late || isExceeded()
+    delayed = isExceeded()
+    if (delayed) delays.reset()
+  }, RESOLUTION_MS).unref()
+  return () => delayed || isExceeded()
 }

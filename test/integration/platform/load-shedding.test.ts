@@ -10,10 +10,10 @@ import { createTestDatabase } from '../../database.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_api', connections: 2 })
-const shed = shedLoad(database, { inFlight: 5, lateMs: 200 })
+const shed = shedLoad(database, { maxQueries: 5, maxDelayMs: 200 })
 const { app, lines } = createObservedServer()
-app.get('/asks', async () => shed.query(sql`select 1 as one`))
-app.get('/remembers', async () => [{ one: 1 }])
+app.get('/query', async () => shed.query(sql`select 1 as one`))
+app.get('/memory', async () => [{ one: 1 }])
 after(() => Promise.all([app.close(), database.close()]))
 
 const isOverloaded = (error: unknown) => error instanceof Problem && error.code === 'overloaded'
@@ -24,19 +24,19 @@ const block = (ms: number) => {
 
 test('running queries complete; further ones are rejected at once, and accepted again afterwards', async () => {
   const slow = () => shed.query<{ one: number }>(sql`select 1 as one from pg_sleep(0.2)`)
-  const underWay = Array.from({ length: 5 }, slow)
+  const running = Array.from({ length: 5 }, slow)
   const began = performance.now()
   await Promise.all(Array.from({ length: 20 }, () => assert.rejects(slow(), isOverloaded)))
   assert.ok(performance.now() - began < 100, 'a rejection does not wait')
-  assert.deepEqual((await Promise.all(underWay)).flat(), Array(5).fill({ one: 1 }))
+  assert.deepEqual((await Promise.all(running)).flat(), Array(5).fill({ one: 1 }))
   assert.deepEqual(await shed.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
 test('a COPY counts like a query', async () => {
-  const underWay = Array.from({ length: 5 }, () => shed.copyOut(sql`copy (select pg_sleep(0.2)) to stdout`))
+  const running = Array.from({ length: 5 }, () => shed.copyOut(sql`copy (select pg_sleep(0.2)) to stdout`))
   await assert.rejects(shed.copyOut(sql`copy (select 1) to stdout`), isOverloaded)
   await assert.rejects(shed.query(sql`select 1`), isOverloaded)
-  await Promise.all(underWay)
+  await Promise.all(running)
   assert.equal(String(Buffer.concat(await shed.copyOut(sql`copy (select 1) to stdout`))), '1\n')
 })
 
@@ -46,39 +46,39 @@ test('a failed query no longer counts', async () => {
 })
 
 test('while the event loop is delayed, a query gives 503 with Retry-After and one log line; other requests are served', async () => {
-  assert.equal((await app.inject('/asks')).statusCode, 200)
+  assert.equal((await app.inject('/query')).statusCode, 200)
   block(400)
   await wait(0)
   lines.length = 0
-  const [asked, remembered] = await Promise.all([app.inject('/asks'), app.inject('/remembers')])
-  assert.deepEqual([asked.statusCode, asked.json().code], [503, 'overloaded'])
-  assert.deepEqual([asked.headers['retry-after'], asked.headers['cache-control']], ['1', 'no-store'])
-  assert.equal(remembered.statusCode, 200)
+  const [queried, fromMemory] = await Promise.all([app.inject('/query'), app.inject('/memory')])
+  assert.deepEqual([queried.statusCode, queried.json().code], [503, 'overloaded'])
+  assert.deepEqual([queried.headers['retry-after'], queried.headers['cache-control']], ['1', 'no-store'])
+  assert.equal(fromMemory.statusCode, 200)
   assert.equal(lines.length, 2)
   assert.equal(lines.filter((line) => JSON.parse(line).problem === 'overloaded').length, 1)
   await wait(200)
-  assert.equal((await app.inject('/asks')).statusCode, 200)
+  assert.equal((await app.inject('/query')).statusCode, 200)
 })
 
 test('a delay that persists rejects every query, until the event loop is free', async () => {
   for (let i = 0; i < 8; i++) {
     block(300)
     await wait(0)
-    assert.equal((await app.inject('/asks')).statusCode, 503, `round ${i}`)
+    assert.equal((await app.inject('/query')).statusCode, 503, `round ${i}`)
   }
   await wait(200)
-  assert.equal((await app.inject('/asks')).statusCode, 200)
+  assert.equal((await app.inject('/query')).statusCode, 200)
 })
 
 test('a small event loop delay rejects no query', async () => {
   block(120)
   await wait(0)
-  assert.equal((await app.inject('/asks')).statusCode, 200)
+  assert.equal((await app.inject('/query')).statusCode, 200)
 })
 
 test('an event loop delay before the first query is ignored', async () => {
-  const fresh = shedLoad(database, { lateMs: 200 })
+  const unused = shedLoad(database, { maxDelayMs: 200 })
   block(400)
   await wait(0)
-  assert.deepEqual(await fresh.query(sql`select 1 as one`), [{ one: 1 }])
+  assert.deepEqual(await unused.query(sql`select 1 as one`), [{ one: 1 }])
 })

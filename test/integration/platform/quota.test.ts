@@ -14,7 +14,7 @@ async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | 
   after(quota.close)
   const grants = async (clientId: string) => (await quota.consume(clientId)).granted
   /** The longest of ten requests, in milliseconds. */
-  async function longestTake(): Promise<number> {
+  async function measureSlowest(): Promise<number> {
     let longest = 0
     for (let i = 0; i < 10; i++) {
       const began = performance.now()
@@ -23,7 +23,13 @@ async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | 
     }
     return longest
   }
-  return { ...quota, grants, longestTake, lines, told: () => lines.map((line) => JSON.parse(line) as { msg: string }) }
+  return {
+    ...quota,
+    grants,
+    measureSlowest,
+    lines,
+    logged: () => lines.map((line) => JSON.parse(line) as { msg: string }),
+  }
 }
 
 /** Fails after two seconds. */
@@ -37,9 +43,9 @@ async function until(happened: () => Promise<boolean>): Promise<void> {
 
 test('a client gets exactly its quota; another client has its own', async () => {
   const quota = await openQuota({})
-  const standings = await Promise.all([1, 2, 3, 4, 5].map(() => quota.consume('one')))
+  const statuses = await Promise.all([1, 2, 3, 4, 5].map(() => quota.consume('one')))
   assert.deepEqual(
-    standings.map(({ granted, remaining }) => [granted, remaining]),
+    statuses.map(({ granted, remaining }) => [granted, remaining]),
     [
       [true, 2],
       [true, 1],
@@ -97,8 +103,8 @@ test('without Redis a node counts alone and logs it once, and shares the quota a
   const nodes = [await openQuota({ redisUrl: redis.url }), await openQuota({ redisUrl: redis.url })]
   const [first, second] = nodes as [(typeof nodes)[0], (typeof nodes)[0]]
   await redis.kill()
-  t.diagnostic(`longest request while it is away: ${Math.round(await first.longestTake())} ms`)
-  assert.ok((await first.longestTake()) < 500)
+  t.diagnostic(`longest request while it is away: ${Math.round(await first.measureSlowest())} ms`)
+  assert.ok((await first.measureSlowest()) < 500)
   assert.deepEqual([await first.grants('a'), await first.grants('a'), await first.grants('a')], [true, true, true])
   assert.equal(await first.grants('a'), false, 'never unlimited')
   assert.equal(await second.grants('a'), true, 'each node counts alone')
@@ -113,8 +119,8 @@ test('without Redis a node counts alone and logs it once, and shares the quota a
   assert.equal(await second.grants('b'), false)
   for (const node of nodes) {
     assert.deepEqual(
-      node.told().map(({ msg }) => msg.split(':')[0]),
-      ['Redis does not answer', 'Redis answers again'],
+      node.logged().map(({ msg }) => msg.split(':')[0]),
+      ['Redis does not respond', 'Redis responds again'],
     )
   }
 })
@@ -123,9 +129,9 @@ test('a stopped Redis delays a request at most once', { skip: withoutRedis }, as
   const redis = await startRedis()
   const quota = await openQuota({ limit: 1000, redisUrl: redis.url })
   redis.signal('SIGSTOP')
-  const longest = await quota.longestTake()
+  const longest = await quota.measureSlowest()
   await wait(600)
-  const later = await quota.longestTake()
+  const later = await quota.measureSlowest()
   redis.signal('SIGCONT')
   t.diagnostic(`longest request at first ${Math.round(longest)} ms, later ${Math.round(later)} ms`)
   assert.ok(longest < 500)

@@ -123,10 +123,10 @@ test('two nodes share one quota, count alone without Redis, and share it again',
     assert.ok(longest < machineDelay.addTo(1000))
     // The log is written with a delay.
     const deadline = Date.now() + 30_000
-    while (nodes.some((node) => countInLog(node, 'Redis does not answer') === 0) && Date.now() < deadline)
+    while (nodes.some((node) => countInLog(node, 'Redis does not respond') === 0) && Date.now() < deadline)
       await wait(20)
     for (const node of nodes) {
-      assert.equal(countInLog(node, 'Redis does not answer'), 1)
+      assert.equal(countInLog(node, 'Redis does not respond'), 1)
       assert.equal((await whoami(node, tokens[0] ?? '')).quota?.remaining, 0)
     }
   })
@@ -135,7 +135,7 @@ test('two nodes share one quota, count alone without Redis, and share it again',
     await redis.start()
     const tokens = await obtainTokens(clients[3])
     const deadline = Date.now() + 30_000
-    while (nodes.some((node) => countInLog(node, 'Redis answers again') === 0)) {
+    while (nodes.some((node) => countInLog(node, 'Redis responds again') === 0)) {
       assert.ok(Date.now() < deadline, 'the nodes do not use Redis again')
       await Promise.all(nodes.map((node) => whoami(node, tokens[0] ?? '')))
       await wait(20)
