@@ -5,11 +5,11 @@ import { Problem } from '../../platform/problem.ts'
 import { readVersion } from '../../storage/contract.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { readHistory, readRanges, readRecord } from '../queries/records.ts'
 import { describeRanges, serialiseEnvelope, serialiseVersion } from '../response/json-body.ts'
 import { createResponder, releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse, pageResponse } from '../response/response-schemas.ts'
 import { DEFAULT_NUM, listQuery, releaseQuery } from './parameters.ts'
-import { readHistory, readRanges, readRecord } from './record-queries.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 type RecordParams = { Params: { id: string } }

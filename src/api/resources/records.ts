@@ -7,11 +7,11 @@ import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createOffsetFinder } from '../paging/offsets.ts'
 import { readPage } from '../paging/read-chunks.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { readEventNames } from '../queries/records.ts'
 import { serialiseArray, serialiseEnvelope } from '../response/json-body.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, pageResponse } from '../response/response-schemas.ts'
 import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from './parameters.ts'
-import { readEventNames } from './record-queries.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions): void {

@@ -1,6 +1,6 @@
 // Rules for source files: name, header, length, files of a folder, and a line in the code map.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
@@ -51,20 +51,51 @@ test('a folder with 16 files fails the check', () => {
   assert.deepEqual(findLargeFolders([...files, 'src/b/1.ts']), ['src/a has 16 files'])
 })
 
-/** If the code map names a folder, its files need no separate line. */
-const findUnmapped = (files: readonly string[], map: string): string[] =>
-  files.filter(
-    (file) => !map.includes(path.basename(file)) && !map.includes(`\`${path.relative('src', path.dirname(file))}/\``),
-  )
+/** The paths in the first column of a table. A name without a folder is in the folder of the name before it. */
+function listedPaths(map: string): string[] {
+  return map.split('\n').flatMap((line) => {
+    const names = [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    let folder = ''
+    const paths = names.map((name) => {
+      if (!name.includes('/')) return path.join(folder, name)
+      folder = path.dirname(`${name}.`)
+      return name
+    })
+    // A row with a folder and names lists these files, not the whole folder.
+    return paths.length > 1 ? paths.filter((listed) => !listed.endsWith('/')) : paths
+  })
+}
+
+function findUnmapped(files: readonly string[], map: string): string[] {
+  const listed = new Set(listedPaths(map))
+  return files.filter((file) => {
+    const name = path.relative('src', file)
+    return !listed.has(name) && !listed.has(`${path.dirname(name)}/`)
+  })
+}
 
 test('the code map lists every source file', () => {
   const map = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8')
   assert.deepEqual(findUnmapped(globSync('src/**/*.ts', { cwd: root }), map), [])
 })
 
+test('the code map lists no file that does not exist', () => {
+  const map = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8')
+  const listed = listedPaths(map).filter((name) => name.endsWith('.ts'))
+  assert.ok(listed.length > 100)
+  assert.deepEqual(
+    listed.filter((name) => !existsSync(path.join(root, 'src', name))),
+    [],
+  )
+})
+
 test('a file that is missing in the code map fails the check', () => {
-  const map = '| `auth/guard.ts` | … | `publish/input/` | … |'
-  assert.deepEqual(findUnmapped(['src/auth/guard.ts', 'src/publish/input/csv.ts', 'src/auth/new.ts'], map), [
-    'src/auth/new.ts',
-  ])
+  const map = '| `auth/guard.ts`, `whoami.ts` | … |\n| `auth/provisioning/` | … |\n| `publish/input/`: `csv.ts` | … |'
+  const files = ['auth/guard.ts', 'auth/whoami.ts', 'auth/provisioning/keys.ts', 'publish/input/csv.ts']
+  const missing = ['auth/new.ts', 'api/guard.ts', 'publish/input/new.ts']
+  const paths = [...files, ...missing].map((name) => `src/${name}`)
+  assert.deepEqual(
+    findUnmapped(paths, map),
+    missing.map((name) => `src/${name}`),
+  )
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { selectChanges } from '../../../../src/api/resources/change-queries.ts'
+import { selectChanges } from '../../../../src/api/queries/changes.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 import { fc } from '../../../seed.ts'
