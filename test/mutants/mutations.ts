@@ -5,11 +5,9 @@ import ts from 'typescript'
 
 export interface Mutation {
   readonly line: number
-  /** The line before the change. */
+  /** The line without and with the fault. */
   readonly code: string
-  /** What is changed, and what it becomes. */
-  readonly before: string
-  readonly after: string
+  readonly mutant: string
   /** The whole file with the fault. */
   readonly text: string
 }
@@ -49,19 +47,15 @@ export function findMutations(file: string, text: string): Mutation[] {
     node.forEachChild(visit)
   }
   visit(source)
-  const lines = text.split('\n')
   const mutations = edits.map(({ start, end, after }) => {
     const { line } = source.getLineAndCharacterOfPosition(start)
-    return {
-      line: line + 1,
-      code: (lines[line] ?? '').trim(),
-      before: text.slice(start, end),
-      after,
-      text: text.slice(0, start) + after + text.slice(end),
-    }
+    const mutated = text.slice(0, start) + after + text.slice(end)
+    return { line: line + 1, code: readLine(text, line), mutant: readLine(mutated, line), text: mutated }
   })
   return shuffle(mutations)
 }
+
+const readLine = (text: string, line: number): string => (text.split('\n')[line] ?? '').trim()
 
 /** By a digest of the position, so that the order outlives a change of names. */
 const shuffle = (mutations: readonly Mutation[]): Mutation[] =>

@@ -7,10 +7,9 @@ export interface Mutant {
   readonly source: string
   readonly line: number
   readonly code: string
-  readonly before: string
-  readonly after: string
+  readonly mutant: string
   readonly killed: boolean
-  /** Why no test notices it; null where it is killed, or where nobody has looked into it yet. */
+  /** Why no test notices it; null if it is killed, or if the reason is not known yet. */
   readonly reason: string | null
 }
 
@@ -36,10 +35,10 @@ ${survivors.length === 0 ? 'None.' : survivors.map(formatSurvivor).join('\n')}
 `
 }
 
-const formatSurvivor = ({ source, code, before, after, reason }: Mutant): string =>
-  `- \`${source}\`: in \`\` ${code} \`\`, \`${before.split('\n', 1)[0]}\` becomes \`${after.trim()}\`. ${reason ?? 'Not explained.'}`
+const formatSurvivor = ({ source, code, mutant, reason }: Mutant): string =>
+  `- \`${source}\`: \`\` ${code} \`\` becomes \`\` ${mutant} \`\`. ${reason ?? 'Not explained.'}`
 
 export function writeReport(mutants: readonly Mutant[]): void {
-  const sorted = mutants.toSorted((a, b) => (`${a.source} ${a.before}` < `${b.source} ${b.before}` ? -1 : 1))
+  const sorted = mutants.toSorted((a, b) => (`${a.source} ${a.mutant}` < `${b.source} ${b.mutant}` ? -1 : 1))
   writeFileSync(path.resolve(import.meta.dirname, '../../docs/mutants.md'), formatReport(sorted))
 }

@@ -89,8 +89,7 @@ async function work(queue: typeof planned, mutants: Mutant[]): Promise<void> {
     const killed = await plant(copy, source, mutation, tests)
     const { text: _text, ...planted } = { area, source, ...mutation }
     mutants.push({ ...planted, killed, reason: killed ? null : reasonFor(planted) })
-    const { line, before, after } = mutation
-    console.log(`${killed ? 'killed  ' : 'SURVIVED'} ${source}:${line}  ${before.replaceAll(/\s+/g, ' ')} -> ${after}`)
+    console.log(`${killed ? 'killed  ' : 'SURVIVED'} ${source}:${planted.line}  ${planted.mutant}`)
   }
 }
 
@@ -118,7 +117,7 @@ const killed = mutants.filter((mutant) => mutant.killed).length
 const unexplained = mutants.filter((mutant) => !mutant.killed && mutant.reason === null)
 const stale = staleReasons(mutants)
 for (const { source, line } of unexplained) console.log(`no reason is given for the survivor ${source}:${line}`)
-for (const { source, before } of stale) console.log(`a reason is given for a killed mutant: ${source}, ${before}`)
+for (const { source, mutant } of stale) console.log(`a reason is given for a killed mutant: ${source}, ${mutant}`)
 const complete = values.only === ''
 if (complete) writeReport(mutants)
 console.log(`mutants: ${killed} killed of ${mutants.length}`)

@@ -3,19 +3,17 @@ import type { Mutant } from './report.ts'
 
 interface Survivor {
   readonly source: string
-  /** The line with the fault, as it is without it. */
+  /** The line without and with the fault. */
   readonly code: string
-  readonly before: string
-  readonly after: string
+  readonly mutant: string
   readonly reason: string
 }
 
 const survivors: readonly Survivor[] = []
 
-type Planted = Pick<Mutant, 'source' | 'code' | 'before' | 'after'>
+type Planted = Pick<Mutant, 'source' | 'code' | 'mutant'>
 
-const isSame = (a: Planted, b: Planted): boolean =>
-  a.source === b.source && a.code === b.code && a.before === b.before && a.after === b.after
+const isSame = (a: Planted, b: Planted): boolean => a.source === b.source && a.code === b.code && a.mutant === b.mutant
 
 export const reasonFor = (planted: Planted): string | null =>
   survivors.find((survivor) => isSame(survivor, planted))?.reason ?? null

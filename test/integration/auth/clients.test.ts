@@ -150,3 +150,17 @@ test('the role of the nodes can read clients but not change them', async () => {
   )
   assert.deepEqual(await listClients(database), before)
 })
+
+test('a rotation returns the latest expiry of the older secrets', async () => {
+  for (const overlaps of [
+    [60, 3600],
+    [3600, 60],
+  ]) {
+    const { client_id } = await create('Two older secrets')
+    const [first, second] = overlaps as [number, number]
+    await rotateSecret(database, client_id, first)
+    const { old_secret_expires_at: end } = await rotateSecret(database, client_id, second)
+    // The second rotation also shortens the first overlap.
+    assert.ok(Math.abs((end?.getTime() ?? 0) - Date.now() - second * 1000) < 30_000)
+  }
+})

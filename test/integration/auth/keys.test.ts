@@ -152,3 +152,25 @@ for (const [moment, notice] of Object.entries({ 'before it signed': 600, 'after 
     await disable((await rotate(notice)).kid)
     assert.ok(findSigner(await loadRing(), Date.now() + 30 * DAY))
   })
+
+test('disabling the newest of three keys lets the second sign, not the first', async () => {
+  const { rotate, disable, listStates } = await openKeyDatabase()
+  const [first, second, third] = [await rotate(0), await rotate(0), await rotate(0)]
+  await disable(third.kid)
+  assert.deepEqual(await listStates(), [
+    [first.kid, 'verifying'],
+    [second.kid, 'signing'],
+    [third.kid, 'ended'],
+  ])
+  await disable(first.kid)
+  assert.deepEqual(Object.fromEntries(await listStates())[second.kid], 'signing')
+})
+
+test('the key that signs after another was disabled has no end, and the others keep theirs', async () => {
+  const { rotate, disable, loadRing } = await openKeyDatabase()
+  const [first, second, third] = [await rotate(0), await rotate(0), await rotate(0)]
+  await disable(third.kid)
+  const ends = new Map((await loadRing()).map(({ kid, verifiesUntil }) => [kid, verifiesUntil]))
+  assert.equal(ends.get(second.kid), Number.POSITIVE_INFINITY)
+  assert.ok((ends.get(first.kid) ?? 0) < Date.now() + 3 * DAY)
+})

@@ -115,3 +115,23 @@ test('__proto__ in extra is published unchanged and does not pollute Object.prot
   assert.match(newest?.body ?? '', /"extra":\{"__proto__":\{"polluted":true\}\}/)
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })
+
+test('a text with backslashes, quotes and control characters of COPY is published unchanged', async () => {
+  for (const [i, note] of ['a\\b', '\\N', '\\.', 'a\\\\tb', 'say "x"', 'C:\\new\\table'].entries()) {
+    const key = `text ${i}`
+    await publishRelease(
+      database,
+      hedOutbreaks,
+      await writeText('a.ndjson', lineOf({ key, note, extra: JSON.stringify({ note }) })),
+      {
+        confirmedWithdrawn: 1,
+      },
+    )
+    const [row] = await database.query<{ body: string; note: string; extra: unknown }>(
+      sql`select body, note, extra from hed_outbreak_version order by from_release desc, id desc limit 1`,
+    )
+    const record = JSON.parse(row?.body ?? '{}') as Record<string, unknown>
+    assert.deepEqual([record['note'], record['extra']], [note, { note }])
+    assert.deepEqual([row?.note, row?.extra], [note, { note }])
+  }
+})

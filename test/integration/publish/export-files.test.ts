@@ -315,3 +315,15 @@ test('Parquet has row groups of a fixed size for any batch size, and the encoder
     assert.deepEqual(date_low ?? null, i % 3 === 0 ? null : new Date('2001-02-03'))
   }
 })
+
+test('a file in the directory that was never recorded is replaced', async () => {
+  const store = await openStore()
+  await store.publish(rows)
+  await writeFile(path.join(store.directory, NAMES[0] as string), 'left by an export that was killed')
+  const exported = await store.export()
+  assert.deepEqual(
+    exported.map(({ written }) => written),
+    [true, true, true],
+  )
+  assert.equal(hash('sha256', await store.read(NAMES[0] as string)), exported[0]?.sha256)
+})

@@ -66,6 +66,10 @@ test('a change sets or clears the breaks of later records, which count as correc
     [false, 1, 2],
     [true, 1, 2],
   ])
+  // The break is known: a change elsewhere in the series does not warn of it again, a change of its record does.
+  const elsewhere = await previewRelease(database, hedOutbreaks, await writeChanges(2, [point(1, 6)], []))
+  const ofItsRecord = await previewRelease(database, hedOutbreaks, await writeChanges(2, [point(4, 13)], []))
+  assert.deepEqual([elsewhere.warnings, ofItsRecord.warnings], [0, 1])
   const withdrawal = await publish(await writeChanges(2, [], ['d2']))
   assert.deepEqual([withdrawal.corrected, withdrawal.withdrawn, withdrawal.warnings], [1, 1, 0])
   assert.deepEqual(await states(3), [

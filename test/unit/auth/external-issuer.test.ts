@@ -47,3 +47,9 @@ test('an issuer claim with a slash at the end is accepted', async () => {
   const token = await issue({ iss: `${issuer}/`, aud: audience, scope: 'read' })
   assert.ok((await createVerifierFor('jwks')(token)).scopes.has('read'))
 })
+
+for (const claims of [{ client_id: 7 }, { client_id: ['one'] }, { azp: { name: 'two' } }])
+  test(`a client id that is not a string is rejected: ${JSON.stringify(claims)}`, async () => {
+    const token = await issue({ aud: audience, scope: 'read', ...claims })
+    await assert.rejects(createVerifierFor('jwks')(token), { code: 'invalid_token' })
+  })

@@ -3,32 +3,32 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findMutations } from '../../mutants/mutations.ts'
 
-const changesOf = (text: string) =>
+const mutantsOf = (text: string) =>
   findMutations('src/a.ts', text)
-    .map(({ before, after }) => `${before} -> ${after}`)
+    .map(({ mutant }) => mutant)
     .sort()
 
 describe('planted', () => {
-  const cases: [fault: string, text: string, changes: string[]][] = [
-    ['a removed guard that throws', "if (wrong) throw new Error('no')", ['wrong -> false']],
-    ['a removed guard that returns', 'function f() { if (done) { log(); return } next() }', ['done -> false']],
-    ['a shifted boundary', 'const a = b < c', ['< -> <=']],
-    ['an inverted comparison', 'const a = b === c', ['=== -> !==']],
-    ['an exchanged operator', 'const a = b && c', ['&& -> ||']],
-    ['a negated condition', 'const a = b ? 1 : 2', ['b -> !(b)']],
-    ['a dropped negation', 'const a = !b', ['!b -> b']],
+  const cases: [fault: string, text: string, mutants: string[]][] = [
+    ['a removed guard that throws', "if (wrong) throw new Error('no')", ["if (false) throw new Error('no')"]],
+    ['a removed guard that returns', 'if (done) { log(); return }', ['if (false) { log(); return }']],
+    ['a shifted boundary', 'const a = b < c', ['const a = b <= c']],
+    ['an inverted comparison', 'const a = b === c', ['const a = b !== c']],
+    ['an exchanged operator', 'const a = b && c', ['const a = b || c']],
+    ['a negated condition', 'const a = b ? 1 : 2', ['const a = !(b) ? 1 : 2']],
+    ['a dropped negation', 'const a = !b', ['const a = b']],
     [
       'a condition in SQL',
-      'const a = sql`select 1 where b and c >= ${d} and e`',
-      [' and  ->  or ', ' and  ->  or ', '>= -> >'],
+      'const a = sql`select 1 where b and c >= 2`',
+      ['const a = sql`select 1 where b and c > 2`', 'const a = sql`select 1 where b or c >= 2`'],
     ],
   ]
-  for (const [fault, text, changes] of cases) {
-    test(fault, () => assert.deepEqual(changesOf(text), changes))
+  for (const [fault, text, mutants] of cases) {
+    test(fault, () => assert.deepEqual(mutantsOf(text), mutants))
   }
 
   test('nothing in other templates, and no branch that goes on', () => {
-    assert.deepEqual(changesOf('const a = html`b and c`\nif (d) e()'), [])
+    assert.deepEqual(mutantsOf('const a = html`b and c`\nif (d) e()'), [])
   })
 })
 
@@ -37,8 +37,7 @@ test('a mutation names its line and changes nothing else', () => {
   assert.deepEqual(mutation, {
     line: 2,
     code: 'const b = a > 2',
-    before: '>',
-    after: '>=',
+    mutant: 'const b = a >= 2',
     text: 'const a = 1\n  const b = a >= 2\n',
   })
 })

@@ -1,5 +1,6 @@
 // Values of real reports are accepted, some with a warning; contradictory rows are rejected. Each case is from real data.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { latestDay } from '../../../src/publish/validate/validate-release.ts'
@@ -307,4 +308,16 @@ test('every rule of the dataset has a case above in which it fires', () => {
   const findings = [...accepted, ...rejected].map(([, , finding]) => finding ?? '').join()
   const untested = hedOutbreaks.rules.filter(({ name, severity }) => !findings.includes(`(${severity} ${name})`))
   assert.deepEqual([...new Set(untested.map(({ name }) => name))], [])
+})
+
+const findUndocumented = (page: string) =>
+  hedOutbreaks.rules.filter(({ name, severity }) => {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\``))
+    return row?.split('|')[2]?.trim() !== severity
+  })
+
+test('docs/operating.md has a row for every rule, with its severity', () => {
+  const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+  assert.deepEqual(findUndocumented(page), [])
+  assert.notEqual(findUndocumented(page.replace('| `pathogen_is_no_host`', '| `other`')).length, 0)
 })

@@ -1,0 +1,34 @@
+// Limits of release.json at their boundaries.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { OperatorError } from '../../../../src/platform/operator-error.ts'
+import { readManifest } from '../../../../src/publish/input/release-manifest.ts'
+
+const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-manifest-'))
+after(() => rm(directory, { recursive: true, force: true }))
+
+async function read(events: readonly string[], more: object = {}) {
+  const file = path.join(directory, 'release.json')
+  const reasons = { events: Object.fromEntries(events.map((event) => [event, { added: 'new_report' }])) }
+  await writeFile(file, JSON.stringify({ title: 'A test', licence: 'CC0-1.0', reasons, ...more }))
+  return readManifest(file)
+}
+const manyEvents = (count: number) => Array.from({ length: count }, (_, i) => `event ${i}`)
+
+test('10,000 events with reasons are accepted, 10,001 are not', async () => {
+  assert.ok(await read(manyEvents(10_000)))
+  await assert.rejects(read(manyEvents(10_001)), OperatorError)
+})
+
+test('an event name of 200 characters is accepted, one of 201 is not', async () => {
+  assert.ok(await read(['\u{1f9a0}'.repeat(200)]))
+  await assert.rejects(read(['x'.repeat(201)]), OperatorError)
+})
+
+test('a note may have line ends, but no other control character and no NUL', async () => {
+  assert.ok(await read([], { note: 'one\ntwo' }))
+  for (const note of ['a\0b', 'a\tb', 'a\u001b[2J']) await assert.rejects(read([], { note }), OperatorError)
+})
