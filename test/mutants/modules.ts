@@ -62,6 +62,11 @@ export const guardingModules: readonly GuardingModule[] = [
     'findings/findings': 'unit/publish/findings integration/publish/rejected-rows integration/publish/publish',
     'findings/rejected-rows': 'unit/publish/findings integration/publish/rejected-rows',
     'input/csv': 'unit/publish/input/csv',
+    'input/date-format': 'unit/publish/input/mapping unit/publish/mapping-cells',
+    'input/json-lines': 'unit/publish/input/mapping integration/publish/publish',
+    'input/map-rows': 'unit/publish/input/mapping unit/publish/mapping-cells',
+    'input/mapping': 'unit/publish/input/mapping unit/publish/mapping-cells',
+    'input/number-format': 'unit/publish/input/mapping unit/publish/mapping-cells',
     'input/read-release': 'integration/publish/publish integration/publish/changes',
     'input/release-manifest':
       'unit/publish/input/release-manifest integration/publish/publish integration/publish/changes',

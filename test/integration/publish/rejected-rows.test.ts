@@ -212,3 +212,18 @@ test('outbreakctl accepts --confirm-rejected for preview and publish, and lists 
   const [newest] = await outbreakctl<{ rejected: number }[]>(settings, 'release', 'list')
   assert.equal(newest?.rejected, 1)
 })
+
+test('an input with very many errors is read to the end only with a confirmation', async () => {
+  const { publish } = await openStore()
+  const rows = Array.from({ length: 1100 }, (_, i) => ({ key: `k${i}`, ...invalid }))
+  await assert.rejects(publish(rows), (error) => {
+    assert(error instanceof InputError)
+    assert.equal(error.findings.length, 1000)
+    assert.doesNotMatch(error.message, /--confirm-rejected/)
+    return true
+  })
+  await assert.rejects(
+    publish(rows, 7),
+    /1100 rows are rejected, not 7; to publish the others, add --confirm-rejected 1100/,
+  )
+})
