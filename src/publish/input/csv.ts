@@ -1,5 +1,5 @@
-// Strict RFC 4180, from text that comes in pieces. Knows cells and lines, not what they mean.
-// Our own because csv-parse takes about five times the CPU time and uDSV reports no errors (docs/decisions/0006).
+// Splits CSV text (strict RFC 4180), which arrives in pieces, into records and cells.
+// Not a library: csv-parse takes about five times the CPU time, and uDSV reports no errors (docs/decisions/0006).
 import { unreadable } from '../findings/findings.ts'
 import type { TableRecord } from './record-file.ts'
 
@@ -13,10 +13,10 @@ export class CsvError extends Error {
   }
 }
 
-/** A record this long is a quote that was never closed, or no CSV at all. */
-const LONGEST_RECORD = 1 << 24
+/** A longer record means that a quote is not closed, or that the file is not CSV. */
+const MAX_RECORD_LENGTH = 1 << 24
 
-/** The records of a file, each with the line it begins on; a fault is said with the name of the file. */
+/** The records of a file, each with the line on which it begins. An error names the file. */
 export async function* readCsvRecords(
   pieces: AsyncIterable<string>,
   name: string,
@@ -35,8 +35,8 @@ export function createCsvSplitter() {
   let text = ''
   let line = 1
 
-  /** The records that are whole in what came so far; at the end, all of them. */
-  function take(ended: boolean): TableRecord<string>[] {
+  /** Removes the complete records from the text that has arrived. At the end, the last record needs no line end. */
+  function takeRecords(ended: boolean): TableRecord<string>[] {
     const records: TableRecord<string>[] = []
     let at = 0
     let quote = text.indexOf('"')
@@ -48,7 +48,7 @@ export function createCsvSplitter() {
       }
       if (quote !== -1 && quote < at) quote = text.indexOf('"', at)
       if (quote === -1 || quote > end) {
-        // Nearly every record: no quote, so the commas alone divide it.
+        // Nearly every record: without a quote, the commas alone separate the cells.
         const stop = text.charCodeAt(end - 1) === CARRIAGE_RETURN ? end - 1 : end
         if (stop > at) records.push({ line, cells: text.slice(at, stop).split(',') })
         at = end + 1
@@ -62,22 +62,22 @@ export function createCsvSplitter() {
       line += quoted.lines
     }
     text = text.slice(at)
-    if (text.length > LONGEST_RECORD) throw new CsvError(line, 'the record does not end: is a quote left open?')
+    if (text.length > MAX_RECORD_LENGTH) throw new CsvError(line, 'the record is too long: a quote may not be closed')
     return records
   }
 
   return {
     push(piece: string): TableRecord<string>[] {
       text += piece
-      return take(false)
+      return takeRecords(false)
     },
-    end: (): TableRecord<string>[] => take(true),
+    end: (): TableRecord<string>[] => takeRecords(true),
   }
 }
 
 const CARRIAGE_RETURN = 13
 
-/** One record with at least one quote in it, or null where its end has not come yet. */
+/** One record with at least one quote, or null if its end has not arrived yet. */
 function splitQuoted(text: string, start: number, ended: boolean, line: number) {
   const cells: string[] = []
   let lines = 0
@@ -87,7 +87,7 @@ function splitQuoted(text: string, start: number, ended: boolean, line: number) 
     if (text[at] === '"') {
       const quoted = readQuotedCell(text, at)
       if (quoted === null || (quoted.next === text.length && !ended)) {
-        if (ended) throw new CsvError(line + lines, 'a quote is left open')
+        if (ended) throw new CsvError(line + lines, 'a quote is not closed')
         return null
       }
       cells.push(quoted.cell)
@@ -98,8 +98,7 @@ function splitQuoted(text: string, start: number, ended: boolean, line: number) 
       let stop = Math.min(indexOrEnd(text, ',', at), newline)
       if (stop === newline && stop < text.length && stop > at && text[stop - 1] === '\r') stop -= 1
       const cell = text.slice(at, stop)
-      if (cell.includes('"'))
-        throw new CsvError(line + lines, 'a quote stands inside a cell that does not begin with one')
+      if (cell.includes('"')) throw new CsvError(line + lines, 'a cell that does not begin with a quote contains one')
       cells.push(cell)
       at = stop
     }
@@ -111,11 +110,11 @@ function splitQuoted(text: string, start: number, ended: boolean, line: number) 
     if (text[at] === '\n') return { cells, next: at + 1, lines: lines + 1 }
     if (at >= text.length - 1 && !ended) return null
     if (at >= text.length) return { cells, next: at, lines }
-    throw new CsvError(line + lines, 'text stands behind a closing quote')
+    throw new CsvError(line + lines, 'text follows a closing quote')
   }
 }
 
-/** The cell that begins with the quote at `start`, and where it ends; null where its closing quote is not there. */
+/** The cell that begins with the quote at `start`, and the position after it; null without a closing quote. */
 function readQuotedCell(text: string, start: number): { cell: string; next: number } | null {
   let cell = ''
   let from = start + 1

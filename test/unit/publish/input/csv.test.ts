@@ -1,4 +1,4 @@
-// Our CSV reader against the reference parser: the same cells for whatever is valid, a refusal for what is not.
+// The CSV splitter compared with a reference parser: the same cells for valid text, an error for invalid text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
@@ -15,7 +15,7 @@ function split(text: string, pieces: readonly number[] = []): { line: number; ce
 const cell = fc.string({ unit: fc.constantFrom('a', 'é', '中', ',', '"', '\n', '\r\n', ' ', ';'), maxLength: 6 })
 const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-test('any table, quoted only where needed, cut into any pieces, reads as the reference parser reads it', () => {
+test('any table, quoted where needed and in any pieces, gives the cells of the reference parser', () => {
   fc.assert(
     fc.property(
       fc
@@ -37,7 +37,7 @@ test('any table, quoted only where needed, cut into any pieces, reads as the ref
   )
 })
 
-test('whatever text comes, cut anywhere, gives the same records or the same fault as the whole', () => {
+test('any text in any pieces gives the same records or the same error as in one piece', () => {
   const outcome = (text: string, pieces?: readonly number[]) => {
     try {
       return split(text, pieces)
@@ -55,7 +55,7 @@ test('whatever text comes, cut anywhere, gives the same records or the same faul
   )
 })
 
-test('a record knows the line it begins on', () => {
+test('a record has the line on which it begins', () => {
   assert.deepEqual(
     split('h,i\n"a\nb",c\n\nd,e\r\n"f",g').map(({ line, cells }) => [line, cells[0]]),
     [
@@ -75,14 +75,14 @@ test('a record with too few or too many cells keeps them, and takes none of the 
     )
 })
 
-const faults: [text: string, line: number, message: RegExp][] = [
-  ['a,b\nc,"d', 2, /left open/],
-  ['a,b\nc,d"e\n', 2, /inside a cell/],
-  ['a,b\n"c"d,e\n', 2, /behind a closing quote/],
-  ['a,b\n"c\n\n"d,e\n', 4, /behind a closing quote/],
+const invalidTexts: [text: string, line: number, message: RegExp][] = [
+  ['a,b\nc,"d', 2, /not closed/],
+  ['a,b\nc,d"e\n', 2, /contains one/],
+  ['a,b\n"c"d,e\n', 2, /follows a closing quote/],
+  ['a,b\n"c\n\n"d,e\n', 4, /follows a closing quote/],
 ]
-for (const [text, line, message] of faults) {
-  test(`${JSON.stringify(text)} is refused at line ${line}`, () => {
+for (const [text, line, message] of invalidTexts) {
+  test(`${JSON.stringify(text)} gives an error at line ${line}`, () => {
     assert.throws(
       () => split(text),
       (error) => error instanceof CsvError && error.line === line && message.test(error.message),
@@ -90,7 +90,7 @@ for (const [text, line, message] of faults) {
   })
 }
 
-test('a quote that is never closed does not fill the memory', () => {
+test('a quote that is not closed does not exhaust memory', () => {
   const splitter = createCsvSplitter()
   const piece = 'x'.repeat(1 << 20)
   splitter.push('a,"b')
