@@ -49,8 +49,7 @@ export const guardingModules: readonly GuardingModule[] = [
     'file-store': 'integration/storage/file-store',
     'gzip-splice': 'integration/storage/gzip-splice',
     'normalise-text': 'unit/publish/text',
-    'published-releases':
-      'integration/api/resources/releases integration/api/resources/files integration/contract/contract',
+    'published-releases': 'integration/storage/published-releases integration/api/resources/releases',
     'serialise-record': 'unit/storage/chunk integration/publish/difficult-text',
     'verified-files': 'integration/api/file-verification',
     versions: 'integration/api/pruned-releases integration/api/paging/routes',
