@@ -73,7 +73,7 @@ export const guardingModules: readonly GuardingModule[] = [
     'validate/validate-cell': 'unit/publish/validate-row unit/publish/validation unit/publish/text',
     'validate/validate-row': 'unit/publish/validate-row unit/publish/validation integration/publish/publish',
     'validate/validate-release':
-      'unit/publish/mapping-cells integration/publish/bulk/validate-release integration/publish/publish',
+      'unit/publish/input/mapping integration/publish/bulk/validate-release integration/publish/publish',
     'validate/id-set': 'integration/publish/bulk/id-set',
     'validate/signed-count': 'unit/publish/validation',
     'write/compare': 'integration/publish/publish integration/publish/changes',

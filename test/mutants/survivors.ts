@@ -17,12 +17,6 @@ const survivors: readonly Survivor[] = [
     reason: 'Two keys never have the same signs_from: each is added in a transaction of its own, under a lock.',
   },
   {
-    source: 'src/api/paging/offsets.ts',
-    code: 'if ((checkpoints[middle]?.ordinal ?? 0) <= offset) low = middle + 1',
-    mutant: 'if ((checkpoints[middle]?.ordinal ?? 0) < offset) low = middle + 1',
-    reason: 'The page is the same: it is read from the checkpoint before, which takes one more chunk group.',
-  },
-  {
     source: 'src/api/paging/read-chunks.ts',
     code: "if (!number || !records || !bytes || !crc32 || !deflated) throw new Error('a chunk row does not have five columns')",
     mutant: "if (false) throw new Error('a chunk row does not have five columns')",

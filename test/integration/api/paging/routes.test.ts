@@ -180,7 +180,7 @@ describe('one release', () => {
         assert.equal(oracle.ids.filter((id) => id < fromId).length + skip, offset)
         assert.ok(skip < CHECKPOINT_SPACING * CHUNK_IDS)
       }),
-      { numRuns: 50 },
+      { numRuns: 50, examples: [0, 999, 1000, 1001, 2000, 3000].map((offset): [number] => [offset]) },
     )
     // Checkpoints are cached by the digest of a release, not by its number.
     assert.deepEqual(await findOffset({ number: 99, digest: 'one' }, 0), { fromId: 1, skip: 0 })
