@@ -1,6 +1,5 @@
 // Load shedding: rejects queries while the event loop is delayed or too many queries are running. Responses from memory need
 // no query, so the node still sends them.
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Sql } from 'sql-template-tag'
 import { Problem } from '../problem.ts'
 import type { Database } from './database.ts'
@@ -12,7 +11,7 @@ interface Limits {
   maxDelayMs?: number
 }
 
-const RESOLUTION_MS = 50
+const TICK_MS = 50
 
 export function shedLoad(database: Database, { maxQueries = 128, maxDelayMs = 500 }: Limits = {}): Database {
   // Measured from the first query on: the delay during start-up is not load.
@@ -38,16 +37,14 @@ export function shedLoad(database: Database, { maxQueries = 128, maxDelayMs = 50
   }
 }
 
+/** Not by monitorEventLoopDelay, which discards the interval after a reset (docs/decisions/0020-libraries-tried.md). */
 function watchEventLoop(maxDelayMs: number): () => boolean {
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  delays.enable()
-  const isExceeded = () => delays.max / 1e6 - RESOLUTION_MS > maxDelayMs
-  let delayed = false
+  let isExceeded = false
+  let lastTick = performance.now()
   setInterval(() => {
-    // A reset also discards the next interval, so the last result is used until there is a new sample.
-    if (delays.count === 0) return
-    delayed = isExceeded()
-    if (delayed) delays.reset()
-  }, RESOLUTION_MS).unref()
-  return () => delayed || isExceeded()
+    const now = performance.now()
+    isExceeded = now - lastTick - TICK_MS > maxDelayMs
+    lastTick = now
+  }, TICK_MS).unref()
+  return () => isExceeded
 }
