@@ -1,4 +1,5 @@
 // docs/mutants.md: how many planted faults the tests notice, and why the others survive.
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 
@@ -13,7 +14,7 @@ export interface Mutant {
   readonly reason: string | null
 }
 
-export const formatReport = (mutants: readonly Mutant[]): string => {
+const formatReport = (mutants: readonly Mutant[]): string => {
   const survivors = mutants.filter(({ killed }) => !killed)
   const areas = [...Map.groupBy(mutants, ({ area }) => area)].map(
     ([area, own]) => `| ${area} | ${own.length} | ${own.filter(({ killed }) => killed).length} |`,
@@ -40,5 +41,8 @@ const formatSurvivor = ({ source, code, mutant, reason }: Mutant): string =>
 
 export function writeReport(mutants: readonly Mutant[]): void {
   const sorted = mutants.toSorted((a, b) => (`${a.source} ${a.mutant}` < `${b.source} ${b.mutant}` ? -1 : 1))
-  writeFileSync(path.resolve(import.meta.dirname, '../../docs/mutants.md'), formatReport(sorted))
+  const root = path.resolve(import.meta.dirname, '../..')
+  const page = path.join(root, 'docs/mutants.md')
+  writeFileSync(page, formatReport(sorted))
+  execFileSync(path.join(root, 'node_modules/.bin/biome'), ['format', '--write', page], { cwd: root, stdio: 'ignore' })
 }

@@ -29,18 +29,18 @@ const planned = modules.flatMap((module) =>
     .slice(0, Number(values.each))
     .map((mutation) => ({ ...module, mutation })),
 )
+if (planned.length === 0) throw new Error('no fault is planned: check --only and --each')
 const running = new Set<ChildProcess>()
 const copies: string[] = []
 
-function copyCheckout(): string {
+function copyCheckout(): void {
   const copy = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-mutants-'))
   copies.push(copy)
   cpSync(root, copy, { recursive: true, filter: (file) => !NOT_COPIED.includes(path.relative(root, file)) })
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
-  return copy
 }
 
-/** True where all tests pass. Ends with the first failure. */
+/** True if all tests pass. Ends with the first failure. */
 function runTests(copy: string, tests: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=tap', ...tests], {
     cwd: copy,
@@ -50,7 +50,8 @@ function runTests(copy: string, tests: readonly string[]): Promise<boolean> {
   })
   running.add(child)
   const kill = () => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+    const isRunning = child.exitCode === null && child.signalCode === null
+    if (child.pid !== undefined && isRunning) process.kill(-child.pid, 'SIGKILL')
   }
   const timer = setTimeout(kill, TEST_TIMEOUT_MS)
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -82,8 +83,7 @@ async function plant(copy: string, source: string, mutation: Mutation, tests: re
   }
 }
 
-async function work(queue: typeof planned, mutants: Mutant[]): Promise<void> {
-  const copy = copyCheckout()
+async function work(copy: string, queue: typeof planned, mutants: Mutant[]): Promise<void> {
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const { area, source, mutation, tests } = next
     const killed = await plant(copy, source, mutation, tests)
@@ -108,8 +108,9 @@ await globalSetup()
 const mutants: Mutant[] = []
 const unchanged = [...new Set(modules.flatMap((module) => module.tests))]
 try {
-  await Promise.all(Array.from({ length: WORKERS }, () => requirePassing(copyCheckout(), unchanged)))
-  await Promise.all(Array.from({ length: WORKERS }, () => work(planned, mutants)))
+  for (let i = 0; i < WORKERS; i++) copyCheckout()
+  await Promise.all(copies.map((copy) => requirePassing(copy, unchanged)))
+  await Promise.all(copies.map((copy) => work(copy, planned, mutants)))
 } finally {
   await (stopping ??= stop())
 }

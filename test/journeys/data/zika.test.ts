@@ -125,7 +125,7 @@ test('every row of every report is accepted, rejected with its line or skipped, 
   )
 })
 
-test('docs/messy-input.md has the figures of the original files', { skip }, () => {
+test('docs/real-input-examples.md has the figures of the original files', { skip }, () => {
   const counts: Record<string, number> = {}
   const count = (problem: string, times = 1) => {
     counts[problem] = (counts[problem] ?? 0) + times
