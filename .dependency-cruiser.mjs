@@ -7,7 +7,11 @@ const LAYERS = [['platform'], ['datasets'], ['methods'], ['storage'], ['auth', '
 const SUBFOLDERS = [
   { folder: 'platform', layers: [['http', 'postgres', 'cli']], filesOnTop: false },
   { folder: 'auth', layers: [['provisioning']], filesOnTop: false },
-  { folder: 'api', layers: [['response'], ['paging'], ['filters'], ['queries'], ['resources']], filesOnTop: true },
+  {
+    folder: 'api',
+    layers: [['response'], ['paging'], ['filters'], ['queries', 'figures'], ['resources']],
+    filesOnTop: true,
+  },
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },
 ]
 

@@ -12,6 +12,8 @@ import { registerReleaseRoutes } from './resources/releases.ts'
 import type { ResourceOptions } from './resources/resource-options.ts'
 import { registerSchemaRoutes } from './resources/schema.ts'
 import { registerSeriesRoutes } from './resources/series.ts'
+import { registerSumRoutes } from './resources/sums.ts'
+import { registerVintageRoutes } from './resources/vintages.ts'
 
 export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): void {
   app.addSchema(recordSchema(routes.dataset))
@@ -25,6 +27,8 @@ export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): vo
   registerFacetRoutes(app, routes)
   registerSchemaRoutes(app, routes)
   registerSeriesRoutes(app, routes)
+  registerSumRoutes(app, routes)
+  registerVintageRoutes(app, routes)
   registerCitationRoutes(app, routes)
 }
 

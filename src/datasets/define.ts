@@ -103,8 +103,43 @@ export interface Series {
   readonly definition?: string
   /** The service sets it for a record whose cumulative count decreases or whose case definition changes. */
   readonly breakFlag: string
-  /** Counts that differ in one of these fields are not added up. */
-  readonly strata: readonly string[]
+  /** Which report of a source a record is from. Of several counts published on one day, the greater name is the later. */
+  readonly report?: string
+  /** Who reports. Figures of several sources have a range. */
+  readonly source?: string
+  /** How exact the counts of a record are: `exact` or another word. */
+  readonly qualifier?: string
+  /** The fields that all records of a series have in common. */
+  readonly fields: readonly string[]
+  readonly comparison: Comparison
+  /** Absent if records do not have a place; every series then counts as a place. */
+  readonly place?: Place
+}
+
+/** Which counts may be added up. docs/methods.md, section 6. */
+export interface Comparison {
+  /** Counts that differ in one of these fields overlap or mean different things. They are never added up. */
+  readonly separate: readonly string[]
+  /** Counts that differ in one of these fields are added up only on request. */
+  readonly addable: readonly string[]
+  /** Like `addable`; null is everyone and is never added to a part. */
+  readonly parts: readonly string[]
+}
+
+type ValueOf = (name: string) => FieldValue | undefined
+
+/** How the place of a record is read from its fields. */
+export interface Place {
+  readonly level: string
+  readonly fields: readonly string[]
+  /** The values that identify the place; other fields of the place are null. */
+  readonly identify: (valueOf: ValueOf) => ReadonlyMap<string, FieldValue>
+  /** True if the place may contain other places, so that its counts are added to no others. */
+  readonly mayContainOthers: (valueOf: ValueOf) => boolean
+  /** The position of each place in the tree of places, from the top; null if it has none. */
+  readonly findPaths: (places: readonly ValueOf[]) => (readonly string[] | null)[]
+  /** The filter that selects a named place and everything in it, by field; null if the name is unknown. */
+  readonly findFilter: (name: string) => ReadonlyMap<string, string> | null
 }
 
 type UnnamedField = Omit<Field, 'name'>

@@ -18,6 +18,7 @@ import {
   text,
   uri,
 } from './define.ts'
+import { findFilter, findPaths, identifyPlace, mayContainOthers, PLACE_FIELDS } from './outbreak-places.ts'
 import { outbreakRules } from './outbreak-rules.ts'
 import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
 import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from './vocabulary.ts'
@@ -57,6 +58,15 @@ const INT4_MAX = 2_147_483_647
 /** A rule allows negative counts only as corrections of new counts. */
 const count = (description: string) =>
   qualified(integer(description, { minimum: -INT4_MAX, maximum: INT4_MAX }), 'count_qualifier')
+
+/** A digest of what identifies a series. A place that has a code or an id keeps its series when it is renamed. */
+function identifySeries(values: readonly FieldValue[]): string {
+  const byField = new Map(SERIES_FIELDS.map((field, i) => [field, values[i] ?? null]))
+  const place = identifyPlace((name) => byField.get(name))
+  const identity = SERIES_FIELDS.map((field) => place.get(field) ?? (place.has(field) ? null : byField.get(field)))
+  return hash('sha256', JSON.stringify(identity)).slice(0, 16)
+}
+
 const fromCountry = (compute: (countryCode: string) => string | null) => ({
   from: ['country_code'],
   compute: ([country]: readonly FieldValue[]) => (typeof country === 'string' ? compute(country) : null),
@@ -80,17 +90,27 @@ export const hedOutbreaks = defineDataset({
     reported: 'date_report',
     counts: ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'],
     breakFlag: 'series_break',
-    strata: [
-      'location_granularity',
-      'case_status',
-      'count_kind',
-      'host',
-      'date_type',
-      'age_group',
-      'sex',
-      'population',
-      'composite',
-    ],
+    report: 'source_report',
+    source: 'source_name',
+    qualifier: 'count_qualifier',
+    fields: SERIES_FIELDS,
+    comparison: {
+      separate: [
+        'location_granularity',
+        'case_status',
+        'count_kind',
+        'source_name',
+        'date_type',
+        'composite',
+        'location_type',
+      ],
+      addable: ['event', 'pathogen', 'disease', 'host'],
+      parts: ['age_group', 'sex', 'population'],
+    },
+    place: {
+      ...{ level: 'location_granularity', fields: PLACE_FIELDS, identify: identifyPlace },
+      ...{ mayContainOthers, findPaths, findFilter },
+    },
   },
   periods: [
     { name: 'date', description: 'the period the counts cover', first: 'date_low', last: 'date_high' },
@@ -193,7 +213,7 @@ export const hedOutbreaks = defineDataset({
         text(
           'Identifies a series of comparable counts: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source.',
         ),
-        { from: SERIES_FIELDS, compute: (values) => hash('sha256', JSON.stringify(values)).slice(0, 16) },
+        { from: SERIES_FIELDS, compute: identifySeries },
       ),
       'unbounded',
     ),

@@ -1,6 +1,6 @@
-// Days, ISO weeks (Monday to Sunday), epidemiological weeks of the MMWR (Sunday to Saturday) and months. Pure.
+// Days, ISO weeks (Monday to Sunday), epidemiological weeks of the MMWR (Sunday to Saturday), months and years. Pure.
 // A day is the number of days since 1970-01-01, so no function depends on a time zone.
-export const INTERVALS = ['day', 'isoweek', 'epiweek', 'month'] as const
+export const INTERVALS = ['day', 'isoweek', 'epiweek', 'month', 'year'] as const
 export type Interval = (typeof INTERVALS)[number]
 
 /** A range of days, including both ends. */
@@ -30,6 +30,8 @@ export function periodOf(interval: Interval, day: number): Period {
       return weekOf(day, SUNDAY, 'EW')
     case 'month':
       return monthOf(day)
+    case 'year':
+      return yearOf(day)
   }
 }
 
@@ -45,6 +47,11 @@ function monthOf(day: number): Period {
   const name = formatDay(day).slice(0, 7)
   const first = firstOfMonth(day)
   return { name, first, last: firstOfMonth(first + MAX_MONTH_DAYS) - 1 }
+}
+
+function yearOf(day: number): Period {
+  const name = formatDay(day).slice(0, 4)
+  return { name, first: parseDay(`${name}-01-01`), last: parseDay(`${name}-12-31`) }
 }
 
 const firstOfMonth = (day: number) => parseDay(`${formatDay(day).slice(0, 7)}-01`)

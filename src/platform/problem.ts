@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 export const problems = {
   invalid_request: [400, 'The request is malformed.'],
   invalid_parameter: [400, 'A parameter has an invalid value.'],
+  not_comparable: [400, 'The counts must not be added up.'],
   unknown_parameter: [400, 'A parameter is unknown.'],
   repeated_parameter: [400, 'A parameter was given more than once.'],
   not_authenticated: [401, 'An access token is required.'],
@@ -32,6 +33,8 @@ export type ProblemCode = keyof typeof problems
 interface ProblemOptions {
   /** The query parameter with the error. */
   parameter?: string
+  /** Further members of the response body, for programs. */
+  members?: Record<string, unknown>
   headers?: Record<string, string>
   cause?: unknown
 }
@@ -39,13 +42,19 @@ interface ProblemOptions {
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly parameter: string | undefined
+  readonly members: Record<string, unknown>
   readonly headers: Record<string, string>
 
-  constructor(code: ProblemCode, detail: string, { parameter, headers = {}, cause }: ProblemOptions = {}) {
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    { parameter, members = {}, headers = {}, cause }: ProblemOptions = {},
+  ) {
     super(detail, { cause })
     this.name = 'Problem'
     this.code = code
     this.parameter = parameter
+    this.members = members
     const transient = code === 'unavailable' || code === 'overloaded'
     this.headers = transient ? { 'retry-after': '1', ...headers } : headers
   }
@@ -63,6 +72,7 @@ export class Problem extends Error {
       detail: this.message,
       code: this.code,
       ...(this.parameter === undefined ? {} : { parameter: this.parameter }),
+      ...this.members,
       request_id: requestId,
     }
   }

@@ -138,13 +138,3 @@ export function omitFilter(filters: Filters, field: string): Filters {
   values.delete(field)
   return { ...filters, values }
 }
-
-/**
- * The strata that the filters do not restrict to one value: counts that differ in them must not be added up. A filter on
- * one series restricts all of them. Nullable fields are left out: no filter selects null, so a client could not comply.
- */
-export function mixedFields({ series, content }: Dataset, { values }: Filters): string[] {
-  if (series === undefined || values.get(series.id)?.length === 1) return []
-  const nullable = new Set(content.filter((field) => field.nullable).map(({ name }) => name))
-  return series.strata.filter((name) => !nullable.has(name) && values.get(name)?.length !== 1)
-}

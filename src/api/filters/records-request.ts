@@ -1,10 +1,9 @@
-// Parses the part of a request for records that v1 and v2 have in common: filters, fields and mixed strata.
+// Parses the part of a request for records that v1 and v2 have in common: filters and fields.
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { parseFields, pickFields, requireField } from './fields.ts'
-import { checkUpdatedSince, type Filters, mixedFields, parseFilters, serialiseFilters } from './filters.ts'
+import { checkUpdatedSince, type Filters, parseFilters, serialiseFilters } from './filters.ts'
 import { type FilterQuery, readTotal } from './run-filter-queries.ts'
 
 /** The parameters that v1 and v2 have in common. Filters are present by their names. */
@@ -29,14 +28,11 @@ export interface RecordsRequest {
   readonly variant: string
   /** Reduces a record to the selected fields. */
   readonly pick: (body: string) => string
-  readonly headers: Record<string, string>
 }
 
 export function parseRecordsRequest(dataset: Dataset, query: RecordsQuery): RecordsRequest {
   const filters = parseFilters(dataset, query)
   const fields = query.fields === undefined ? null : parseFields(dataset, query.fields)
-  const mixed = mixedFields(dataset, filters)
-  if (query.strict === true && mixed.length > 0) throw mixedProblem('strict', mixed)
   const canonicalFilters = serialiseFilters(filters)
   return {
     filters,
@@ -45,20 +41,8 @@ export function parseRecordsRequest(dataset: Dataset, query: RecordsQuery): Reco
     isUnrestricted: canonicalFilters === '' && fields === null,
     variant: `${canonicalFilters} ${fields?.join() ?? ''}`,
     pick: (body) => (fields === null ? body : pickFields(body, fields)),
-    headers: mixedHeader(mixed),
   }
 }
-
-/** Lists the mixed fields: counts that differ in them must not be added up. */
-export const mixedHeader = (mixed: readonly string[]): Record<string, string> =>
-  mixed.length === 0 ? {} : { 'outbreaks-mixed': mixed.join(', ') }
-
-export const mixedProblem = (parameter: string, mixed: readonly string[]) =>
-  new Problem(
-    'invalid_parameter',
-    `The query mixes values of ${mixed.join(', ')}. Filter each of these fields, or series_id, to one value.`,
-    { parameter },
-  )
 
 export function toFilterQuery(
   dataset: Dataset,

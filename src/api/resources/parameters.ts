@@ -1,7 +1,9 @@
 // The parameters of the data endpoints, declared once for parsing, documentation and types.
 import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
-import { INTERVALS } from '../../methods/calendar.ts'
+import { INTERVALS, type Interval } from '../../methods/calendar.ts'
+import { Problem } from '../../platform/problem.ts'
+import { acrossFields, groupFields, type SeriesDataset, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
 import { REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { CITATION_FORMATS } from './citation-formats.ts'
@@ -51,7 +53,8 @@ const count = Type.Optional(
 const strict = Type.Optional(
   Type.Boolean({
     default: false,
-    description: 'Rejects a query that mixes levels of place, statuses, kinds of count, or composite and raw series.',
+    description:
+      'Rejects a query whose records must not be added up, because they differ in level of place, status, kind of count, source or another field. The response lists the comparable choices.',
   }),
 )
 
@@ -75,21 +78,82 @@ export const facetsQuery = (dataset: Dataset) =>
     release,
     ...filterParameters(dataset),
   })
-export const seriesQuery = (dataset: Dataset) =>
-  Type.Object({
-    interval: Type.Enum([...INTERVALS], {
-      description: 'The length of the periods: days, ISO weeks, epidemiological weeks (MMWR) or months.',
+const interval = Type.Enum([...INTERVALS], {
+  description: 'The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years.',
+})
+
+const listOf = (names: readonly string[], maxItems: number, description: string) =>
+  Type.Optional(Type.Array(Type.Enum([...names]), { maxItems, description }))
+
+/** The parameters of every endpoint that makes numbers from records. */
+const figureParameters = (dataset: SeriesDataset) => ({
+  across: listOf(
+    acrossFields(dataset),
+    acrossFields(dataset).length,
+    'Fields over which counts are added up on purpose, such as all events of a country. May be repeated.',
+  ),
+  release,
+  ...filterParameters(dataset),
+})
+const groupedParameters = (dataset: SeriesDataset) => ({
+  place: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'One place, with everything in it: `world`, a WHO region (`AFR`), a UN region (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were reported are chosen so that none is counted twice.',
     }),
-    mixed: Type.Optional(
-      Type.Enum(['refuse', 'warn'], {
-        default: 'refuse',
-        description:
-          'Whether a query whose records differ in level of place, status, kind of count, host, kind of date, stratum or composite is rejected, or gets a response with a warning.',
+  ),
+  explain: Type.Optional(
+    Type.Boolean({ default: false, description: 'Lists the records behind each number, and the rule for each.' }),
+  ),
+  ...figureParameters(dataset),
+})
+
+export const seriesQuery = (dataset: SeriesDataset) =>
+  Type.Object({
+    interval,
+    group_by: listOf(groupFields(dataset), 1, 'Gives one series for each value of this field, side by side.'),
+    ...groupedParameters(dataset),
+  })
+export const sumsQuery = (dataset: SeriesDataset) =>
+  Type.Object({
+    group_by: listOf(
+      [...groupFields(dataset), ...INTERVALS],
+      2,
+      'One or two fields, or a field and a length of period: a row for each combination of values.',
+    ),
+    sort: Type.Optional(
+      Type.Enum(sortKeys(dataset), {
+        description: 'A number to sort by, with `-` for the largest first. Default: by the values of the groups.',
       }),
     ),
-    release,
-    ...filterParameters(dataset),
+    num: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 20_000, description: 'The maximum number of rows. Default: all.' }),
+    ),
+    ...groupedParameters(dataset),
   })
+export const vintagesQuery = (dataset: SeriesDataset) => {
+  const { release: _release, ...parameters } = figureParameters(dataset)
+  return Type.Object({
+    interval,
+    count: Type.Optional(
+      Type.Enum([...dataset.series.counts], {
+        default: dataset.series.counts[0],
+        description: 'The count to follow.',
+      }),
+    ),
+    from: Type.Optional(reference(`The first release: ${REFERENCE_FORMS}. Default: the oldest that can be read.`)),
+    to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the newest.`)),
+    ...parameters,
+  })
+}
+/** The query string parser validates each parameter that is present, so a missing one is detected here. */
+export function requireInterval(requested: Interval | undefined): Interval {
+  if (requested !== undefined) return requested
+  throw new Problem('invalid_parameter', `interval is required: ${INTERVALS.join(', ')}.`, { parameter: 'interval' })
+}
+
 export const citationQuery = (dataset: Dataset) =>
   Type.Object({
     format: Type.Optional(

@@ -1,6 +1,7 @@
 // The lists of a dataset: event names, records by offset (v1) and records by cursor (v2).
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { rejectMixedRecords } from '../figures/strict-records.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { readFilteredOffset, readFilteredPage } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
@@ -56,7 +57,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       },
     },
     async (request, reply) => {
-      const { offset = 0, num = DEFAULT_NUM, count } = request.query
+      const { offset = 0, num = DEFAULT_NUM, count, strict } = request.query
       const recordsRequest = parseRecordsRequest(dataset, request.query)
       const release = await releases.resolveForOffset(request.query.release, request.caller)
       const filterQuery = toFilterQuery(
@@ -66,7 +67,8 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         recordsRequest.fields,
       )
-      reply.headers({ ...recordsRequest.headers, ...(await countHeader(database, filterQuery, count)) })
+      if (strict === true) await rejectMixedRecords(database, filterQuery)
+      reply.headers(await countHeader(database, filterQuery, count))
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
       return respond(request, reply, {
         release,
@@ -100,7 +102,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       },
     },
     async (request, reply) => {
-      const { page, num = DEFAULT_NUM, count } = request.query
+      const { page, num = DEFAULT_NUM, count, strict } = request.query
       const recordsRequest = parseRecordsRequest(dataset, request.query)
       const walk = recordsRequest.canonicalFilters === '' ? v2Path : `${v2Path}?${recordsRequest.canonicalFilters}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
@@ -112,7 +114,8 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         recordsRequest.fields,
       )
-      reply.headers({ ...recordsRequest.headers, ...(await countHeader(database, filterQuery, count)) })
+      if (strict === true) await rejectMixedRecords(database, filterQuery)
+      reply.headers(await countHeader(database, filterQuery, count))
       const fromId = cursor?.fromId ?? 1
       return respond(request, reply, {
         release,

@@ -30,7 +30,8 @@ export const wastewater = defineDataset({
     reported: 'published',
     counts: ['copies'],
     breakFlag: 'line_break',
-    strata: ['counting'],
+    fields: ['event', 'plant', 'counting'],
+    comparison: { separate: ['counting'], addable: ['event'], parts: [] },
   },
   periods: [{ name: 'sampled', description: 'the days of sampling', first: 'sampled_from', last: 'sampled_to' }],
   content: {

@@ -225,25 +225,4 @@ describe('two releases', () => {
     const unfiltered = parsePage((await get(`${V2}?num=5`)).text).next
     await assertProblem(`${V2}?host=human&page=${unfiltered}`, {}, 400, 'invalid_parameter', 'page')
   })
-
-  test('mixed fields are listed in a header, and strict=true is 400 with them', async () => {
-    const all = 'location_granularity, case_status, count_kind, composite'
-    const unmixed = 'location_granularity=admin1&case_status=confirmed&count_kind=new&composite=false'
-    for (const [query, mixed] of [
-      ['', all],
-      ['count_kind=new', 'location_granularity, case_status, composite'],
-      ['count_kind=new&count_kind=point&case_status=total', 'location_granularity, count_kind, composite'],
-      [unmixed, undefined],
-      ['series_id=0123', undefined],
-      ['series_id=0123&series_id=4567', all],
-    ] as const) {
-      for (const address of [V1, V2]) {
-        assert.equal((await inject(`${address}?${query}`)).headers['outbreaks-mixed'], mixed, query)
-        assert.equal((await inject(`${address}?${query}&strict=false`.replace('?&', '?'))).statusCode, 200)
-        const strict = await inject(`${address}?${query}&strict=true`.replace('?&', '?'))
-        assert.equal(strict.statusCode, mixed === undefined ? 200 : 400)
-        if (mixed !== undefined) assert.equal(strict.json<{ parameter: string }>().parameter, 'strict')
-      }
-    }
-  })
 })

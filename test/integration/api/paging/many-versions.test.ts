@@ -87,7 +87,7 @@ describe(`${CORRECTED.length} of ${RECORDS} records have ${RELEASES} versions ea
     assert.deepEqual([counted.statusCode, counted.headers['outbreaks-count']], [200, '4'], counted.body)
     const facets = JSON.parse((await routes.get(`${HOME}/facets?${filters}`)).text)
     assert.deepEqual(facets.country_code, { values: [{ value: 'FR', records: 4 }], distinct: 1, exact: true })
-    const series = await routes.inject(`${HOME}/series?${filters}&interval=month&mixed=warn`)
+    const series = await routes.inject(`${HOME}/series?${filters}&interval=month&group_by=source_name`)
     assert.equal(series.statusCode, 200, series.body)
   })
 })

@@ -104,7 +104,8 @@ describe('four releases, an hour apart', async () => {
       [`${HOME}/schema`, {}],
       [`${HOME}/citation`, {}],
       [`${HOME}/citation`, { format: 'text' }],
-      [`${HOME}/series`, { interval: 'month', mixed: 'warn' }],
+      [`${HOME}/series`, { interval: 'month', event: 'none' }],
+      [`${HOME}/sums`, { event: 'none' }],
     ] as const) {
       assert.deepEqual(await read(address, { ...query, release: 'latest' }), [4, undefined], address)
       assert.deepEqual(await read(address, { ...query, release: 2 }), [2, 4], address)

@@ -1,11 +1,11 @@
-// Events, facets, the schema, counts over time and citations of small releases.
+// Events, facets, the schema and citations of small releases.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 
-const { get, getPage, inject, publish, refresh, walk, assertProblem } = await openRoutes()
+const { get, getPage, inject, publish, refresh, walk } = await openRoutes()
 
 const row = (key: string, more: Partial<Row>): Row => ({ key, source_name: 'Ministry', count_kind: 'new', ...more })
 const first: Row[] = [
@@ -38,9 +38,6 @@ before(async () => {
   await publish(second)
   await refresh()
 })
-
-/** The counts that none of these records has. */
-const unknown = { hospitalised: null, recovered: null, tested: null }
 
 const read = async (address: string) => JSON.parse((await get(address)).text) as Item
 
@@ -154,37 +151,6 @@ test('every record is valid against the schema', async () => {
   const check = Compile(schema as never)
   for (const record of data) assert.ok(check.Check(record))
   assert.ok(!check.Check({ ...data[0], cases: 1.5 }))
-})
-
-describe('series', () => {
-  test('have the counts of one series', async () => {
-    const { data } = await getPage(`${HOME}/outbreaks`, { event: 'A', source_name: 'Ministry', country_code: 'XA' })
-    const body = await read(`${HOME}/series?interval=isoweek&series_id=${String(data[0]?.['series_id'])}`)
-    assert.deepEqual(
-      [body['mixed'], body['records'], body['series'], body['undated'], body['superseded']],
-      [[], 2, 1, 0, 0],
-    )
-    assert.deepEqual(
-      (body['points'] as Item[]).map((point) => [point['period'], point['new'], point['derived'], point['break']]),
-      [
-        ['2020-W10', { cases: 5, deaths: 1, ...unknown }, false, false],
-        ['2020-W11', { cases: 8, deaths: null, ...unknown }, false, false],
-      ],
-    )
-  })
-
-  test('400 if levels, statuses or kinds of count are mixed, and 200 with mixed=warn', async () => {
-    const query = 'event=A&interval=month'
-    const { detail } = await assertProblem(`${HOME}/series?${query}`, {}, 400, 'invalid_parameter', 'mixed')
-    assert.match(detail, /location_granularity, count_kind/)
-    const response = await inject(`${HOME}/series?${query}&mixed=warn`)
-    assert.equal(response.headers['outbreaks-mixed'], 'location_granularity, count_kind')
-    assert.deepEqual(response.json<Item>()['mixed'], ['location_granularity', 'count_kind'])
-  })
-
-  test('without matching records have no points', async () => {
-    assert.deepEqual((await read(`${HOME}/series?interval=day&event=Z`))['points'], [])
-  })
 })
 
 describe('a citation', () => {

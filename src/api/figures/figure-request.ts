@@ -1,0 +1,121 @@
+// Parses the part of a request for figures that /series, /sums and /vintages have in common: the filters of whole series,
+// the days, the groups, the fields to add across, and a place to cover. Pure.
+import type { Dataset, Field, Series } from '../../datasets/define.ts'
+import { parseDay } from '../../methods/calendar.ts'
+import type { Window } from '../../methods/figures.ts'
+import { Problem } from '../../platform/problem.ts'
+import { type Filters, filterFields, parseFilters, serialiseFilters } from '../filters/filters.ts'
+
+/** A dataset whose records form series. */
+export type SeriesDataset = Dataset & { readonly series: Series }
+
+export const hasSeries = (dataset: Dataset): dataset is SeriesDataset => dataset.series !== undefined
+
+export interface FigureQuery {
+  readonly group_by?: readonly string[]
+  readonly across?: readonly string[]
+  readonly place?: string
+  readonly explain?: boolean
+  readonly [filter: string]: unknown
+}
+
+export interface FigureRequest {
+  /** The filters without the days: the reports before the first day are needed too. */
+  readonly filters: Filters
+  readonly window: Window
+  readonly groupBy: readonly string[]
+  readonly across: readonly string[]
+  /** The place to cover; null to add up the places of one level. */
+  readonly place: string | null
+  readonly explain: boolean
+  /** Everything above as text. */
+  readonly variant: string
+}
+
+/** The fields by which figures can be grouped, besides periods. */
+export function groupFields({ fields, series }: SeriesDataset): string[] {
+  const members = new Set(series.fields)
+  const derived = fields.filter((field) => field.filterCardinality !== undefined && isDerivedFrom(field, members))
+  const names = [...series.fields, ...derived.map(({ name }) => name).filter((name) => name !== series.id)]
+  return series.place === undefined ? names : ['place', ...names]
+}
+
+const isDerivedFrom = ({ derive }: Field, members: ReadonlySet<string>) =>
+  derive?.from.every((name) => members.has(name)) ?? false
+
+/** The fields that may be added across on request. */
+export const acrossFields = ({ series: { comparison } }: SeriesDataset): string[] => [
+  ...comparison.addable,
+  ...comparison.parts,
+]
+
+/** The numbers by which rows can be sorted: `new_cases`, or `-new_cases` for the largest first. */
+export const sortKeys = ({ series }: SeriesDataset): string[] =>
+  ['new', 'cumulative', 'point'].flatMap((member) =>
+    series.counts.flatMap((count) => [`${member}_${count}`, `-${member}_${count}`]),
+  )
+
+export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): FigureRequest {
+  const { group_by: groupBy = [], across = [], place = null, explain = false } = query
+  const requested = parseFilters(dataset, query)
+  const days = requested.days.get(dayFilter(dataset)) ?? { from: null, to: null }
+  const restricted = place === null ? requested : restrictToPlace(dataset, requested, place)
+  rejectPartialFilters(dataset, restricted)
+  const sameInBoth = groupBy.find((name) => across.includes(name))
+  if (sameInBoth !== undefined)
+    throw new Problem('invalid_parameter', `${sameInBoth} is in group_by and in across. Choose one.`, {
+      parameter: 'across',
+    })
+  return {
+    filters: { ...restricted, days: new Map() },
+    window: {
+      from: days.from === null ? Number.NEGATIVE_INFINITY : parseDay(days.from),
+      to: days.to === null ? Number.POSITIVE_INFINITY : parseDay(days.to),
+    },
+    ...{ groupBy, across: across.toSorted(), place, explain },
+    variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain].join(' '),
+  }
+}
+
+/** The filter on the days that counts cover. */
+const dayFilter = ({ periods, series }: SeriesDataset) =>
+  periods.find(({ last }) => last === series.day)?.name ?? series.day
+
+/** Rejects a filter that could take single reports out of a series: differences would then be wrong. */
+function rejectPartialFilters(dataset: SeriesDataset, filters: Filters): void {
+  const { series, fields } = dataset
+  const members = new Set([...series.fields, series.id])
+  const isWhole = (name: string) =>
+    members.has(name) || fields.some((field) => field.name === name && isDerivedFrom(field, members))
+  const partial =
+    [...filters.values.keys()].find((name) => !isWhole(name)) ??
+    [...filters.days.keys()].filter((name) => name !== dayFilter(dataset)).map((name) => `${name}_from`)[0] ??
+    (filters.updatedSince === null ? undefined : 'updated_since_release')
+  if (partial === undefined) return
+  const allowed = filterFields(dataset).filter(({ name }) => isWhole(name))
+  throw new Problem(
+    'invalid_parameter',
+    `${partial} could take single reports out of a series, so figures do not have it. Their filters are ${allowed.map(({ name }) => name).join(', ')}, ${dayFilter(dataset)}_from and ${dayFilter(dataset)}_to.`,
+    { parameter: partial },
+  )
+}
+
+/** Adds the filter that selects a place and everything in it. */
+function restrictToPlace({ series }: SeriesDataset, filters: Filters, place: string): Filters {
+  const filter = series.place?.findFilter(place) ?? null
+  if (filter === null)
+    throw new Problem(
+      'invalid_parameter',
+      'place must be world, a WHO region such as AFR, a UN region such as Western Africa, a country code such as US, or an ISO 3166-2 code such as US-CO.',
+      { parameter: 'place' },
+    )
+  const repeated = [...filter.keys()].find((name) => filters.values.has(name))
+  if (repeated !== undefined)
+    throw new Problem('invalid_parameter', `place and ${repeated} exclude each other. Choose one.`, {
+      parameter: 'place',
+    })
+  return {
+    ...filters,
+    values: new Map([...filters.values, ...[...filter].map(([name, value]) => [name, [value]] as const)]),
+  }
+}

@@ -1,0 +1,16 @@
+// `strict=true` on a list of records: refuses records whose counts must not be added up.
+import type { Database } from '../../platform/postgres/database.ts'
+import type { FilterQuery } from '../filters/run-filter-queries.ts'
+import { hasSeries } from './figure-request.ts'
+import { rejectMixtures } from './group-figures.ts'
+import { readSeries } from './read-series.ts'
+
+const ALL_DAYS = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+
+/** Judges all matching records, not only those of the page. */
+export async function rejectMixedRecords(database: Database, query: FilterQuery): Promise<void> {
+  const { dataset } = query
+  if (!hasSeries(dataset)) return
+  const series = await readSeries(database, { ...query, dataset })
+  rejectMixtures(dataset, [series], { window: ALL_DAYS, groupBy: [], across: [], place: null })
+}

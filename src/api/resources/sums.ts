@@ -1,0 +1,136 @@
+// Totals of comparable counts by the values of one or two fields.
+import { Type } from 'typebox'
+import { INTERVALS, type Interval, periodOf } from '../../methods/calendar.ts'
+import type { Figure } from '../../methods/figures.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { Problem } from '../../platform/problem.ts'
+import {
+  coverSchema,
+  figureSchema,
+  formatCover,
+  formatFigure,
+  formatGroup,
+  formatTotals,
+  groupSchema,
+  totalsSchema,
+} from '../figures/figure-json.ts'
+import { type FigureQuery, hasSeries, parseFigureRequest, type SeriesDataset } from '../figures/figure-request.ts'
+import { computeGroups, type FigureGroup } from '../figures/group-figures.ts'
+import { readSeries } from '../figures/read-series.ts'
+import { toFilterQuery } from '../filters/records-request.ts'
+import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { createResponder } from '../response/responder.ts'
+import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { sumsQuery } from './parameters.ts'
+import type { ResourceOptions } from './resource-options.ts'
+
+interface SumRow {
+  readonly group: FigureGroup
+  readonly figure: Figure
+}
+
+const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
+
+export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
+  const { dataset, database } = routes
+  if (!hasSeries(dataset)) return
+  const { series } = dataset
+  const releases = createReleaseResolver(routes)
+  const respond = createResponder(routes)
+
+  app.get<{ Querystring: FigureQuery & { release?: string; sort?: string; num?: number } }>(
+    `/v2/${dataset.name}/sums`,
+    {
+      schema: {
+        tags: ['Data'],
+        summary: 'Add up counts by group',
+        description:
+          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`.',
+        querystring: sumsQuery(dataset),
+        response: { 200: okResponse(sumsSchema(dataset), 'A row for each group.'), ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const { group_by: requested = [], sort, num } = request.query
+      const interval = chooseInterval(requested)
+      const figureRequest = parseFigureRequest(dataset, {
+        ...request.query,
+        group_by: requested.filter((name) => name !== interval),
+      })
+      const { place, explain, across } = figureRequest
+      const release = await releases.resolveParameter('release', request.query.release)
+      const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
+      return respond(request, reply, {
+        release,
+        variant: [requested, sort, num, figureRequest.variant].join(' '),
+        async render() {
+          const all = await readSeries(database, { ...filterQuery, dataset })
+          const groups = computeGroups(
+            dataset,
+            all,
+            figureRequest,
+            interval === undefined ? null : (day) => periodOf(interval, day),
+          )
+          const rows = groups.flatMap((group) => group.figures.map((figure): SumRow => ({ group, figure })))
+          if (requested[0] === interval && interval !== undefined)
+            rows.sort((a, b) => a.figure.period.first - b.figure.period.first)
+          if (sort !== undefined) rows.sort((a, b) => compareNumbers(dataset, sort, a, b))
+          const formatRow = ({ group, figure }: SumRow) => ({
+            group: {
+              ...formatGroup(group),
+              ...(interval === undefined ? {} : { [interval]: figure.period.name }),
+            },
+            ...formatFigure(series, figure),
+          })
+          const covers =
+            place === null
+              ? {}
+              : { covers: groups.map((group) => ({ group: formatGroup(group), ...formatCover(place, group) })) }
+          return [
+            JSON.stringify({
+              ...{ group_by: requested, across },
+              ...formatTotals(groups, explain),
+              groups: rows.length,
+              ...covers,
+              data: rows.slice(0, num).map(formatRow),
+            }),
+          ]
+        },
+      })
+    },
+  )
+}
+
+/** The length of period among the groups. Two would split the days twice. */
+function chooseInterval(groupBy: readonly string[]): Interval | undefined {
+  const [interval, second] = groupBy.filter(isInterval)
+  if (second === undefined) return interval
+  throw new Problem('invalid_parameter', `group_by has two lengths of period, ${interval} and ${second}. Choose one.`, {
+    parameter: 'group_by',
+  })
+}
+
+/** A number that is unknown is last in both directions. */
+function compareNumbers({ series }: SeriesDataset, sort: string, a: SumRow, b: SumRow): number {
+  const direction = sort.startsWith('-') ? -1 : 1
+  const [member = '', count = ''] = sort.replace('-', '').split('_')
+  const valueOf = ({ figure }: SumRow) =>
+    figure[member as 'new' | 'cumulative' | 'point'][series.counts.indexOf(count)] ?? null
+  const [left, right] = [valueOf(a), valueOf(b)]
+  if (left === null || right === null) return Number(left === null) - Number(right === null)
+  return direction * (left - right)
+}
+
+const sumsSchema = ({ series }: SeriesDataset) =>
+  Type.Object({
+    group_by: Type.Array(Type.String()),
+    across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
+    ...totalsSchema,
+    groups: Type.Integer({ minimum: 0, description: 'The number of rows, also of those that `num` leaves out.' }),
+    covers: Type.Optional(
+      Type.Array(Type.Intersect([Type.Object({ group: groupSchema }), coverSchema]), {
+        description: 'With `place`: what each group is made of.',
+      }),
+    ),
+    data: Type.Array(Type.Object({ group: groupSchema, ...figureSchema(series) })),
+  })

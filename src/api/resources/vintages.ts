@@ -1,0 +1,120 @@
+// One series in every release: how its numbers were revised. A long table for reporting triangles.
+import { Type } from 'typebox'
+import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import type { HttpServer } from '../../platform/http/http-server.ts'
+import { Problem } from '../../platform/problem.ts'
+import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { countOrNullSchema } from '../figures/figure-json.ts'
+import { type FigureQuery, hasSeries, parseFigureRequest } from '../figures/figure-request.ts'
+import { computeGroups } from '../figures/group-figures.ts'
+import { readSeries } from '../figures/read-series.ts'
+import { toFilterQuery } from '../filters/records-request.ts'
+import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { createResponder, identifyRelease } from '../response/responder.ts'
+import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { requireInterval, vintagesQuery } from './parameters.ts'
+import type { ResourceOptions } from './resource-options.ts'
+
+/** Each release is a query of its own. */
+const MAX_RELEASES = 50
+
+export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
+  const { dataset, database } = routes
+  if (!hasSeries(dataset)) return
+  const { series } = dataset
+  const releases = createReleaseResolver(routes)
+  const respond = createResponder(routes)
+
+  app.get<{
+    Querystring: FigureQuery & { interval?: Interval; count?: string; from?: string; to?: string }
+  }>(
+    `/v2/${dataset.name}/vintages`,
+    {
+      schema: {
+        tags: ['Data'],
+        summary: 'Follow a number through the releases',
+        description: `One count of a series by interval and release: a row for each interval in each release, at most ${MAX_RELEASES} releases. The numbers are those of \`/series\` in that release. \`Outbreaks-Release\` is the release of \`to\`.`,
+        querystring: vintagesQuery(dataset),
+        response: { 200: okResponse(vintagesSchema, 'The rows, by release and day.'), ...errorResponses },
+      },
+    },
+    async (request, reply) => {
+      const interval = requireInterval(request.query.interval)
+      const { count = series.counts[0] } = request.query
+      const figureRequest = parseFigureRequest(dataset, request.query)
+      const to = await releases.resolveParameter('to', request.query.to)
+      const from =
+        request.query.from === undefined
+          ? (releases.oldestUnpruned() ?? to)
+          : await releases.resolveParameter('from', request.query.from)
+      const vintages = selectReleases(releases.list(), from, to)
+      const queries = vintages.map((release) => toFilterQuery(dataset, releases.list(), figureRequest.filters, release))
+      const index = series.counts.findIndex((name) => name === count)
+      return respond(request, reply, {
+        release: to,
+        variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
+        async render() {
+          const rows: unknown[] = []
+          for (const query of queries) {
+            const { number, publishedAt } = query.release
+            const all = await readSeries(database, { ...query, dataset })
+            const groups = computeGroups(dataset, all, figureRequest, (day) => periodOf(interval, day))
+            for (const figure of groups.flatMap((group) => group.figures)) {
+              rows.push({
+                release: number,
+                report_date: publishedAt.toISOString().slice(0, 10),
+                period: figure.period.name,
+                reference_date: formatDay(figure.period.last),
+                records: figure.records,
+                new: figure.new[index] ?? null,
+                cumulative: figure.cumulative[index] ?? null,
+                point: figure.point[index] ?? null,
+                revision: figure.revision,
+              })
+            }
+          }
+          return [JSON.stringify({ interval, count, across: figureRequest.across, data: rows })]
+        },
+      })
+    },
+  )
+}
+
+function selectReleases(
+  all: readonly PublishedRelease[],
+  from: PublishedRelease,
+  to: PublishedRelease,
+): PublishedRelease[] {
+  if (from.number > to.number)
+    throw new Problem('invalid_parameter', `from (release ${from.number}) is later than to (release ${to.number}).`, {
+      parameter: 'from',
+    })
+  const selected = all.filter(
+    ({ number, prunedAt }) => number >= from.number && number <= to.number && prunedAt === null,
+  )
+  if (selected.length <= MAX_RELEASES) return selected
+  throw new Problem(
+    'invalid_parameter',
+    `There are ${selected.length} releases from ${from.number} to ${to.number}. One request reads at most ${MAX_RELEASES}: set from and to.`,
+    { parameter: 'from' },
+  )
+}
+
+const vintagesSchema = Type.Object({
+  interval: Type.String(),
+  count: Type.String(),
+  across: Type.Array(Type.String()),
+  data: Type.Array(
+    Type.Object({
+      release: Type.Integer({ minimum: 1 }),
+      report_date: Type.String({ format: 'date', description: 'The day on which the release was published, UTC.' }),
+      period: Type.String(),
+      reference_date: Type.String({ format: 'date', description: 'The last day of the interval.' }),
+      records: Type.Integer({ minimum: 1 }),
+      new: countOrNullSchema,
+      cumulative: countOrNullSchema,
+      point: countOrNullSchema,
+      revision: Type.Boolean(),
+    }),
+  ),
+})

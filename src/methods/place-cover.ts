@@ -1,0 +1,57 @@
+// Chooses places that cover a larger place without overlap: a place with counts of its own, or else the places within it.
+// docs/methods.md, section 8. Pure.
+
+interface PlacedSeries {
+  /** The position in the tree of places, from the top; null if it has none. */
+  readonly path: readonly string[] | null
+  /** Whether the series has a report in the range of the question. */
+  readonly reports: boolean
+}
+
+interface Node<Item> {
+  readonly items: Item[]
+  readonly children: Map<string, Node<Item>>
+}
+
+const createNode = <Item>(): Node<Item> => ({ items: [], children: new Map() })
+
+export interface Cover<Item> {
+  readonly taken: readonly Item[]
+  /** Series of places that other places cover. */
+  readonly covered: readonly Item[]
+  /** Series that have no position in the tree. */
+  readonly unplaced: readonly Item[]
+}
+
+export function chooseCover<Item extends PlacedSeries>(series: readonly Item[]): Cover<Item> {
+  const root = createNode<Item>()
+  const unplaced: Item[] = []
+  for (const one of series) {
+    if (one.path === null) unplaced.push(one)
+    else findNode(root, one.path).items.push(one)
+  }
+  const taken = new Set<Item>()
+  const visit = (node: Node<Item>): void => {
+    const { items, children } = node
+    // A place that is silent in the range still counts with what it reported before, unless places within it report.
+    const isTaken = items.length > 0 && (items.some(({ reports }) => reports) || !reportsWithin(node))
+    if (isTaken) for (const item of items) taken.add(item)
+    else for (const child of children.values()) visit(child)
+  }
+  visit(root)
+  const placed = series.filter(({ path }) => path !== null)
+  return { taken: [...taken], covered: placed.filter((one) => !taken.has(one)), unplaced }
+}
+
+const reportsWithin = <Item extends PlacedSeries>({ children }: Node<Item>): boolean =>
+  [...children.values()].some((child) => child.items.some(({ reports }) => reports) || reportsWithin(child))
+
+function findNode<Item>(root: Node<Item>, path: readonly string[]): Node<Item> {
+  let node = root
+  for (const step of path) {
+    const child = node.children.get(step) ?? createNode<Item>()
+    node.children.set(step, child)
+    node = child
+  }
+  return node
+}
