@@ -125,86 +125,6 @@ begin
 end $$;
 
 --
--- Name: sum_hed_outbreak_series(text[]); Type: FUNCTION; Schema: public; Owner: -
---
-
-CREATE FUNCTION public.sum_hed_outbreak_series(touched text[]) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
-begin
-  delete from public.hed_outbreak_series where series_id = any(touched);
-  insert into public.hed_outbreak_series
-  select series_id, event, pathogen, country_code, source_name, location_granularity, case_status,
-    count(*), max(last_release), min(coalesce(date_low, date_high)), max(coalesce(date_high, date_low)),
-    max(cases) filter (where count_kind = 'cumulative'), max(deaths) filter (where count_kind = 'cumulative'),
-    sum(cases) filter (where count_kind = 'new'), sum(deaths) filter (where count_kind = 'new')
-  from public.hed_outbreak_version where to_release = 2147483647 and series_id = any(touched)
-  group by series_id, event, pathogen, country_code, source_name, location_granularity, case_status;
-end $$;
-
---
--- Name: summarise_hed_outbreak_events(); Type: FUNCTION; Schema: public; Owner: -
---
-
-CREATE FUNCTION public.summarise_hed_outbreak_events() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    SET work_mem TO '64MB'
-    AS $$
-declare
-  open constant integer := 2147483647;
-  touched_series text[];
-  touched text[];
-begin
-  if tg_relid <> 'public.release'::regclass then
-    raise exception 'this trigger belongs to another table';
-  end if;
-  select array_agg(series_id), array_agg(distinct event) into touched_series, touched
-  from (
-    select distinct series_id, event from public.hed_outbreak_version
-    where from_release = new.number or (to_release = new.number and to_release < open)
-  ) as changed;
-  perform public.sum_hed_outbreak_series(touched_series);
-  update public.hed_outbreak_event set to_release = new.number where to_release = open and event = any(touched);
-  insert into public.hed_outbreak_event (event, from_release, body)
-  with grouped as materialized (
-    -- Counts are told by level of place, status and source: across those they would be counted twice.
-    select event, pathogen, country_code, source_name, location_granularity, case_status,
-      sum(records) as records, max(last_release) as last_release, min(first_day) as first_day, max(last_day) as last_day,
-      max(largest_cases) as largest_cases, max(largest_deaths) as largest_deaths,
-      sum(new_cases) as new_cases, sum(new_deaths) as new_deaths
-    from public.hed_outbreak_series where event = any(touched)
-    group by event, pathogen, country_code, source_name, location_granularity, case_status
-  ), told as (
-    select event, location_granularity, case_status, max(largest_cases) as largest_cases,
-      max(largest_deaths) as largest_deaths, sum(new_cases) as new_cases, sum(new_deaths) as new_deaths
-    from grouped group by event, location_granularity, case_status, source_name
-  ), counted as (
-    select event, json_agg(json_build_object(
-      'location_granularity', location_granularity, 'case_status', case_status,
-      'largest_cumulative_cases', largest_cases, 'largest_cumulative_deaths', largest_deaths,
-      'new_cases', new_cases, 'new_deaths', new_deaths) order by location_granularity, case_status) as counts
-    from (
-      select event, location_granularity, case_status, max(largest_cases) as largest_cases,
-        max(largest_deaths) as largest_deaths, max(new_cases) as new_cases, max(new_deaths) as new_deaths
-      from told group by event, location_granularity, case_status
-    ) as best group by event
-  ), whole as (
-    select event, sum(records) as records,
-      json_agg(distinct pathogen) as pathogens, json_agg(distinct country_code) as country_codes,
-      json_agg(distinct source_name) as sources,
-      min(first_day) as first_day, max(last_day) as last_day, max(last_release) as last_release
-    from grouped group by event
-  )
-  select event, new.number, json_build_object(
-    'event', event, 'records', records, 'pathogens', pathogens, 'country_codes', country_codes, 'sources', sources,
-    'first_day', first_day, 'last_day', last_day, 'last_release', last_release, 'counts', counts)
-  from whole join counted using (event);
-  return null;
-end $$;
-
---
 -- Name: suspend_indexes(text); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -355,19 +275,8 @@ CREATE TABLE public.hed_outbreak_key (
 CREATE TABLE public.hed_outbreak_series (
     series_id text NOT NULL,
     event text NOT NULL,
-    pathogen text NOT NULL,
-    country_code text NOT NULL,
-    source_name text NOT NULL,
-    location_granularity text NOT NULL,
-    case_status text NOT NULL,
-    records bigint NOT NULL,
     last_release integer NOT NULL,
-    first_day date,
-    last_day date,
-    largest_cases integer,
-    largest_deaths integer,
-    new_cases bigint,
-    new_deaths bigint
+    summary jsonb NOT NULL
 );
 
 --
@@ -647,6 +556,13 @@ ALTER TABLE ONLY public.hed_outbreak_key
     ADD CONSTRAINT hed_outbreak_key_pkey PRIMARY KEY (key);
 
 --
+-- Name: hed_outbreak_series hed_outbreak_series_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_series
+    ADD CONSTRAINT hed_outbreak_series_pkey PRIMARY KEY (series_id);
+
+--
 -- Name: hed_outbreak_version hed_outbreak_version_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -718,12 +634,6 @@ CREATE UNIQUE INDEX hed_outbreak_open_version ON public.hed_outbreak_version USI
 --
 
 CREATE INDEX hed_outbreak_series_event ON public.hed_outbreak_series USING btree (event);
-
---
--- Name: hed_outbreak_series_id; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_series_id ON public.hed_outbreak_series USING btree (series_id);
 
 --
 -- Name: hed_outbreak_version_al1_code; Type: INDEX; Schema: public; Owner: -
@@ -816,12 +726,6 @@ CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.signing_ke
 CREATE CONSTRAINT TRIGGER restore_index AFTER INSERT ON public.suspended_index DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.restore_index();
 
 --
--- Name: release summarise_events; Type: TRIGGER; Schema: public; Owner: -
---
-
-CREATE CONSTRAINT TRIGGER summarise_events AFTER INSERT ON public.release DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.dataset = 'hed-outbreaks'::text)) EXECUTE FUNCTION public.summarise_hed_outbreak_events();
-
---
 -- Name: client_secret client_secret_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -912,18 +816,6 @@ GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) T
 REVOKE ALL ON FUNCTION public.restore_index() FROM PUBLIC;
 
 --
--- Name: FUNCTION sum_hed_outbreak_series(touched text[]); Type: ACL; Schema: public; Owner: -
---
-
-REVOKE ALL ON FUNCTION public.sum_hed_outbreak_series(touched text[]) FROM PUBLIC;
-
---
--- Name: FUNCTION summarise_hed_outbreak_events(); Type: ACL; Schema: public; Owner: -
---
-
-REVOKE ALL ON FUNCTION public.summarise_hed_outbreak_events() FROM PUBLIC;
-
---
 -- Name: FUNCTION suspend_indexes(of_dataset text); Type: ACL; Schema: public; Owner: -
 --
 
@@ -1010,6 +902,12 @@ GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_facet TO outbreaks_operato
 
 GRANT SELECT ON TABLE public.hed_outbreak_key TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.hed_outbreak_key TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_series; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.hed_outbreak_series TO outbreaks_operator;
 
 --
 -- Name: TABLE hed_outbreak_version; Type: ACL; Schema: public; Owner: -

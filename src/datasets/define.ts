@@ -84,7 +84,7 @@ export interface Dataset {
   readonly rules: readonly Rule[]
   readonly series?: Series
   readonly periods: readonly Period[]
-  /** True if a migration of the dataset fills {table}_event with a summary of each event. */
+  /** True if the dataset has the tables {table}_series and {table}_event: publishing writes a summary of each event. */
   readonly summarisesEvents: boolean
 }
 
@@ -129,7 +129,7 @@ export interface Comparison {
 type ValueOf = (name: string) => FieldValue | undefined
 
 /** How the place of a record is read from its fields. */
-export interface Place {
+interface Place {
   readonly level: string
   readonly fields: readonly string[]
   /** The values that identify the place; other fields of the place are null. */

@@ -27,11 +27,11 @@ export interface Extent {
   readonly firstDay: number | null
   readonly lastDay: number | null
 }
-export interface MixedField {
+interface MixedField {
   readonly field: string
   readonly values: readonly (Extent & { readonly value: FieldValue })[]
 }
-export interface Choice extends Extent {
+interface Choice extends Extent {
   readonly values: ReadonlyMap<string, FieldValue>
 }
 export interface Mixture {

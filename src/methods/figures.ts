@@ -78,13 +78,13 @@ export interface Window {
 
 export const isWithin = ({ from, to }: Window, day: number): boolean => day >= from && day <= to
 
-export interface Completeness {
+interface Completeness {
   readonly placesKnown: number
   readonly placesReporting: number
   readonly share: number | null
 }
 
-export interface Explanation {
+interface Explanation {
   readonly id: number
   /** By count; null if the record does not have the count. */
   readonly rules: readonly (Rule | 'covered' | null)[]

@@ -25,9 +25,6 @@ const COUNTED_FROM: Readonly<Record<string, 'event' | 'period'>> = {
   period_to_date: 'period',
 }
 
-/** The kinds of count that must not decrease. */
-export const CUMULATIVE_KINDS: readonly string[] = Object.keys(COUNTED_FROM)
-
 const isCumulative = ({ kind }: Pick<SeriesRecord, 'kind'>): boolean => kind in COUNTED_FROM
 
 /** Records with the same key are compared. A record with null is not compared. */

@@ -3,6 +3,7 @@
 import pg, { type PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
+import { hasSeries, type SeriesDataset } from '../methods/record-series.ts'
 import type { Progress } from '../platform/cli/progress.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -26,7 +27,9 @@ import { addCheckpoints, digestChunks, findChunks, rewriteChunks } from './write
 import { createComparison, type NamedRow } from './write/compare.ts'
 import { countFacets } from './write/count-facets.ts'
 import { type LatestRelease, lockLatestRelease, nextContract } from './write/latest-release.ts'
-import { markBreaks } from './write/mark-breaks.ts'
+import { createBreakMarker } from './write/mark-breaks.ts'
+import { createEventSummaries, hasNoSums } from './write/summarise-events.ts'
+import { readTouchedSeries } from './write/touched-series.ts'
 import { closeVersions, createVersionWriter } from './write/versions.ts'
 
 export interface PublishedSummary {
@@ -213,15 +216,14 @@ export async function publishDraft(
     counts.withdrawn += ids.length
   }
   findings.throwIfErrors()
-  progress('comparing series', 0, null)
-  for (const id of await markBreaks(client, dataset, release, findings)) {
-    changedChunks.add(chunkOf(id))
-    counts.corrected += 1
-  }
-
   const records = latest.records + counts.added - counts.withdrawn
   if (changedChunks.size === 0 && latest.number > 0)
     return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }
+  progress('comparing series', 0, null)
+  for (const id of hasSeries(dataset) ? await compareSeries({ client, dataset, release, findings }) : []) {
+    changedChunks.add(chunkOf(id))
+    counts.corrected += 1
+  }
   const { contract, isNew } = nextContract(dataset, latest)
   // From this release on records have other keys, so the text of every chunk changes.
   if (contract.keysSince === release) for (const number of await findChunks(client, dataset)) changedChunks.add(number)
@@ -249,6 +251,27 @@ export async function publishDraft(
       insert into contract (dataset, first_release, fields)
       values (${dataset.name}, ${release}, ${JSON.stringify(contract.fields)})`)
   return { dataset: dataset.name, release, records, ...counts, unchanged: false }
+}
+
+interface SeriesComparison {
+  client: PoolClient
+  dataset: SeriesDataset
+  release: number
+  findings: Findings
+}
+
+/** Marks breaks and sums up series and events. Gives the ids of the records that the release corrects thereby. */
+async function compareSeries({ client, dataset, release, findings }: SeriesComparison): Promise<number[]> {
+  const all = release === 1 || (dataset.summarisesEvents && (await hasNoSums(client, dataset)))
+  const breaks = createBreakMarker(client, dataset, release, findings)
+  const summaries = dataset.summarisesEvents ? await createEventSummaries(client, dataset, release, all) : null
+  for await (const rows of readTouchedSeries(client, dataset, release, all)) {
+    const isCorrected = breaks.add(rows)
+    await summaries?.add(rows, isCorrected)
+  }
+  const corrected = await breaks.end()
+  await summaries?.end()
+  return corrected
 }
 
 async function* mapBatches<From, To>(batches: AsyncIterable<From>, map: (batch: From) => Promise<To>) {

@@ -7,7 +7,7 @@ import type { Counts } from '../../methods/increments.ts'
 import type { FigureGroup } from './group-figures.ts'
 
 /** A value for each count, by its name. */
-export const byCount = <Value>({ counts }: Series, values: readonly Value[]): Record<string, Value> =>
+const byCount = <Value>({ counts }: Series, values: readonly Value[]): Record<string, Value> =>
   Object.fromEntries(counts.map((name, i) => [name, values[i] as Value]))
 
 export function formatFigure(series: Series, figure: Figure) {

@@ -1,15 +1,10 @@
 // Parses the part of a request for figures that /series, /sums and /vintages have in common: the filters of whole series,
 // the days, the groups, the fields to add across, and a place to cover. Pure.
-import type { Dataset, Field, Series } from '../../datasets/define.ts'
 import { parseDay } from '../../methods/calendar.ts'
 import type { Window } from '../../methods/figures.ts'
+import { commonFields, type SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 import { type Filters, filterFields, parseFilters, serialiseFilters } from '../filters/filters.ts'
-
-/** A dataset whose records form series. */
-export type SeriesDataset = Dataset & { readonly series: Series }
-
-export const hasSeries = (dataset: Dataset): dataset is SeriesDataset => dataset.series !== undefined
 
 export interface FigureQuery {
   readonly group_by?: readonly string[]
@@ -33,15 +28,10 @@ export interface FigureRequest {
 }
 
 /** The fields by which figures can be grouped, besides periods. */
-export function groupFields({ fields, series }: SeriesDataset): string[] {
-  const members = new Set(series.fields)
-  const derived = fields.filter((field) => field.filterCardinality !== undefined && isDerivedFrom(field, members))
-  const names = [...series.fields, ...derived.map(({ name }) => name).filter((name) => name !== series.id)]
-  return series.place === undefined ? names : ['place', ...names]
+export function groupFields(dataset: SeriesDataset): string[] {
+  const names = commonFields(dataset).filter((name) => name !== dataset.series.id)
+  return dataset.series.place === undefined ? names : ['place', ...names]
 }
-
-const isDerivedFrom = ({ derive }: Field, members: ReadonlySet<string>) =>
-  derive?.from.every((name) => members.has(name)) ?? false
 
 /** The fields that may be added across on request. */
 export const acrossFields = ({ series: { comparison } }: SeriesDataset): string[] => [
@@ -83,10 +73,8 @@ const dayFilter = ({ periods, series }: SeriesDataset) =>
 
 /** Rejects a filter that could take single reports out of a series: differences would then be wrong. */
 function rejectPartialFilters(dataset: SeriesDataset, filters: Filters): void {
-  const { series, fields } = dataset
-  const members = new Set([...series.fields, series.id])
-  const isWhole = (name: string) =>
-    members.has(name) || fields.some((field) => field.name === name && isDerivedFrom(field, members))
+  const common = new Set([...commonFields(dataset), dataset.series.id])
+  const isWhole = (name: string) => common.has(name)
   const partial =
     [...filters.values.keys()].find((name) => !isWhole(name)) ??
     [...filters.days.keys()].filter((name) => name !== dayFilter(dataset)).map((name) => `${name}_from`)[0] ??

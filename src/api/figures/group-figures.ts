@@ -5,14 +5,14 @@ import type { Period } from '../../methods/calendar.ts'
 import { type Contribution, describeMixture, findMixedFields, PLACE } from '../../methods/comparability.ts'
 import { computeFigures, type Figure, isWithin, type Window } from '../../methods/figures.ts'
 import { chooseCover } from '../../methods/place-cover.ts'
+import { describePlace, type RecordSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import { notComparable } from './comparison-problem.ts'
-import type { FigureRequest, SeriesDataset } from './figure-request.ts'
-import type { QuestionSeries } from './read-series.ts'
+import type { FigureRequest } from './figure-request.ts'
 
 /** The value of a group: of a field or, for `place`, the values of all fields of the place. */
-export type GroupValue = FieldValue
+type GroupValue = FieldValue
 
-export interface CoveredPlace {
+interface CoveredPlace {
   readonly place: Record<string, FieldValue>
   readonly records: number
 }
@@ -33,7 +33,7 @@ export type PeriodOf = ((day: number) => Period) | null
 
 export function computeGroups(
   dataset: SeriesDataset,
-  series: readonly QuestionSeries[],
+  series: readonly RecordSeries[],
   request: FigureRequest,
   periodOf: PeriodOf,
 ): FigureGroup[] {
@@ -54,9 +54,9 @@ export function computeGroups(
     .sort((a, b) => compareGroups(a, b, request.groupBy))
 }
 
-const groupKey = (one: QuestionSeries, field: string): FieldValue => (field === PLACE ? one.place : one.read(field))
+const groupKey = (one: RecordSeries, field: string): FieldValue => (field === PLACE ? one.place : one.read(field))
 
-function cover({ series: { place } }: SeriesDataset, members: readonly QuestionSeries[], { window }: FigureRequest) {
+function cover({ series: { place } }: SeriesDataset, members: readonly RecordSeries[], { window }: FigureRequest) {
   const paths = place?.findPaths(members.map(({ read }) => read)) ?? []
   return chooseCover(
     members.map((one, i) => ({
@@ -71,7 +71,7 @@ type ChosenCover = ReturnType<typeof cover>
 /** Judges each group by itself, and describes a mixture with the records of all groups. */
 export function rejectMixtures(
   { series: { comparison, place } }: SeriesDataset,
-  groups: readonly (readonly QuestionSeries[])[],
+  groups: readonly (readonly RecordSeries[])[],
   { window, groupBy, across, place: covered }: Pick<FigureRequest, 'window' | 'groupBy' | 'across' | 'place'>,
 ): void {
   const ignored = covered === null ? groupBy : [...groupBy, PLACE, ...(place === undefined ? [] : [place.level])]
@@ -80,7 +80,7 @@ export function rejectMixtures(
   if (mixed.size > 0) throw notComparable(describeMixture(contributions.flat(), [...mixed]))
 }
 
-function toContribution(one: QuestionSeries, window: Window): Contribution[] {
+function toContribution(one: RecordSeries, window: Window): Contribution[] {
   const days = one.counted.filter(({ day }) => isWithin(window, day)).map(({ day }) => day)
   if (days.length === 0) return []
   const [firstDay, lastDay] = [days.reduce((a, b) => Math.min(a, b)), days.reduce((a, b) => Math.max(a, b))]
@@ -89,7 +89,7 @@ function toContribution(one: QuestionSeries, window: Window): Contribution[] {
 
 function toGroup(
   dataset: SeriesDataset,
-  members: readonly QuestionSeries[],
+  members: readonly RecordSeries[],
   chosen: ChosenCover | null,
   { groupBy, window, explain }: FigureRequest,
   periodOf: PeriodOf,
@@ -116,7 +116,7 @@ function toGroup(
 }
 
 /** Lists the records of the places that a coarser place covers, too. */
-function explainCovered(figure: Figure, covered: readonly QuestionSeries[]): Figure {
+function explainCovered(figure: Figure, covered: readonly RecordSeries[]): Figure {
   const { first, last } = figure.period
   const leftOut = covered.flatMap(({ records }) =>
     records
@@ -126,14 +126,9 @@ function explainCovered(figure: Figure, covered: readonly QuestionSeries[]): Fig
   return { ...figure, explanations: [...(figure.explanations ?? []), ...leftOut].sort((a, b) => a.id - b.id) }
 }
 
-const groupValue = (dataset: SeriesDataset, members: readonly QuestionSeries[], field: string): GroupValue => {
-  const [first] = members as readonly [QuestionSeries]
+const groupValue = (dataset: SeriesDataset, members: readonly RecordSeries[], field: string): GroupValue => {
+  const [first] = members as readonly [RecordSeries]
   return field === PLACE ? describePlace(dataset, first) : first.read(field)
-}
-
-function describePlace({ series: { place } }: SeriesDataset, { read }: QuestionSeries): Record<string, FieldValue> {
-  const fields = place === undefined ? [] : [place.level, ...place.fields]
-  return Object.fromEntries(fields.map((field) => [field, read(field)]))
 }
 
 function describeCover(dataset: SeriesDataset, { taken, covered, unplaced }: ChosenCover, window: Window) {
@@ -141,7 +136,7 @@ function describeCover(dataset: SeriesDataset, { taken, covered, unplaced }: Cho
   return {
     madeOf: places
       .map((members) => ({
-        place: describePlace(dataset, members[0] as QuestionSeries),
+        place: describePlace(dataset, members[0] as RecordSeries),
         records: members.flatMap(({ records }) => records).filter(({ day }) => isWithin(window, day)).length,
       }))
       .filter(({ records }) => records > 0),

@@ -1,7 +1,7 @@
 // `strict=true` on a list of records: refuses records whose counts must not be added up.
+import { hasSeries } from '../../methods/record-series.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { FilterQuery } from '../filters/run-filter-queries.ts'
-import { hasSeries } from './figure-request.ts'
 import { rejectMixtures } from './group-figures.ts'
 import { readSeries } from './read-series.ts'
 

@@ -1,6 +1,8 @@
 // A summary of each event of a release.
 import { Type } from 'typebox'
+import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { countOrNullSchema } from '../figures/figure-json.ts'
 import { readEvents } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
@@ -12,7 +14,7 @@ import type { ResourceOptions } from './resource-options.ts'
 
 export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, database, cursorKey } = routes
-  if (!dataset.summarisesEvents) return
+  if (!dataset.summarisesEvents || !hasSeries(dataset)) return
   const home = `/v2/${dataset.name}`
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
@@ -23,9 +25,9 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         tags: ['Data'],
         summary: 'List events',
         description:
-          'A summary of each event, sorted by name. Counts are never added up over levels of place, statuses or sources, and cumulative counts are never added to new counts.',
+          'A summary of each event, sorted by name, with a figure for each set of comparable counts. docs/methods.md has the rules.',
         querystring: eventsQuery,
-        response: { 200: pageResponse(eventSchema, 'Events'), ...errorResponses },
+        response: { 200: pageResponse(eventSchema(dataset), 'Events'), ...errorResponses },
       },
     },
     async (request, reply) => {
@@ -50,29 +52,46 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
   )
 }
 
-const count = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 const day = (description: string) => Type.Union([Type.String({ format: 'date' }), Type.Null()], { description })
-const eventSchema = Type.Object({
-  event: Type.String(),
-  records: Type.Integer({ minimum: 1 }),
-  pathogens: Type.Array(Type.String()),
-  country_codes: Type.Array(Type.String()),
-  sources: Type.Array(Type.String()),
-  first_day: day('First day that a record covers.'),
-  last_day: day('Last day that a record covers.'),
-  last_release: Type.Integer({
-    minimum: 1,
-    description: 'The last release that added or changed a record of the event.',
-  }),
-  counts: Type.Array(
-    Type.Object({
-      location_granularity: Type.String(),
-      case_status: Type.String(),
-      largest_cumulative_cases: count('The largest cumulative count of a record with this level and status.'),
-      largest_cumulative_deaths: count('The same for deaths.'),
-      new_cases: count('The sum of the new counts of one source: the source with the largest sum.'),
-      new_deaths: count('The same for deaths.'),
+const names = Type.Array(Type.String())
+const eventSchema = ({ series }: SeriesDataset) => {
+  const counts = (description: string) =>
+    Type.Object(Object.fromEntries(series.counts.map((name) => [name, countOrNullSchema])), { description })
+  return Type.Object({
+    event: Type.String(),
+    records: Type.Integer({ minimum: 1 }),
+    first_day: day('First day that a record covers.'),
+    last_day: day('Last day that a record covers.'),
+    pathogens: names,
+    diseases: Type.Optional(names),
+    country_codes: names,
+    sources: names,
+    last_release: Type.Integer({
+      minimum: 1,
+      description: 'The last release that added or changed a record of the event.',
     }),
-    { description: 'Counts by level of place and by status.' },
-  ),
-})
+    figures: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            places: Type.Integer({ minimum: 1, description: 'The number of places that are added up.' }),
+            place: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], {
+              description: 'The place, if it is only one.',
+            }),
+            records: Type.Integer({ minimum: 1 }),
+            first_day: day('First day that a record covers.'),
+            last_day: day('Last day that a record covers.'),
+            new: counts('The sum of all new counts, as in `/sums`.'),
+            cumulative: counts('The last cumulative count of each series, added up.'),
+          },
+          { additionalProperties: true },
+        ),
+        {
+          description:
+            'Figures by level of place, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them.',
+        },
+      ),
+    ),
+    more_figures: Type.Optional(Type.Integer({ minimum: 0, description: 'The number of figures that are left out.' })),
+  })
+}

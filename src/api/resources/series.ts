@@ -1,6 +1,7 @@
 // Counts over time of comparable series, as one curve or as one curve for each value of a field.
 import { Type } from 'typebox'
 import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import {
   coverSchema,
@@ -13,7 +14,7 @@ import {
   groupSchema,
   totalsSchema,
 } from '../figures/figure-json.ts'
-import { type FigureQuery, hasSeries, parseFigureRequest, type SeriesDataset } from '../figures/figure-request.ts'
+import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { computeGroups, type FigureGroup } from '../figures/group-figures.ts'
 import { readSeries } from '../figures/read-series.ts'
 import { toFilterQuery } from '../filters/records-request.ts'

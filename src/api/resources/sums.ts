@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { INTERVALS, type Interval, periodOf } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
+import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import {
@@ -14,7 +15,7 @@ import {
   groupSchema,
   totalsSchema,
 } from '../figures/figure-json.ts'
-import { type FigureQuery, hasSeries, parseFigureRequest, type SeriesDataset } from '../figures/figure-request.ts'
+import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { computeGroups, type FigureGroup } from '../figures/group-figures.ts'
 import { readSeries } from '../figures/read-series.ts'
 import { toFilterQuery } from '../filters/records-request.ts'

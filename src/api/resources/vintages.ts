@@ -1,11 +1,12 @@
 // One series in every release: how its numbers were revised. A long table for reporting triangles.
 import { Type } from 'typebox'
 import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
-import { type FigureQuery, hasSeries, parseFigureRequest } from '../figures/figure-request.ts'
+import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { computeGroups } from '../figures/group-figures.ts'
 import { readSeries } from '../figures/read-series.ts'
 import { toFilterQuery } from '../filters/records-request.ts'

@@ -1,37 +1,58 @@
 // Marks the breaks of the series that a release changes. Runs after all records are written, because a break depends on all
 // records of the release. A record whose break flag changes counts as corrected, even if nothing else changes.
 import type { PoolClient } from 'pg'
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset, Series } from '../../datasets/define.ts'
-import { CUMULATIVE_KINDS, findBreaks, type SeriesBreak, type SeriesRecord } from '../../methods/series-breaks.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import { findBreaks, type SeriesBreak, type SeriesRecord } from '../../methods/series-breaks.ts'
 import { type Cell, createRecordSerialiser, readCells, serialiseBody, toCell } from '../../storage/serialise-record.ts'
 import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import type { Finding, Findings } from '../findings/findings.ts'
 import { createContentDigest } from './compare.ts'
-import { readByCursor } from './server-cursor.ts'
+import type { SeriesRow } from './touched-series.ts'
 import { createVersionWriter } from './versions.ts'
 
 const BATCH_RECORDS = 1000
 
-/** Warns of every new break. Gives the ids of records of earlier releases whose flag changed. */
-export async function markBreaks(
-  client: PoolClient,
-  dataset: Dataset,
-  release: number,
-  findings: Findings,
-): Promise<number[]> {
+/**
+ * `add` takes the rows of one touched series, warns of every new break and says whether a published record will be
+ * corrected. `end` sets the flags and gives the ids of records of earlier releases whose flag changed.
+ */
+export function createBreakMarker(client: PoolClient, dataset: SeriesDataset, release: number, findings: Findings) {
   const { series } = dataset
-  if (series === undefined) return []
   const changed = new Map<number, boolean>()
-  for await (const records of readTouchedSeries(client, dataset, series, release)) {
-    const breaks = findBreaks(records)
-    for (const { id, began, broken } of records) {
-      const found = breaks.get(id)
-      if (broken !== (found !== undefined)) changed.set(id, found !== undefined)
-      if (found !== undefined && (began === release || !broken)) findings.add(describeBreak(series, id, found))
-    }
+  return {
+    add(rows: readonly SeriesRow[]): boolean {
+      const breaks = findBreaks(rows.map((row) => toSeriesRecord(series, row)))
+      let corrects = false
+      for (const row of rows) {
+        const id = Number(row['id'])
+        const wasBroken = row[series.breakFlag] === true
+        const isNew = row['from_release'] === release
+        const found = breaks.get(id)
+        if (wasBroken !== (found !== undefined)) {
+          changed.set(id, found !== undefined)
+          corrects ||= !isNew
+        }
+        if (found !== undefined && (isNew || !wasBroken)) findings.add(describeBreak(series, id, found))
+      }
+      return corrects
+    },
+    end: () => updateFlags(client, dataset, series, release, changed),
   }
-  return updateFlags(client, dataset, series, release, changed)
+}
+
+const toSeriesRecord = (series: Series, row: SeriesRow): SeriesRecord => {
+  const textOf = (name: string) => (row[name] ?? null) as string | null
+  return {
+    id: Number(row['id']),
+    day: textOf(series.day),
+    reported: textOf(series.reported),
+    begins: textOf(series.begins),
+    kind: row[series.kind] as string,
+    counts: series.counts.map((name) => (row[name] ?? null) as number | null),
+    definition: series.definition === undefined ? null : textOf(series.definition),
+  }
 }
 
 function describeBreak(series: Series, id: number, found: SeriesBreak): Finding {
@@ -50,52 +71,6 @@ function describeBreak(series: Series, id: number, found: SeriesBreak): Finding 
         rule: 'definition_changes',
         message: `changes from ${before} to ${after} within its series; ${series.breakFlag} is set`,
       }
-}
-
-interface StoredRecord extends SeriesRecord {
-  began: number
-  broken: boolean
-}
-type StoredRow = Omit<StoredRecord, 'id'> & { id: string; series: string }
-
-/** The current records of each changed series, if they can have a break or be compared. */
-async function* readTouchedSeries(
-  client: PoolClient,
-  dataset: Dataset,
-  series: Series,
-  release: number,
-): AsyncGenerator<StoredRecord[]> {
-  const { version } = tablesOf(dataset)
-  const [id, kind, begins, day] = [series.id, series.kind, series.begins, series.day].map(identifier)
-  const definition = series.definition === undefined ? sql`null::text` : identifier(series.definition)
-  const touched = sql`select ${id} from ${version} where from_release = ${release}
-    union select ${id} from ${version} where to_release = ${release}`
-  // All records of a first release are new, and its indexes do not exist yet.
-  const chosen = release === 1 ? sql`true` : sql`${id} in (${touched})`
-  const rows = readByCursor<StoredRow>(
-    client,
-    'touched_series',
-    sql`select id, ${id} as series, ${day}::text as day, ${identifier(series.reported)}::text as reported,
-        ${begins}::text as begins, ${kind}::text as kind, ${definition} as definition,
-        array[${join(series.counts.map(identifier))}] as counts, from_release as began, ${identifier(series.breakFlag)} as broken
-      from ${version}
-      where to_release = ${NO_END_RELEASE} and ${day} is not null
-        and (${kind}::text = any(${CUMULATIVE_KINDS}) or ${definition} is not null) and ${chosen}
-      order by ${id}`,
-  )
-  let current: string | undefined
-  let records: StoredRecord[] = []
-  for await (const batch of rows) {
-    for (const row of batch) {
-      if (row.series !== current && records.length > 0) {
-        yield records
-        records = []
-      }
-      current = row.series
-      records.push({ ...row, id: Number(row.id) })
-    }
-  }
-  if (records.length > 0) yield records
 }
 
 interface OpenVersion {

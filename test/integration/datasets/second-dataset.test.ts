@@ -98,14 +98,14 @@ test('it has facets, series, a schema and a citation, but no summaries of events
     { value: 'South', records: 1 },
   ])
   const series = JSON.parse((await routes.get(`${HOME}/series`, { interval: 'isoweek', plant: 'North' })).text) as {
-    points: { period: string; new: { copies: number | null }; break: boolean }[]
+    points: { period: string; new: { copies: number | null }; revision: boolean }[]
   }
   assert.deepEqual(
-    series.points.map((point) => [point.period, point.new.copies, point.break]),
+    series.points.map((point) => [point.period, point.new.copies, point.revision]),
     [
       ['2024-W01', null, false],
       ['2024-W02', 20, false],
-      ['2024-W03', null, true],
+      ['2024-W03', -5, true],
     ],
   )
   const schema = JSON.parse((await routes.get(`${HOME}/schema`)).text) as { title: string; required: string[] }

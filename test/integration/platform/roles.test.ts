@@ -45,7 +45,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
     hed_outbreak_chunk: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_facet: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_event: ['select', 'insert', 'update(to_release)'],
-    hed_outbreak_series: [],
+    hed_outbreak_series: ['select', 'insert', 'delete'],
   },
 }
 const executableFunctions: Record<Role | 'public', string[]> = {

@@ -184,25 +184,29 @@ test('the summary of every event agrees with its records, in every release', asy
   const summaries = async (release: number) =>
     database.query(sql`
       select event, body::json->'records' as records, body::json->>'first_day' as first, body::json->>'last_day' as last,
-        body::json->'last_release' as changed, body::json#>'{counts,0,largest_cumulative_cases}' as largest,
-        body::json#>'{counts,0,new_cases}' as new
+        body::json->'last_release' as changed,
+        jsonb_path_query_array(body::jsonb, '$.figures[*] ? (@.count_kind == "cumulative").cumulative.cases') as cumulative,
+        jsonb_path_query_array(body::jsonb, '$.figures[*] ? (@.count_kind == "new").new.cases') as new
       from hed_outbreak_event where from_release <= ${release} and to_release > ${release} order by event`)
-  const undated = { records: 1, first: null, last: null, largest: null, new: null }
+  const undated = { records: 1, first: null, last: null, cumulative: [null], new: [] }
+  const moved = { records: 1, first: null, last: null, cumulative: [], new: [null] }
+  // Event A has a cumulative series, a new series, and an undated record of another source.
+  const before = { event: 'A', records: 4, first: day(1), last: day(9), cumulative: [9], new: [null, 4] }
   assert.deepEqual(await Promise.all([1, 2, 3, 4].map(summaries)), [
     [
-      { event: 'A', records: 4, first: day(1), last: day(9), changed: 1, largest: 9, new: 6 },
+      { ...before, changed: 1 },
       { event: 'B', ...undated, changed: 1 },
     ],
     [
-      { event: 'A', records: 5, first: day(1), last: day(8), changed: 2, largest: 7, new: 7 },
+      { event: 'A', records: 5, first: day(1), last: day(8), changed: 2, cumulative: [7], new: [4, null] },
       { event: 'B', ...undated, changed: 1 },
     ],
     [
-      { event: 'A', records: 3, first: day(2), last: day(8), changed: 2, largest: 7, new: 7 },
-      { event: 'C', ...undated, changed: 3 },
+      { event: 'A', records: 3, first: day(2), last: day(8), changed: 2, cumulative: [7], new: [4] },
+      { event: 'C', ...moved, changed: 3 },
     ],
     [
-      { event: 'A', records: 4, first: day(1), last: day(9), changed: 4, largest: 9, new: 6 },
+      { ...before, changed: 4 },
       { event: 'B', ...undated, changed: 4 },
     ],
   ])

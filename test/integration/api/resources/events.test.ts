@@ -42,7 +42,25 @@ before(async () => {
 const read = async (address: string) => JSON.parse((await get(address)).text) as Item
 
 describe('events', () => {
-  test('have a summary, and counts by level of place and status', async () => {
+  const counts = (cases: number | null, deaths: number | null = null) => ({
+    ...{ cases, deaths, hospitalised: null, recovered: null, tested: null },
+  })
+  const placeOf = (country_code: string, al1_code: string | null = null) => {
+    const location_granularity = al1_code === null ? 'country' : 'admin1'
+    const names = { admin_l1: null, admin_l2: null, admin_l3: null, locality: null, place_id: null }
+    return { location_granularity, place: { location_granularity, country_code, al1_code, ...names } }
+  }
+  const [xa, france, bretagne] = [placeOf('XA'), placeOf('FR'), placeOf('FR', 'FR-BRE')]
+  const comparison = {
+    ...{ case_status: 'confirmed', count_kind: 'new', date_type: null, composite: false, location_type: null },
+    ...{ pathogen: 'Vibrio cholerae', disease: null, host: null, age_group: null, sex: null, population: null },
+  }
+  const defaults = {
+    ...{ places: 1, records: 1, first_day: '2020-03-15', last_day: '2020-03-15' },
+    ...{ new: counts(null), cumulative: counts(null) },
+  }
+
+  test('have a summary, and a figure for each set of comparable counts', async () => {
     const { data, next } = await getPage(`${HOME}/events`, { release: 1 })
     assert.equal(next, null)
     assert.deepEqual(
@@ -54,28 +72,18 @@ describe('events', () => {
       records: 5,
       pathogens: ['Vibrio cholerae'],
       country_codes: ['FR', 'XA'],
+      diseases: [],
       sources: ['Ministry', 'WHO & co'],
       first_day: '2020-03-02',
       last_day: '2020-03-15',
       last_release: 1,
-      counts: [
-        {
-          location_granularity: 'admin1',
-          case_status: 'confirmed',
-          largest_cumulative_cases: null,
-          largest_cumulative_deaths: null,
-          new_cases: 100,
-          new_deaths: null,
-        },
-        {
-          location_granularity: 'country',
-          case_status: 'confirmed',
-          largest_cumulative_cases: 40,
-          largest_cumulative_deaths: null,
-          new_cases: 12,
-          new_deaths: 1,
-        },
-      ],
+      figures: [
+        { ...comparison, ...xa, source_name: 'Ministry', records: 2, first_day: '2020-03-02', new: counts(12, 1) },
+        { ...comparison, ...xa, source_name: 'WHO & co', count_kind: 'cumulative', cumulative: counts(40) },
+        { ...comparison, ...bretagne, source_name: 'Ministry', first_day: null, last_day: null },
+        { ...comparison, ...france, source_name: 'WHO & co', new: counts(3) },
+      ].map((figure) => ({ ...defaults, ...figure })),
+      more_figures: 0,
     })
   })
 
@@ -88,8 +96,8 @@ describe('events', () => {
         ['C', 2],
       ],
     )
-    const [event] = data as [{ counts: Item[] }]
-    assert.equal(event.counts[1]?.['new_cases'], 13)
+    const [event] = data as [{ figures: { new: Item }[] }]
+    assert.equal(event.figures[0]?.new['cases'], 13)
   })
 
   test('are paged', async () => {

@@ -16,6 +16,8 @@ const county = { location_granularity: 'admin2', country_code: 'US', country: 'U
 const colorado = { ...county, al1_code: 'US-CO', admin_l1: 'Colorado' }
 const texas = { ...county, al1_code: 'US-TX', admin_l1: 'Texas' }
 
+const province = { event: 'P', location_granularity: 'admin1', al1_code: 'FR-BRE', count_kind: 'cumulative' }
+
 const first: Row[] = [
   week('a1', '2020-03-02', 5, { deaths: 1 }),
   week('a2', '2020-03-09', 7),
@@ -30,6 +32,8 @@ const first: Row[] = [
   week('m2', '2025-01-06', 6, { ...colorado, admin_l2: 'Boulder' }),
   week('m3', '2025-01-06', 20, { ...texas, admin_l2: 'Gaines' }),
   week('m4', '2025-01-06', 25, { ...texas, location_granularity: 'admin1' }),
+  week('p1', '2020-01-01', 150, { ...province, admin_l1: 'Old name' }),
+  week('p2', '2020-02-01', 210, { ...province, admin_l1: 'New name' }),
   week('s1', '2020-01-01', 10, { event: 'S', age_group: null }),
   week('s2', '2020-01-01', 4, { event: 'S', age_group: '0-4' }),
   week('s3', '2020-01-01', 6, { event: 'S', age_group: '5-14' }),
@@ -160,6 +164,14 @@ describe('series', () => {
     )
     const undated = await read('series?interval=month&event=A&source_name=Ministry&case_status=confirmed&explain=true')
     assert.equal((undated['undated_records'] as unknown[]).length, 1)
+  })
+
+  test('go on when a province is renamed and keeps its code', async () => {
+    const body = await read('series?interval=month&event=P')
+    assert.deepEqual(
+      [body['series'], (body['points'] as { cumulative: Item }[]).map(({ cumulative }) => cumulative['cases'])],
+      [1, [150, 210]],
+    )
   })
 
   test('without matching records have no points', async () => {

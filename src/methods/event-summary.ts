@@ -1,0 +1,103 @@
+// Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
+// docs/methods.md, section 10. Pure.
+import type { FieldValue } from '../datasets/define.ts'
+import { computeFigures, sumKnown } from './figures.ts'
+import type { Counts } from './increments.ts'
+import { describePlace, type Row, type SeriesDataset, toSeries } from './record-series.ts'
+
+/** The values of an event that its summary lists, by their name in the summary. */
+const LISTED = { pathogens: 'pathogen', diseases: 'disease', country_codes: 'country_code', sources: 'source_name' }
+/** An event with more figures has each report as a source of its own; its series are better read one by one. */
+const MAX_FIGURES = 200
+
+/** The sums of one series. Stored, so that a release computes only the series that it changes. */
+export interface SeriesSummary {
+  readonly event: string
+  readonly lastRelease: number
+  readonly listed: Readonly<Record<string, FieldValue>>
+  /** The values of the fields in which comparable counts agree. */
+  readonly comparison: Readonly<Record<string, FieldValue>>
+  readonly exclusivePlace: string | null
+  readonly place: Row
+  readonly placeKey: string
+  readonly records: number
+  /** The first and the last day that a record covers. */
+  readonly firstDay: string | null
+  readonly lastDay: string | null
+  readonly new: Counts
+  readonly cumulative: Counts
+}
+
+const ALL_DAYS = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+const ONE_PERIOD = { name: '', first: ALL_DAYS.from, last: ALL_DAYS.to }
+
+/** Summarises the records of one series. Rows also have `last_release`. */
+export function summariseSeries(dataset: SeriesDataset, rows: readonly Row[]): SeriesSummary {
+  const { series } = dataset
+  const one = toSeries(dataset, rows)
+  const [figure] = computeFigures([one], {
+    ...{ counts: series.counts.length, explain: false, window: ALL_DAYS },
+    periodOf: () => ONE_PERIOD,
+  })
+  const { separate, addable, parts } = series.comparison
+  const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, one.read(field)]))
+  const days = rows.flatMap((row) => [row[series.begins], row[series.day]]).filter((day) => typeof day === 'string')
+  const unknown = series.counts.map(() => null)
+  return {
+    event: one.read('event') as string,
+    lastRelease: rows.reduce((latest, row) => Math.max(latest, Number(row['last_release'])), 0),
+    listed: pick(Object.values(LISTED)),
+    comparison: pick([...separate, ...addable, ...parts].filter((field) => field !== 'event')),
+    ...{ exclusivePlace: one.exclusivePlace, place: describePlace(dataset, one), placeKey: one.place },
+    records: rows.length,
+    ...{ firstDay: minimum(days), lastDay: maximum(days) },
+    ...{ new: figure?.new ?? unknown, cumulative: figure?.cumulative ?? unknown },
+  }
+}
+
+/** The summary as it is sent. */
+export function summariseEvent({ series }: SeriesDataset, event: string, summaries: readonly SeriesSummary[]) {
+  const listValues = (field: string) =>
+    [...new Set(summaries.map(({ listed }) => listed[field] ?? null))]
+      .filter((value) => typeof value === 'string')
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  const figures = [
+    ...Map.groupBy(summaries, ({ comparison, exclusivePlace }) =>
+      JSON.stringify([comparison, exclusivePlace]),
+    ).values(),
+  ]
+    .map((members) => toFigure(series.counts, members))
+    .sort((a, b) => b.records - a.records || (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  return {
+    event,
+    ...extentOf(summaries),
+    ...Object.fromEntries(Object.entries(LISTED).map(([name, field]) => [name, listValues(field)])),
+    last_release: Math.max(...summaries.map(({ lastRelease }) => lastRelease)),
+    figures: figures.slice(0, MAX_FIGURES),
+    more_figures: Math.max(0, figures.length - MAX_FIGURES),
+  }
+}
+
+function toFigure(counts: readonly string[], members: readonly SeriesSummary[]) {
+  const [first] = members as readonly [SeriesSummary]
+  const places = new Set(members.map(({ placeKey }) => placeKey))
+  const sum = (pick: (summary: SeriesSummary) => Counts) =>
+    Object.fromEntries(counts.map((name, i) => [name, sumKnown(members.map((one) => pick(one)[i] ?? null))]))
+  return {
+    ...first.comparison,
+    places: places.size,
+    place: places.size === 1 ? first.place : null,
+    ...extentOf(members),
+    new: sum((summary) => summary.new),
+    cumulative: sum((summary) => summary.cumulative),
+  }
+}
+
+const extentOf = (members: readonly SeriesSummary[]) => ({
+  records: members.reduce((total, { records }) => total + records, 0),
+  first_day: minimum(members.map(({ firstDay }) => firstDay).filter((day) => day !== null)),
+  last_day: maximum(members.map(({ lastDay }) => lastDay).filter((day) => day !== null)),
+})
+
+const minimum = (days: readonly string[]) => days.reduce<string | null>((a, b) => (a === null || b < a ? b : a), null)
+const maximum = (days: readonly string[]) => days.reduce<string | null>((a, b) => (a === null || b > a ? b : a), null)

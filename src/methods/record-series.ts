@@ -1,0 +1,80 @@
+// Builds the series of a dataset from rows of records: the reports of the arithmetic, the place, and the values that all
+// records of a series have in common. Pure.
+import type { Dataset, Field, FieldValue, Series } from '../datasets/define.ts'
+import { parseDay } from './calendar.ts'
+import { type DerivedSeries, deriveSeries } from './figures.ts'
+import type { CountKind } from './increments.ts'
+
+/** A dataset whose records form series. */
+export type SeriesDataset = Dataset & { readonly series: Series }
+
+export const hasSeries = (dataset: Dataset): dataset is SeriesDataset => dataset.series !== undefined
+
+/** Values by column, dates as text. */
+export type Row = Record<string, FieldValue>
+
+export interface RecordSeries extends DerivedSeries {
+  /** The value of a field in the latest record of the series. */
+  readonly read: (field: string) => FieldValue
+  /** Identifies the place if it may contain other places; otherwise null. */
+  readonly exclusivePlace: string | null
+  /** The records that have a day and at least one count. */
+  readonly counted: readonly { readonly day: number }[]
+}
+
+/** The fields that all records of a series have in common, and the fields that are derived from them. */
+export function commonFields({ fields, series }: SeriesDataset): string[] {
+  const members = new Set(series.fields)
+  const isDerived = ({ derive }: Field) => derive?.from.every((name) => members.has(name)) ?? false
+  return fields.filter((field) => members.has(field.name) || isDerived(field)).map(({ name }) => name)
+}
+
+/** The columns that `toSeries` needs. */
+export function seriesColumns(dataset: SeriesDataset): string[] {
+  const { series } = dataset
+  const optional = [series.definition, series.report, series.qualifier].filter((name) => name !== undefined)
+  const always = ['id', series.id, series.kind, series.begins, series.day, series.reported]
+  return [...new Set([...always, ...series.counts, ...optional, ...commonFields(dataset)])]
+}
+
+/** The series of rows with the same id of a series. */
+export function toSeries({ series }: SeriesDataset, rows: readonly Row[]): RecordSeries {
+  const kind = rows[0]?.[series.kind] as CountKind
+  const reports = rows.map((row) => ({
+    id: Number(row['id']),
+    first: toDay(row[series.begins]),
+    last: toDay(row[series.day]),
+    reported: toText(row[series.reported]),
+    sourceReport: series.report === undefined ? null : toText(row[series.report]),
+    definition: series.definition === undefined ? null : toText(row[series.definition]),
+    exact: series.qualifier === undefined || row[series.qualifier] === 'exact',
+    counts: series.counts.map((name) => (row[name] ?? null) as number | null),
+  }))
+  const latest = rows.reduce((a, b) => (rankOf(series, b) > rankOf(series, a) ? b : a))
+  const read = (field: string) => latest[field] ?? null
+  // Two levels of one name are two places, such as a city that is also a province.
+  const place = JSON.stringify(
+    series.place === undefined ? read(series.id) : [read(series.place.level), ...series.place.identify(read).values()],
+  )
+  const derived = deriveSeries({ kind, place, reports })
+  const hasCount = new Set(reports.filter(({ counts }) => counts.some((count) => count !== null)).map(({ id }) => id))
+  return {
+    ...derived,
+    read,
+    exclusivePlace: series.place?.mayContainOthers(read) === true ? place : null,
+    counted: derived.records.filter(({ id }) => hasCount.has(id)),
+  }
+}
+
+/** The level and the fields of the place of a series. */
+export function describePlace({ series: { place } }: SeriesDataset, { read }: RecordSeries): Row {
+  const fields = place === undefined ? [] : [place.level, ...place.fields]
+  return Object.fromEntries(fields.map((field) => [field, read(field)]))
+}
+
+/** The latest record is the record of the last day, published last. */
+const rankOf = (series: Series, row: Row) =>
+  [toText(row[series.day]), toText(row[series.reported]), String(Number(row['id'])).padStart(20, '0')].join(' ')
+
+const toDay = (value: FieldValue | undefined) => (typeof value === 'string' ? parseDay(value) : null)
+const toText = (value: FieldValue | undefined) => (typeof value === 'string' ? value : null)

@@ -1,0 +1,102 @@
+// Writes the sums of the series that a release changes, and the summaries of their events.
+import type { PoolClient } from 'pg'
+import sql from 'sql-template-tag'
+import { type SeriesSummary, summariseEvent, summariseSeries } from '../../methods/event-summary.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import { escapeCopy } from '../../storage/serialise-record.ts'
+import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
+import { readByCursor } from './server-cursor.ts'
+import { type SeriesRow, touchedSeries } from './touched-series.ts'
+import { copyIn } from './versions.ts'
+
+const BLOCK_CHARACTERS = 1 << 22
+
+const summaryTables = ({ table }: SeriesDataset) => ({
+  seriesTable: identifier(`${table}_series`),
+  eventTable: identifier(`${table}_event`),
+})
+
+/** True if no series has sums yet: in the first release, and after the migration that added the table. */
+export async function hasNoSums(client: PoolClient, dataset: SeriesDataset): Promise<boolean> {
+  const { rows } = await client.query<{ filled: boolean }>(
+    sql`select exists (select from ${summaryTables(dataset).seriesTable}) as filled`,
+  )
+  return rows[0]?.filled !== true
+}
+
+/** `add` takes the rows of one touched series; `end` writes the summaries of the events. With `all`, of all events. */
+export async function createEventSummaries(client: PoolClient, dataset: SeriesDataset, release: number, all: boolean) {
+  const { seriesTable, eventTable } = summaryTables(dataset)
+  const { version } = tablesOf(dataset)
+  if (!all)
+    await client.query(sql`
+      delete from ${seriesTable} where series_id in (${touchedSeries(dataset, release)})`)
+  const sums = createCopyBuffer((block) =>
+    copyIn(client, sql`copy ${seriesTable} (series_id, event, last_release, summary) from stdin`, block),
+  )
+  const events = createCopyBuffer((block) =>
+    copyIn(client, sql`copy ${eventTable} (event, from_release, body) from stdin`, block),
+  )
+
+  return {
+    /** `isCorrected` is true if the release also corrects a record of the series after these rows were read. */
+    async add(rows: readonly SeriesRow[], isCorrected: boolean): Promise<void> {
+      const summary = summariseSeries(dataset, rows)
+      const lastRelease = isCorrected ? release : summary.lastRelease
+      const cells = [rows[0]?.[dataset.series.id] as string, summary.event, String(lastRelease)]
+      await sums.add([...cells, JSON.stringify({ ...summary, lastRelease })])
+    },
+    async end(): Promise<void> {
+      await sums.end()
+      const touched = all
+        ? sql`select event from ${seriesTable} union select event from ${eventTable} where to_release = ${NO_END_RELEASE}`
+        : sql`select event from ${version} where from_release = ${release}
+            union select event from ${version} where to_release = ${release}`
+      await client.query(sql`
+        update ${eventTable} set to_release = ${release} where to_release = ${NO_END_RELEASE} and event in (${touched})`)
+      const rows = readByCursor<{ event: string; summary: SeriesSummary }>(
+        client,
+        'event_series',
+        sql`select event, summary from ${seriesTable} where event in (${touched}) order by event, series_id`,
+      )
+      let members: { event: string; summary: SeriesSummary }[] = []
+      const writeEvent = async () => {
+        const [first] = members
+        if (first === undefined) return
+        const body = summariseEvent(
+          dataset,
+          first.event,
+          members.map(({ summary }) => summary),
+        )
+        members = []
+        await events.add([first.event, String(release), JSON.stringify(body)])
+      }
+      for await (const batch of rows) {
+        for (const row of batch) {
+          if (members.length > 0 && members[0]?.event !== row.event) await writeEvent()
+          members.push(row)
+        }
+      }
+      await writeEvent()
+      await events.end()
+    },
+  }
+}
+
+/** Collects lines for COPY and writes them in blocks. */
+function createCopyBuffer(write: (block: Buffer) => Promise<void>) {
+  let lines = ''
+  async function flush(): Promise<void> {
+    if (lines === '') return
+    const block = Buffer.from(lines)
+    lines = ''
+    await write(block)
+  }
+  return {
+    async add(cells: readonly string[]): Promise<void> {
+      lines += `${cells.map(escapeCopy).join('\t')}\n`
+      if (lines.length >= BLOCK_CHARACTERS) await flush()
+    },
+    end: flush,
+  }
+}
