@@ -1,7 +1,7 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
 import type { FieldValue } from '../datasets/define.ts'
-import { computeFigures, sumKnown } from './figures.ts'
+import { ALL_DAYS, computeFigures, ONE_PERIOD, sumKnown } from './figures.ts'
 import type { Counts } from './increments.ts'
 import { describePlace, type Row, type SeriesDataset, toSeries } from './record-series.ts'
 
@@ -27,9 +27,6 @@ export interface SeriesSummary {
   readonly new: Counts
   readonly cumulative: Counts
 }
-
-const ALL_DAYS = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
-const ONE_PERIOD = { name: '', first: ALL_DAYS.from, last: ALL_DAYS.to }
 
 /** Summarises the records of one series. Rows also have `last_release`. */
 export function summariseSeries(dataset: SeriesDataset, rows: readonly Row[]): SeriesSummary {

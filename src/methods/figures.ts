@@ -21,60 +21,58 @@ export interface DerivedSeries {
   readonly place: string
   readonly steps: readonly Step[]
   /** The records that have a day. */
-  readonly records: readonly { readonly id: number; readonly day: number; readonly exact: boolean }[]
+  readonly records: readonly { readonly id: number; readonly day: number }[]
   readonly undated: readonly number[]
-  /** The days on which the case definition differs from that of the day before. */
+  /** The records whose counts are not exact. */
+  readonly inexact: ReadonlySet<number>
+  /** The days on which the case definition changes. */
   readonly redefinedDays: readonly number[]
 }
 
 export interface SeriesReports {
   readonly kind: CountKind
   readonly place: string
-  readonly reports: readonly (Report & { readonly exact: boolean })[]
+  readonly reports: readonly Report[]
 }
 
 export function deriveSeries({ kind, place, reports }: SeriesReports): DerivedSeries {
-  const records = reports.flatMap(({ id, exact, ...report }) => {
+  const dated = reports.flatMap((report) => {
     const day = dayOf(kind, report)
-    return day === null ? [] : [{ id, day, exact }]
+    return day === null ? [] : [{ id: report.id, day }]
   })
-  const dated = new Set(records.map(({ id }) => id))
+  const ids = new Set(dated.map(({ id }) => id))
+  const steps = deriveSteps(kind, reports)
   return {
-    kind,
-    place,
-    steps: deriveSteps(kind, reports),
-    records,
-    undated: reports.filter(({ id }) => !dated.has(id)).map(({ id }) => id),
-    redefinedDays: findRedefinitions(kind, reports),
+    ...{ kind, place, steps, records: dated },
+    undated: reports.filter(({ id }) => !ids.has(id)).map(({ id }) => id),
+    inexact: new Set(reports.filter(({ exact }) => !exact).map(({ id }) => id)),
+    redefinedDays: findRedefinitions(steps, reports),
   }
 }
 
-/** A day has the case definition of its latest report. */
-function findRedefinitions(kind: CountKind, reports: readonly Report[]): number[] {
+/** The days on which a count that is used has another case definition than the count before it. */
+function findRedefinitions(steps: readonly Step[], reports: readonly Report[]): number[] {
   if (reports.every(({ definition }) => definition === null)) return []
-  const latest = new Map<number, Report>()
-  for (const report of reports) {
-    const day = dayOf(kind, report)
-    if (day === null) continue
-    const known = latest.get(day)
-    if (known === undefined || rankOf(report) > rankOf(known)) latest.set(day, report)
-  }
-  const days = [...latest.keys()].sort((a, b) => a - b)
-  return days.filter((day, i) => {
-    const before = latest.get(days[i - 1] ?? day)?.definition ?? null
-    const after = latest.get(day)?.definition ?? null
-    return before !== null && after !== null && before !== after
-  })
+  const definitions = new Map(reports.map(({ id, definition }) => [id, definition]))
+  const used = steps.filter(({ rule }) => !LEFT_OUT.has(rule)).toSorted((a, b) => a.day - b.day)
+  return [...Map.groupBy(used, ({ count }) => count).values()].flatMap((count) =>
+    count.flatMap(({ id, day }, i) => {
+      const before = definitions.get(count[i - 1]?.id ?? id) ?? null
+      const after = definitions.get(id) ?? null
+      return before !== null && after !== null && before !== after ? [day] : []
+    }),
+  )
 }
-
-const rankOf = ({ reported, sourceReport, definition }: Report) =>
-  [reported ?? '', sourceReport ?? '', definition ?? ''].join('\u0000')
 
 /** The days of a question. One end may be open. */
 export interface Window {
   readonly from: number
   readonly to: number
 }
+
+export const ALL_DAYS: Window = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+/** One period for all days. */
+export const ONE_PERIOD: Period = { name: '', first: ALL_DAYS.from, last: ALL_DAYS.to }
 
 export const isWithin = ({ from, to }: Window, day: number): boolean => day >= from && day <= to
 
@@ -144,14 +142,15 @@ export function computeFigures(series: readonly DerivedSeries[], options: Figure
         state.add(entry.index, entry.step)
         members.push(entry)
       }
-      return toFigure(cell, members, state.read(members), options.explain)
+      return toFigure(series, cell, members, state.read(members), options.explain)
     })
 }
 
 interface Cell {
   readonly period: Period
   readonly ids: number[]
-  inexact: boolean
+  firstRecord: number
+  lastRecord: number
   definitionChanged: boolean
 }
 
@@ -163,16 +162,17 @@ function createCells(series: readonly DerivedSeries[], window: Window, periodOf:
     const known = cells.get(first)
     if (known !== undefined) return known
     const period = { name, first: Math.max(first, window.from), last: Math.min(last, window.to) }
-    const cell = { period, ids: [], inexact: false, definitionChanged: false }
+    const cell = { period, ids: [], firstRecord: day, lastRecord: day, definitionChanged: false }
     cells.set(first, cell)
     return cell
   }
   for (const { records, redefinedDays } of series) {
-    for (const { id, day, exact } of records) {
+    for (const { id, day } of records) {
       if (!isWithin(window, day)) continue
       const cell = cellOf(day)
       cell.ids.push(id)
-      if (!exact) cell.inexact = true
+      cell.firstRecord = Math.min(cell.firstRecord, day)
+      cell.lastRecord = Math.max(cell.lastRecord, day)
     }
     for (const day of redefinedDays) if (isWithin(window, day)) cellOf(day).definitionChanged = true
   }
@@ -191,13 +191,27 @@ interface CellTotals {
   readonly completeness: readonly Completeness[]
 }
 
-function toFigure(cell: Cell, members: readonly Member[], totals: CellTotals, isExplained: boolean): Figure {
+function toFigure(
+  series: readonly DerivedSeries[],
+  cell: Cell,
+  members: readonly Member[],
+  totals: CellTotals,
+  isExplained: boolean,
+): Figure {
   const steps = members.map(({ step }) => step)
   const has = (rules: ReadonlySet<Rule>) => steps.some(({ rule }) => rules.has(rule))
   const isNegative = ({ rule, increment }: Step) => rule === 'counted' && increment !== null && increment < 0
+  const { name, first, last } = cell.period
   return {
-    ...{ period: cell.period, records: cell.ids.length },
-    ...{ inexact: cell.inexact, definitionChanged: cell.definitionChanged },
+    // An open end of the range is shown as the day of the first or last record.
+    period: {
+      name,
+      first: Number.isFinite(first) ? first : cell.firstRecord,
+      last: Number.isFinite(last) ? last : cell.lastRecord,
+    },
+    records: cell.ids.length,
+    inexact: members.some(({ step, index }) => !LEFT_OUT.has(step.rule) && series[index]?.inexact.has(step.id)),
+    definitionChanged: cell.definitionChanged,
     ...totals,
     new: totals.cumulative.map((_, count) =>
       sumKnown(steps.map((step) => (step.count === count ? step.increment : null))),

@@ -15,6 +15,8 @@ export interface Report {
   readonly reported: string | null
   readonly sourceReport: string | null
   readonly definition: string | null
+  /** False if the counts are "at least", "at most" or approximate. */
+  readonly exact: boolean
   readonly counts: Counts
 }
 

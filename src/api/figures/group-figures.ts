@@ -3,8 +3,8 @@
 import type { FieldValue } from '../../datasets/define.ts'
 import type { Period } from '../../methods/calendar.ts'
 import { type Contribution, describeMixture, findMixedFields, PLACE } from '../../methods/comparability.ts'
-import { computeFigures, type Figure, isWithin, type Window } from '../../methods/figures.ts'
-import { chooseCover } from '../../methods/place-cover.ts'
+import { computeFigures, type Figure, isWithin, ONE_PERIOD, type Window } from '../../methods/figures.ts'
+import { type Cover, chooseCover } from '../../methods/place-cover.ts'
 import { describePlace, type RecordSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import { notComparable } from './comparison-problem.ts'
 import type { FigureRequest } from './figure-request.ts'
@@ -39,45 +39,62 @@ export function computeGroups(
 ): FigureGroup[] {
   const groups = [
     ...Map.groupBy(series, (one) => JSON.stringify(request.groupBy.map((field) => groupKey(one, field)))).values(),
-  ].map((members) => ({
-    members,
-    ...(request.place === null ? { cover: null } : { cover: cover(dataset, members, request) }),
-  }))
-  rejectMixtures(
-    dataset,
-    groups.map(({ members, cover: chosen }) => (chosen === null ? members : [...chosen.taken, ...chosen.covered])),
-    request,
-  )
+  ].map((members) => placeSeries(dataset, members, request))
+  rejectMixtures(dataset, groups, request)
   return groups
-    .map(({ members, cover: chosen }) => toGroup(dataset, members, chosen, request, periodOf))
+    .map((members) => toGroup(dataset, members, request, periodOf))
     .filter(({ records, undated }) => records > 0 || undated.length > 0)
     .sort((a, b) => compareGroups(a, b, request.groupBy))
 }
 
 const groupKey = (one: RecordSeries, field: string): FieldValue => (field === PLACE ? one.place : one.read(field))
 
-function cover({ series: { place } }: SeriesDataset, members: readonly RecordSeries[], { window }: FigureRequest) {
+/** A series with its position in the tree of places, and whether it has a count in the window. */
+interface PlacedSeries extends RecordSeries {
+  readonly path: readonly string[] | null
+  readonly reports: boolean
+}
+
+function placeSeries(
+  { series: { place } }: SeriesDataset,
+  members: readonly RecordSeries[],
+  { window }: FigureRequest,
+) {
   const paths = place?.findPaths(members.map(({ read }) => read)) ?? []
-  return chooseCover(
-    members.map((one, i) => ({
+  return members.map(
+    (one, i): PlacedSeries => ({
       ...one,
       path: paths[i] ?? null,
       reports: one.counted.some(({ day }) => isWithin(window, day)),
-    })),
+    }),
   )
 }
-type ChosenCover = ReturnType<typeof cover>
+
+type Question = Pick<FigureRequest, 'window' | 'groupBy' | 'across' | 'place'>
 
 /** Judges each group by itself, and describes a mixture with the records of all groups. */
 export function rejectMixtures(
-  { series: { comparison, place } }: SeriesDataset,
-  groups: readonly (readonly RecordSeries[])[],
-  { window, groupBy, across, place: covered }: Pick<FigureRequest, 'window' | 'groupBy' | 'across' | 'place'>,
+  dataset: SeriesDataset,
+  groups: readonly (readonly (RecordSeries & Partial<PlacedSeries>)[])[],
+  question: Question,
 ): void {
+  const judged = groups.map((members) =>
+    // A cover uses only series that have a position.
+    members
+      .filter(({ path }) => question.place === null || path !== null)
+      .flatMap((one) => toContribution(one, question.window)),
+  )
+  const mixed = new Set(judged.flatMap((group) => findMixed(dataset, group, question)))
+  if (mixed.size > 0) throw notComparable(describeMixture(judged.flat(), [...mixed]))
+}
+
+function findMixed(
+  { series: { comparison, place } }: SeriesDataset,
+  contributions: readonly Contribution[],
+  { groupBy, across, place: covered }: Question,
+): string[] {
   const ignored = covered === null ? groupBy : [...groupBy, PLACE, ...(place === undefined ? [] : [place.level])]
-  const contributions = groups.map((members) => members.flatMap((one) => toContribution(one, window)))
-  const mixed = new Set(contributions.flatMap((group) => findMixedFields(group, comparison, { across, ignored })))
-  if (mixed.size > 0) throw notComparable(describeMixture(contributions.flat(), [...mixed]))
+  return findMixedFields(contributions, comparison, { across, ignored })
 }
 
 function toContribution(one: RecordSeries, window: Window): Contribution[] {
@@ -87,31 +104,43 @@ function toContribution(one: RecordSeries, window: Window): Contribution[] {
   return [{ read: one.read, exclusivePlace: one.exclusivePlace, records: days.length, firstDay, lastDay }]
 }
 
+/**
+ * A series without a count in the window was not judged. Its earlier counts are part of the totals only if it is comparable
+ * with the series that were judged, which all agree.
+ */
+function isComparable(dataset: SeriesDataset, one: PlacedSeries, judged: PlacedSeries | undefined, question: Question) {
+  if (judged === undefined) return false
+  const contributions = [judged, one].map(({ read, exclusivePlace }) => ({
+    ...{ read, exclusivePlace, records: 0, firstDay: null, lastDay: null },
+  }))
+  return findMixed(dataset, contributions, question).length === 0
+}
+
 function toGroup(
   dataset: SeriesDataset,
-  members: readonly RecordSeries[],
-  chosen: ChosenCover | null,
-  { groupBy, window, explain }: FigureRequest,
+  members: readonly PlacedSeries[],
+  request: FigureRequest,
   periodOf: PeriodOf,
 ): FigureGroup {
-  const taken = chosen?.taken ?? members
-  const days = taken.flatMap(({ records }) => records.map(({ day }) => day)).filter((day) => isWithin(window, day))
-  const whole: Period = {
-    name: '',
-    first: Number.isFinite(window.from) ? window.from : days.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
-    last: Number.isFinite(window.to) ? window.to : days.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
-  }
+  const { groupBy, window, explain } = request
+  const judged = members.find(({ reports, path }) => reports && (request.place === null || path !== null))
+  const comparable = members.map((one) =>
+    one.reports || isComparable(dataset, one, judged, request) ? one : { ...one, steps: [] },
+  )
+  const cover = request.place === null ? null : chooseCover(comparable)
+  const taken = cover?.taken ?? comparable
+  const isInWindow = ({ day }: { readonly day: number }) => isWithin(window, day)
   const figures = computeFigures(taken, {
     ...{ counts: dataset.series.counts.length, explain, window },
-    periodOf: periodOf ?? (() => whole),
+    periodOf: periodOf ?? (() => ONE_PERIOD),
   })
   return {
     group: new Map(groupBy.map((field) => [field, groupValue(dataset, members, field)])),
-    records: days.length,
-    series: taken.filter(({ records }) => records.some(({ day }) => isWithin(window, day))).length,
+    records: taken.reduce((sum, { records }) => sum + records.filter(isInWindow).length, 0),
+    series: taken.filter(({ records }) => records.some(isInWindow)).length,
     undated: members.flatMap(({ undated }) => undated).sort((a, b) => a - b),
-    figures: chosen === null || !explain ? figures : figures.map((figure) => explainCovered(figure, chosen.covered)),
-    cover: chosen && describeCover(dataset, chosen, window),
+    figures: cover === null || !explain ? figures : figures.map((figure) => explainCovered(figure, cover.covered)),
+    cover: cover && describeCover(dataset, cover, window),
   }
 }
 
@@ -131,7 +160,7 @@ const groupValue = (dataset: SeriesDataset, members: readonly RecordSeries[], fi
   return field === PLACE ? describePlace(dataset, first) : first.read(field)
 }
 
-function describeCover(dataset: SeriesDataset, { taken, covered, unplaced }: ChosenCover, window: Window) {
+function describeCover(dataset: SeriesDataset, { taken, covered, unplaced }: Cover<PlacedSeries>, window: Window) {
   const places = [...Map.groupBy(taken, ({ place }) => place).values()]
   return {
     madeOf: places

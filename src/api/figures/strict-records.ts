@@ -1,11 +1,10 @@
 // `strict=true` on a list of records: refuses records whose counts must not be added up.
+import { ALL_DAYS } from '../../methods/figures.ts'
 import { hasSeries } from '../../methods/record-series.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { FilterQuery } from '../filters/run-filter-queries.ts'
 import { rejectMixtures } from './group-figures.ts'
 import { readSeries } from './read-series.ts'
-
-const ALL_DAYS = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 
 /** Judges all matching records, not only those of the page. */
 export async function rejectMixedRecords(database: Database, query: FilterQuery): Promise<void> {

@@ -65,7 +65,8 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
                 release: number,
                 report_date: publishedAt.toISOString().slice(0, 10),
                 period: figure.period.name,
-                reference_date: formatDay(figure.period.last),
+                // The whole interval, also if the last day of the question cuts it.
+                reference_date: formatDay(periodOf(interval, figure.period.first).last),
                 records: figure.records,
                 new: figure.new[index] ?? null,
                 cumulative: figure.cumulative[index] ?? null,

@@ -10,7 +10,7 @@ const report = (low: string | null, high: string | null, cases: number | null, m
   id: nextId++,
   first: low === null ? null : parseDay(low),
   last: high === null ? null : parseDay(high),
-  ...{ reported: null, sourceReport: null, definition: null },
+  ...{ reported: null, sourceReport: null, definition: null, exact: true },
   counts: [cases],
   ...more,
 })
@@ -287,7 +287,14 @@ describe('any series', () => {
   const anyReports = fc.array(anyReport, { maxLength: 20 }).map((rows) =>
     rows.map(
       ({ first, span, cases, ...more }, i): Report => ({
-        ...{ id: i + 1, first, last: first === null ? 18_000 + span : first + span, definition: null, counts: [cases] },
+        ...{
+          id: i + 1,
+          first,
+          last: first === null ? 18_000 + span : first + span,
+          definition: null,
+          exact: true,
+          counts: [cases],
+        },
         ...more,
       }),
     ),

@@ -34,6 +34,8 @@ const first: Row[] = [
   week('m4', '2025-01-06', 25, { ...texas, location_granularity: 'admin1' }),
   week('p1', '2020-01-01', 150, { ...province, admin_l1: 'Old name' }),
   week('p2', '2020-02-01', 210, { ...province, admin_l1: 'New name' }),
+  week('q1', '2019-06-01', 500, { event: 'Q', count_kind: 'cumulative', source_name: 'Former' }),
+  week('q2', '2020-06-01', 40, { event: 'Q', count_kind: 'cumulative' }),
   week('s1', '2020-01-01', 10, { event: 'S', age_group: null }),
   week('s2', '2020-01-01', 4, { event: 'S', age_group: '0-4' }),
   week('s3', '2020-01-01', 6, { event: 'S', age_group: '5-14' }),
@@ -164,6 +166,13 @@ describe('series', () => {
     )
     const undated = await read('series?interval=month&event=A&source_name=Ministry&case_status=confirmed&explain=true')
     assert.equal((undated['undated_records'] as unknown[]).length, 1)
+  })
+
+  test('leave out the earlier counts of a series that is not comparable', async () => {
+    const body = await read('series?interval=month&event=Q&date_from=2020-01-01')
+    const [point] = body['points'] as [{ cumulative: Item; completeness: Record<string, Item> }]
+    assert.deepEqual([point.cumulative['cases'], point.completeness['cases']?.['places_known']], [40, 1])
+    assert.deepEqual((await refuse('series?interval=month&event=Q')).fields, ['source_name'])
   })
 
   test('go on when a province is renamed and keeps its code', async () => {
