@@ -138,7 +138,7 @@ function toGroup(
     group: new Map(groupBy.map((field) => [field, groupValue(dataset, members, field)])),
     records: taken.reduce((sum, { records }) => sum + records.filter(isInWindow).length, 0),
     series: taken.filter(({ records }) => records.some(isInWindow)).length,
-    undated: members.flatMap(({ undated }) => undated).sort((a, b) => a - b),
+    undated: taken.flatMap(({ undated }) => undated).sort((a, b) => a - b),
     figures: cover === null || !explain ? figures : figures.map((figure) => explainCovered(figure, cover.covered)),
     cover: cover && describeCover(dataset, cover, window),
   }
