@@ -104,9 +104,9 @@ end $$;
 grant execute on function mark_${table}_breaks to outbreaks_operator;
 `
 
-/** Fields of low cardinality need no index: a scan in the order of id soon finds each of their values. */
+/** Fields of low cardinality need no index: a scan in the order of id soon finds each of their values. Nor do scanned fields. */
 function formatIndexSql(table: string, { name, filterCardinality, nullable }: Field): string[] {
-  if (filterCardinality === undefined || filterCardinality === 'low') return []
+  if (filterCardinality !== 'high' && filterCardinality !== 'unbounded') return []
   return [
     `create index ${table}_version_${name} on ${table}_version (${name}, id)${nullable ? ` where ${name} is not null` : ''};`,
   ]

@@ -28,8 +28,9 @@ type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 
 /**
  * How many different values a field has, which decides how records are filtered by it. `low`: the values are counted, and
  * each is so common that a scan in the order of id soon finds it. `high`: counted and indexed. `unbounded`: indexed only.
+ * `scanned`: neither counted nor indexed, so that the filter needs no migration; a scan compares each record.
  */
-type Cardinality = 'low' | 'high' | 'unbounded'
+type Cardinality = 'low' | 'high' | 'unbounded' | 'scanned'
 
 export interface Field {
   readonly name: string

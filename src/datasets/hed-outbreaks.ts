@@ -154,16 +154,17 @@ export const hedOutbreaks = defineDataset({
       optional(code('ISO 3166-2 code of the first administrative level; retired codes are kept.', subdivisionCodes)),
       'high',
     ),
-    admin_l1: optional(text('First administrative level, curated name.')),
-    admin_l2: optional(text('Second administrative level, curated name.')),
-    admin_l3: optional(text('Third administrative level, curated name.')),
-    locality: optional(text('Town, village, ship or facility, curated name.')),
+    admin_l1: filterable(optional(text('First administrative level, curated name.')), 'scanned'),
+    admin_l2: filterable(optional(text('Second administrative level, curated name.')), 'scanned'),
+    admin_l3: filterable(optional(text('Third administrative level, curated name.')), 'scanned'),
+    locality: filterable(optional(text('Town, village, ship or facility, curated name.')), 'scanned'),
     place_id: optional(
       code("The operator's stable id of the place, with its scheme: `geonames:…`, `pcode:…`, `geob:…`.", placeIds),
     ),
     location_as_reported: optional(text('The place exactly as the source wrote it.', LONG_TEXT)),
-    location_type: optional(
-      choice('What the place means for the counted persons.', ['residence', 'exposure', 'care', 'report']),
+    location_type: filterable(
+      optional(choice('What the place means for the counted persons.', ['residence', 'exposure', 'care', 'report'])),
+      'scanned',
     ),
     latitude: optional(number('Degrees north, WGS 84. Only together with `longitude`.', { minimum: -90, maximum: 90 })),
     longitude: optional(
@@ -196,7 +197,10 @@ export const hedOutbreaks = defineDataset({
       optional(choice('Sex of the counted persons; null is everyone.', ['female', 'male', 'other'])),
       'low',
     ),
-    population: optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
+    population: filterable(
+      optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
+      'scanned',
+    ),
     cases: optional(count('Number of cases; includes deaths where both counts have the same basis.')),
     deaths: optional(count('Number of deaths.')),
     hospitalised: optional(count('Number of persons in hospital.')),

@@ -56,11 +56,12 @@ export function planScan(
   for (const { name, filterCardinality } of filterFields(dataset)) {
     const requested = values.get(name)?.map(String)
     if (requested === undefined) continue
-    const present =
-      filterCardinality === 'unbounded' ? requested : requested.filter((value) => counts.get(name)?.has(value))
+    const isCounted = dataset.facets.includes(name)
+    const present = isCounted ? requested.filter((value) => counts.get(name)?.has(value)) : requested
     if (present.length === 0) return null
     const records = present.reduce((sum, value) => sum + (counts.get(name)?.get(value) ?? 0), 0)
-    if (filterCardinality !== 'low') candidates.push({ drivingIndex: { column: name, values: present }, records })
+    const isIndexed = filterCardinality === 'high' || filterCardinality === 'unbounded'
+    if (isIndexed) candidates.push({ drivingIndex: { column: name, values: present }, records })
   }
   if (updatedSince !== null) {
     const later = releases.filter((release) => release.number > updatedSince)

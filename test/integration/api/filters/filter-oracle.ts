@@ -57,6 +57,8 @@ export function variedRows(records: number, release: number): Row[] {
       host: pick(['human', 'animal', 'environment', null], random >>> 15),
       disease: (random >>> 6) % 4 === 0 ? null : (row['disease'] ?? null),
       source_name: pick(sources, random >>> 17),
+      population: pick(['health workers', 'travellers', null], random >>> 9),
+      location_type: pick(['residence', 'exposure', null], random >>> 12),
       date_low: (random >>> 4) % 6 === 0 ? null : (row['date_low'] ?? null),
       date_high: (random >>> 5) % 7 === 0 ? null : (row['date_high'] ?? null),
     }
@@ -130,12 +132,18 @@ const columns = [
   'composite',
   'source_name',
   'series_id',
+  'admin_l1',
+  'locality',
+  'population',
+  'location_type',
 ]
 const unusedValues: Record<string, string> = {
   event: 'Nothing_Nowhere_1900',
   country_code: 'AQ',
   al1_code: 'DE-BY',
   series_id: '0',
+  admin_l1: 'Nowhere',
+  population: 'nobody',
 }
 
 /** Parameters for these records: values that some records have, and sometimes one that no record has. */

@@ -70,6 +70,13 @@ describe('the plan', () => {
     assert.deepEqual(plan({ date_from: '2020-01-01' }, {}), { drivingIndex: null })
   })
 
+  test('uses no index and no counts for a scanned field', () => {
+    assert.deepEqual(plan({ admin_l1: ['Nowhere'] }, {}), { drivingIndex: null })
+    assert.deepEqual(plan({ admin_l1: ['Nowhere'], event: ['a'] }, { event: { a: 5 } }), {
+      drivingIndex: { column: 'event', values: ['a'] },
+    })
+  })
+
   test('uses the versions that later releases started, if these are fewer', () => {
     const releases = [release(1, 1000), release(2, 10, 5), release(3, 0, 20)]
     assert.deepEqual(plan({ updated_since_release: 1 }, {}, releases), {
