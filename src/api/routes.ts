@@ -9,14 +9,18 @@ import { registerFileRoutes } from './resources/files.ts'
 import { registerRecordRoutes } from './resources/record.ts'
 import { registerRecordsRoutes } from './resources/records.ts'
 import { registerReleaseRoutes } from './resources/releases.ts'
-import type { ResourceOptions } from './resources/resource-options.ts'
+import type { DatasetOptions, ResourceOptions } from './resources/resource-options.ts'
 import { registerSchemaRoutes } from './resources/schema.ts'
+import { registerSearchRoutes } from './resources/search.ts'
 import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
 import { registerVintageRoutes } from './resources/vintages.ts'
+import { createIndexCache } from './search/index-cache.ts'
 
-export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): void {
-  app.addSchema(recordSchema(routes.dataset))
+export function registerDataRoutes(app: HttpServer, options: DatasetOptions): void {
+  const { dataset, database } = options
+  const routes: ResourceOptions = { ...options, loadIndex: createIndexCache(database, dataset) }
+  app.addSchema(recordSchema(dataset))
   addNewestReleaseHeader(app, routes)
   registerRecordsRoutes(app, routes)
   registerRecordRoutes(app, routes)
@@ -24,6 +28,7 @@ export function registerDataRoutes(app: HttpServer, routes: ResourceOptions): vo
   registerFileRoutes(app, routes)
   registerChangeRoutes(app, routes)
   registerEventRoutes(app, routes)
+  registerSearchRoutes(app, routes)
   registerFacetRoutes(app, routes)
   registerSchemaRoutes(app, routes)
   registerSeriesRoutes(app, routes)

@@ -1,5 +1,5 @@
-// English names of countries from ISO 3166-1, from the Unicode locale data of Node, and others in common use.
-// Compares a name with a country code.
+// Names of countries from ISO 3166-1, from the Unicode locale data of Node, and others in common use.
+// Compares an English name with a country code, and lists the names of a country in several languages.
 import { iso31661 } from 'iso-3166'
 
 /** Names that are in neither list. */
@@ -53,10 +53,11 @@ function nameVariants(name: string): string[] {
 }
 
 const displayNames = new Intl.DisplayNames('en', { type: 'region' })
+const alternativesOf = (code: string) => ALTERNATIVES[code]?.split('; ') ?? []
 const codesByName = new Map<string, Set<string>>()
 for (const { alpha2, name } of iso31661) {
   const variants = [name, displayNames.of(alpha2) ?? name].flatMap(nameVariants)
-  for (const variant of [...variants, ...(ALTERNATIVES[alpha2]?.split('; ') ?? [])]) {
+  for (const variant of [...variants, ...alternativesOf(alpha2)]) {
     const normalised = normaliseName(variant)
     codesByName.set(normalised, (codesByName.get(normalised) ?? new Set()).add(alpha2))
   }
@@ -67,4 +68,21 @@ export function compareCountryName(code: string, name: string): 'same' | 'other'
   const codes = codesByName.get(normaliseName(name))
   if (codes === undefined) return 'unknown'
   return codes.has(code) ? 'same' : 'other'
+}
+
+/** The official languages of the United Nations, German and Portuguese. */
+const LANGUAGES = ['en', 'fr', 'es', 'pt', 'de', 'ar', 'ru', 'zh']
+const regionNames = LANGUAGES.map((language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }))
+
+/** The names of a country (ISO 3166-1) or of an area of M49 in these languages, English first. */
+export const translateRegion = (code: string): string[] =>
+  regionNames.map((names) => names.of(code)).filter((name) => name !== undefined)
+
+/** All names of a country, the common English name first. A code that users assign has none. */
+export function countryNamesOf(code: string): string[] {
+  const official = iso31661.find(({ alpha2 }) => alpha2 === code)
+  if (official === undefined) return []
+  return [
+    ...new Set([...translateRegion(code), ...nameVariants(official.name), official.alpha3, ...alternativesOf(code)]),
+  ]
 }

@@ -64,6 +64,23 @@ export interface Period {
   readonly last: string
 }
 
+/** The names by which people look for a value of a field. */
+export interface ValueNames {
+  /** A readable name, if the value is a code. */
+  readonly label?: string
+  /** Synonyms and translations. */
+  readonly names: readonly string[]
+  /** Names of something else that leads to the value: the disease of a pathogen. */
+  readonly related: readonly string[]
+}
+
+/** What people can search for. */
+export interface Search {
+  /** By kind of hit, the fields whose values are found. A kind that is listed earlier ranks higher. */
+  readonly kinds: Readonly<Record<string, readonly string[]>>
+  readonly namesOf: (field: string, value: string) => ValueNames
+}
+
 export interface Dataset {
   /** The path segments: /v2/{name}/{resource}. */
   readonly name: string
@@ -87,6 +104,8 @@ export interface Dataset {
   readonly periods: readonly Period[]
   /** True if the dataset has the tables {table}_series and {table}_event: publishing writes a summary of each event. */
   readonly summarisesEvents: boolean
+  /** Undefined if the dataset has no search. */
+  readonly search?: Search
 }
 
 /** The fields that define a series of counts over time. */

@@ -18,6 +18,7 @@ import {
   text,
   uri,
 } from './define.ts'
+import { namesOfOutbreakValue } from './outbreak-names.ts'
 import { findFilter, findPaths, identifyPlace, mayContainOthers, PLACE_FIELDS } from './outbreak-places.ts'
 import { outbreakRules } from './outbreak-rules.ts'
 import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
@@ -111,6 +112,16 @@ export const hedOutbreaks = defineDataset({
       ...{ level: 'location_granularity', fields: PLACE_FIELDS, identify: identifyPlace },
       ...{ mayContainOthers, findPaths, findFilter },
     },
+  },
+  search: {
+    kinds: {
+      disease: ['disease'],
+      place: ['country_code', 'un_region', 'who_region', 'al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality'],
+      pathogen: ['pathogen'],
+      event: ['event'],
+      source: ['source_name'],
+    },
+    namesOf: namesOfOutbreakValue,
   },
   periods: [
     { name: 'date', description: 'the period the counts cover', first: 'date_low', last: 'date_high' },

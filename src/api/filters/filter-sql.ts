@@ -173,6 +173,11 @@ export const selectEventSummaries = (dataset: Dataset, { release, skip, limit }:
   select body from ${identifier(`${dataset.table}_event`)}
   where ${isInKeptRelease(dataset, release)} order by event offset ${skip} limit ${limit}`
 
+/** The summaries of some events, in the order of the list. */
+export const selectSummariesOf = (dataset: Dataset, release: number, events: readonly string[]): Sql => sql`
+  select body from ${identifier(`${dataset.table}_event`)}
+  where event = any(${events}) and ${isInKeptRelease(dataset, release)} order by array_position(${events}::text[], event)`
+
 const isBudgetExhausted = ({ budget }: ScanQuery) => sql`coalesce(bool_or(truncated), false) or count(*) > ${budget}`
 
 const fromCandidates = (dataset: Dataset, query: ScanQuery) =>

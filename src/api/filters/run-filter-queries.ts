@@ -17,6 +17,7 @@ import {
   selectFacetValues,
   selectMatches,
   selectMatchingColumns,
+  selectSummariesOf,
   totalFromFacets,
 } from './filter-sql.ts'
 import type { Filters } from './filters.ts'
@@ -211,5 +212,16 @@ export async function readColumns<Row extends object>(
 
 export async function readEvents(database: Database, dataset: Dataset, query: EventsQuery): Promise<string[]> {
   const rows = await database.query<{ body: string }>(selectEventSummaries(dataset, query))
+  return rows.map((row) => row.body)
+}
+
+/** The summaries of some events, in the order of the list. */
+export async function readEventsByName(
+  database: Database,
+  dataset: Dataset,
+  release: number,
+  events: readonly string[],
+) {
+  const rows = await database.query<{ body: string }>(selectSummariesOf(dataset, release, events))
   return rows.map((row) => row.body)
 }

@@ -6,9 +6,15 @@ import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readFacets } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import {
+  type CITATION_FORMATS,
+  type Citation,
+  citeAsBibtex,
+  citeAsCsl,
+  citeAsText,
+} from '../response/citation-formats.ts'
 import { createResponder, prerendered, releaseHeader } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
-import { type CITATION_FORMATS, type Citation, citeAsBibtex, citeAsCsl, citeAsText } from './citation-formats.ts'
 import { citationQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 

@@ -1,55 +1,81 @@
 // A summary of each event of a release.
+import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
-import { readEvents } from '../filters/run-filter-queries.ts'
+import { readEvents, readEventsByName } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { serialiseEnvelope } from '../response/json-body.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, pageResponse } from '../response/response-schemas.ts'
+import type { SearchIndex } from '../search/search-index.ts'
+import { describeNearest, formatParameter, warningHeader } from '../search/warnings.ts'
 import { DEFAULT_NUM, eventsQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
+import { requireWords } from './search.ts'
+
+const MAX_SUGGESTIONS = 5
 
 export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey } = routes
+  const { dataset, database, cursorKey, loadIndex } = routes
   if (!dataset.summarisesEvents || !hasSeries(dataset)) return
   const home = `/v2/${dataset.name}`
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
-  app.get<{ Querystring: { release?: string; page?: string; num?: number } }>(
+  app.get<{ Querystring: { release?: string; page?: string; num?: number; q?: string } }>(
     `${home}/events`,
     {
       schema: {
         tags: ['Data'],
         summary: 'List events',
         description:
-          'A summary of each event, sorted by name, with a figure for each set of comparable counts. docs/methods.md has the rules.',
+          'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',
         querystring: eventsQuery,
         response: { 200: pageResponse(eventSchema(dataset), 'Events'), ...errorResponses },
       },
     },
     async (request, reply) => {
       const { page, num = DEFAULT_NUM } = request.query
-      const walk = `${home}/events`
+      const q = request.query.q === undefined ? null : requireWords(request.query.q)
+      const walk = `${home}/events${q === null ? '' : `?${new URLSearchParams({ q }).toString()}`}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
       const release = await releases.resolveForCursor('release', request.query.release, cursor?.release)
       const { number } = release
       // A release never changes, so an index into its sorted names stays valid.
       const index = cursor?.fromId ?? 0
+      const found = q === null ? null : findEvents(await loadIndex(release), q)
+      reply.headers(found?.headers ?? {})
       return respond(request, reply, {
         release,
         pinned: { release: number },
-        variant: `from=${index}&num=${num}`,
+        // A later version of the program may know more synonyms, so the list of events is part of the variant.
+        variant: `from=${index}&num=${num} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
-          const bodies = await readEvents(database, dataset, { release: number, skip: index, limit: num + 1 })
+          const bodies =
+            found === null
+              ? await readEvents(database, dataset, { release: number, skip: index, limit: num + 1 })
+              : await readEventsByName(database, dataset, number, found.events.slice(index, index + num + 1))
           const next = bodies.length <= num ? null : { release: number, fromId: index + num }
           return serialiseEnvelope(bodies.slice(0, num), next && writeCursor(cursorKey, walk, next))
         },
       })
     },
   )
+}
+
+/** The names of the matching events, best first, and a warning if there are none or if not all events were searched. */
+function findEvents(index: SearchIndex, q: string) {
+  const events = index.search(q, ['event']).map(({ value }) => value)
+  const warnings: string[] = []
+  if (events.length === 0) {
+    const nearest = index.suggest(q, ['event'], MAX_SUGGESTIONS).map(({ value }) => formatParameter('event', value))
+    warnings.push(`${formatParameter('q', q)} matches no event. ${describeNearest(nearest)}`)
+  }
+  if (index.incomplete.includes('event'))
+    warnings.push('q was compared only with the events that have the most records.')
+  return { events, headers: warningHeader(warnings) }
 }
 
 const day = (description: string) => Type.Union([Type.String({ format: 'date' }), Type.Null()], { description })

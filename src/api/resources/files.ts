@@ -12,7 +12,7 @@ import { matchesIfNoneMatch } from '../response/conditional-request.ts'
 import { releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse } from '../response/response-schemas.ts'
 import { emptyQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
+import type { DatasetOptions } from './resource-options.ts'
 
 /** How long a request waits for the first verification of a file. Shorter than the idle timeout of a connection. */
 const FIRST_CHECK_TIMEOUT_MS = 25_000
@@ -23,7 +23,7 @@ const anyFile = { content: { '*/*': { schema: Type.String({ format: 'binary' }) 
 
 export function registerFileRoutes(
   app: HttpServer,
-  routes: ResourceOptions,
+  routes: DatasetOptions,
   checkTimeoutMs = FIRST_CHECK_TIMEOUT_MS,
 ): void {
   const { dataset, files } = routes

@@ -7,9 +7,10 @@ import { Problem } from '../../platform/problem.ts'
 import { acrossFields, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
 import { REFERENCE_PATTERN } from '../paging/release-reference.ts'
-import { CITATION_FORMATS } from './citation-formats.ts'
+import { CITATION_FORMATS } from '../response/citation-formats.ts'
 
 export const DEFAULT_NUM = 100
+export const DEFAULT_HITS = 20
 
 const num = Type.Optional(
   Type.Integer({
@@ -65,7 +66,26 @@ export const releaseQuery = Type.Object({ release })
 export const offsetQuery = (dataset: Dataset) =>
   Type.Object({ offset, ...recordsParameters(dataset), release: tokenRelease })
 export const cursorQuery = (dataset: Dataset) => Type.Object({ page, ...recordsParameters(dataset) })
-export const eventsQuery = Type.Object({ page, num, release })
+/** PostgreSQL is not asked, but a NUL is a mistake in any text. */
+const searchText = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description })
+export const eventsQuery = Type.Object({
+  page,
+  num,
+  release,
+  q: Type.Optional(
+    searchText(
+      'Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places.',
+    ),
+  ),
+})
+export const searchQuery = Type.Object({
+  q: searchText('What to find: a name, a synonym, or several words such as `cholera haiti 2010`.'),
+  num: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_HITS, description: 'Maximum number of hits to return.' }),
+  ),
+  release,
+})
 export const facetsQuery = (dataset: Dataset) =>
   Type.Object({
     num: Type.Optional(

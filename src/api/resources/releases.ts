@@ -8,7 +8,7 @@ import { serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
 import { createResponder, prerendered } from '../response/responder.ts'
 import { errorResponses, errorResponsesWithNotFound, okResponse, pageResponse } from '../response/response-schemas.ts'
 import { DEFAULT_NUM, emptyQuery, listQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
+import type { DatasetOptions } from './resource-options.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 const reasonSchema = Type.Optional(Type.Enum([...CHANGE_REASONS]))
@@ -57,7 +57,7 @@ const releaseSchema = Type.Object({
   ),
 })
 
-export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions): void {
+export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): void {
   const { dataset, cursorKey } = routes
   const path = `/v2/${dataset.name}/releases`
   const releasesUrl = `${routes.baseUrl}${path}`

@@ -5,8 +5,9 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { FileStore } from '../../storage/file-store.ts'
 import type { PublishedReleases } from '../../storage/published-releases.ts'
 import type { ResponseCache } from '../response/response-cache.ts'
+import type { LoadSearchIndex } from '../search/index-cache.ts'
 
-export interface ResourceOptions {
+export interface DatasetOptions {
   dataset: Dataset
   database: Database
   baseUrl: string
@@ -18,4 +19,9 @@ export interface ResourceOptions {
   published: () => PublishedReleases
   /** Reads the list of releases from the database again. */
   refresh: () => Promise<void>
+}
+
+export interface ResourceOptions extends DatasetOptions {
+  /** The search index of a release. All resources share the cache. */
+  loadIndex: LoadSearchIndex
 }

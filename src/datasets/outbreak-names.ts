@@ -1,0 +1,89 @@
+// The names by which people search for a value of an outbreak record: synonyms, translations and related names. Pure.
+import { iso31662 } from 'iso-3166'
+import { countryNamesOf, translateRegion } from './country-names.ts'
+import type { ValueNames } from './define.ts'
+import { DISEASES, SOURCE_ABBREVIATIONS, UN_REGION_NAMES, WHO_REGION_NAMES } from './synonyms.ts'
+
+const splitNames = (names: string): string[] => (names === '' ? [] : names.split('; '))
+const normaliseName = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** A name and the names in it: "Orthoebolavirus zairense (Ebola virus, EBOV)" has three. */
+const partsOf = (value: string): string[] => [value, ...value.split(/\s\(|\)|[;,]\s/)].filter((part) => part !== '')
+
+interface Synonyms {
+  readonly names: string[]
+  readonly related: string[]
+}
+
+/** By normalised name: the entries of the table that have the name. */
+function indexSynonyms(entries: readonly Synonyms[]): Map<string, Synonyms[]> {
+  const byName = new Map<string, Synonyms[]>()
+  for (const entry of entries)
+    for (const name of entry.names) byName.set(normaliseName(name), [...(byName.get(normaliseName(name)) ?? []), entry])
+  return byName
+}
+
+const diseases = DISEASES.map(([disease, ...pathogens]) => ({
+  disease: splitNames(disease),
+  pathogens: pathogens.map(splitNames),
+}))
+const diseaseSynonyms = indexSynonyms(
+  diseases.map(({ disease, pathogens }) => ({ names: disease, related: pathogens.flat() })),
+)
+const pathogenSynonyms = indexSynonyms(
+  diseases.flatMap(({ disease, pathogens }) => pathogens.map((names) => ({ names, related: disease }))),
+)
+const subdivisions = new Map(iso31662.map(({ code, name }) => [code, name]))
+
+function findSynonyms(synonyms: ReadonlyMap<string, readonly Synonyms[]>, value: string): ValueNames {
+  const parts = partsOf(value)
+  const entries = parts.flatMap((part) => synonyms.get(normaliseName(part)) ?? [])
+  return {
+    names: [...new Set([...parts, ...entries.flatMap(({ names }) => names)])].filter((name) => name !== value),
+    related: [...new Set(entries.flatMap(({ related }) => related))],
+  }
+}
+
+function nameRegion([m49, names]: readonly [string | null, string] = [null, '']): ValueNames {
+  const translated = m49 === null ? [] : translateRegion(m49)
+  return { names: [...translated, ...splitNames(names)], related: [] }
+}
+
+function nameCountry(code: string): ValueNames {
+  const names = countryNamesOf(code)
+  return { ...(names[0] !== undefined && { label: names[0] }), names, related: [] }
+}
+
+function nameSubdivision(code: string): ValueNames {
+  const name = subdivisions.get(code)
+  const [country] = countryNamesOf(code.slice(0, 2))
+  if (name === undefined) return { names: [], related: [] }
+  return {
+    label: country === undefined ? name : `${name}, ${country}`,
+    names: [name],
+    related: country ? [country] : [],
+  }
+}
+
+const nameSource = (name: string): ValueNames => ({
+  names: [],
+  related: name.split(/\W+/).flatMap((word) => splitNames(SOURCE_ABBREVIATIONS[word] ?? '')),
+})
+
+const NAMES_BY_FIELD: Readonly<Record<string, (value: string) => ValueNames>> = {
+  disease: (value) => findSynonyms(diseaseSynonyms, value),
+  pathogen: (value) => findSynonyms(pathogenSynonyms, value),
+  country_code: nameCountry,
+  un_region: (value) => nameRegion(UN_REGION_NAMES[value]),
+  who_region: (value) => nameRegion(WHO_REGION_NAMES[value]),
+  al1_code: nameSubdivision,
+  source_name: nameSource,
+}
+
+export const namesOfOutbreakValue = (field: string, value: string): ValueNames =>
+  NAMES_BY_FIELD[field]?.(value) ?? { names: [], related: [] }
