@@ -15,11 +15,14 @@ import { registerSearchRoutes } from './resources/search.ts'
 import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
 import { registerVintageRoutes } from './resources/vintages.ts'
+import { createValueCheck } from './search/check-values.ts'
 import { createIndexCache } from './search/index-cache.ts'
 
 export function registerDataRoutes(app: HttpServer, options: DatasetOptions): void {
   const { dataset, database } = options
-  const routes: ResourceOptions = { ...options, loadIndex: createIndexCache(database, dataset) }
+  const loadIndex = createIndexCache(database, dataset)
+  const checkValues = createValueCheck({ database, dataset, loadIndex })
+  const routes: ResourceOptions = { ...options, loadIndex, checkValues }
   app.addSchema(recordSchema(dataset))
   addNewestReleaseHeader(app, routes)
   registerRecordsRoutes(app, routes)

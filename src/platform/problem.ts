@@ -90,6 +90,11 @@ export const problemSchema = Type.Object(
     detail: Type.String({ description: 'What is wrong with this request.' }),
     code: Type.Enum(Object.keys(problems) as ProblemCode[], { description: 'Stable name of the kind of problem.' }),
     parameter: Type.Optional(Type.String({ description: 'The query parameter with the error.' })),
+    suggestions: Type.Optional(
+      Type.Array(Type.Object({ parameter: Type.String(), value: Type.String(), nearest: Type.Array(Type.String()) }), {
+        description: 'Values that no record has, each with similar values that records have.',
+      }),
+    ),
     request_id: Type.String({ description: 'Send this to the operator, who finds the request in the log by it.' }),
   },
   { $id: 'Problem', description: 'An error, as RFC 9457 problem details.' },

@@ -34,11 +34,11 @@ const FILES = {
 }
 
 export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, baseUrl } = routes
+  const { dataset, database, baseUrl, checkValues } = routes
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
 
-  app.get<{ Querystring: { release?: string; format?: Format; [filter: string]: unknown } }>(
+  app.get<{ Querystring: { release?: string; format?: Format; strict?: boolean; [filter: string]: unknown } }>(
     `/v2/${dataset.name}/citation`,
     {
       schema: {
@@ -75,10 +75,11 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       },
     },
     async (request, reply) => {
-      const { format = 'json' } = request.query
+      const { format = 'json', strict } = request.query
       const filters = parseFilters(dataset, request.query)
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
+      reply.headers(await checkValues([release], filters, strict))
       const facet = (await readFacets(database, filterQuery, [SOURCE_FIELD])).get(SOURCE_FIELD)
       const sources = rankValues(facet?.values ?? [])
       const query = new URLSearchParams(serialiseFilters(filters))

@@ -14,11 +14,11 @@ import { DEFAULT_NUM, facetsQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database } = routes
+  const { dataset, database, checkValues } = routes
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
 
-  app.get<{ Querystring: { release?: string; num?: number; [filter: string]: unknown } }>(
+  app.get<{ Querystring: { release?: string; num?: number; strict?: boolean; [filter: string]: unknown } }>(
     `/v2/${dataset.name}/facets`,
     {
       schema: {
@@ -31,11 +31,13 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       },
     },
     async (request, reply) => {
-      const { num = DEFAULT_NUM } = request.query
+      const { num = DEFAULT_NUM, strict } = request.query
       const filters = parseFilters(dataset, request.query)
       const release = await releases.resolveParameter('release', request.query.release)
+      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
+      reply.headers(await checkValues([release], filters, strict))
       const countValues = (applied: Filters, fields: readonly string[]) =>
-        readFacets(database, toFilterQuery(dataset, releases.list(), applied, release), fields)
+        readFacets(database, { ...filterQuery, filters: applied }, fields)
       return respond(request, reply, {
         release,
         variant: `num=${num} ${serialiseFilters(filters)}`,

@@ -56,7 +56,14 @@ const strict = Type.Optional(
   Type.Boolean({
     default: false,
     description:
-      'Rejects a query whose records must not be added up, because they differ in level of place, status, kind of count, source or another field. The response lists the comparable choices.',
+      'Rejects a query whose records must not be added up, because they differ in level of place, status, kind of count, source or another field, and a filter value that no record of the release has. The response lists the comparable choices, or the nearest values.',
+  }),
+)
+const strictValues = Type.Optional(
+  Type.Boolean({
+    default: false,
+    description:
+      'Rejects a filter value that no record of the release has. By default the header `Outbreaks-Warning` names it.',
   }),
 )
 
@@ -97,6 +104,7 @@ export const facetsQuery = (dataset: Dataset) =>
       }),
     ),
     release,
+    strict: strictValues,
     ...filterParameters(dataset),
   })
 const interval = Type.Enum([...INTERVALS], {
@@ -184,6 +192,7 @@ export const citationQuery = (dataset: Dataset) =>
       }),
     ),
     release,
+    strict: strictValues,
     ...filterParameters(dataset),
   })
 export const listQuery = Type.Object({ page, num })

@@ -16,7 +16,7 @@ import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from './parameter
 import type { ResourceOptions } from './resource-options.ts'
 
 export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey } = routes
+  const { dataset, database, cursorKey, checkValues } = routes
   const v2Path = `/v2/${dataset.name}/${dataset.resource}`
   const record = Type.Ref(dataset.recordName)
   const releases = createReleaseResolver(routes)
@@ -67,8 +67,9 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         recordsRequest.fields,
       )
+      const warnings = await checkValues([release], recordsRequest.filters, strict)
       if (strict === true) await rejectMixedRecords(database, filterQuery)
-      reply.headers(await countHeader(database, filterQuery, count))
+      reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
       return respond(request, reply, {
         release,
@@ -114,8 +115,9 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         recordsRequest.fields,
       )
+      const warnings = await checkValues([release], recordsRequest.filters, strict)
       if (strict === true) await rejectMixedRecords(database, filterQuery)
-      reply.headers(await countHeader(database, filterQuery, count))
+      reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
       const fromId = cursor?.fromId ?? 1
       return respond(request, reply, {
         release,

@@ -5,6 +5,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { FileStore } from '../../storage/file-store.ts'
 import type { PublishedReleases } from '../../storage/published-releases.ts'
 import type { ResponseCache } from '../response/response-cache.ts'
+import type { CheckValues } from '../search/check-values.ts'
 import type { LoadSearchIndex } from '../search/index-cache.ts'
 
 export interface DatasetOptions {
@@ -24,4 +25,6 @@ export interface DatasetOptions {
 export interface ResourceOptions extends DatasetOptions {
   /** The search index of a release. All resources share the cache. */
   loadIndex: LoadSearchIndex
+  /** Warns about filter values that no record has. */
+  checkValues: CheckValues
 }

@@ -25,7 +25,7 @@ import { requireInterval, seriesQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database } = routes
+  const { dataset, database, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -49,6 +49,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const { groupBy, across, place, explain } = figureRequest
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
+      reply.headers(await checkValues([release], figureRequest.filters))
       return respond(request, reply, {
         release,
         variant: `${interval} ${figureRequest.variant}`,

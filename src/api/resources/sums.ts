@@ -33,7 +33,7 @@ interface SumRow {
 const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
 
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database } = routes
+  const { dataset, database, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -61,6 +61,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
       const { place, explain, across } = figureRequest
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
+      reply.headers(await checkValues([release], figureRequest.filters))
       return respond(request, reply, {
         release,
         variant: [requested, sort, num, figureRequest.variant].join(' '),

@@ -20,7 +20,7 @@ import type { ResourceOptions } from './resource-options.ts'
 const MAX_RELEASES = 50
 
 export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database } = routes
+  const { dataset, database, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -51,6 +51,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const vintages = selectReleases(releases.list(), from, to)
       const queries = vintages.map((release) => toFilterQuery(dataset, releases.list(), figureRequest.filters, release))
       const index = series.counts.findIndex((name) => name === count)
+      reply.headers(await checkValues(vintages, figureRequest.filters))
       return respond(request, reply, {
         release: to,
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),

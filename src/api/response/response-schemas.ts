@@ -9,6 +9,11 @@ const headers = {
     type: 'integer',
     description: 'The newest release, if the response is from an earlier one.',
   },
+  'Outbreaks-Warning': {
+    type: 'string',
+    description:
+      'Filter values that no record has, and the nearest values that records have. Values are encoded as in a query string.',
+  },
   ETag: {
     type: 'string',
     description: 'Identifies this response. Send it as `If-None-Match` to get 304 while the response is unchanged.',

@@ -60,6 +60,8 @@ const CHUNK_SIZE = 200
 const FEW_VALUES = 10
 /** An event of many years is found by each of them, up to this number. */
 const MAX_YEARS = 30
+/** A suggestion has at least this share of the score of the best one. */
+const SUGGESTED_SHARE = 0.6
 const WEIGHTS = { own: 4, names: 3, related: 1 }
 
 export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues): Promise<SearchIndex> {
@@ -91,9 +93,11 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
       prefix: (word) => word.length >= 2 && !/^\d+$/.test(word),
       fuzzy: (word) => toleratedErrors(word, effort),
     })
-    return rankHits(results.map((result) => ({ result, entry: entries[result.id as number] as Entry }))).map(
-      ({ result, entry }) => toHit(entry, matchesExactly(words, result) ? 'words' : 'similar'),
-    )
+    const ranked = rankHits(results.map((result) => ({ result, entry: entries[result.id as number] as Entry })))
+    const minimum = effort === 'suggest' ? (ranked[0]?.score ?? 0) * SUGGESTED_SHARE : 0
+    return ranked
+      .filter(({ score }) => score >= minimum)
+      .map(({ result, entry }) => toHit(entry, matchesExactly(words, result) ? 'words' : 'similar'))
   }
 
   function search(query: string, fields: readonly string[]): SearchHit[] {
@@ -154,7 +158,7 @@ interface Ranked {
 }
 
 /** A value of which the query has most words ranks higher: "Guinea" before "Equatorial Guinea". */
-function rankHits(found: readonly Ranked[]): Ranked[] {
+function rankHits(found: readonly Ranked[]): (Ranked & { score: number })[] {
   const scored = found.map((ranked) => {
     const { own } = ranked.entry
     const covered = own.filter((word) => ranked.result.terms.includes(word)).length / Math.max(1, own.length)
