@@ -81,6 +81,12 @@ export interface Search {
   readonly namesOf: (field: string, value: string) => ValueNames
 }
 
+/** The fields with the coordinates of a record, in degrees. */
+export interface Coordinates {
+  readonly latitude: string
+  readonly longitude: string
+}
+
 export interface Dataset {
   /** The path segments: /v2/{name}/{resource}. */
   readonly name: string
@@ -102,6 +108,8 @@ export interface Dataset {
   readonly rules: readonly Rule[]
   readonly series?: Series
   readonly periods: readonly Period[]
+  /** Undefined if records have no coordinates. */
+  readonly coordinates?: Coordinates
   /** True if the dataset has the tables {table}_series and {table}_event: publishing writes a summary of each event. */
   readonly summarisesEvents: boolean
   /** Undefined if the dataset has no search. */

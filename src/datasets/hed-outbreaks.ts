@@ -127,6 +127,7 @@ export const hedOutbreaks = defineDataset({
     { name: 'date', description: 'the period the counts cover', first: 'date_low', last: 'date_high' },
     { name: 'reported', description: 'the day the report was published', first: 'date_report', last: 'date_report' },
   ],
+  coordinates: { latitude: 'latitude', longitude: 'longitude' },
   content: {
     event: filterable(text('Name of the outbreak event, `Label_Place_Year` by convention.', 200), 'high'),
     pathogen: filterable(text('Name of the pathogen, plain text.'), 'high'),

@@ -75,10 +75,14 @@ const dayFilter = ({ periods, series }: SeriesDataset) =>
 function rejectPartialFilters(dataset: SeriesDataset, filters: Filters): void {
   const common = new Set([...commonFields(dataset), dataset.series.id])
   const isWhole = (name: string) => common.has(name)
-  const partial =
-    [...filters.values.keys()].find((name) => !isWhole(name)) ??
-    [...filters.days.keys()].filter((name) => name !== dayFilter(dataset)).map((name) => `${name}_from`)[0] ??
-    (filters.updatedSince === null ? undefined : 'updated_since_release')
+  const [partial] = [
+    ...[...filters.values.keys()].filter((name) => !isWhole(name)),
+    ...[...filters.days.keys()].filter((name) => name !== dayFilter(dataset)).map((name) => `${name}_from`),
+    ...[...filters.counts].map(([name, { min }]) => `${name}_${min === null ? 'max' : 'min'}`),
+    ...(filters.box === null ? [] : ['bbox']),
+    ...(filters.missing.every(isWhole) ? [] : ['missing']),
+    ...(filters.updatedSince === null ? [] : ['updated_since_release']),
+  ]
   if (partial === undefined) return
   const allowed = filterFields(dataset).filter(({ name }) => isWhole(name))
   throw new Problem(

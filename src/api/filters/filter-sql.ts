@@ -5,7 +5,7 @@ import type { Dataset } from '../../datasets/define.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { identifier, tablesOf } from '../../storage/tables.ts'
 import { assertKept, isInKeptRelease, isInRelease } from '../../storage/versions.ts'
-import { type Filters, filterConditions, filterFields } from './filters.ts'
+import { type Filters, filterConditions, filterFields, isUnfiltered, omitFilter } from './filters.ts'
 
 /** The number of records of the release by field and value. A value that is missing has no records. */
 export type FacetCounts = ReadonlyMap<string, ReadonlyMap<string, number>>
@@ -80,14 +80,13 @@ export function planScan(
 /** The number of matching records, if it follows from the counts alone. */
 export function totalFromFacets(
   dataset: Dataset,
-  { values, days, updatedSince }: Filters,
+  filters: Filters,
   counts: FacetCounts,
   records: number,
 ): number | null {
-  if (days.size > 0 || updatedSince !== null || values.size > 1) return null
-  const [field] = [...values.keys()]
-  if (field === undefined) return records
-  if (!dataset.facets.includes(field)) return null
+  if (isUnfiltered(filters)) return records
+  const [field = ''] = [...filters.values.keys()]
+  if (!dataset.facets.includes(field) || !isUnfiltered(omitFilter(filters, field))) return null
   return [...(counts.get(field)?.values() ?? [])].reduce((sum, count) => sum + count, 0)
 }
 

@@ -2,22 +2,36 @@
 // A filter that contradicts itself or can never match is rejected with its name, never silently changed.
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { type TSchema, Type } from 'typebox'
-import { type Dataset, type Field, fieldSchema, type Period } from '../../datasets/define.ts'
+import { type Dataset, type Field, fieldSchema } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import { identifier } from '../../storage/tables.ts'
+import {
+  type Box,
+  type CountRange,
+  countFields,
+  type DayRange,
+  isInBox,
+  isInCountRange,
+  overlapsDays,
+  parseBox,
+  parseCountRange,
+  parseDayRange,
+  rangeParameters,
+} from './ranges.ts'
 
 type Value = string | boolean
-
-interface DayRange {
-  readonly from: string | null
-  readonly to: string | null
-}
 
 export interface Filters {
   /** By field: a record matches if it has any of the values. */
   readonly values: ReadonlyMap<string, readonly Value[]>
   /** By period: a record matches if its period overlaps the days. One end may be open. */
   readonly days: ReadonlyMap<string, DayRange>
+  /** By count: a record matches if its count is known and in the range. One end may be open. */
+  readonly counts: ReadonlyMap<string, CountRange>
+  /** A record matches if it has coordinates in the box. */
+  readonly box: Box | null
+  /** A record matches if all of these fields are null. */
+  readonly missing: readonly string[]
   /** A record matches if it was added or changed after this release. */
   readonly updatedSince: number | null
 }
@@ -31,16 +45,22 @@ export const filterFields = (dataset: Dataset): Field[] =>
 /** The parameters, each optional, in the order of the declaration. */
 export function filterParameters(dataset: Dataset): Record<string, TSchema> {
   const lists = filterFields(dataset).map((field): [string, TSchema] => [field.name, listSchema(field)])
-  const days = dataset.periods.flatMap(({ name, description }): [string, TSchema][] => [
-    [`${name}_from`, daySchema(`First day of the range: ${description} ends on this day or later.`)],
-    [`${name}_to`, daySchema(`Last day of the range: ${description} begins on this day or earlier.`)],
-  ])
+  const nullable = nullableFields(dataset)
+  const missing = Type.Array(Type.Enum(nullable), {
+    maxItems: MAX_VALUES,
+    description: 'Only records in which this field is null. May be repeated: all of these fields are null.',
+  })
   const updatedSince = Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
     description: 'Only records that were added or changed after this release.',
   })
-  const all = [...lists, ...days, [UPDATED_SINCE, updatedSince] as const]
+  const all = [
+    ...lists,
+    ...rangeParameters(dataset),
+    ...(nullable.length === 0 ? [] : [['missing', missing] as const]),
+    [UPDATED_SINCE, updatedSince] as const,
+  ]
   return Object.fromEntries(all.map(([name, schema]) => [name, Type.Optional(schema)]))
 }
 
@@ -56,17 +76,59 @@ const valueSchema = (field: Field): TSchema =>
     ? Type.String({ minLength: 1, pattern: '^[^\\u0000]*$' })
     : fieldSchema({ ...field, nullable: false })
 
-/** PostgreSQL has no year 0. */
-const daySchema = (description: string) => Type.String({ format: 'date', pattern: '^(?!0000)', description })
+const nullableFields = ({ content }: Dataset): string[] =>
+  content.filter(({ nullable }) => nullable).map(({ name }) => name)
 
 /** The filters of a query string that was parsed with `filterParameters`. */
 export function parseFilters(dataset: Dataset, query: Readonly<Record<string, unknown>>): Filters {
   const filtered = filterFields(dataset).filter(({ name }) => query[name] !== undefined)
-  const values = new Map(filtered.map((field) => [field.name, parseValues(field, query[field.name] as Value[])]))
-  const periods = dataset.periods.map((period): [string, DayRange] => [period.name, parseDayRange(period, query)])
-  const updatedSince = (query[UPDATED_SINCE] as number | undefined) ?? null
-  return { values, days: new Map(periods.filter(([, { from, to }]) => from !== null || to !== null)), updatedSince }
+  const days = dataset.periods.map((period) => [period.name, parseDayRange(period, query)] as const)
+  const counts = countFields(dataset).map(({ name }) => [name, parseCountRange(name, query)] as const)
+  const filters: Filters = {
+    values: new Map(filtered.map((field) => [field.name, parseValues(field, query[field.name] as Value[])])),
+    days: new Map(days.filter(([, { from, to }]) => from !== null || to !== null)),
+    counts: new Map(counts.filter(([, { min, max }]) => min !== null || max !== null)),
+    box: parseBox(query),
+    missing: ((query['missing'] as string[] | undefined) ?? []).toSorted(),
+    updatedSince: (query[UPDATED_SINCE] as number | undefined) ?? null,
+  }
+  rejectContradictions(dataset, filters)
+  return filters
 }
+
+/** The fields that a filter requires to have a value, each with the parameter. */
+function requiredFields(dataset: Dataset, { values, counts, box, days }: Filters): Map<string, string> {
+  const { coordinates } = dataset
+  const inBox = box === null || coordinates === undefined ? [] : [coordinates.latitude, coordinates.longitude]
+  // A period with one known day overlaps days, so only a period of one field requires its field.
+  const ofDays = dataset.periods.filter(({ name, first, last }) => days.has(name) && first === last)
+  return new Map([
+    ...[...values.keys()].map((name) => [name, name] as const),
+    ...[...counts].map(([name, { min }]) => [name, `${name}_${min === null ? 'max' : 'min'}`] as const),
+    ...inBox.map((name) => [name, 'bbox'] as const),
+    ...ofDays.map(({ name, first }) => [first, `${name}_${days.get(name)?.from == null ? 'to' : 'from'}`] as const),
+  ])
+}
+
+/** No record matches if a field must be null and must have a value, or if both ends of a period must be null. */
+function rejectContradictions(dataset: Dataset, filters: Filters): void {
+  const required = requiredFields(dataset, filters)
+  const isMissing = (name: string) => filters.missing.includes(name)
+  const period = dataset.periods.find(
+    ({ name, first, last }) => filters.days.has(name) && isMissing(first) && isMissing(last),
+  )
+  const field = filters.missing.find((name) => required.has(name)) ?? period?.first
+  if (field === undefined) return
+  throw new Problem('invalid_parameter', `missing=${field} contradicts ${required.get(field) ?? period?.name}.`, {
+    parameter: 'missing',
+  })
+}
+
+/** Every field that the filters use, with the parameter that uses it. */
+export const usedFields = (dataset: Dataset, filters: Filters): Map<string, string> =>
+  new Map([...filters.missing.map((name) => [name, 'missing'] as const), ...requiredFields(dataset, filters)])
+
+export const isUnfiltered = (filters: Filters): boolean => serialiseFilters(filters) === ''
 
 /** Rejects `updated_since_release` if it is later than the release that is read: no record could match. */
 export function checkUpdatedSince({ updatedSince }: Filters, release: number): void {
@@ -93,43 +155,40 @@ function parseValues({ name, vocabulary }: Field, values: readonly Value[]): rea
   )
 }
 
-function parseDayRange({ name }: Period, query: Readonly<Record<string, unknown>>): DayRange {
-  const [from = null, to = null] = [query[`${name}_from`], query[`${name}_to`]] as (string | undefined)[]
-  if (from === null || to === null || from <= to) return { from, to }
-  throw new Problem('invalid_parameter', `${name}_from is later than ${name}_to.`, { parameter: `${name}_from` })
-}
-
 /** The canonical query string: sorted by name and value. Empty if there are no filters. */
-export function serialiseFilters({ values, days, updatedSince }: Filters): string {
-  if (values.size === 0 && days.size === 0 && updatedSince === null) return ''
+export function serialiseFilters({ values, days, counts, box, missing, updatedSince }: Filters): string {
   const query = new URLSearchParams()
-  for (const [name, accepted] of values) for (const value of accepted) query.append(name, String(value))
-  for (const [name, { from, to }] of days) {
-    if (from !== null) query.append(`${name}_from`, from)
-    if (to !== null) query.append(`${name}_to`, to)
+  const append = (name: string, value: string | number | null) => {
+    if (value !== null) query.append(name, String(value))
   }
-  if (updatedSince !== null) query.append(UPDATED_SINCE, String(updatedSince))
+  for (const [name, accepted] of values) for (const value of accepted) append(name, String(value))
+  for (const [name, { from, to }] of days) {
+    append(`${name}_from`, from)
+    append(`${name}_to`, to)
+  }
+  for (const [name, { min, max }] of counts) {
+    append(`${name}_min`, min)
+    append(`${name}_max`, max)
+  }
+  if (box !== null) append('bbox', [box.west, box.south, box.east, box.north].join())
+  for (const name of missing) append('missing', name)
+  append(UPDATED_SINCE, updatedSince)
   query.sort()
   return query.toString()
 }
 
 /** The SQL condition on a version of a record, without the condition on the release. */
-export function filterConditions(dataset: Dataset, { values, days, updatedSince }: Filters): Sql {
+export function filterConditions(dataset: Dataset, filters: Filters): Sql {
+  const { values, days, counts, box, missing, updatedSince } = filters
   const conditions = [
     ...[...values].map(([name, accepted]) => sql`${identifier(name)} = any(${accepted})`),
     ...dataset.periods.map((period) => overlapsDays(period, days.get(period.name) ?? { from: null, to: null })),
+    ...[...counts].map(([name, range]) => isInCountRange(name, range)),
+    box === null || dataset.coordinates === undefined ? empty : isInBox(dataset.coordinates, box),
+    ...missing.map((name) => sql`${identifier(name)} is null`),
     updatedSince === null ? empty : sql`last_release > ${updatedSince}`,
   ].filter((condition) => condition !== empty)
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ')
-}
-
-/** If one end of a record's period is unknown, the period is the known day. If both are unknown, it overlaps no day. */
-function overlapsDays({ first, last }: Period, { from, to }: DayRange): Sql {
-  const [start, end] = [identifier(first), identifier(last)]
-  const lowerBound = from === null ? [] : [sql`coalesce(${end}, ${start}) >= ${from}`]
-  const upperBound = to === null ? [] : [sql`coalesce(${start}, ${end}) <= ${to}`]
-  const bounds = [...lowerBound, ...upperBound]
-  return bounds.length === 0 ? empty : join(bounds, ' and ')
 }
 
 /** The filters without the filter on one field. */

@@ -3,7 +3,7 @@ import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { parseFields, pickFields, requireField } from './fields.ts'
-import { checkUpdatedSince, type Filters, parseFilters, serialiseFilters } from './filters.ts'
+import { checkUpdatedSince, type Filters, parseFilters, serialiseFilters, usedFields } from './filters.ts'
 import { type FilterQuery, readTotal } from './run-filter-queries.ts'
 
 /** The parameters that v1 and v2 have in common. Filters are present by their names. */
@@ -53,7 +53,7 @@ export function toFilterQuery(
 ): FilterQuery {
   checkUpdatedSince(filters, release.number)
   for (const name of fields ?? []) requireField(releases, release, name, 'fields')
-  for (const name of filters.values.keys()) requireField(releases, release, name, name)
+  for (const [name, parameter] of usedFields(dataset, filters)) requireField(releases, release, name, parameter)
   return { dataset, filters, release, releases: releases.filter(({ number }) => number <= release.number) }
 }
 

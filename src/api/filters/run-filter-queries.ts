@@ -20,7 +20,7 @@ import {
   selectSummariesOf,
   totalFromFacets,
 } from './filter-sql.ts'
-import type { Filters } from './filters.ts'
+import { type Filters, isUnfiltered } from './filters.ts'
 
 /** A filtered query on one release. */
 export interface FilterQuery {
@@ -172,7 +172,6 @@ export async function readFacets(
   // The SQL statement needs at least one field.
   if (fields.length === 0) return new Map()
   const { dataset, filters, release } = query
-  const unfiltered = filters.values.size === 0 && filters.days.size === 0 && filters.updatedSince === null
   const { planned, ...scan } = await planQuery(database, query)
   if (planned === null) return new Map(fields.map((field) => [field, { values: [], exact: true }]))
   const rows = await database.query<{
@@ -181,7 +180,7 @@ export async function readFacets(
     records: string
     budget_exhausted?: boolean
   }>(
-    unfiltered
+    isUnfiltered(filters)
       ? selectFacetValues(dataset, release.number, fields)
       : countMatchingValues(dataset, { ...scan, ...planned, budget: limitVersions(planned.records, budget) }, fields),
   )

@@ -35,6 +35,17 @@ const levels = ['country', 'admin1', 'admin2', 'admin3', 'locality']
 const kinds = ['new', 'cumulative', 'period_to_date', 'point']
 const names: Record<string, string> = { CD: 'Congo', UG: 'Uganda', GN: 'Guinea', DE: 'Germany', XA: 'A ship' }
 
+/** On both sides of the 180th meridian, at the poles, and none. */
+const coordinates = [
+  { latitude: -1.5, longitude: 29.25 },
+  { latitude: 51, longitude: 0 },
+  { latitude: -17.7, longitude: 178.1 },
+  { latitude: -13.8, longitude: -172.1 },
+  { latitude: 90, longitude: 180 },
+  { latitude: -90, longitude: -180 },
+  { latitude: null, longitude: null },
+]
+
 const pick = <Value>(list: readonly Value[], random: number): Value => list[random % list.length] as Value
 
 /** The rows of a synthetic release, varied so that no column depends on another. */
@@ -57,6 +68,7 @@ export function variedRows(records: number, release: number): Row[] {
       host: pick(['human', 'animal', 'environment', null], random >>> 15),
       disease: (random >>> 6) % 4 === 0 ? null : (row['disease'] ?? null),
       source_name: pick(sources, random >>> 17),
+      ...pick(coordinates, random >>> 2),
       population: pick(['health workers', 'travellers', null], random >>> 9),
       location_type: pick(['residence', 'exposure', null], random >>> 12),
       date_low: (random >>> 4) % 6 === 0 ? null : (row['date_low'] ?? null),
@@ -86,7 +98,23 @@ const overlaps = (first: FieldValue, last: FieldValue, from: string | undefined,
   return (from === undefined || end >= from) && (to === undefined || start <= to)
 }
 
-const ranges = ['date_from', 'date_to', 'reported_from', 'reported_to', 'updated_since_release']
+const ranges = [
+  ...['date_from', 'date_to', 'reported_from', 'reported_to', 'updated_since_release', 'bbox', 'missing'],
+  ...['cases_min', 'cases_max', 'deaths_min', 'deaths_max'],
+]
+
+function isInRange(count: FieldValue | undefined, min: string | undefined, max: string | undefined): boolean {
+  if (min === undefined && max === undefined) return true
+  return typeof count === 'number' && count >= Number(min ?? -Infinity) && count <= Number(max ?? Infinity)
+}
+
+function isInBox({ latitude, longitude }: Item, box: string | undefined): boolean {
+  if (box === undefined) return true
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return false
+  const [west = 0, south = 0, east = 0, north = 0] = box.split(',').map(Number)
+  const isBetween = west <= east ? longitude >= west && longitude <= east : longitude >= west || longitude <= east
+  return isBetween && latitude >= south && latitude <= north
+}
 
 export function matches(record: Item, parameters: FilterParameters): boolean {
   const value = (name: string) => parameters[name]?.[0]
@@ -101,6 +129,9 @@ export function matches(record: Item, parameters: FilterParameters): boolean {
       value('reported_from'),
       value('reported_to'),
     ) &&
+    ['cases', 'deaths'].every((count) => isInRange(record[count], value(`${count}_min`), value(`${count}_max`))) &&
+    isInBox(record, value('bbox')) &&
+    (parameters['missing'] ?? []).every((name) => record[name] === null) &&
     Number(record['last_release']) > Number(value('updated_since_release') ?? 0)
   )
 }
@@ -166,7 +197,24 @@ export function anyParameters(records: readonly Item[], release: number): fc.Arb
           ...(bounds === 'from' ? {} : { [`${name}_to`]: [to] }),
         }
       })
+  const countRange = (name: string) =>
+    fc
+      .tuple(fc.integer({ min: -5, max: 200 }), fc.integer({ min: 0, max: 300 }), fc.constantFrom('both', 'min', 'max'))
+      .map(
+        ([min, width, bounds]): FilterParameters => ({
+          ...(bounds === 'max' ? {} : { [`${name}_min`]: [String(min)] }),
+          ...(bounds === 'min' ? {} : { [`${name}_max`]: [String(min + width)] }),
+        }),
+      )
+  const boxes = fc.constantFrom('-180,-90,180,90', '0,-2,29.25,51', '170,-20,-170,0', '180,-90,-180,90', '10,10,10,10')
   const parts: fc.Arbitrary<FilterParameters>[] = [
+    countRange('cases'),
+    countRange('deaths'),
+    boxes.map((box): FilterParameters => ({ bbox: [box] })),
+    // Fields that no other part filters by, because that would be a contradiction.
+    fc
+      .subarray(['admin_l2', 'hospitalised', 'note'], { minLength: 1 })
+      .map((missing): FilterParameters => ({ missing })),
     ...columns.map((name) => valuesOf(name).map((values): FilterParameters => ({ [name]: values }))),
     period('date'),
     period('reported'),

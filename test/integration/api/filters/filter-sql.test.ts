@@ -98,6 +98,10 @@ describe('the plan', () => {
       { date_to: '2020-01-01' },
       { series_id: ['x'] },
       { updated_since_release: 1 },
+      { event: ['a'], cases_min: 1 },
+      { bbox: '0,0,1,1' },
+      { event: ['a'], missing: ['note'] },
+      { admin_l1: ['x'] },
     ]) {
       assert.equal(total(query), null)
     }
@@ -117,12 +121,22 @@ describe('the filters', () => {
     assert.equal(serialiseFilters(parseFilters(hedOutbreaks, {})), '')
   })
 
-  test('follow from the declaration: one for each filterable field, two for each period, one for releases', () => {
+  test('of ranges and missing fields have one canonical form', () => {
+    const query = { missing: ['note', 'deaths'], bbox: '-0,1.50,10,2', cases_max: 9, cases_min: -1 }
+    assert.equal(
+      serialiseFilters(parseFilters(hedOutbreaks, query)),
+      'bbox=0%2C1.5%2C10%2C2&cases_max=9&cases_min=-1&missing=deaths&missing=note',
+    )
+  })
+
+  test('follow from the declaration: one for each filterable field, two for each period and count, and three others', () => {
     const fields = hedOutbreaks.fields.filter((field) => field.filterCardinality !== undefined)
     assert.equal(
       Object.keys(filterParameters(hedOutbreaks)).length,
-      fields.length + 2 * hedOutbreaks.periods.length + 1,
+      fields.length + 2 * (hedOutbreaks.periods.length + (hedOutbreaks.series?.counts.length ?? 0)) + 3,
     )
+    const names = Object.keys(filterParameters({ ...hedOutbreaks, content: [], periods: [], fields: [], facets: [] }))
+    assert.deepEqual(names, ['bbox', 'updated_since_release'])
   })
 })
 

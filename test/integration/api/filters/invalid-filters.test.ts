@@ -1,6 +1,7 @@
 // Every misspelt, repeated, empty, mistyped or contradictory parameter is 400 with its name.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { filterParameters } from '../../../../src/api/filters/filters.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 
@@ -41,10 +42,17 @@ const listParameters: Record<string, string> = {
   source_type: 'official',
   licence: 'CC0-1.0',
   verification: 'verified',
+  missing: 'note',
 }
 const days = ['date_from', 'date_to', 'reported_from', 'reported_to']
+const counts = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'].flatMap((name) => [
+  `${name}_min`,
+  `${name}_max`,
+])
 const singleParameters: Record<string, string> = {
   ...Object.fromEntries(days.map((name) => [name, '2020-01-01'])),
+  ...Object.fromEntries(counts.map((name) => [name, '1'])),
+  bbox: '-10,-10,10,10',
   updated_since_release: '1',
 }
 type InvalidQuery = [query: string, code: string, parameter: string]
@@ -117,12 +125,29 @@ const mistyped: InvalidQuery[] = [
     '-2020-01-01',
     ' 2020-01-01',
   ]),
+  ...each(counts, ['1.5', '1e3', '01', 'many', '2147483648', '-2147483648', ' 1']),
+  ...each(
+    ['bbox'],
+    [
+      ...['1,2,3', '1,2,3,4,5', 'a,b,c,d', '1, 2,3,4', '1,2,3,', '1e1,2,3,4', '+1,2,3,4', '.5,0,1,1', 'NaN,0,0,0'],
+      ...['-181,0,0,0', '0,0,180.1,0', '0,-91,0,0', '0,0,0,90.5', '0,10,0,9', '10,20,-10,10'],
+    ],
+  ),
+  ...each(['missing'], ['id', 'event', 'nothing', 'Note', 'note,deaths', '__proto__']),
   ...each(['updated_since_release'], ['0', '-1', '1.0', '01', '1e0', 'latest', '2147483648', '2020-01-01', '2', '99']),
 ]
 const contradictory: InvalidQuery[] = [
   ['date_from=2020-01-02&date_to=2020-01-01', 'invalid_parameter', 'date_from'],
   ['date_to=1999-12-31&date_from=2000-01-01', 'invalid_parameter', 'date_from'],
   ['reported_from=2020-01-02&reported_to=2020-01-01', 'invalid_parameter', 'reported_from'],
+  ['cases_min=2&cases_max=1', 'invalid_parameter', 'cases_min'],
+  ['deaths_max=-1&deaths_min=0', 'invalid_parameter', 'deaths_min'],
+  ['missing=cases&cases_min=1', 'invalid_parameter', 'missing'],
+  ['missing=deaths&deaths_max=1', 'invalid_parameter', 'missing'],
+  ['missing=disease&disease=Cholera', 'invalid_parameter', 'missing'],
+  ['missing=note&missing=longitude&bbox=0,0,1,1', 'invalid_parameter', 'missing'],
+  ['missing=date_report&reported_to=2020-01-01', 'invalid_parameter', 'missing'],
+  ['missing=date_low&missing=date_high&date_from=2020-01-01', 'invalid_parameter', 'missing'],
 ]
 const everywhere = [...misspelt, ...repeated, ...tooMany, ...mistyped, ...contradictory]
 const onLists: InvalidQuery[] = [
@@ -176,7 +201,9 @@ test('the table has every filter of the declaration', () => {
   const declared = hedOutbreaks.fields
     .filter((field) => field.filterCardinality !== undefined)
     .map((field) => field.name)
-  assert.deepEqual(Object.keys(listParameters).toSorted(), declared.toSorted())
+  assert.deepEqual(Object.keys(listParameters).toSorted(), [...declared, 'missing'].toSorted())
+  const parameters = [...Object.keys(listParameters), ...Object.keys(singleParameters)]
+  assert.deepEqual(parameters.toSorted(), Object.keys(filterParameters(hedOutbreaks)).toSorted())
   assert.deepEqual(
     days,
     hedOutbreaks.periods.flatMap(({ name }) => [`${name}_from`, `${name}_to`]),

@@ -1,0 +1,112 @@
+// Filters by range: days of a period, counts, and a box of coordinates. Their parameters, parsing and SQL conditions. Pure.
+import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { type TSchema, Type } from 'typebox'
+import type { Coordinates, Dataset, Field, Period } from '../../datasets/define.ts'
+import { Problem } from '../../platform/problem.ts'
+import { identifier } from '../../storage/tables.ts'
+
+type Query = Readonly<Record<string, unknown>>
+
+export interface DayRange {
+  readonly from: string | null
+  readonly to: string | null
+}
+
+export interface CountRange {
+  readonly min: number | null
+  readonly max: number | null
+}
+
+/** Degrees. If `west` is greater than `east`, the box crosses the 180th meridian. */
+export interface Box {
+  readonly west: number
+  readonly south: number
+  readonly east: number
+  readonly north: number
+}
+
+/** The fields whose counts can be filtered by `{name}_min` and `{name}_max`. */
+export const countFields = ({ series, content }: Dataset): Field[] =>
+  content.filter(({ name }) => series?.counts.includes(name))
+
+export function rangeParameters(dataset: Dataset): [string, TSchema][] {
+  const days = dataset.periods.flatMap(({ name, description }): [string, TSchema][] => [
+    [`${name}_from`, daySchema(`First day of the range: ${description} ends on this day or later.`)],
+    [`${name}_to`, daySchema(`Last day of the range: ${description} begins on this day or earlier.`)],
+  ])
+  const counts = countFields(dataset).flatMap(({ name, minimum, maximum }): [string, TSchema][] =>
+    ['min', 'max'].map((end) => [
+      `${name}_${end}`,
+      Type.Integer({
+        minimum: minimum ?? 0,
+        maximum: maximum ?? 0,
+        description: `Only records whose \`${name}\` is known and ${end === 'min' ? 'at least' : 'at most'} this number.`,
+      }),
+    ]),
+  )
+  return [...days, ...counts, ...(dataset.coordinates === undefined ? [] : [['bbox', boxSchema] as [string, TSchema]])]
+}
+
+/** PostgreSQL has no year 0. */
+const daySchema = (description: string) => Type.String({ format: 'date', pattern: '^(?!0000)', description })
+
+const DEGREES = '-?[0-9]{1,3}(?:\\.[0-9]{1,10})?'
+const boxSchema = Type.String({
+  pattern: `^${DEGREES},${DEGREES},${DEGREES},${DEGREES}$`,
+  description:
+    'Only records with coordinates in this box: west,south,east,north in decimal degrees. If west is greater than east, the box crosses the 180th meridian.',
+})
+
+export function parseDayRange({ name }: Period, query: Query): DayRange {
+  const [from = null, to = null] = [query[`${name}_from`], query[`${name}_to`]] as (string | undefined)[]
+  if (from === null || to === null || from <= to) return { from, to }
+  throw invalidRange(`${name}_from`, `${name}_from is later than ${name}_to.`)
+}
+
+export function parseCountRange(name: string, query: Query): CountRange {
+  const [min = null, max = null] = [query[`${name}_min`], query[`${name}_max`]] as (number | undefined)[]
+  if (min === null || max === null || min <= max) return { min, max }
+  throw invalidRange(`${name}_min`, `${name}_min is greater than ${name}_max.`)
+}
+
+export function parseBox(query: Query): Box | null {
+  const text = query['bbox']
+  if (typeof text !== 'string') return null
+  // Adding 0 makes -0 equal to 0, so that both have one canonical form.
+  const [west = 0, south = 0, east = 0, north = 0] = text.split(',').map((degrees) => Number(degrees) + 0)
+  if (Math.max(Math.abs(west), Math.abs(east)) > 180)
+    throw invalidRange('bbox', 'bbox: west and east must be from -180 to 180.')
+  if (Math.max(Math.abs(south), Math.abs(north)) > 90)
+    throw invalidRange('bbox', 'bbox: south and north must be from -90 to 90.')
+  if (south > north) throw invalidRange('bbox', 'bbox: south is greater than north.')
+  return { west, south, east, north }
+}
+
+const invalidRange = (parameter: string, detail: string) => new Problem('invalid_parameter', detail, { parameter })
+
+/** If one end of a record's period is unknown, the period is the known day. If both are unknown, it overlaps no day. */
+export function overlapsDays({ first, last }: Period, { from, to }: DayRange): Sql {
+  const [start, end] = [identifier(first), identifier(last)]
+  const lowerBound = from === null ? [] : [sql`coalesce(${end}, ${start}) >= ${from}`]
+  const upperBound = to === null ? [] : [sql`coalesce(${start}, ${end}) <= ${to}`]
+  const bounds = [...lowerBound, ...upperBound]
+  return bounds.length === 0 ? empty : join(bounds, ' and ')
+}
+
+export const isInCountRange = (name: string, { min, max }: CountRange): Sql =>
+  join(
+    [
+      ...(min === null ? [] : [sql`${identifier(name)} >= ${min}::integer`]),
+      ...(max === null ? [] : [sql`${identifier(name)} <= ${max}::integer`]),
+    ],
+    ' and ',
+  )
+
+export function isInBox({ latitude, longitude }: Coordinates, { west, south, east, north }: Box): Sql {
+  const [x, y] = [identifier(longitude), identifier(latitude)]
+  const isBetween =
+    west <= east
+      ? sql`${x} between ${west}::double precision and ${east}::double precision`
+      : sql`(${x} >= ${west}::double precision or ${x} <= ${east}::double precision)`
+  return sql`${y} between ${south}::double precision and ${north}::double precision and ${isBetween}`
+}
