@@ -164,13 +164,16 @@ export function selectMatchingColumns(
 
 export interface EventsQuery {
   release: number
+  /** Only these events; null for all. */
+  events: readonly string[] | null
   skip: number
   limit: number
 }
 
-export const selectEventSummaries = (dataset: Dataset, { release, skip, limit }: EventsQuery): Sql => sql`
+export const selectEventSummaries = (dataset: Dataset, { release, events, skip, limit }: EventsQuery): Sql => sql`
   select body from ${identifier(`${dataset.table}_event`)}
-  where ${isInKeptRelease(dataset, release)} order by event offset ${skip} limit ${limit}`
+  where ${events === null ? sql`true` : sql`event = any(${events})`} and ${isInKeptRelease(dataset, release)}
+  order by event offset ${skip} limit ${limit}`
 
 /** The summaries of some events, in the order of the list. */
 export const selectSummariesOf = (dataset: Dataset, release: number, events: readonly string[]): Sql => sql`

@@ -209,6 +209,17 @@ export async function readColumns<Row extends object>(
   return rows.length > maxRows || rows.some((row) => row.budget_exhausted) ? null : rows
 }
 
+/** The names of the events with a matching record; null without filters. Rejects a query that would exceed the budget. */
+export async function readMatchingEvents(database: Database, query: FilterQuery, budget = FACET_BUDGET) {
+  if (isUnfiltered(query.filters)) return null
+  const result = (await readFacets(database, query, ['event'], budget)).get('event')
+  if (result?.exact === true) return result.values.map(({ value }) => value)
+  throw new Problem(
+    'invalid_parameter',
+    'Too many records to find their events with these filters. Add a filter on event, pathogen, disease, country_code or source_name.',
+  )
+}
+
 export async function readEvents(database: Database, dataset: Dataset, query: EventsQuery): Promise<string[]> {
   const rows = await database.query<{ body: string }>(selectEventSummaries(dataset, query))
   return rows.map((row) => row.body)

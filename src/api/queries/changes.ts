@@ -4,6 +4,7 @@ import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import { assertKept, isInRelease } from '../../storage/versions.ts'
+import { type Filters, filterConditions, isUnfiltered } from '../filters/filters.ts'
 import type { Change } from '../response/json-body.ts'
 
 interface ChangesQuery {
@@ -12,6 +13,8 @@ interface ChangesQuery {
   /** The lowest id of a record. */
   fromId: number
   limit: number
+  /** A change matches if the record before or after it matches. */
+  filters: Filters
 }
 
 /**
@@ -21,8 +24,10 @@ interface ChangesQuery {
  * `release` is the last release that changed the record, and `kind` the kind of that change.
  * `horizon` is the last id scanned, null if no ids follow. Every row has it, and there is always at least one row.
  */
-export function selectChanges(dataset: Dataset, { from, to, fromId, limit }: ChangesQuery, window: number): Sql {
+export function selectChanges(dataset: Dataset, query: ChangesQuery, window: number): Sql {
+  const { from, to, fromId, limit, filters } = query
   const { version } = tablesOf(dataset)
+  const matches = filterConditions(dataset, filters)
   return sql`
   with changed as materialized (
     select distinct id from generate_series(${from}::integer + 1, ${to}::integer) as later (release), lateral (
@@ -40,15 +45,15 @@ export function selectChanges(dataset: Dataset, { from, to, fromId, limit }: Cha
       coalesce(after.from_release, ended.release) as release,
       case when after.body is null then 'withdrawn' when previous.present then 'corrected' else 'added' end as kind
     from changed
-    left join lateral (select body, event from ${version} as v
+    left join lateral (select body, event, ${matches} as matches from ${version} as v
       where v.id = changed.id and ${isInRelease(from)}) as before on true
-    left join lateral (select body, event, from_release from ${version} as v
+    left join lateral (select body, event, from_release, ${matches} as matches from ${version} as v
       where v.id = changed.id and ${isInRelease(to)}) as after on true
     cross join lateral (select max(to_release) as release from ${version} as v
       where v.id = changed.id and to_release <= ${to}) as ended
     cross join lateral (select exists (select from ${version} as v
       where v.id = changed.id and v.to_release = after.from_release) as present) as previous
-    where before.body is distinct from after.body
+    where before.body is distinct from after.body and (before.matches or after.matches)
     order by id limit ${limit}
   ) as change on true
   where ${assertKept(dataset, from)} and ${assertKept(dataset, to)}
@@ -57,12 +62,20 @@ export function selectChanges(dataset: Dataset, { from, to, fromId, limit }: Cha
 
 /** Ids that are the same in both releases use up the scan window. This many of them do not shorten a page. */
 const SPARE_IDS = 100
+/** So do changes that do not match the filters. */
+const FILTERED_WINDOW = 2000
 
-/** With more than `SPARE_IDS` unchanged ids a page may be shorter than `limit` without being the last. */
-export async function readChanges(database: Database, dataset: Dataset, query: ChangesQuery) {
+/** With more ids that are unchanged or do not match, a page may be shorter than `limit` without being the last. */
+export async function readChanges(
+  database: Database,
+  dataset: Dataset,
+  query: ChangesQuery,
+  filteredWindow = FILTERED_WINDOW,
+) {
   const limit = query.limit + 1
+  const window = Math.max(limit + SPARE_IDS, isUnfiltered(query.filters) ? 0 : filteredWindow)
   const rows = await database.query<Change & { id: string | null; horizon: string | null }>(
-    selectChanges(dataset, { ...query, limit }, limit + SPARE_IDS),
+    selectChanges(dataset, { ...query, limit }, window),
   )
   const found = rows.filter((row) => row.id !== null)
   const following = found[query.limit]

@@ -15,6 +15,7 @@ import {
 } from '../response/citation-formats.ts'
 import { createResponder, prerendered, releaseHeader } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { warningHeader } from '../search/warnings.ts'
 import { citationQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -79,7 +80,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       const filters = parseFilters(dataset, request.query)
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
-      reply.headers(await checkValues([release], filters, strict))
+      reply.headers(warningHeader(await checkValues([release], filters, strict)))
       const facet = (await readFacets(database, filterQuery, [SOURCE_FIELD])).get(SOURCE_FIELD)
       const sources = rankValues(facet?.values ?? [])
       const query = new URLSearchParams(serialiseFilters(filters))

@@ -4,7 +4,9 @@ import { Type } from 'typebox'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
-import { readEvents, readEventsByName } from '../filters/run-filter-queries.ts'
+import { parseFilters, serialiseFilters } from '../filters/filters.ts'
+import { toFilterQuery } from '../filters/records-request.ts'
+import { readEvents, readEventsByName, readMatchingEvents } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { serialiseEnvelope } from '../response/json-body.ts'
@@ -18,45 +20,66 @@ import { requireWords } from './search.ts'
 
 const MAX_SUGGESTIONS = 5
 
+interface EventsParameters {
+  release?: string
+  page?: string
+  num?: number
+  q?: string
+  strict?: boolean
+  [filter: string]: unknown
+}
+
 export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey, loadIndex } = routes
+  const { dataset, database, cursorKey, loadIndex, checkValues } = routes
   if (!dataset.summarisesEvents || !hasSeries(dataset)) return
   const home = `/v2/${dataset.name}`
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
-  app.get<{ Querystring: { release?: string; page?: string; num?: number; q?: string } }>(
+  app.get<{ Querystring: EventsParameters }>(
     `${home}/events`,
     {
       schema: {
         tags: ['Data'],
         summary: 'List events',
         description:
-          'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',
-        querystring: eventsQuery,
+          'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. With filters only events that have a matching record are listed; the summary still covers all records of the event. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',
+        querystring: eventsQuery(dataset),
         response: { 200: pageResponse(eventSchema(dataset), 'Events'), ...errorResponses },
       },
     },
     async (request, reply) => {
-      const { page, num = DEFAULT_NUM } = request.query
+      const { page, num = DEFAULT_NUM, strict } = request.query
       const q = request.query.q === undefined ? null : requireWords(request.query.q)
-      const walk = `${home}/events${q === null ? '' : `?${new URLSearchParams({ q }).toString()}`}`
+      const filters = parseFilters(dataset, request.query)
+      const restrictions = new URLSearchParams(serialiseFilters(filters))
+      if (q !== null) restrictions.append('q', q)
+      const walk = restrictions.size === 0 ? `${home}/events` : `${home}/events?${restrictions.toString()}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
       const release = await releases.resolveForCursor('release', request.query.release, cursor?.release)
       const { number } = release
       // A release never changes, so an index into its sorted names stays valid.
       const index = cursor?.fromId ?? 0
+      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
+      const missing = await checkValues([release], filters, strict)
       const found = q === null ? null : findEvents(await loadIndex(release), q)
-      reply.headers(found?.headers ?? {})
+      reply.headers(warningHeader([...missing, ...(found?.warnings ?? [])]))
       return respond(request, reply, {
         release,
         pinned: { release: number },
         // A later version of the program may know more synonyms, so the list of events is part of the variant.
-        variant: `from=${index}&num=${num} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
+        variant: `from=${index}&num=${num} ${serialiseFilters(filters)} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
+          const matching = await readMatchingEvents(database, filterQuery)
+          const position = { release: number, skip: index, limit: num + 1 }
           const bodies =
             found === null
-              ? await readEvents(database, dataset, { release: number, skip: index, limit: num + 1 })
-              : await readEventsByName(database, dataset, number, found.events.slice(index, index + num + 1))
+              ? await readEvents(database, dataset, { ...position, events: matching })
+              : await readEventsByName(
+                  database,
+                  dataset,
+                  number,
+                  keep(found.events, matching).slice(index, index + num + 1),
+                )
           const next = bodies.length <= num ? null : { release: number, fromId: index + num }
           return serialiseEnvelope(bodies.slice(0, num), next && writeCursor(cursorKey, walk, next))
         },
@@ -75,7 +98,14 @@ function findEvents(index: SearchIndex, q: string) {
   }
   if (index.incomplete.includes('event'))
     warnings.push('q was compared only with the events that have the most records.')
-  return { events, headers: warningHeader(warnings) }
+  return { events, warnings }
+}
+
+/** The events that are also in `kept`, in the same order. */
+function keep(events: readonly string[], kept: readonly string[] | null): readonly string[] {
+  if (kept === null) return events
+  const names = new Set(kept)
+  return events.filter((event) => names.has(event))
 }
 
 const day = (description: string) => Type.Union([Type.String({ format: 'date' }), Type.Null()], { description })

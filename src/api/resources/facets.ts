@@ -10,6 +10,7 @@ import { type FacetResult, readFacets } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { warningHeader } from '../search/warnings.ts'
 import { DEFAULT_NUM, facetsQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -35,7 +36,7 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       const filters = parseFilters(dataset, request.query)
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
-      reply.headers(await checkValues([release], filters, strict))
+      reply.headers(warningHeader(await checkValues([release], filters, strict)))
       const countValues = (applied: Filters, fields: readonly string[]) =>
         readFacets(database, { ...filterQuery, filters: applied }, fields)
       return respond(request, reply, {

@@ -76,16 +76,19 @@ export const cursorQuery = (dataset: Dataset) => Type.Object({ page, ...recordsP
 /** PostgreSQL is not asked, but a NUL is a mistake in any text. */
 const searchText = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description })
-export const eventsQuery = Type.Object({
-  page,
-  num,
-  release,
-  q: Type.Optional(
-    searchText(
-      'Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places.',
+export const eventsQuery = (dataset: Dataset) =>
+  Type.Object({
+    page,
+    num,
+    release,
+    strict: strictValues,
+    q: Type.Optional(
+      searchText(
+        'Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places.',
+      ),
     ),
-  ),
-})
+    ...filterParameters(dataset),
+  })
 export const searchQuery = Type.Object({
   q: searchText('What to find: a name, a synonym, or several words such as `cholera haiti 2010`.'),
   num: Type.Optional(
@@ -197,9 +200,18 @@ export const citationQuery = (dataset: Dataset) =>
   })
 export const listQuery = Type.Object({ page, num })
 export const emptyQuery = Type.Object({})
-export const changesQuery = Type.Object({
-  from: reference(`The earlier release: ${REFERENCE_FORMS}.`),
-  to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the newest.`)),
-  page,
-  num,
-})
+export const changesQuery = (dataset: Dataset) =>
+  Type.Object({
+    from: reference(`The earlier release: ${REFERENCE_FORMS}.`),
+    to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the newest.`)),
+    page,
+    num,
+    bodies: Type.Optional(
+      Type.Boolean({ default: true, description: 'With false, `fields` replaces `before` and `after`.' }),
+    ),
+    changed_fields: Type.Optional(
+      Type.Boolean({ default: false, description: 'Adds `fields`, the names of the fields that changed.' }),
+    ),
+    strict: strictValues,
+    ...filterParameters(dataset),
+  })

@@ -12,6 +12,7 @@ import { readEventNames } from '../queries/records.ts'
 import { serialiseArray, serialiseEnvelope } from '../response/json-body.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, pageResponse } from '../response/response-schemas.ts'
+import { warningHeader } from '../search/warnings.ts'
 import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -67,7 +68,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         recordsRequest.fields,
       )
-      const warnings = await checkValues([release], recordsRequest.filters, strict)
+      const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
       if (strict === true) await rejectMixedRecords(database, filterQuery)
       reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
@@ -115,7 +116,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         recordsRequest.fields,
       )
-      const warnings = await checkValues([release], recordsRequest.filters, strict)
+      const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
       if (strict === true) await rejectMixedRecords(database, filterQuery)
       reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
       const fromId = cursor?.fromId ?? 1

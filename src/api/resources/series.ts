@@ -21,6 +21,7 @@ import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { warningHeader } from '../search/warnings.ts'
 import { requireInterval, seriesQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -49,7 +50,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const { groupBy, across, place, explain } = figureRequest
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
-      reply.headers(await checkValues([release], figureRequest.filters))
+      reply.headers(warningHeader(await checkValues([release], figureRequest.filters)))
       return respond(request, reply, {
         release,
         variant: `${interval} ${figureRequest.variant}`,

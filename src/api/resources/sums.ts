@@ -22,6 +22,7 @@ import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { warningHeader } from '../search/warnings.ts'
 import { sumsQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -61,7 +62,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
       const { place, explain, across } = figureRequest
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
-      reply.headers(await checkValues([release], figureRequest.filters))
+      reply.headers(warningHeader(await checkValues([release], figureRequest.filters)))
       return respond(request, reply, {
         release,
         variant: [requested, sort, num, figureRequest.variant].join(' '),

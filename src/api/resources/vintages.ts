@@ -13,6 +13,7 @@ import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { createResponder, identifyRelease } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { warningHeader } from '../search/warnings.ts'
 import { requireInterval, vintagesQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -51,7 +52,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const vintages = selectReleases(releases.list(), from, to)
       const queries = vintages.map((release) => toFilterQuery(dataset, releases.list(), figureRequest.filters, release))
       const index = series.counts.findIndex((name) => name === count)
-      reply.headers(await checkValues(vintages, figureRequest.filters))
+      reply.headers(warningHeader(await checkValues(vintages, figureRequest.filters)))
       return respond(request, reply, {
         release: to,
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),

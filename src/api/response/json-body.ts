@@ -67,9 +67,21 @@ export const serialiseRelease = (release: PublishedRelease, releasesUrl: string)
 export const serialiseVersion = ({ from, to, body }: Version): string =>
   `{"from_release":${from},"to_release":${to},"record":${body}}`
 
-export function serialiseChange({ id, before, after, release }: Change, reason: Reason): string {
+/** What a change contains besides its kind and reason: the names of the changed fields, and the record before and after. */
+export interface ChangeDetail {
+  readonly fields: readonly string[] | null
+  readonly bodies: boolean
+}
+
+export function serialiseChange(
+  { id, before, after, release }: Change,
+  reason: Reason,
+  { fields, bodies }: ChangeDetail = { fields: null, bodies: true },
+): string {
   const change: ChangeKind = before === null ? 'added' : after === null ? 'withdrawn' : 'corrected'
-  return `{"id":${id},"change":"${change}","release":${release},"reason":"${reason}","before":${before},"after":${after}}`
+  const names = fields === null ? '' : `,"fields":${JSON.stringify(fields)}`
+  const records = bodies ? `,"before":${before},"after":${after}` : ''
+  return `{"id":${id},"change":"${change}","release":${release},"reason":"${reason}"${names}${records}}`
 }
 
 /** A sentence that says which releases contain a record. Adjacent versions are merged into one range. */

@@ -11,7 +11,7 @@ import { assertKept, isInRelease } from '../../storage/versions.ts'
 import { selectFacetCounts } from '../filters/filter-sql.ts'
 import { type Filters, filterFields, serialiseFilters } from '../filters/filters.ts'
 import type { LoadSearchIndex } from './index-cache.ts'
-import { describeNearest, formatParameter, warningHeader } from './warnings.ts'
+import { describeNearest, formatParameter } from './warnings.ts'
 
 /** A filter value without records, and similar values that have records. */
 interface MissingValue {
@@ -21,14 +21,14 @@ interface MissingValue {
 }
 
 /**
- * The headers of a response to these filters. A value is missing if none of the releases has it. With `strict` a missing
+ * A warning for each value that none of the releases has; `warningHeader` makes a header of them. With `strict` a missing
  * value throws a Problem. A walk repeats its filters on each page, so recent results are cached.
  */
 export type CheckValues = (
   releases: readonly PublishedRelease[],
   filters: Filters,
   strict?: boolean,
-) => Promise<Record<string, string>>
+) => Promise<string[]>
 
 const CACHED_RESULTS = 1000
 const MAX_NEAREST = 5
@@ -88,12 +88,12 @@ export function createValueCheck({ database, dataset, loadIndex }: CheckOptions)
   }
 
   return async (releases, filters, strict = false) => {
-    if (filters.values.size === 0) return {}
+    if (filters.values.size === 0) return []
     const key = [...releases.map(({ digest }) => digest), serialiseFilters(filters)].join(' ')
     const missing = cache.get(key) ?? (await findMissing(releases, filters))
     cache.set(key, missing)
     if (strict && missing[0] !== undefined) throw missingValueProblem(missing[0].parameter, missing)
-    return warningHeader(missing.map(describeMissing))
+    return missing.map(describeMissing)
   }
 }
 
@@ -102,7 +102,7 @@ interface ValueRow {
   value: string
 }
 
-const selectPresent = (dataset: Dataset, release: number, field: string, filters: Filters): Sql => sql`
+export const selectPresent = (dataset: Dataset, release: number, field: string, filters: Filters): Sql => sql`
   select ${field} as field, value from unnest(${filters.values.get(field)?.map(String)}::text[]) as requested (value)
   where exists (select from ${tablesOf(dataset).version} where ${identifier(field)} = value and ${isInRelease(release)})
     and ${assertKept(dataset, release)}`

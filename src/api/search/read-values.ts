@@ -55,7 +55,7 @@ export async function readReleaseValues(
   }
 }
 
-const selectFrequentValues = (dataset: Dataset, release: number, limit: number): Sql => sql`
+export const selectFrequentValues = (dataset: Dataset, release: number, limit: number): Sql => sql`
   select facet.* from unnest(${dataset.facets}::text[]) as requested (field) cross join lateral (
     select field, value, records from ${tablesOf(dataset).facet} as counted
     where counted.field = requested.field and ${isInRelease(release)}
@@ -69,7 +69,7 @@ interface SummaryRow {
   [list: string]: unknown
 }
 
-const selectSummaries = (dataset: Dataset, release: number, events: readonly string[]): Sql => sql`
+export const selectSummaries = (dataset: Dataset, release: number, events: readonly string[]): Sql => sql`
   select event, summary.* from ${identifier(`${dataset.table}_event`)} cross join lateral json_to_record(body::json)
     as summary (first_day text, last_day text, ${join(Object.values(SUMMARY_LISTS).map((list) => sql`${identifier(list)} json`))})
   where event = any(${events}) and ${isInKeptRelease(dataset, release)}`
@@ -143,7 +143,7 @@ const isInSummary = (dataset: Dataset, name: string): boolean => {
 const groupValues = (rows: readonly ScanRow[]): ValuesByField =>
   new Map([...Map.groupBy(rows, ({ field }) => field)].map(([field, found]) => [field, found.map((row) => row.value)]))
 
-function selectScanned(dataset: Dataset, release: number, fields: readonly string[]): Sql {
+export function selectScanned(dataset: Dataset, release: number, fields: readonly string[]): Sql {
   const columns = join(fields.map(identifier))
   const values = join(fields.map((field) => sql`(${field}, ${identifier(field)}::text)`))
   return sql`

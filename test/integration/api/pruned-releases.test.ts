@@ -13,11 +13,14 @@ import {
   selectFacetValues,
   selectMatches,
   selectMatchingColumns,
+  selectSummariesOf,
 } from '../../../src/api/filters/filter-sql.ts'
 import { parseFilters } from '../../../src/api/filters/filters.ts'
 import { selectCheckpoints, selectChunks } from '../../../src/api/paging/read-chunks.ts'
 import { selectChanges } from '../../../src/api/queries/changes.ts'
 import { selectEventNames, selectRecordBody, selectRecordVersions } from '../../../src/api/queries/records.ts'
+import { selectPresent } from '../../../src/api/search/check-values.ts'
+import { selectFrequentValues, selectScanned, selectSummaries } from '../../../src/api/search/read-values.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
@@ -45,14 +48,25 @@ const statements: Record<string, (release: number) => Sql> = {
   'a record': (release) => selectRecordBody(hedOutbreaks, release, 1),
   'no record': (release) => selectRecordBody(hedOutbreaks, release, UNUSED_ID),
   history: (release) => selectRecordVersions(hedOutbreaks, { id: 1, release, fromRelease: 0, limit: 9 }),
-  'changes from it': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: 0, limit: 9 }, 9),
-  'changes to it': (release) => selectChanges(hedOutbreaks, { from: KEPT, to: release, fromId: 0, limit: 9 }, 9),
-  'no changes': (release) => selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: UNUSED_ID, limit: 9 }, 9),
+  'changes from it': (release) =>
+    selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: 0, limit: 9, filters }, 9),
+  'changes to it': (release) =>
+    selectChanges(hedOutbreaks, { from: KEPT, to: release, fromId: 0, limit: 9, filters }, 9),
+  'no changes': (release) =>
+    selectChanges(hedOutbreaks, { from: release, to: KEPT, fromId: UNUSED_ID, limit: 9, filters }, 9),
   'facet counts': (release) => selectFacetCounts(hedOutbreaks, filters, release),
   'facet values': (release) => selectFacetValues(hedOutbreaks, release, ['event']),
   'no facet values': (release) => selectFacetValues(hedOutbreaks, release, []),
-  events: (release) => selectEventSummaries(hedOutbreaks, { release, skip: 0, limit: 9 }),
-  'no events': (release) => selectEventSummaries(hedOutbreaks, { release, skip: UNUSED_ID, limit: 9 }),
+  events: (release) => selectEventSummaries(hedOutbreaks, { release, events: null, skip: 0, limit: 9 }),
+  'no events': (release) => selectEventSummaries(hedOutbreaks, { release, events: null, skip: UNUSED_ID, limit: 9 }),
+  'some events': (release) =>
+    selectEventSummaries(hedOutbreaks, { release, events: ['Cholera_Testland_2020'], skip: 0, limit: 9 }),
+  'events by name': (release) => selectSummariesOf(hedOutbreaks, release, ['Cholera_Testland_2020']),
+  'frequent values': (release) => selectFrequentValues(hedOutbreaks, release, 9),
+  'parts of summaries': (release) => selectSummaries(hedOutbreaks, release, ['Cholera_Testland_2020']),
+  'scanned values': (release) => selectScanned(hedOutbreaks, release, ['admin_l1', 'disease']),
+  'present values': (release) =>
+    selectPresent(hedOutbreaks, release, 'series_id', parseFilters(hedOutbreaks, { series_id: ['0'] })),
   ...Object.fromEntries(
     [[], ['Cholera_Testland_2020'], ['Nothing'], ['Cholera_Testland_2020', 'Nothing']].flatMap((values) => {
       const suffix = `by ${values.join(' or ') || 'id'}`

@@ -6,7 +6,8 @@ import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 
 const LISTS = ['/v1/hed-outbreaks/outbreaks', `${HOME}/outbreaks`]
-const OTHERS = [`${HOME}/facets`, `${HOME}/citation`, `${HOME}/series`]
+const OTHERS = [`${HOME}/facets`, `${HOME}/citation`, `${HOME}/series`, `${HOME}/events`, `${HOME}/changes`]
+const REQUIRED: Record<string, string> = { [`${HOME}/series`]: '&interval=day', [`${HOME}/changes`]: '&from=1' }
 const { publish, refresh, assertProblem } = await openRoutes()
 before(async () => {
   await publish([{ key: 'a' }])
@@ -192,7 +193,7 @@ const onOthers: [address: string, ...InvalidQuery][] = [
   [`${HOME}/citation`, 'format=xml', 'invalid_parameter', 'format'],
   [`${HOME}/citation`, 'format=BibTeX', 'invalid_parameter', 'format'],
   [`${HOME}/citation`, 'release=9', 'invalid_parameter', 'release'],
-  [`${HOME}/events`, 'event=x', 'unknown_parameter', 'event'],
+  [`${HOME}/events`, 'fields=id', 'unknown_parameter', 'fields'],
   [`${HOME}/events`, 'page=x', 'invalid_parameter', 'page'],
   [`${HOME}/schema`, 'release=0', 'invalid_parameter', 'release'],
 ]
@@ -221,9 +222,8 @@ describe('400', () => {
   }
   for (const address of OTHERS) {
     test(`for ${everywhere.length} invalid queries of ${address}`, async () => {
-      const required = address.endsWith('series') ? '&interval=day' : ''
       for (const [invalid, code, parameter] of everywhere) {
-        await assertProblem(`${address}?${invalid}${required}`, {}, 400, code, parameter)
+        await assertProblem(`${address}?${invalid}${REQUIRED[address] ?? ''}`, {}, 400, code, parameter)
       }
     })
   }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { selectChanges } from '../../../../src/api/queries/changes.ts'
+import { parseFilters } from '../../../../src/api/filters/filters.ts'
+import { readChanges, selectChanges } from '../../../../src/api/queries/changes.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 import { fc } from '../../../seed.ts'
@@ -119,6 +120,87 @@ describe('many releases', async () => {
     assert.deepEqual((await routes.getPage(CHANGES, second)).data, compare(1, 3).slice(4, 9))
   })
 
+  /** The fields that the service assigns change with every correction. */
+  const ASSIGNED = ['id', 'revision', 'first_release', 'last_release']
+  const listChanged = (earlier: Item, later: Item) =>
+    Object.keys(later).filter((name) => !ASSIGNED.includes(name) && !isDeepStrictEqual(earlier[name], later[name]))
+
+  test('changed_fields=true adds the changed fields, and bodies=false leaves out the records', async () => {
+    const expected = compare(1, 4).map(({ before: earlier, after: later, ...change }) => ({
+      ...change,
+      fields: earlier === null || later === null ? [] : listChanged(earlier as Item, later as Item),
+      before: earlier,
+      after: later,
+    }))
+    assert.ok(expected.some(({ fields }) => fields.includes('cases')))
+    assert.deepEqual(await routes.walk(CHANGES, { from: 1, to: 4, changed_fields: 'true', num: 50 }), expected)
+    const short = expected.map(({ before: _before, after: _after, ...change }) => change)
+    assert.deepEqual(await routes.walk(CHANGES, { from: 1, to: 4, bodies: 'false', num: 50 }), short)
+    assert.deepEqual(await routes.walk(CHANGES, { from: 1, to: 4, bodies: 'true' }), compare(1, 4))
+  })
+
+  test('with filters, the changes are those whose record matches before or after', async () => {
+    const matchesCases = (record: unknown, count: number) => (record as Item | null)?.['cases'] === count
+    for (const [from, to, num] of [
+      [1, 9, 1000],
+      [2, 5, 7],
+      [3, 4, 1],
+    ] as const) {
+      const filtered = await routes.walk(CHANGES, { from, to, num, cases_min: 2, cases_max: 2 })
+      const expected = compare(from, to).filter((c) => matchesCases(c['before'], 2) || matchesCases(c['after'], 2))
+      assert.ok(expected.length > 0 && expected.length < compare(from, to).length)
+      assert.deepEqual(filtered, expected)
+    }
+    const group = await routes.walk(CHANGES, { from: 3, to: 4, event: 'Group', num: 100 })
+    assert.equal(group.length, 250)
+  })
+
+  test('many changes that do not match make a page short, and the walk still finds every match', async () => {
+    const event = 'Cholera_Testland_2020'
+    const filters = parseFilters(hedOutbreaks, { event: [event] })
+    const found: number[] = []
+    const sizes: number[] = []
+    for (let fromId: number | null = 0; fromId !== null; ) {
+      const page = await readChanges(routes.api, hedOutbreaks, { from: 3, to: 4, fromId, limit: 2, filters }, 0)
+      found.push(...page.changes.map(({ id }) => Number(id)))
+      sizes.push(page.changes.length)
+      fromId = page.nextId
+    }
+    const matches = (record: unknown) => (record as Item | null)?.['event'] === event
+    const expected = compare(3, 4).filter((change) => matches(change['before']) || matches(change['after']))
+    assert.deepEqual(
+      found,
+      expected.map(({ id }) => id),
+    )
+    // The 250 records of the group follow: more than two scan windows without a match.
+    assert.ok(sizes.slice(0, -1).includes(0), sizes.join())
+  })
+
+  test('a value that neither release has gives a warning, and 400 with strict=true', async () => {
+    const warningOf = async (query: Record<string, string | number>) =>
+      (await routes.inject(CHANGES, query)).headers['outbreaks-warning']
+    assert.match(
+      String(await warningOf({ from: 1, to: 2, event: 'Group' })),
+      /^event=Group matches no record\. Nearest/,
+    )
+    assert.equal(await warningOf({ from: 3, to: 4, event: 'Group' }), undefined)
+    assert.equal(await warningOf({ from: 4, to: 5, event: 'Group' }), undefined)
+    await routes.assertProblem(
+      CHANGES,
+      { from: 1, to: 2, event: 'Group', strict: 'true' },
+      400,
+      'invalid_parameter',
+      'event',
+    )
+  })
+
+  test('a cursor is valid only for its filters', async () => {
+    const { next } = await routes.getPage(CHANGES, { from: 1, to: 9, cases_min: 1, num: 1 })
+    assert.ok(next !== null)
+    for (const other of [{}, { cases_min: 2 }])
+      await routes.assertProblem(CHANGES, { from: 1, to: 9, ...other, page: next }, 400, 'invalid_parameter', 'page')
+  })
+
   test('a cursor is valid for its own walk, and 400 for any other', async () => {
     const page = (await routes.getPage(CHANGES, { from: 1, to: 3, num: 1 })).next ?? ''
     const other = (await routes.getPage(OUTBREAKS, { release: 3, num: 1 })).next ?? ''
@@ -146,6 +228,11 @@ describe('many releases', async () => {
     [{ from: 1, page: 'x' }, 'invalid_parameter', 'page'],
     [{ from: 1, release: 2 }, 'unknown_parameter', 'release'],
     [{ from: 1, offset: 2 }, 'unknown_parameter', 'offset'],
+    [{ from: 1, bodies: 'no' }, 'invalid_parameter', 'bodies'],
+    [{ from: 1, changed_fields: 'cases' }, 'invalid_parameter', 'changed_fields'],
+    [{ from: 1, host: 'humans' }, 'invalid_parameter', 'host'],
+    [{ from: 1, to: 2, updated_since_release: 3 }, 'invalid_parameter', 'updated_since_release'],
+    [{ from: 1, cases_min: 2, cases_max: 1 }, 'invalid_parameter', 'cases_min'],
   ]
   for (const [query, code, parameter] of invalid) {
     test(`400 ${code} ${parameter}: ${JSON.stringify(query)}`, async () => {
@@ -189,7 +276,8 @@ test('the changes do not show the steps between the two releases', async () => {
 test('the statement can use the indexes on from_release and to_release', async () => {
   const { superuser } = await openRoutes()
   await superuser.query('set enable_seqscan = off')
-  const query = selectChanges(hedOutbreaks, { from: 1, to: 3, fromId: 0, limit: 10 }, 20)
+  const filters = parseFilters(hedOutbreaks, {})
+  const query = selectChanges(hedOutbreaks, { from: 1, to: 3, fromId: 0, limit: 10, filters }, 20)
   const { rows } = await superuser.query<{ 'QUERY PLAN': string }>(`explain ${query.text}`, query.values)
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
   for (const index of ['began', 'ended', 'pkey']) assert.match(plan, new RegExp(`using hed_outbreak_version_${index}`))

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { Compile } from 'typebox/compile'
+import { parseFilters } from '../../../../src/api/filters/filters.ts'
+import { readMatchingEvents } from '../../../../src/api/filters/run-filter-queries.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 
-const { get, getPage, inject, publish, refresh, walk } = await openRoutes()
+const { api, get, getPage, inject, publish, refresh, releases, walk, assertProblem } = await openRoutes()
 
 const row = (key: string, more: Partial<Row>): Row => ({ key, source_name: 'Ministry', count_kind: 'new', ...more })
 const first: Row[] = [
@@ -98,6 +100,55 @@ describe('events', () => {
     )
     const [event] = data as [{ figures: { new: Item }[] }]
     assert.equal(event.figures[0]?.new['cases'], 13)
+  })
+
+  test('with filters are those with a matching record', async () => {
+    const names = async (query: Record<string, string | number>) =>
+      (await walk(`${HOME}/events`, { num: 1, release: 1, ...query })).map((event) => event['event'])
+    assert.deepEqual(await names({ host: 'animal' }), ['B'])
+    assert.deepEqual(await names({ cases_min: 1 }), ['A'])
+    assert.deepEqual(await names({ case_status: 'confirmed', date_from: '2020-03-09' }), ['A'])
+    assert.deepEqual(await names({ missing: 'disease' }), ['A', 'B'])
+    assert.deepEqual(await names({ event: 'B', host: 'animal' }), ['B'])
+    assert.deepEqual(await names({ country_code: 'FR', release: 2, updated_since_release: 1 }), [])
+    assert.deepEqual(await names({ country_code: 'XA', release: 2, updated_since_release: 1 }), ['A', 'C'])
+    assert.deepEqual(await names({ q: 'other', host: 'animal' }), ['B'])
+    assert.deepEqual(await names({ q: 'cholerae', host: 'animal' }), [])
+    const [event] = await walk(`${HOME}/events`, { release: 1, country_code: 'FR' })
+    assert.equal(event?.['records'], 5)
+  })
+
+  test('with a value that no record has come with a warning, and 400 with strict=true', async () => {
+    const { headers, body } = await inject(`${HOME}/events`, { host: 'environment', release: 1 })
+    assert.equal(headers['outbreaks-warning'], 'host=environment matches no record. Nearest: host=animal.')
+    assert.match(body, /"data":\[\]/)
+    await assertProblem(
+      `${HOME}/events`,
+      { host: 'environment', strict: 'true', release: 1 },
+      400,
+      'invalid_parameter',
+      'host',
+    )
+  })
+
+  test('a cursor is valid only for its filters', async () => {
+    const { next } = await getPage(`${HOME}/events`, { missing: 'disease', num: 1, release: 1 })
+    assert.ok(next !== null)
+    for (const query of [{}, { missing: 'note' }])
+      await assertProblem(`${HOME}/events`, { ...query, page: next }, 400, 'invalid_parameter', 'page')
+  })
+
+  test('400 if the filters match too many records to find their events', async () => {
+    const [release] = releases()
+    assert.ok(release !== undefined)
+    const filters = parseFilters(hedOutbreaks, { cases_min: 1 })
+    const query = { dataset: hedOutbreaks, filters, release, releases: [release] }
+    assert.deepEqual(await readMatchingEvents(api, query), ['A'])
+    const tooSmall = { records: 2, versions: 2 }
+    await assert.rejects(readMatchingEvents(api, query, tooSmall), {
+      code: 'invalid_parameter',
+      message: /Too many records/,
+    })
   })
 
   test('are paged', async () => {
