@@ -1,6 +1,7 @@
 // The lists of a dataset: event names, records by offset (v1) and records by cursor (v2).
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { rejectMixedRecords } from '../figures/strict-records.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { readFilteredOffset, readFilteredPage } from '../filters/run-filter-queries.ts'
@@ -10,10 +11,12 @@ import { readPage } from '../paging/read-chunks.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readEventNames } from '../queries/records.ts'
 import { serialiseArray, serialiseEnvelope } from '../response/json-body.ts'
+import { recordMediaTypes } from '../response/record-formats.ts'
 import { createResponder } from '../response/responder.ts'
-import { errorResponses, okResponse, pageResponse } from '../response/response-schemas.ts'
+import { errorResponses, okResponse, pageResponse, withFiles } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
 import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from './parameters.ts'
+import { createRecordsFileSender, FORMAT_VARY } from './records-file.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions): void {
@@ -23,6 +26,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
   const findOffset = createOffsetFinder(database, dataset)
+  const sendFile = createRecordsFileSender(routes)
 
   app.get(
     `/v2/${dataset.name}/event-names`,
@@ -98,12 +102,15 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         tags: ['Data'],
         summary: 'List outbreak records, cursor-paged',
         description:
-          'Records in ascending order of id. To read the complete dataset, send `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, even if a new release is published.',
+          'Records in ascending order of id. To read the complete dataset, send `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, even if a new release is published. With one of the other media types in `Accept`, the response is a file with all matching records of one release, without `page` and `num`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete file.',
         querystring: cursorQuery(dataset),
-        response: { 200: pageResponse(record, 'Records'), ...errorResponses },
+        response: { 200: withFiles(pageResponse(record, 'Records'), recordMediaTypes), ...errorResponses },
       },
+      config: { streamsFromDatabase: true },
     },
     async (request, reply) => {
+      const mediaType = chooseMediaType(request.headers.accept, recordMediaTypes)
+      if (mediaType !== null) return sendFile(request, reply, mediaType)
       const { page, num = DEFAULT_NUM, count, strict } = request.query
       const recordsRequest = parseRecordsRequest(dataset, request.query)
       const walk = recordsRequest.canonicalFilters === '' ? v2Path : `${v2Path}?${recordsRequest.canonicalFilters}`
@@ -123,6 +130,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       return respond(request, reply, {
         release,
         pinned: { release: release.number },
+        vary: FORMAT_VARY,
         variant: `from=${fromId}&num=${num} ${recordsRequest.variant}`,
         async render() {
           const { parts, nextId } = recordsRequest.isUnrestricted

@@ -18,6 +18,8 @@ interface ResponseSpec {
   variant: string
   /** The number of the release for each release parameter. The URL of the next page has these numbers instead of dates. */
   pinned?: Readonly<Record<string, number>>
+  /** The request headers that select the representation. */
+  vary?: string
   render: () => Promise<Rendered> | Rendered
 }
 
@@ -54,7 +56,8 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
   /** A release never changes, so the request determines the body. The tag can be compared without rendering the body. */
   const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 
-  return async (request: FastifyRequest, reply: FastifyReply, { release, variant, pinned, render }: ResponseSpec) => {
+  return async (request: FastifyRequest, reply: FastifyReply, spec: ResponseSpec) => {
+    const { release, variant, pinned, vary = 'accept-encoding', render } = spec
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
     const key = [identifyRelease(release), path, variant, encoding].join(' ')
@@ -76,7 +79,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     reply.headers({
       ...releaseHeader(release),
       etag: tag,
-      vary: 'accept-encoding',
+      vary,
       // The client may store the response but must revalidate it: a newer release may have been published.
       'cache-control': 'private, no-cache',
     })

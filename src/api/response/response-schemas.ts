@@ -56,3 +56,16 @@ export const errorResponsesWithNotFound = {
   ...errorResponses,
   404: problemResponse('The resource does not exist. `detail` says more.'),
 }
+
+/** The same response, or a file of one of these media types. */
+export function withFiles(
+  { description, headers: responseHeaders, ...schema }: ReturnType<typeof okResponse>,
+  mediaTypes: readonly string[],
+) {
+  const file = { schema: Type.String({ format: 'binary' }) }
+  return {
+    description,
+    headers: responseHeaders,
+    content: { 'application/json': { schema }, ...Object.fromEntries(mediaTypes.map((type) => [type, file])) },
+  }
+}

@@ -4,6 +4,13 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../problem.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads from the database while it sends a stream. */
+    streamsFromDatabase?: boolean
+  }
+}
+
 export function limitConcurrency(scope: FastifyInstance, limit: number): void {
   const active = new Map<string, number>()
   const clientIds = new WeakMap<FastifyRequest, string>()
@@ -39,9 +46,9 @@ export function limitConcurrency(scope: FastifyInstance, limit: number): void {
     done()
   })
   // A download needs almost no resources once it has started, but takes long on a slow network. If downloads counted,
-  // a few of them would block all other requests of the client.
+  // a few of them would block all other requests of the client. A stream from the database counts until its end.
   scope.addHook('onSend', (request, _reply, payload, done) => {
-    if (payload instanceof Readable) release(request)
+    if (payload instanceof Readable && !request.routeOptions.config.streamsFromDatabase) release(request)
     done()
   })
 }

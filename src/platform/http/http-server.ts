@@ -229,7 +229,7 @@ function logResponse(request: FastifyRequest, reply: FastifyReply, status = repl
 /** For a connection that was lost before the response was sent: fastify runs no onResponse hook then. */
 function logAborted(request: FastifyRequest, reply: FastifyReply): void {
   const { status, code } = clientClosedRequest()
-  request.problem = code
+  request.problem ??= code
   logResponse(request, reply, reply.raw.headersSent ? reply.statusCode : status)
 }
 

@@ -3,12 +3,12 @@
 import type { PoolClient } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
+import { createParquetEncoder } from '../../formats/parquet-encoder.ts'
+import { createCsvEncoder, createNdjsonEncoder } from '../../formats/text-encoders.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { contractsOf, findContract, type StoredContract } from '../../storage/contract.ts'
 import { type FileStore, type Fingerprint, readFingerprint } from '../../storage/file-store.ts'
-import { createCsvEncoder, createNdjsonEncoder } from './file-encoder.ts'
-import { createParquetEncoder } from './parquet-encoder.ts'
 import { type FilePlan, type ReleaseContents, writeFiles } from './write-files.ts'
 
 export type ExportedFile = {

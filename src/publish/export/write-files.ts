@@ -3,12 +3,12 @@
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
+import { type FileEncoder, readRecord } from '../../formats/file-encoder.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { type Contract, type Fields, readVersion } from '../../storage/contract.ts'
 import type { FileDraft, FileStore, Fingerprint } from '../../storage/file-store.ts'
 import { tablesOf } from '../../storage/tables.ts'
 import { isInKeptRelease } from '../../storage/versions.ts'
-import { type FileEncoder, readRecord } from './file-encoder.ts'
 
 export interface ReleaseContents {
   readonly dataset: Dataset

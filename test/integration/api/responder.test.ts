@@ -54,6 +54,10 @@ const requests: [address: string, query: Query][] = [
   [`${V2}/1`, {}],
   [`${V2}/1/history`, {}],
 ]
+/** These paths have other formats than JSON. */
+const NEGOTIATED = [V2]
+const varyOf = (address: string) => (NEGOTIATED.includes(address) ? 'accept, accept-encoding' : 'accept-encoding')
+
 for (const [address, query] of requests) {
   test(`the text is the same with and without gzip, and the ETag differs: ${address} ${JSON.stringify(query)}`, async () => {
     const identity = await getIdentity(address, query)
@@ -64,7 +68,7 @@ for (const [address, query] of requests) {
     for (const { statusCode, headers } of [identity, gzip]) {
       assert.deepEqual(
         [statusCode, headers['vary'], headers['cache-control']],
-        [200, 'accept-encoding', 'private, no-cache'],
+        [200, varyOf(address), 'private, no-cache'],
       )
       assert.match(String(headers['etag']), /^"[\w-]{43}"$/)
     }
@@ -76,7 +80,7 @@ for (const [address, query] of requests) {
     for (const ifNoneMatch of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
       const response = await routes.inject(address, query, { 'if-none-match': ifNoneMatch })
       assert.deepEqual([response.statusCode, response.body, response.headers['etag']], [304, '', tag], ifNoneMatch)
-      assert.deepEqual([response.headers['vary'], response.headers['content-type']], ['accept-encoding', undefined])
+      assert.deepEqual([response.headers['vary'], response.headers['content-type']], [varyOf(address), undefined])
       assert.ok(Number(response.headers['outbreaks-release']) > 0)
     }
     for (const ifNoneMatch of ['"other"', tag.slice(1, -1), `${tag}x`, '']) {

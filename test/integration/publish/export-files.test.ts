@@ -10,11 +10,11 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 import type { FieldValue } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { createParquetEncoder } from '../../../src/formats/parquet-encoder.ts'
+import { createCsvEncoder } from '../../../src/formats/text-encoders.ts'
 import { OperatorError } from '../../../src/platform/operator-error.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { exportRelease } from '../../../src/publish/export/export-files.ts'
-import { createCsvEncoder } from '../../../src/publish/export/file-encoder.ts'
-import { createParquetEncoder } from '../../../src/publish/export/parquet-encoder.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { declaredFields } from '../../../src/storage/contract.ts'
@@ -285,6 +285,7 @@ test('a file without records has a header (CSV) or a schema (Parquet)', async ()
 test('Parquet has row groups of a fixed size for any batch size, and the encoder gives the bytes of each group', async () => {
   const records = Array.from({ length: 21_000 }, (_, i) => ({
     body: '',
+    record: {},
     values: hedOutbreaks.fields.map(({ kind, nullable }): FieldValue => {
       if (nullable && i % 3 === 0) return null
       const values: Partial<Record<typeof kind, FieldValue>> = { identifier: i + 1, integer: i, number: i / 8 }

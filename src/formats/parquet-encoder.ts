@@ -1,9 +1,9 @@
-// Encodes a release as Parquet with typed columns from its contract, in row groups so that memory stays bounded.
-// The bytes depend only on the records and the contract: they contain no time, host or program version.
+// Encodes records as Parquet with typed columns, in row groups so that memory stays bounded.
+// The bytes depend only on the records and the options: they contain no time, host or program version.
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
-import { columnType, type FieldShape, type FieldValue } from '../../datasets/define.ts'
-import type { Fields } from '../../storage/contract.ts'
+import { columnType, type FieldShape, type FieldValue } from '../datasets/define.ts'
+import type { Fields } from '../storage/contract.ts'
 import type { FileEncoder } from './file-encoder.ts'
 
 type ParquetValue = string | number | bigint | boolean
@@ -38,11 +38,22 @@ const typeOf = (field: FieldShape): ParquetType => {
   return type
 }
 
-export function createParquetEncoder(fields: Fields, root: string): FileEncoder {
+interface ParquetOptions {
+  rowGroupSize?: number
+  /** Key-value metadata of the file. */
+  metadata?: ReadonlyMap<string, string>
+}
+
+export function createParquetEncoder(
+  fields: Fields,
+  root: string,
+  { rowGroupSize = ROW_GROUP_SIZE, metadata }: ParquetOptions = {},
+): FileEncoder {
   const types = fields.map(typeOf)
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({
     writer,
+    ...(metadata && { kvMetadata: Array.from(metadata, ([key, value]) => ({ key, value })) }),
     schema: [
       { name: root, num_children: fields.length },
       ...fields.map(({ name, nullable }, i) => ({
@@ -62,7 +73,7 @@ export function createParquetEncoder(fields: Fields, root: string): FileEncoder 
   function writeGroup(): void {
     if (buffered === 0) return
     const columnData = fields.map(({ name }, i) => ({ name, data: columns[i] as ParquetValue[] }))
-    void parquet.write({ columnData, rowGroupSize: ROW_GROUP_SIZE })
+    void parquet.write({ columnData, rowGroupSize })
     columns = emptyColumns()
     buffered = 0
   }
@@ -82,7 +93,7 @@ export function createParquetEncoder(fields: Fields, root: string): FileEncoder 
           columns[i]?.push(value === null ? null : convert(value))
         }
         buffered++
-        if (buffered === ROW_GROUP_SIZE) writeGroup()
+        if (buffered === rowGroupSize) writeGroup()
       }
       return takeBytes()
     },

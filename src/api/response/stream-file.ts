@@ -1,0 +1,78 @@
+// Sends records as one file of unknown length. Trailers with the number of records and the digest end a complete response;
+// after an error the connection is closed without the last chunk, which every HTTP/1.1 client reports as an error.
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { EncodableRecord, FileEncoder } from '../../formats/file-encoder.ts'
+import { Problem, toProblem } from '../../platform/problem.ts'
+
+interface FileSpec {
+  readonly encoder: FileEncoder
+  readonly batches: AsyncIterable<readonly EncodableRecord[]>
+  /** The number of records, if it is known beforehand. */
+  readonly expectedRecords: number | undefined
+  /** Called once, after the response or its failure. */
+  readonly onEnd: () => void
+  readonly timeoutMs?: number
+}
+
+/** For a client that reads slowly but never stops. A client that stops is disconnected much earlier. */
+const TIMEOUT_MS = 3_600_000
+const TRAILERS = 'Outbreaks-Records, Content-Digest'
+
+/** RFC 9112, 6.3: without chunks the end of the connection is the end of the body, so a broken response looks complete. */
+export function requireChunks({ raw }: FastifyRequest): void {
+  if (raw.httpVersion !== '1.0') return
+  throw new Problem(
+    'invalid_request',
+    'This format needs HTTP/1.1: a client of HTTP/1.0 cannot tell a broken response from a complete one.',
+  )
+}
+
+export function streamFile(request: FastifyRequest, reply: FastifyReply, spec: FileSpec): FastifyReply {
+  const { encoder, batches, expectedRecords, onEnd, timeoutMs = TIMEOUT_MS } = spec
+  const digest = createHash('sha256')
+  let records = 0
+  const digested = (bytes: Uint8Array) => {
+    digest.update(bytes)
+    return bytes
+  }
+
+  async function* encode(): AsyncGenerator<Uint8Array> {
+    for await (const batch of batches) {
+      restartSocketTimeout(request.raw.socket)
+      records += batch.length
+      const bytes = encoder.add(batch)
+      if (bytes.length > 0) yield digested(bytes)
+    }
+    if (expectedRecords !== undefined && records !== expectedRecords)
+      throw new Error(`there are ${expectedRecords} records, but ${records} were read`)
+    yield digested(encoder.end())
+    reply.raw.addTrailers({
+      'Outbreaks-Records': String(records),
+      'Content-Digest': `sha-256=:${digest.digest('base64')}:`,
+    })
+  }
+
+  const body = Readable.from(encode(), { objectMode: false })
+  const timer = setTimeout(
+    () => body.destroy(new Problem('unavailable', `The response took longer than ${timeoutMs} ms.`)),
+    timeoutMs,
+  )
+  body.once('error', (error) => {
+    const { code } = toProblem(error)
+    request.problem = code
+    request.log.error({ request_id: request.id, code, records, err: error }, 'a streamed response failed')
+  })
+  body.once('close', () => {
+    clearTimeout(timer)
+    onEnd()
+  })
+  return reply.header('trailer', TRAILERS).send(body)
+}
+
+/** While records are searched for, the client gets no bytes. That is no reason to disconnect it. */
+function restartSocketTimeout(socket: Socket): void {
+  if (socket.timeout !== undefined) socket.setTimeout(socket.timeout)
+}
