@@ -1,6 +1,7 @@
 // How many of the matching records have each value of a field.
 import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
+import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { rankValues } from '../filters/facets.ts'
 import { hasField } from '../filters/fields.ts'
@@ -9,7 +10,8 @@ import { toFilterQuery } from '../filters/records-request.ts'
 import { type FacetResult, readFacets } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { createResponder } from '../response/responder.ts'
-import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
+import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 import { DEFAULT_NUM, facetsQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
@@ -26,9 +28,12 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
         tags: ['Data'],
         summary: 'Count the values of fields',
         description:
-          'The number of matching records for each value of a field, in descending order. The counts of a field ignore the filter on the field itself, so that they also show its other values.',
+          'The number of matching records for each value of a field, in descending order. The counts of a field ignore the filter on the field itself, so that they also show its other values. As `text/csv`: a line for each value.',
         querystring: facetsQuery(dataset),
-        response: { 200: okResponse(facetsSchema(dataset), 'The values of each field.'), ...errorResponses },
+        response: {
+          200: withFiles(okResponse(facetsSchema(dataset), 'The values of each field.'), TABLE_TYPES),
+          ...errorResponses,
+        },
       },
     },
     async (request, reply) => {
@@ -39,8 +44,11 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       reply.headers(warningHeader(await checkValues([release], filters, strict)))
       const countValues = (applied: Filters, fields: readonly string[]) =>
         readFacets(database, { ...filterQuery, filters: applied }, fields)
+      const isTable = wantsTable(request)
       return respond(request, reply, {
         release,
+        vary: FORMAT_VARY,
+        ...(isTable && asTable(dataset.name, release, 'facets')),
         variant: `num=${num} ${serialiseFilters(filters)}`,
         async render() {
           const facets = dataset.facets.filter((name) => hasField(release, name))
@@ -50,8 +58,9 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
             const result = (await countValues(omitFilter(filters, name), [name])).get(name)
             if (result !== undefined) results.set(name, result)
           }
-          const formatted = facets.map((name) => [name, formatFacet(dataset, name, results.get(name), num)])
-          return [JSON.stringify(Object.fromEntries(formatted))]
+          const formatted = facets.map((name) => ({ name, ...formatFacet(dataset, name, results.get(name), num) }))
+          if (isTable) return [encodeTable(formatted.flatMap(toRows), TABLE_COLUMNS)]
+          return [JSON.stringify(Object.fromEntries(formatted.map(({ name, ...facet }) => [name, facet])))]
         },
       })
     },
@@ -68,6 +77,10 @@ function formatFacet(dataset: Dataset, name: string, result: FacetResult | undef
     exact,
   }
 }
+
+const TABLE_COLUMNS = ['field', 'value', 'records', 'distinct', 'exact']
+const toRows = ({ name, values, ...facet }: ReturnType<typeof formatFacet> & { name: string }) =>
+  values.map((value) => ({ field: name, ...value, ...facet }))
 
 const facetsSchema = (dataset: Dataset) =>
   Type.Object(

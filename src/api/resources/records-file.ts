@@ -1,7 +1,6 @@
 // All records of a query as one file, in the format that Accept names (decision 0023).
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../../platform/problem.ts'
 import { rejectMixedRecords } from '../figures/strict-records.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { startWalk } from '../filters/walk-records.ts'
@@ -10,13 +9,11 @@ import { type RecordMediaType, recordFormats } from '../response/record-formats.
 import { releaseHeader } from '../response/responder.ts'
 import { requireChunks, streamFile } from '../response/stream-file.ts'
 import { createStreamLimit } from '../response/stream-limit.ts'
+import { FORMAT_VARY, rejectPaging } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 type FileQuery = RecordsQuery & { page?: string }
-
-/** The request headers that select the format and the encoding of a response. */
-export const FORMAT_VARY = 'accept, accept-encoding'
 
 export function createRecordsFileSender(routes: ResourceOptions) {
   const { dataset, database, checkValues } = routes
@@ -58,14 +55,4 @@ export function createRecordsFileSender(routes: ResourceOptions) {
       throw error
     }
   }
-}
-
-function rejectPaging(query: FileQuery, type: RecordMediaType): void {
-  const parameter = (['page', 'num'] as const).find((name) => query[name] !== undefined)
-  if (parameter === undefined) return
-  throw new Problem(
-    'invalid_parameter',
-    `${parameter} applies to JSON only. A response of type ${type} has all matching records.`,
-    { parameter },
-  )
 }

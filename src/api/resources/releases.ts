@@ -1,12 +1,21 @@
 // The list of releases of a dataset and their metadata, from memory without a database query.
 import { Type } from 'typebox'
+import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
+import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
 import { createResponder, prerendered } from '../response/responder.ts'
-import { errorResponses, errorResponsesWithNotFound, okResponse, pageResponse } from '../response/response-schemas.ts'
+import {
+  errorResponses,
+  errorResponsesWithNotFound,
+  okResponse,
+  pageResponse,
+  withFiles,
+} from '../response/response-schemas.ts'
+import { asTable, FORMAT_VARY, rejectPaging, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { DEFAULT_NUM, emptyQuery, listQuery } from './parameters.ts'
 import type { DatasetOptions } from './resource-options.ts'
 
@@ -71,12 +80,19 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         tags: ['Data'],
         summary: 'List releases',
         description:
-          'All releases, the newest first. A walk lists the releases that existed when it started. `Outbreaks-Release` is the newest of them.',
+          'All releases, the newest first. A walk lists the releases that existed when it started. `Outbreaks-Release` is the newest of them. As `text/csv`: a line for each release, without pages and without the files.',
         querystring: listQuery,
-        response: { 200: pageResponse(releaseSchema, 'Releases'), ...errorResponses },
+        response: { 200: withFiles(pageResponse(releaseSchema, 'Releases'), TABLE_TYPES), ...errorResponses },
       },
     },
     async (request, reply) => {
+      if (wantsTable(request)) {
+        rejectPaging(request.query, TABLE_TYPES[0])
+        const release = await releases.resolveParameter('release', undefined)
+        const table = encodeTable(releases.list().toReversed().map(toRow))
+        const file = asTable(dataset.name, release, 'releases')
+        return respond(request, reply, { release, vary: FORMAT_VARY, ...file, ...prerendered([table]) })
+      }
       const { page, num = DEFAULT_NUM } = request.query
       const cursor = page === undefined ? undefined : readCursor(cursorKey, path, page)
       // The list includes pruned releases, so a walk may also start on one that is pruned later.
@@ -91,7 +107,8 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
       const following = remaining[num]
       const next = following && writeCursor(cursorKey, path, { release: newest.number, fromId: following.number })
       const serialised = remaining.slice(0, num).map((release) => serialiseRelease(release, releasesUrl))
-      return respond(request, reply, { release: newest, ...prerendered(serialiseEnvelope(serialised, next ?? null)) })
+      const envelope = serialiseEnvelope(serialised, next ?? null)
+      return respond(request, reply, { release: newest, vary: FORMAT_VARY, ...prerendered(envelope) })
     },
   )
 
@@ -111,4 +128,14 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
       return respond(request, reply, { release, ...prerendered([serialiseRelease(release, releasesUrl)]) })
     },
   )
+}
+
+/** A release as a line of CSV. Without what differs from release to release: reasons by event, warnings and files. */
+function toRow(release: PublishedRelease) {
+  const { number, title, licence, note, publishedAt, restores, prunedAt, ...more } = release
+  const { records, added, corrected, withdrawn, rejected, digest } = more
+  return {
+    ...{ number, title, licence, note, published_at: publishedAt.toISOString(), restores },
+    ...{ pruned_at: prunedAt?.toISOString() ?? null, records, added, corrected, withdrawn, rejected, digest },
+  }
 }

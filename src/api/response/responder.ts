@@ -20,6 +20,8 @@ interface ResponseSpec {
   pinned?: Readonly<Record<string, number>>
   /** The request headers that select the representation. */
   vary?: string
+  /** A file of another media type than JSON. */
+  file?: { readonly contentType: string; readonly name: string }
   render: () => Promise<Rendered> | Rendered
 }
 
@@ -57,10 +59,10 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
   const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 
   return async (request: FastifyRequest, reply: FastifyReply, spec: ResponseSpec) => {
-    const { release, variant, pinned, vary = 'accept-encoding', render } = spec
+    const { release, variant, pinned, vary = 'accept-encoding', file, render } = spec
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
-    const key = [identifyRelease(release), path, variant, encoding].join(' ')
+    const key = [identifyRelease(release), path, variant, encoding, ...(file ? [file.contentType] : [])].join(' ')
     const tag = createEntityTag(key)
     const ifNoneMatch = request.headers['if-none-match']
     const matches = matchesIfNoneMatch(ifNoneMatch, tag)
@@ -88,7 +90,8 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     // Requests with different URLs can share a cached body, so the link is built from the URL of this request.
     if (body.next !== null)
       reply.header('link', `<${nextPageUrl(baseUrl + request.url, body.next, pinned)}>; rel="next"`)
-    return reply.type('application/json; charset=utf-8').send(body.bytes)
+    if (file !== undefined) reply.header('content-disposition', `attachment; filename="${file.name}"`)
+    return reply.type(file?.contentType ?? 'application/json; charset=utf-8').send(body.bytes)
   }
 }
 

@@ -1,0 +1,28 @@
+// CSV as another format of a small answer. A resource spreads `asTable` into its response if `wantsTable`.
+import type { FastifyRequest } from 'fastify'
+import { chooseMediaType } from '../../platform/http/media-type.ts'
+import { Problem } from '../../platform/problem.ts'
+import type { PublishedRelease } from '../../storage/published-releases.ts'
+
+export const TABLE_TYPES = ['text/csv'] as const
+
+/** The request headers that select the format and the encoding of a response. */
+export const FORMAT_VARY = 'accept, accept-encoding'
+
+export const wantsTable = ({ headers }: FastifyRequest): boolean =>
+  chooseMediaType(headers.accept, TABLE_TYPES) !== null
+
+export const asTable = (datasetName: string, { number }: PublishedRelease, resource: string) => ({
+  file: { contentType: 'text/csv; charset=utf-8; header=present', name: `${datasetName}-${number}-${resource}.csv` },
+})
+
+/** A file has everything in one response: a page of CSV would look complete. */
+export function rejectPaging(query: { page?: string; num?: number }, mediaType: string): void {
+  const parameter = (['page', 'num'] as const).find((name) => query[name] !== undefined)
+  if (parameter === undefined) return
+  throw new Problem(
+    'invalid_parameter',
+    `${parameter} applies to JSON only. A response of type ${mediaType} is complete.`,
+    { parameter },
+  )
+}
