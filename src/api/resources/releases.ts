@@ -5,6 +5,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
+import { LATEST } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
 import { createResponder, prerendered } from '../response/responder.ts'
@@ -118,13 +119,18 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
       schema: {
         tags: ['Data'],
         summary: 'Read the metadata of a release',
-        description: '`number` is the number of a release, in decimal digits.',
+        description:
+          '`number` is the number of a release, in decimal digits, or `latest` for the newest release. `Content-Location` is the URL of the release with its number.',
         querystring: emptyQuery,
         response: { 200: okResponse(releaseSchema, 'The release.'), ...errorResponsesWithNotFound },
       },
     },
     async (request, reply) => {
-      const release = await releases.resolveNumber(request.params.number)
+      const { number } = request.params
+      const release = await (number === LATEST
+        ? releases.resolveParameter('release', LATEST)
+        : releases.resolveNumber(number))
+      if (number === LATEST) reply.header('content-location', `${releasesUrl}/${release.number}`)
       return respond(request, reply, { release, ...prerendered([serialiseRelease(release, releasesUrl)]) })
     },
   )

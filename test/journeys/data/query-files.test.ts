@@ -221,8 +221,7 @@ test('LibreOffice keeps every value of the CSV: NA, formulas, dates, numbers and
   await run('sh', ['-ec', convert], { cwd: directory, timeout: 120_000 })
   const back = ['--convert-to', 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false', '--outdir', 'back']
   await run('soffice', [profile, '--headless', ...back, 'records.ods'], { cwd: directory, timeout: 120_000 })
-  const cells = async (name: string) =>
-    parse(await readFile(path.join(directory, name)), { relax_column_count: true }) as string[][]
+  const cells = async (name: string) => parse(await readFile(path.join(directory, name)), { relax_column_count: true })
   const original = await cells('records.csv')
   const converted = await cells('back/records.csv')
   const plain = (cell: string | undefined) => (/^(TRUE|FALSE)$/.test(cell ?? '') ? cell?.toLowerCase() : cell)

@@ -12,6 +12,7 @@ const PINNED = ['/v1/hed-outbreaks/outbreaks', RECORDS, `${HOME}/event-names`, `
 test('without a release, lists and dates are 503, and a release by number is 404', async () => {
   const { assertProblem } = await openRoutes()
   await assertProblem(RELEASES, {}, 503, 'nothing_published')
+  await assertProblem(`${RELEASES}/latest`, {}, 503, 'nothing_published')
   await assertProblem(`${RELEASES}/1`, {}, 404, 'not_found')
   for (const address of PINNED) {
     await assertProblem(address, { release: '2026-03-01' }, 503, 'nothing_published')
@@ -221,4 +222,25 @@ test('410 for every request for a pruned release, with the oldest that can be re
       [1, true],
     ],
   )
+})
+
+test('latest is the newest release, must be revalidated, and follows a new release', async () => {
+  const routes = await openRoutes()
+  await routes.publish([{ key: 'a' }])
+  const getLatest = async (tag = '') => {
+    await routes.refresh()
+    return routes.inject(`${RELEASES}/latest`, {}, tag === '' ? {} : { 'if-none-match': tag })
+  }
+  const first = await getLatest()
+  assert.equal(first.body, (await routes.get(`${RELEASES}/1`)).text)
+  assert.equal(first.headers['content-location'], `https://api.test${RELEASES}/1`)
+  assert.equal(first.headers['cache-control'], 'private, no-cache')
+  const tag = String(first.headers['etag'])
+  assert.equal((await getLatest(tag)).statusCode, 304)
+  await routes.publish([{ key: 'a' }, { key: 'b' }])
+  const second = await getLatest(tag)
+  assert.equal(second.statusCode, 200)
+  assert.equal(second.json<{ number: number }>().number, 2)
+  for (const path of ['LATEST', 'latest/files/hed-outbreaks-2.csv', 'newest'])
+    await routes.assertProblem(`${RELEASES}/${path}`, {}, 404, 'not_found')
 })
