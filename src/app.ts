@@ -11,11 +11,12 @@ import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl }
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
 import { registerWhoami } from './auth/whoami.ts'
 import { catalogue } from './datasets/catalogue.ts'
-import { describeService } from './description.ts'
+import { describeLandingPage, describeService } from './description.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
+import { registerLandingPage } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
 import { limitRate } from './platform/http/rate-limit.ts'
@@ -59,6 +60,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const published = watcher.watch('release', loadPublishedReleases, new Map())
   const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isDraining })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
+
+  registerLandingPage(app, describeLandingPage(baseUrl, authUrl, catalogue))
 
   const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
   registerHealth(app, () => [

@@ -1,10 +1,15 @@
-// The part of the OpenAPI document that does not follow from the routes.
+// What the service says about itself: the part of the OpenAPI document that does not follow from the routes, and the landing page.
+import type { Dataset } from './datasets/define.ts'
+import type { LandingPage } from './platform/http/landing-page.ts'
 import type { ApiDescription } from './platform/http/openapi.ts'
+
+const TITLE = 'Outbreak Data Service'
+const DOCUMENTATION = 'https://github.com/outbreak-data-service/outbreak-data-service/blob/main/docs'
 
 export const describeService = (baseUrl: string, authUrl: string): ApiDescription => ({
   openapi: '3.1.1',
   info: {
-    title: 'Outbreak Data Service',
+    title: TITLE,
     version: '2',
     description:
       'Outbreak data, published as immutable releases. Every response names its release; all pages of a walk are of the same release.',
@@ -27,4 +32,91 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
     },
   },
   security: [{ token: [] }],
+})
+
+export const describeLandingPage = (
+  baseUrl: string,
+  authUrl: string,
+  datasets: readonly Pick<Dataset, 'name' | 'title'>[],
+): LandingPage => ({
+  title: TITLE,
+  description:
+    'Outbreak data, published as numbered releases that never change. Every response names its release. Access needs client credentials from the operator of this service.',
+  sections: [
+    {
+      title: 'Use the service',
+      links: [
+        {
+          name: 'reference',
+          href: `${baseUrl}/reference`,
+          title: 'Reference',
+          description: 'Every endpoint with its parameters and examples.',
+        },
+        {
+          name: 'openapi',
+          href: `${baseUrl}/openapi.json`,
+          title: 'OpenAPI document',
+          description: 'The same for programs.',
+        },
+        {
+          name: 'authorization',
+          href: `${baseUrl}/.well-known/oauth-protected-resource`,
+          title: 'Authorization',
+          description: `Access tokens come from POST ${authUrl}/oauth/token, with the audience ${baseUrl}.`,
+        },
+        {
+          name: 'status',
+          href: `${baseUrl}/ready`,
+          title: 'Status',
+          description: 'Whether this node can serve requests.',
+        },
+      ],
+    },
+    ...datasets.map(({ name, title }) => ({
+      title,
+      links: [
+        {
+          name: `${name}_releases`,
+          href: `${baseUrl}/v2/${name}/releases`,
+          title: 'Releases',
+          description: 'All releases with their files and digests. Needs a token.',
+        },
+        {
+          name: `${name}_schema`,
+          href: `${baseUrl}/v2/${name}/schema`,
+          title: 'Schema',
+          description: 'The fields of a record as JSON Schema. Needs a token.',
+        },
+      ],
+    })),
+    {
+      title: 'Read about the data',
+      links: [
+        {
+          name: 'data_dictionary',
+          href: `${DOCUMENTATION}/data-dictionary.md`,
+          title: 'Data dictionary',
+          description: 'Every field with its type and meaning.',
+        },
+        {
+          name: 'filtering',
+          href: `${DOCUMENTATION}/filtering.md`,
+          title: 'Filtering',
+          description: 'How to ask for some of the records.',
+        },
+        {
+          name: 'download',
+          href: `${DOCUMENTATION}/download-a-query.md`,
+          title: 'Download a query',
+          description: 'CSV, GeoJSON, Parquet and Arrow, for pandas, R and spreadsheets.',
+        },
+        {
+          name: 'errors',
+          href: `${DOCUMENTATION}/errors.md`,
+          title: 'Errors',
+          description: 'What each error means and what to do.',
+        },
+      ],
+    },
+  ],
 })

@@ -73,7 +73,7 @@ describe('four releases', async () => {
     }
   })
 
-  const absent = ['5', '0', '01', '-1', '1.0', '1e0', '%201', '2147483648', '99999999999', 'latest', '2026-03-02', '+1']
+  const absent = ['5', '0', '01', '-1', '1.0', '1e0', '%201', '2147483648', '99999999999', 'Latest', '2026-03-02', '+1']
   for (const number of absent) {
     test(`404 for the release ${number}`, async () => {
       await routes.assertProblem(`${RELEASES}/${number}`, {}, 404, 'not_found')

@@ -1,0 +1,77 @@
+// The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts.
+import { hash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { chooseMediaType } from './media-type.ts'
+
+export interface LandingPage {
+  readonly title: string
+  readonly description: string
+  readonly sections: readonly { readonly title: string; readonly links: readonly PageLink[] }[]
+}
+
+interface PageLink {
+  /** The name of the link in JSON. */
+  readonly name: string
+  readonly href: string
+  readonly title: string
+  readonly description: string
+}
+
+/** The page may be stored for a while; it changes only with the program. */
+const HEADERS = { 'cache-control': 'public, max-age=300', vary: 'accept' }
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; padding: 1.5rem 1rem; max-width: 42rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.2; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+dl { margin: 0; }
+dt { margin-top: .75rem; }
+dd { margin: 0; }
+a { color: light-dark(#0b57a4, #8ab8ff); text-underline-offset: .15em; }
+a:focus-visible { outline: .15rem solid; outline-offset: .15rem; }
+`
+const CONTENT_SECURITY_POLICY =
+  `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; img-src data:; ` +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+export function registerLandingPage(app: FastifyInstance, page: LandingPage): void {
+  const html = renderPage(page)
+  const links = page.sections.flatMap((section) => section.links.map(({ name, href }) => [name, href]))
+  const json = JSON.stringify({ title: page.title, description: page.description, links: Object.fromEntries(links) })
+  app.get('/', { schema: { hide: true } }, (request, reply) => {
+    reply.headers(HEADERS)
+    if (chooseMediaType(request.headers.accept, ['text/html']) === null)
+      return reply.type('application/json; charset=utf-8').send(json)
+    return reply.header('content-security-policy', CONTENT_SECURITY_POLICY).type('text/html; charset=utf-8').send(html)
+  })
+}
+
+function renderPage({ title, description, sections }: LandingPage): string {
+  const renderLink = (link: PageLink) =>
+    `<dt><a href="${escapeHtml(link.href)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd>`
+  const body = sections.map(
+    (section) => `<h2>${escapeHtml(section.title)}</h2>\n<dl>\n${section.links.map(renderLink).join('\n')}\n</dl>`,
+  )
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(title)}</h1>
+<p>${escapeHtml(description)}</p>
+${body.join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

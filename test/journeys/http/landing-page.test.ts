@@ -1,0 +1,83 @@
+// The landing page: JSON for programs, HTML for people in a real browser, on a phone and in dark mode. Every link to this
+// service works.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
+import { createTestDatabase } from '../../database.ts'
+import { obtainToken } from '../../fixtures/api-client.ts'
+import { openBrowser, skip } from './browser.ts'
+
+const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+const settings = newSettings(await createTestDatabase())
+let service: Service
+let token: string
+before(async () => {
+  const credentials = await prepareDatabase(settings, 'sample')
+  service = await startService(settings)
+  token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
+})
+after(() => service.stop())
+
+const get = (accept: string) => fetch(`${service.baseUrl}/`, { headers: { accept }, signal: AbortSignal.timeout(5000) })
+
+test('without a token: JSON by default, HTML if the client names it', async () => {
+  for (const accept of ['*/*', 'application/json', 'image/png']) {
+    const response = await get(accept)
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.equal(response.headers.get('vary'), 'accept')
+    const { title, links } = (await response.json()) as { title: string; links: Record<string, string> }
+    assert.equal(title, 'Outbreak Data Service')
+    assert.equal(links['openapi'], `${service.baseUrl}/openapi.json`)
+  }
+  const html = await get(BROWSER_ACCEPT)
+  assert.equal(html.headers.get('content-type'), 'text/html; charset=utf-8')
+  assert.doesNotMatch(await html.text(), /<script|javascript:|http:\/\/(?!127)/)
+})
+
+test('every link to this service works with a token', async () => {
+  const { links } = (await (await get('*/*')).json()) as { links: Record<string, string> }
+  const own = Object.entries(links).filter(([, href]) => href.startsWith(service.baseUrl))
+  assert.ok(own.length >= 5)
+  for (const [name, href] of own) {
+    const response = await fetch(href, { headers: { authorization: `Bearer ${token}` } })
+    assert.equal(response.status, 200, name)
+    await response.body?.cancel()
+  }
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`a phone shows the page in ${colorScheme} mode without scrolling sideways and without a violation of its policy`, {
+    skip,
+  }, async () => {
+    const browser = await openBrowser()
+    after(() => browser.close())
+    const page = await browser.newPage({ viewport: { width: 360, height: 740 }, colorScheme })
+    const messages: string[] = []
+    const requests: string[] = []
+    page.on('console', (message) => messages.push(message.text()))
+    page.on('request', (request) => requests.push(request.url()))
+    const response = await page.goto(`${service.baseUrl}/`, { timeout: 20_000 })
+    const policy = response?.headers()['content-security-policy'] ?? ''
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/)
+    await page.getByRole('link', { name: 'Reference' }).waitFor({ timeout: 5000 })
+    // As text: these names exist only in the browser.
+    const { width, scheme, maxWidth } = await page.evaluate<{ width: number; scheme: string; maxWidth: string }>(
+      `({
+        width: document.documentElement.scrollWidth,
+        scheme: getComputedStyle(document.documentElement).colorScheme,
+        maxWidth: getComputedStyle(document.body).maxWidth,
+      })`,
+    )
+    assert.ok(width <= 360, `${width} pixels`)
+    // The style is applied, so its hash is right.
+    assert.deepEqual([scheme, maxWidth], ['light dark', '672px'])
+    if (process.env['SCREENSHOTS'] !== undefined)
+      await page.screenshot({ path: `${process.env['SCREENSHOTS']}/landing-${colorScheme}.png` })
+    assert.deepEqual(messages, [])
+    assert.deepEqual(
+      requests.filter((url) => url !== `${service.baseUrl}/` && url !== 'data:,'),
+      [],
+    )
+  })
+}
