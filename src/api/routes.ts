@@ -23,7 +23,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   const loadIndex = createIndexCache(database, dataset)
   const checkValues = createValueCheck({ database, dataset, loadIndex })
   const routes: ResourceOptions = { ...options, loadIndex, checkValues }
-  app.addSchema(recordSchema(dataset))
+  app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
   addNewestReleaseHeader(app, routes)
   registerRecordsRoutes(app, routes)
   registerRecordRoutes(app, routes)

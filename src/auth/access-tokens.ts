@@ -121,6 +121,9 @@ export async function verifyJwt(
     if (!(error instanceof errors.JOSEError) || KEY_SET_ERRORS.includes(error.code)) {
       throw new Problem('unavailable', 'Tokens cannot be verified at the moment.', { cause: error })
     }
+    // The signature was verified before, so the token is from a trusted issuer.
+    if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud')
+      throw invalidToken(`its audience is not ${String(options.audience)}`)
     throw invalidToken('it is not a valid token of this service')
   })
   if (EMBEDDED_KEY_HEADERS.some((name) => name in protectedHeader)) throw invalidToken('its header contains a key')

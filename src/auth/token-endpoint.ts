@@ -33,7 +33,8 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     const audience = requireParameter(parameters, 'audience')
     const client = authenticateClient(credentials)
     request.clientId = client.clientId
-    if (audience !== endpoint.audience) throw new TokenError('invalid_target', 'The audience is not this service.')
+    if (audience !== endpoint.audience)
+      throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
     const scope = grantScope(parameters, client)
     return { access_token: await signToken(client, scope), token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope }
   }
@@ -80,7 +81,11 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
       reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
       done()
     })
-    scope.post('/oauth/token', { schema: documentation, validatorCompiler: () => () => true }, handleTokenRequest)
+    scope.post(
+      '/oauth/token',
+      { schema: describeTokenEndpoint(endpoint.audience), validatorCompiler: () => () => true },
+      handleTokenRequest,
+    )
   })
 }
 
@@ -109,24 +114,32 @@ const tokenErrorSchema = Type.Object({
   error_description: Type.String({ description: 'What is wrong with the request.' }),
 })
 
-const tokenRequestSchema = Type.Object({
-  client_id: Type.String({ description: 'The operator provides it.' }),
-  client_secret: Type.String({ description: 'The operator provides it.' }),
-  audience: Type.String({ description: 'The base URL of the service.' }),
-  grant_type: Type.Literal('client_credentials'),
-  scope: Type.Optional(
-    Type.String({ description: 'The requested scopes, separated by spaces. Default: all scopes of the client.' }),
-  ),
-})
+const tokenRequestSchema = (audience: string) =>
+  Type.Object(
+    {
+      client_id: Type.String({ description: 'The operator provides it.' }),
+      client_secret: Type.String({ description: 'The operator provides it.' }),
+      audience: Type.String({ description: 'The base URL of the service.' }),
+      grant_type: Type.Literal('client_credentials'),
+      scope: Type.Optional(
+        Type.String({ description: 'The requested scopes, separated by spaces. Default: all scopes of the client.' }),
+      ),
+    },
+    {
+      examples: [
+        { client_id: '<CLIENT_ID>', client_secret: '<CLIENT_SECRET>', audience, grant_type: 'client_credentials' },
+      ],
+    },
+  )
 
-const documentation = {
+const describeTokenEndpoint = (audience: string) => ({
   tags: ['Authentication'],
   summary: 'Obtain an access token',
   description:
     'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
-  body: tokenRequestSchema,
+  body: tokenRequestSchema(audience),
   response: {
     200: Type.Object(
       {
@@ -144,4 +157,4 @@ const documentation = {
     401: { ...tokenErrorSchema, description: 'The client id or secret is not valid.' },
     503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
   },
-}
+})

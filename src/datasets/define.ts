@@ -110,6 +110,8 @@ export interface Dataset {
   readonly periods: readonly Period[]
   /** Undefined if records have no coordinates. */
   readonly coordinates?: Coordinates
+  /** A record of the sample, for the OpenAPI document. */
+  readonly example?: Readonly<Record<string, FieldValue>>
   /** True if the dataset has the tables {table}_series and {table}_event: publishing writes a summary of each event. */
   readonly summarisesEvents: boolean
   /** Undefined if the dataset has no search. */

@@ -18,6 +18,7 @@ import {
   text,
   uri,
 } from './define.ts'
+import { outbreakExample } from './outbreak-example.ts'
 import { namesOfOutbreakValue } from './outbreak-names.ts'
 import { findFilter, findPaths, identifyPlace, mayContainOthers, PLACE_FIELDS } from './outbreak-places.ts'
 import { outbreakRules } from './outbreak-rules.ts'
@@ -253,4 +254,5 @@ export const hedOutbreaks = defineDataset({
     extra: object('Operator-defined fields.'),
   },
   rules: outbreakRules,
+  example: outbreakExample,
 })

@@ -2,7 +2,7 @@
 // A filter that contradicts itself or can never match is rejected with its name, never silently changed.
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { type TSchema, Type } from 'typebox'
-import { type Dataset, type Field, fieldSchema } from '../../datasets/define.ts'
+import { type Dataset, type Field, type FieldValue, fieldSchema } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import { identifier } from '../../storage/tables.ts'
 import {
@@ -38,13 +38,17 @@ export interface Filters {
 
 const MAX_VALUES = 50
 const UPDATED_SINCE = 'updated_since_release'
+const FILLED_IN = 'event'
 
 export const filterFields = (dataset: Dataset): Field[] =>
   dataset.fields.filter((field) => field.filterCardinality !== undefined)
 
 /** The parameters, each optional, in the order of the declaration. */
 export function filterParameters(dataset: Dataset): Record<string, TSchema> {
-  const lists = filterFields(dataset).map((field): [string, TSchema] => [field.name, listSchema(field)])
+  const lists = filterFields(dataset).map((field): [string, TSchema] => [
+    field.name,
+    listSchema(field, dataset.example?.[field.name] ?? null),
+  ])
   const nullable = nullableFields(dataset)
   const missing = Type.Array(Type.Enum(nullable), {
     maxItems: MAX_VALUES,
@@ -64,11 +68,16 @@ export function filterParameters(dataset: Dataset): Record<string, TSchema> {
   return Object.fromEntries(all.map(([name, schema]) => [name, Type.Optional(schema)]))
 }
 
-const listSchema = (field: Field) =>
-  Type.Array(valueSchema(field), {
-    maxItems: MAX_VALUES,
-    description: `${field.description} May be repeated up to ${MAX_VALUES} times: a record matches if it has any of the values.`,
-  })
+/** The reference page fills in the example of a parameter, but not of its items. So only one filter has an example of its own. */
+const listSchema = (field: Field, example: FieldValue) =>
+  Type.Array(
+    { ...valueSchema(field), ...(example !== null && { examples: [example] }) },
+    {
+      maxItems: MAX_VALUES,
+      description: `${field.description} May be repeated up to ${MAX_VALUES} times: a record matches if it has any of the values.`,
+      ...(example !== null && field.name === FILLED_IN && { examples: [[example]] }),
+    },
+  )
 
 /** PostgreSQL cannot store NUL in a text, so a value with NUL is invalid. */
 const valueSchema = (field: Field): TSchema =>

@@ -11,7 +11,7 @@ import { type ByteRange, readByteRange } from '../response/byte-range.ts'
 import { matchesIfNoneMatch } from '../response/conditional-request.ts'
 import { releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse } from '../response/response-schemas.ts'
-import { emptyQuery } from './parameters.ts'
+import { emptyQuery, filePath } from './parameters.ts'
 import type { DatasetOptions } from './resource-options.ts'
 
 /** How long a request waits for the first verification of a file. Shorter than the idle timeout of a connection. */
@@ -57,6 +57,7 @@ export function registerFileRoutes(
       summary: 'Download a file of a release',
       description:
         'The complete release as CSV, NDJSON or Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, also in the response to a `Range` request.',
+      params: filePath(dataset),
       querystring: emptyQuery,
       response: {
         200: okResponse(anyFile, 'The file.'),

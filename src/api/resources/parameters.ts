@@ -6,7 +6,7 @@ import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 import { acrossFields, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
-import { REFERENCE_PATTERN } from '../paging/release-reference.ts'
+import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { CITATION_FORMATS } from '../response/citation-formats.ts'
 
 export const DEFAULT_NUM = 100
@@ -18,14 +18,16 @@ const num = Type.Optional(
     maximum: 1000,
     default: DEFAULT_NUM,
     description: 'Maximum number of records to return.',
+    examples: [10],
   }),
 )
-const reference = (description: string) => Type.String({ pattern: REFERENCE_PATTERN, description })
+const reference = (description: string, example: string) =>
+  Type.String({ pattern: REFERENCE_PATTERN, description, examples: [example] })
 const REFERENCE_FORMS =
   'its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest'
-const release = Type.Optional(reference(`The release to read: ${REFERENCE_FORMS}. Default: the newest.`))
+const release = Type.Optional(reference(`The release to read: ${REFERENCE_FORMS}. Default: the newest.`, LATEST))
 const tokenRelease = Type.Optional(
-  reference(`The release to read: ${REFERENCE_FORMS}. Default: the release of the access token.`),
+  reference(`The release to read: ${REFERENCE_FORMS}. Default: the release of the access token.`, LATEST),
 )
 const offset = Type.Optional(
   Type.Integer({
@@ -33,6 +35,7 @@ const offset = Type.Optional(
     maximum: Number.MAX_SAFE_INTEGER,
     default: 0,
     description: 'Zero-based index of the first record to return.',
+    examples: [0],
   }),
 )
 const page = Type.Optional(
@@ -46,7 +49,8 @@ const page = Type.Optional(
 const fields = Type.Optional(
   Type.String({
     minLength: 1,
-    description: 'Names of fields, separated by commas: the records have only these fields. Default: all.',
+    description:
+      'Names of fields, separated by commas, such as `id,event,cases`: the records have only these fields. Default: all.',
   }),
 )
 const count = Type.Optional(
@@ -104,6 +108,7 @@ export const facetsQuery = (dataset: Dataset) =>
         maximum: 1000,
         default: DEFAULT_NUM,
         description: 'Maximum number of values per field.',
+        examples: [10],
       }),
     ),
     release,
@@ -112,6 +117,7 @@ export const facetsQuery = (dataset: Dataset) =>
   })
 const interval = Type.Enum([...INTERVALS], {
   description: 'The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years.',
+  examples: ['month'],
 })
 
 const listOf = (names: readonly string[], maxItems: number, description: string) =>
@@ -175,8 +181,8 @@ export const vintagesQuery = (dataset: SeriesDataset) => {
         description: 'The count to follow.',
       }),
     ),
-    from: Type.Optional(reference(`The first release: ${REFERENCE_FORMS}. Default: the oldest that can be read.`)),
-    to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the newest.`)),
+    from: Type.Optional(reference(`The first release: ${REFERENCE_FORMS}. Default: the oldest that can be read.`, '1')),
+    to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the newest.`, LATEST)),
     ...parameters,
   })
 }
@@ -192,6 +198,7 @@ export const citationQuery = (dataset: Dataset) =>
       Type.Enum([...CITATION_FORMATS], {
         default: 'json',
         description: 'All formats in one JSON object, or one format as a file.',
+        examples: ['json'],
       }),
     ),
     release,
@@ -202,8 +209,8 @@ export const listQuery = Type.Object({ page, num })
 export const emptyQuery = Type.Object({})
 export const changesQuery = (dataset: Dataset) =>
   Type.Object({
-    from: reference(`The earlier release: ${REFERENCE_FORMS}.`),
-    to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the newest.`)),
+    from: reference(`The earlier release: ${REFERENCE_FORMS}.`, '1'),
+    to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the newest.`, LATEST)),
     page,
     num,
     bodies: Type.Optional(
@@ -214,4 +221,15 @@ export const changesQuery = (dataset: Dataset) =>
     ),
     strict: strictValues,
     ...filterParameters(dataset),
+  })
+
+/** The path parameters are for the OpenAPI document; the handlers parse them. */
+export const recordPath = Type.Object({ id: Type.String({ description: 'The id of a record.', examples: ['1'] }) })
+export const releasePath = Type.Object({
+  number: Type.String({ description: 'The number of a release, or `latest`.', examples: ['latest'] }),
+})
+export const filePath = (dataset: Dataset) =>
+  Type.Object({
+    number: Type.String({ description: 'The number of a release.', examples: ['1'] }),
+    name: Type.String({ description: 'The name of a file of the release.', examples: [`${dataset.name}-1.csv`] }),
   })

@@ -9,7 +9,7 @@ import { readHistory, readRanges, readRecord } from '../queries/records.ts'
 import { describeRanges, serialiseEnvelope, serialiseVersion } from '../response/json-body.ts'
 import { createResponder, releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse, pageResponse } from '../response/response-schemas.ts'
-import { DEFAULT_NUM, listQuery, releaseQuery } from './parameters.ts'
+import { DEFAULT_NUM, listQuery, recordPath, releaseQuery } from './parameters.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
 type RecordParams = { Params: { id: string } }
@@ -29,6 +29,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
         summary: 'Read one record',
         description:
           'The record with this `id` in the release. If the release does not contain it, `detail` of the error lists the releases that do.',
+        params: recordPath,
         querystring: releaseQuery,
         response: { 200: okResponse(record, 'The record.'), ...errorResponsesWithNotFound },
       },
@@ -59,6 +60,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
         summary: 'List the versions of one record',
         description:
           'The versions of the record with this `id` up to the newest release, the oldest first, with the fields of the newest release. If `to_release` of a version is below `from_release` of the next version, the record was withdrawn in between.',
+        params: recordPath,
         querystring: listQuery,
         response: {
           200: pageResponse(

@@ -24,6 +24,8 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
   const { dataset, database, cursorKey, checkValues } = routes
   const v2Path = `/v2/${dataset.name}/${dataset.resource}`
   const record = Type.Ref(dataset.recordName)
+  const event = dataset.example?.['event']
+  const exampleNames = event === undefined ? {} : { examples: [[event]] }
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
   const findOffset = createOffsetFinder(database, dataset)
@@ -37,7 +39,10 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         summary: 'List event names',
         description: 'The distinct event names of the release, sorted by code point.',
         querystring: releaseQuery,
-        response: { 200: okResponse(Type.Array(Type.String()), 'Event names.'), ...errorResponses },
+        response: {
+          200: okResponse(Type.Array(Type.String(), exampleNames), 'Event names.'),
+          ...errorResponses,
+        },
       },
     },
     async (request, reply) => {

@@ -17,7 +17,7 @@ import {
   withFiles,
 } from '../response/response-schemas.ts'
 import { asTable, FORMAT_VARY, rejectPaging, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
-import { DEFAULT_NUM, emptyQuery, listQuery } from './parameters.ts'
+import { DEFAULT_NUM, emptyQuery, listQuery, releasePath } from './parameters.ts'
 import type { DatasetOptions } from './resource-options.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -121,6 +121,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         summary: 'Read the metadata of a release',
         description:
           '`number` is the number of a release, in decimal digits, or `latest` for the newest release. `Content-Location` is the URL of the release with its number.',
+        params: releasePath,
         querystring: emptyQuery,
         response: { 200: okResponse(releaseSchema, 'The release.'), ...errorResponsesWithNotFound },
       },

@@ -41,6 +41,11 @@ test('a signature is verified once: after the key with the same id changes, only
   await assert.rejects(verify(await issue()), invalidTokenError('it is not a valid token of this service'))
 })
 
+test('a token for another audience is rejected with the right audience', async () => {
+  const token = await issueToken(key, client, 'read:a', { ...parties, audience: 'https://other.test' })
+  await assert.rejects(verify(token), invalidTokenError(`its audience is not ${parties.audience}`))
+})
+
 const claimCases: [title: string, claims: object, releases: [string, number][]][] = [
   [
     'names releases',
