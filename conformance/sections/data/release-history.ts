@@ -57,7 +57,7 @@ function digestRecords(records: readonly string[]): string {
   return total.digest('hex')
 }
 
-const malformedNumbers = ['0', '01', '-1', '1.0', '%201', 'latest', '2147483648']
+const malformedNumbers = ['0', '01', '-1', '1.0', '%201', 'newest', '2147483648']
 const malformedIds = ['0', '01', '-1', '1.0', '1e0', '%201', 'abc', '9007199254740992']
 const malformedDays = [
   '2023-02-30',
@@ -135,6 +135,13 @@ export const releaseHistory: Section = {
         expectEqual('release', readObject(response), release)
         expectEqual('Outbreaks-Release', response.headers.get('outbreaks-release'), String(release.number))
       }
+    }),
+    check('latest is the newest release, and must be revalidated', async (service) => {
+      const { newest } = await readReleases(service)
+      const response = await service.get(`${RELEASES}/latest`)
+      expectStatus(response, 200)
+      expectEqual('release', readObject(response), newest)
+      expectHeader(response, 'cache-control', /\bno-cache\b/, 'with no-cache')
     }),
     check('404 for a release that does not exist', async (service) => {
       const { number } = (await readReleases(service)).newest
