@@ -1,6 +1,6 @@
 // Converts a record of a table in another format to canonical rows, by its mapping. Pure. Does not validate canonical cells.
 import { createDateParser } from './date-format.ts'
-import { type CellMapping, mappingError, type TableMapping } from './mapping.ts'
+import type { CellMapping, TableMapping } from './mapping.ts'
 import { createNumberParser } from './number-format.ts'
 import type { InputRow, TableRecord } from './record-file.ts'
 
@@ -34,7 +34,7 @@ const listSources = ({ from, join = [] }: CellMapping): string[] => [
 export function createRowMapper(table: TableMapping, header: readonly string[], columns: readonly string[]) {
   for (const [field] of table.columns) {
     if (!columns.includes(field) || IDENTITY.has(field))
-      throw mappingError(`columns.${field}`, 'is not a field of this dataset')
+      throw table.errorAt(`columns.${field}`, 'is not a field of this dataset')
   }
   const { wide } = table
   const allColumns = wide === null ? [...header] : [...header, wide.name, wide.value]

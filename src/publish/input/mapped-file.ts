@@ -5,31 +5,29 @@ import { errorAt, InputError, unreadable } from '../findings/findings.ts'
 import { readCsvRecords } from './csv.ts'
 import { readJsonLines } from './json-lines.ts'
 import { createRowMapper, findSourceColumns, type MappedRows, toText } from './map-rows.ts'
-import { findTableMapping, type Mapping, type TableMapping } from './mapping.ts'
+import type { TableMapping } from './mapping.ts'
 import { readParquet } from './parquet-file.ts'
 import { type Encoding, readText } from './read-text.ts'
 import { type Format, formatOf, type InputRow, type RecordFile, type TableRecord } from './record-file.ts'
 
 const BATCH_ROWS = 1000
 
-export const openMappedFiles = (directory: string, names: readonly string[], mapping: Mapping): RecordFile[] =>
-  names.map((name) => {
-    const table = findTableMapping(mapping, name)
-    const mapped = new Set(table.columns.map(([field]) => field))
-    let skipped = 0
-    return {
-      name,
-      format: 'csv',
-      skipped: () => skipped,
-      canFill: (column) => mapped.has(column),
-      batches(columns) {
-        skipped = 0
-        return mapFile(path.join(directory, name), name, table, columns, () => {
-          skipped += 1
-        })
-      },
-    }
-  })
+export function openMappedFile(directory: string, name: string, table: TableMapping): RecordFile {
+  const mapped = new Set(table.columns.map(([field]) => field))
+  let skipped = 0
+  return {
+    name,
+    format: 'csv',
+    skipped: () => skipped,
+    canFill: (column) => mapped.has(column),
+    batches(columns) {
+      skipped = 0
+      return mapFile(path.join(directory, name), name, table, columns, () => {
+        skipped += 1
+      })
+    },
+  }
+}
 
 async function* mapFile(
   file: string,

@@ -37,16 +37,32 @@ const clauses = {
   key: Type.Optional(Type.Array(cellSchema, { minItems: 1 })),
   columns: Type.Optional(Type.Record(Type.String(), cellSchema)),
 }
-const groupSchema = Type.Object({ names: Type.Array(someText, { minItems: 1 }), ...clauses }, closed)
+const groupSchema = Type.Object(
+  {
+    names: Type.Array(someText, { minItems: 1 }),
+    canonical: Type.Optional(Type.Literal(true)),
+    use: Type.Optional(someText),
+    ...clauses,
+  },
+  closed,
+)
 const mappingSchema = Type.Object({ ...clauses, files: Type.Optional(Type.Array(groupSchema)) }, closed)
 
-export type Mapping = Static<typeof mappingSchema>
+type Group = Static<typeof groupSchema>
+export interface Mapping extends Static<typeof mappingSchema> {
+  /** The file of this mapping as the operator names it, for messages. */
+  readonly origin: string
+  /** The mapping files that groups use, by their path as written. */
+  readonly used: ReadonlyMap<string, Mapping>
+}
 type WrittenCell = Static<typeof cellSchema>
 /** A cell in its long form. A text is the short form for the column of that name. */
 export type CellMapping = Exclude<WrittenCell, string>
 
 /** The mapping of one file, with defaults and short forms expanded. */
 export interface TableMapping {
+  /** Creates an error at a location in the mapping file. */
+  errorAt: (location: string, message: string) => OperatorError
   encoding: Encoding
   wide: { columns: RegExp; name: string; value: string } | null
   skip: { where: CellMapping; is: readonly string[] }[]
@@ -57,71 +73,107 @@ export interface TableMapping {
 /** Null if the directory has no mapping: its files are canonical. */
 export async function readMapping(directory: string, names: readonly string[]): Promise<Mapping | null> {
   if (!names.includes(MAPPING_FILE)) return null
-  let mapping: unknown
-  try {
-    mapping = JSON.parse(await readFile(path.join(directory, MAPPING_FILE), 'utf8'))
-  } catch (cause) {
-    throw new OperatorError(`${MAPPING_FILE} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
+  const mapping = await readMappingFile(directory, MAPPING_FILE)
+  const used = new Map<string, Mapping>()
+  for (const [i, group] of (mapping.files ?? []).entries()) {
+    validateGroup(group, `files.${i}`)
+    if (group.use === undefined || used.has(group.use)) continue
+    const usedMapping = await readMappingFile(directory, group.use)
+    if (usedMapping.files?.some(({ canonical, use }) => canonical === true || use !== undefined))
+      throw mappingError(group.use, 'files', 'must not have canonical or use, because another mapping uses this one')
+    used.set(group.use, usedMapping)
   }
-  if (!Check(mappingSchema, mapping)) throw describeSchemaError(mapping)
-  return mapping
+  return { ...mapping, used }
 }
 
-/** The settings of a file: those of the first group whose names match it, then the top-level ones. */
-export function findTableMapping({ files, ...defaults }: Mapping, file: string): TableMapping {
+async function readMappingFile(directory: string, origin: string): Promise<Mapping> {
+  const file = path.resolve(directory, origin)
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new OperatorError(`${origin} cannot be read: ${file} must be a mapping file`, { cause })
+  })
+  let mapping: unknown
+  try {
+    mapping = JSON.parse(text)
+  } catch (cause) {
+    throw new OperatorError(`${origin} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
+  }
+  if (!Check(mappingSchema, mapping)) throw describeSchemaError(mapping, origin)
+  return { ...mapping, origin, used: new Map() }
+}
+
+/** The clauses of such a group come from nowhere, or from the other file. */
+function validateGroup(group: Group, location: string): void {
+  if ((group.canonical ?? group.use) !== undefined && Object.keys(group).length > 2)
+    throw mappingError(MAPPING_FILE, location, 'has canonical or use, so it must have only names besides')
+}
+
+/** The settings of a file: those of the first group whose names match it, then the top-level ones. Null if it is canonical. */
+export function findTableMapping(mapping: Mapping, file: string): TableMapping | null {
+  const { files, used, origin, ...defaults } = mapping
+  const errorAt = (location: string, message: string) => mappingError(origin, location, message)
   const groupIndex = files?.findIndex(({ names }) => names.some((glob) => path.matchesGlob(file, glob))) ?? -1
   const group = files?.[groupIndex]
-  if (files !== undefined && group === undefined) throw mappingError('files', `no group matches ${file}`)
+  if (files !== undefined && group === undefined) throw errorAt('files', `no group matches ${file}`)
+  if (group?.canonical === true) return null
+  const usedMapping = group?.use === undefined ? undefined : used.get(group.use)
+  if (usedMapping !== undefined) return findTableMapping(usedMapping, file)
   const settings = { ...defaults, ...group, columns: { ...defaults.columns, ...group?.columns } }
-  if (settings.key === undefined) throw mappingError('key', `is missing for ${file}`)
-  if (Object.keys(settings.columns).length === 0) throw mappingError('columns', `is missing for ${file}`)
+  if (settings.key === undefined) throw errorAt('key', `is missing for ${file}`)
+  if (Object.keys(settings.columns).length === 0) throw errorAt('columns', `is missing for ${file}`)
   const locateClause = (clause: keyof typeof clauses) =>
     group?.[clause] === undefined ? clause : `files.${groupIndex}.${clause}`
   const locateColumn = (field: string) =>
     group?.columns?.[field] === undefined ? `columns.${field}` : `files.${groupIndex}.columns.${field}`
   return {
+    errorAt,
     encoding: settings.encoding ?? 'utf-8',
-    wide: settings.wide === undefined ? null : expandWide(settings.wide, locateClause('wide')),
+    wide: settings.wide === undefined ? null : expandWide(settings.wide, locateClause('wide'), errorAt),
     skip: (settings.skip ?? []).map(({ where, is }, i) => ({
-      where: expandCell(where, `${locateClause('skip')}.${i}.where`),
+      where: expandCell(where, `${locateClause('skip')}.${i}.where`, errorAt),
       is,
     })),
-    key: settings.key.map((part, i) => expandCell(part, `${locateClause('key')}.${i}`)),
-    columns: Object.entries(settings.columns).map(([field, cell]) => [field, expandCell(cell, locateColumn(field))]),
+    key: settings.key.map((part, i) => expandCell(part, `${locateClause('key')}.${i}`, errorAt)),
+    columns: Object.entries(settings.columns).map(([field, cell]) => [
+      field,
+      expandCell(cell, locateColumn(field), errorAt),
+    ]),
   }
 }
+const mappingError = (origin: string, location: string, message: string) =>
+  new OperatorError(`${origin} ${location}: ${message}`)
 
-export const mappingError = (location: string, message: string) =>
-  new OperatorError(`${MAPPING_FILE} ${location}: ${message}`)
+type MappingErrorAt = TableMapping['errorAt']
 
-function expandWide({ columns, ...names }: { columns: string; name: string; value: string }, location: string) {
+function expandWide(
+  { columns, ...names }: { columns: string; name: string; value: string },
+  location: string,
+  errorAt: MappingErrorAt,
+) {
   try {
     return { columns: new RegExp(columns), ...names }
   } catch {
-    throw mappingError(`${location}.columns`, 'is not a regular expression')
+    throw errorAt(`${location}.columns`, 'is not a regular expression')
   }
 }
 
-function expandCell(written: WrittenCell, location: string): CellMapping {
+function expandCell(written: WrittenCell, location: string, errorAt: MappingErrorAt): CellMapping {
   if (typeof written === 'string') return { from: written }
   const sources = [written.from, written.constant, written.join].filter((source) => source !== undefined)
-  if (sources.length !== 1) throw mappingError(location, 'must have exactly one of from, constant and join')
-  if (written.otherwise !== undefined && written.map === undefined)
-    throw mappingError(location, 'has otherwise without map')
+  if (sources.length !== 1) throw errorAt(location, 'must have exactly one of from, constant and join')
+  if (written.otherwise !== undefined && written.map === undefined) throw errorAt(location, 'has otherwise without map')
   if (written.date !== undefined && createDateParser(written.date) === null)
-    throw mappingError(
+    throw errorAt(
       `${location}.date`,
       'must contain a year (YYYY or YY), a month (MM or M) and a day (DD or D), each once',
     )
-  if (written.date !== undefined && written.number !== undefined)
-    throw mappingError(location, 'has both date and number')
+  if (written.date !== undefined && written.number !== undefined) throw errorAt(location, 'has both date and number')
   return written.join === undefined
     ? written
-    : { ...written, join: written.join.map((part, i) => expandCell(part, `${location}.join.${i}`)) }
+    : { ...written, join: written.join.map((part, i) => expandCell(part, `${location}.join.${i}`, errorAt)) }
 }
 
 /** Describes only the deepest error: where several forms are allowed, it belongs to the form that the operator used. */
-function describeSchemaError(mapping: unknown): OperatorError {
+function describeSchemaError(mapping: unknown, origin: string): OperatorError {
   const errors = Errors(mappingSchema, mapping).filter(({ keyword }) => keyword !== 'anyOf')
   const depth = (location: string) => location.split('/').length
   const deepest = Math.max(...errors.map(({ instancePath }) => depth(instancePath)))
@@ -129,5 +181,9 @@ function describeSchemaError(mapping: unknown): OperatorError {
   const messages = errors
     .filter(({ instancePath }) => instancePath === location)
     .map(({ keyword, message }) => (keyword === 'boolean' ? 'is not a property of a mapping' : message))
-  return mappingError(location.slice(1).replaceAll('/', '.') || '(top level)', [...new Set(messages)].join(', or '))
+  return mappingError(
+    origin,
+    location.slice(1).replaceAll('/', '.') || '(top level)',
+    [...new Set(messages)].join(', or '),
+  )
 }

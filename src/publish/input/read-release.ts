@@ -6,8 +6,8 @@ import { OperatorError } from '../../platform/operator-error.ts'
 import { errorAt, InputError, unreadable } from '../findings/findings.ts'
 import { readCsvRecords } from './csv.ts'
 import { readJsonLines } from './json-lines.ts'
-import { openMappedFiles } from './mapped-file.ts'
-import { readMapping } from './mapping.ts'
+import { openMappedFile } from './mapped-file.ts'
+import { findTableMapping, readMapping } from './mapping.ts'
 import { readParquet } from './parquet-file.ts'
 import { readText } from './read-text.ts'
 import { type Format, formatOf, type InputRow, RECORD_FILE, type RecordFile, type TableRecord } from './record-file.ts'
@@ -37,10 +37,10 @@ export async function openRelease(directory: string): Promise<ReleaseInput> {
   const records = names.filter((name) => RECORD_FILE.test(name) && name !== WITHDRAWALS).sort()
   if (records.length === 0 && withdrawals === null)
     throw new OperatorError(`${directory} has no .csv, .ndjson or .parquet file`)
-  const files =
-    mapping === null
-      ? records.map((name) => openRecordFile(directory, name))
-      : openMappedFiles(directory, records, mapping)
+  const files = records.map((name) => {
+    const table = mapping === null ? null : findTableMapping(mapping, name)
+    return table === null ? openRecordFile(directory, name) : openMappedFile(directory, name, table)
+  })
   return { manifest, files, withdrawals }
 }
 

@@ -1,0 +1,140 @@
+// Groups of files in mapping.json: canonical files beside tables of other formats, and groups that use another mapping file.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
+import { OperatorError } from '../../../../src/platform/operator-error.ts'
+import { openRelease } from '../../../../src/publish/input/read-release.ts'
+import { validateRelease } from '../../../../src/publish/validate/validate-release.ts'
+import { COLUMNS, CSV, plainMapping, readMapped, requiredConstants, writeMapped } from '../../../fixtures/mappings.ts'
+
+const complete = { key: ['place', 'day'], columns: { ...requiredConstants, cases: 'count' } }
+const canonicalRow = Object.fromEntries(
+  Object.entries(requiredConstants).map(([field, { constant }]) => [field, constant]),
+)
+const useOther = { files: [{ names: ['a*.csv'], use: 'other.json' }] }
+
+test('canonical files and tables of two formats are read from one directory, with file and line', async () => {
+  const mapping = {
+    files: [
+      { names: ['known.*'], canonical: true },
+      { names: ['a*.csv'], use: 'a.json' },
+      { names: ['*'], ...complete, key: [{ constant: 'b' }, 'place'] },
+    ],
+  }
+  const written = {
+    'a.json': JSON.stringify(complete),
+    'a1.csv': CSV,
+    'a2.csv': 'place,day,count\nLima,2020-02-02,4\nLima,2020-02-03,x\n',
+    'b.csv': CSV,
+    'known.ndjson': `${JSON.stringify({ key: 'known', ...canonicalRow })}\n${JSON.stringify({ ...canonicalRow, key: 'bad', cases: 'x' })}\n`,
+  }
+  const directory = await writeMapped(mapping, { written })
+  const report = await validateRelease(hedOutbreaks, directory)
+  assert.deepEqual([report.records, report.rejected], [4, 2])
+  assert.deepEqual(
+    report.findings
+      .filter(({ severity }) => severity === 'error')
+      .map(({ file, line, column }) => [file, line, column]),
+    [
+      ['a2.csv', 3, 'cases'],
+      ['known.ndjson', 2, 'cases'],
+    ],
+  )
+})
+
+test('a mapping that is used has its own groups, and the clauses of mapping.json do not apply to it', async () => {
+  const mapping = {
+    ...plainMapping,
+    columns: { locality: { constant: 'from mapping.json' } },
+    files: [{ names: ['a*.csv'], use: 'nested/other.json' }, { names: ['*'] }],
+  }
+  const other = {
+    key: ['place'],
+    files: [
+      { names: ['a1*'], columns: { locality: 'place' } },
+      { names: ['*'], columns: { cases: 'count' } },
+    ],
+  }
+  const nested = await writeMapped(other, {})
+  const directory = await writeMapped(JSON.stringify(mapping).replace('nested/other.json', `${nested}/mapping.json`), {
+    written: { 'a1.csv': CSV, 'a2.csv': CSV, 'b.csv': CSV },
+  })
+  const { rows } = await readMapped(directory, COLUMNS)
+  assert.deepEqual(
+    rows.map(({ file, cells }) => [file, cells['locality'], cells['cases']]),
+    [
+      ['a1.csv', 'Lima', ''],
+      ['a2.csv', '', '3'],
+      ['b.csv', 'from mapping.json', ''],
+    ],
+  )
+})
+
+const errors: [title: string, mapping: unknown, other: unknown, message: RegExp][] = [
+  [
+    'canonical with another clause',
+    { files: [{ names: ['*'], canonical: true, key: ['place'] }] },
+    plainMapping,
+    /^mapping\.json files\.0: has canonical or use, so it must have only names besides$/,
+  ],
+  [
+    'use with another clause',
+    { files: [{ names: ['*'], use: 'other.json', columns: {} }] },
+    plainMapping,
+    /^mapping\.json files\.0: has canonical or use, so it must have only names besides$/,
+  ],
+  [
+    'canonical and use',
+    { files: [{ names: ['*'], use: 'other.json', canonical: true }] },
+    plainMapping,
+    /^mapping\.json files\.0: has canonical or use/,
+  ],
+  ['canonical: false', { files: [{ names: ['*'], canonical: false }] }, plainMapping, /files\.0\.canonical: /],
+  [
+    'a mapping file that does not exist',
+    { files: [{ names: ['*'], use: 'absent.json' }] },
+    plainMapping,
+    /^absent\.json cannot be read: .*absent\.json must be a mapping file$/,
+  ],
+  ['a used file that is not JSON', useOther, '{', /^other\.json is not JSON/],
+  [
+    'an error of the used file',
+    useOther,
+    { key: ['place'], columns: { cases: {} } },
+    /^other\.json columns\.cases: must/,
+  ],
+  ['a used file without a key', useOther, { columns: plainMapping.columns }, /^other\.json key: is missing for a\.csv/],
+  ['a used file without a group for the table', useOther, { files: [] }, /^other\.json files: no group matches a\.csv/],
+  [
+    'a used file that uses another',
+    useOther,
+    { files: [{ names: ['*'], use: 'third.json' }] },
+    /^other\.json files: must not have canonical or use/,
+  ],
+  [
+    'a used file that marks canonical files',
+    useOther,
+    { files: [{ names: ['*'], canonical: true }] },
+    /^other\.json files: must not have canonical or use/,
+  ],
+]
+for (const [title, mapping, other, message] of errors) {
+  test(`${title} is rejected with its location`, async () => {
+    const text = typeof other === 'string' ? other : JSON.stringify(other)
+    const directory = await writeMapped(mapping, { written: { 'a.csv': CSV, 'other.json': text } })
+    await assert.rejects(openRelease(directory), (error) => {
+      assert(error instanceof OperatorError, String(error))
+      assert.match(error.message, message)
+      return true
+    })
+  })
+}
+
+test('an unknown field in a used mapping is rejected with the name of its file', async () => {
+  const other = JSON.stringify({ key: ['place'], columns: { ...requiredConstants, colour: 'place' } })
+  const directory = await writeMapped(useOther, { written: { 'a.csv': CSV, 'other.json': other } })
+  await assert.rejects(
+    validateRelease(hedOutbreaks, directory),
+    /^OperatorError: other\.json columns\.colour: is not a field/,
+  )
+})
