@@ -22,6 +22,7 @@ const CONTENT = [
   'package-lock.json',
   'package.json',
   'sample',
+  'sources',
   'src',
 ]
 

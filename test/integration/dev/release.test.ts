@@ -83,7 +83,16 @@ test('the artefact holds what a node needs, starts from an empty directory, and 
   const home = path.join(directory, 'outbreak-data-service-1.2.0')
   const unpacked = globSync('**/*.*', { cwd: home })
   const tops = new Set(unpacked.map((name) => name.split(path.sep)[0]))
-  for (const needed of ['src', 'migrations', 'sample', 'docs', 'package.json', 'package-lock.json', 'README.md']) {
+  for (const needed of [
+    'src',
+    'migrations',
+    'sample',
+    'sources',
+    'docs',
+    'package.json',
+    'package-lock.json',
+    'README.md',
+  ]) {
     assert.ok(tops.has(needed), `${needed} is missing`)
   }
   for (const left of ['test', 'bench', 'dev', '.github', 'node_modules']) assert.ok(!tops.has(left), `${left} is in it`)
