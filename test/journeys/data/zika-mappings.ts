@@ -11,7 +11,7 @@ interface ZikaMapping extends GroupedMapping {
   }[]
 }
 
-export const zikaReportsMapping = () => readSource<ZikaMapping>('cdcepi-zika')
+export const zikaReportsMapping = () => readSource('cdcepi-zika') as ZikaMapping
 
 /** The folder of a report, by the name it has in the release. */
 export const folderOf = (name: string): string => name.split('__').slice(0, 2).join('/')
