@@ -9,7 +9,7 @@ import { newSettings, outbreakctl, prepareDatabase, type Settings, startService 
 import type { Target } from './service.ts'
 import { runSuite } from './suite.ts'
 
-const sample = path.resolve(import.meta.dirname, '../sample')
+const sample = path.resolve(import.meta.dirname, '../sample/releases/1')
 
 async function testDeployment(target: Target): Promise<void> {
   const { passed, failed } = await runSuite(target, console.log)

@@ -1,13 +1,13 @@
-// npm run dev: runs the service on this machine with a real PostgreSQL and the sample release. It needs only Node.
+// npm run dev: runs the service on this machine with a real PostgreSQL and the releases of the sample. It needs only Node.
 // It removes its processes and files however it ends, also during the start.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { type Cluster, createCluster } from './postgres.ts'
 import { type Credentials, newSettings, outbreakctl, prepareDatabase, type Settings, startService } from './service.ts'
 
-const sample = path.resolve(import.meta.dirname, '../sample')
+const sample = path.resolve(import.meta.dirname, '../sample/releases')
 const host = process.env['OUTBREAKS_HOST'] || '127.0.0.1'
 const cleanups: (() => Promise<unknown>)[] = []
 const stopRequested = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ async function run(): Promise<void> {
   process.env['OUTBREAKS_FILES'] = files
   const settings = newSettings(url)
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
-  await step('Publishing the sample release', () => outbreakctl(settings, 'release', 'publish', sample))
+  await publishSample(settings)
   const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
   throwIfSignalled()
@@ -84,6 +84,27 @@ async function run(): Promise<void> {
   const { exitCode, signalCode } = service.process
   const exitReason = exitCode ?? signalCode
   if (signalled === undefined && exitReason !== null) throw new Error(`The service has exited with ${exitReason}`)
+}
+
+interface PublishSummary {
+  records: number
+  added: number
+  corrected: number
+  withdrawn: number
+}
+
+/** The releases of the sample follow each other, so a database that already has releases keeps its own. */
+async function publishSample(settings: Settings): Promise<void> {
+  const published = await outbreakctl<unknown[]>(settings, 'release', 'list')
+  if (published.length > 0) return console.error('The database already has releases, so the sample is not published.')
+  const releases = (await readdir(sample)).sort((a, b) => Number(a) - Number(b))
+  for (const release of releases) {
+    const { records, added, corrected, withdrawn } = await step(
+      `Publishing sample release ${release} of ${releases.length}`,
+      () => outbreakctl<PublishSummary>(settings, 'release', 'publish', path.join(sample, release)),
+    )
+    console.error(`  ${records} records: ${added} added, ${corrected} corrected, ${withdrawn} withdrawn`)
+  }
 }
 
 async function startOnPort(settings: Settings, port: number) {
@@ -105,7 +126,7 @@ const formatInstructions = (
   settings: Settings,
   files: string,
 ) => `
-The service runs at ${baseUrl} with the sample release. Paste this into another terminal:
+The service runs at ${baseUrl} with the releases of the sample. Paste this into another terminal:
 
   TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
     "client_id": "${client_id}",
@@ -118,6 +139,12 @@ The service runs at ${baseUrl} with the sample release. Paste this into another 
   curl -s "${baseUrl}/v2/hed-outbreaks/outbreaks?num=2" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v1/hed-outbreaks/outbreaks?offset=10&num=2" -H "Authorization: Bearer $TOKEN"
   curl -O "${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv" -H "Authorization: Bearer $TOKEN"
+
+What several papers say about one outbreak, COVID-19 in France by day, and what release 4 changed:
+
+  curl -s "${baseUrl}/v2/hed-outbreaks/outbreaks?event=Lassa_Nigeria_2018&fields=source_name,case_status,cases,deaths" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v2/hed-outbreaks/series?event=COVID-19_Global_2019&country_code=FR&interval=day" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v2/hed-outbreaks/changes?from=3&to=4&num=2" -H "Authorization: Bearer $TOKEN"
 
 The reference is at ${baseUrl}/reference. To run outbreakctl against it:
 

@@ -9,7 +9,7 @@ import { type Claims, startIssuer } from '../../fixtures/key-set-server.ts'
 import { measureMachineDelay } from '../../machine-delay.ts'
 
 const settings = newSettings(await createTestDatabase())
-const credentials = await prepareDatabase(settings, 'sample')
+const credentials = await prepareDatabase(settings, 'sample/releases/1')
 const [{ scopes }] = await outbreakctl<[{ scopes: string[] }]>(settings, 'client', 'list')
 const scope = scopes.join(' ')
 const issuer = await startIssuer()

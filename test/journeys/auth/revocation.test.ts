@@ -23,7 +23,7 @@ const PUBLIC_URL = 'http://outbreaks.example'
 const machineDelay = await measureMachineDelay()
 after(machineDelay.stop)
 const settings = newSettings(await createTestDatabase())
-const credentials = await prepareDatabase(settings, 'sample')
+const credentials = await prepareDatabase(settings, 'sample/releases/1')
 const nodes = await Promise.all(
   [1, 2].map(() => startService(settings, { OUTBREAKS_BASE_URL: PUBLIC_URL, OUTBREAKS_LOG_LEVEL: 'debug' })),
 )

@@ -17,7 +17,7 @@ import {
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
 
-const sample = path.resolve(import.meta.dirname, '../../../sample')
+const sample = path.resolve(import.meta.dirname, '../../../sample/releases/1')
 const V1 = '/v1/hed-outbreaks/outbreaks'
 const WITHDRAWN = 5
 const NUM = 60

@@ -45,10 +45,10 @@ before(async () => {
   process.env['OUTBREAKS_FILES'] = files
   const synthetic = path.join(directory, 'synthetic')
   await writeSynthRelease({ records: RECORDS, seed: 1, release: 1 }, synthetic)
-  const credentials = await prepareDatabase(settings, path.join(root, 'sample'))
+  const credentials = await prepareDatabase(settings, path.join(root, 'sample/releases/1'))
   const published = await outbreakctl<{ release: number; files: ExportedFiles }>(
     settings,
-    ...['release', 'publish', synthetic, '--confirm-withdrawn', '198'],
+    ...['release', 'publish', synthetic, '--confirm-withdrawn', '202'],
   )
   assert.equal(published.release, 2)
   assert.deepEqual(

@@ -18,7 +18,7 @@ interface Operation {
   parameters?: Parameter[]
 }
 
-const sample = path.resolve(import.meta.dirname, '../../../sample')
+const sample = path.resolve(import.meta.dirname, '../../../sample/releases/1')
 const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-cache-control-'))
 after(() => rm(files, { recursive: true, force: true }))
 const settings = newSettings(await createTestDatabase())

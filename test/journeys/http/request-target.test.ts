@@ -9,7 +9,7 @@ import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
 
 const settings = newSettings(await createTestDatabase())
-const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample'))
+const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
 const service = await startService(settings)
 after(() => service.process.kill('SIGKILL'))
 const { host, hostname, port } = new URL(service.baseUrl)

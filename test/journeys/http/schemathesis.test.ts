@@ -14,7 +14,7 @@ import { obtainToken } from '../../fixtures/api-client.ts'
 const program = process.env['SCHEMATHESIS'] ?? ''
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '60'
 const MIN_CASES = Number(process.env['SCHEMATHESIS_CASES'] ?? 2000)
-const sample = path.resolve(import.meta.dirname, '../../../sample')
+const sample = path.resolve(import.meta.dirname, '../../../sample/releases/1')
 
 /*
  * A schema cannot say that a cursor was issued by the service, that a release exists, or that filters do not contradict

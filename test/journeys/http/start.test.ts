@@ -115,7 +115,10 @@ test('a files directory that does not exist, or is a file, is an error for a nod
       OUTBREAKS_FILES: directory,
     })
     process.env['OUTBREAKS_FILES'] = directory
-    await assert.rejects(outbreakctl(settings, 'release', 'publish', 'sample'), /OUTBREAKS_FILES must be a directory/)
+    await assert.rejects(
+      outbreakctl(settings, 'release', 'publish', 'sample/releases/1'),
+      /OUTBREAKS_FILES must be a directory/,
+    )
     delete process.env['OUTBREAKS_FILES']
   }
   assert.deepEqual(await outbreakctl(settings, 'release', 'list'), [])

@@ -31,7 +31,7 @@ after(() => cluster.stop())
 const settings = newSettings(cluster.url)
 const { client_id, client_secret } = await prepareDatabase(
   settings,
-  path.resolve(import.meta.dirname, '../../../sample'),
+  path.resolve(import.meta.dirname, '../../../sample/releases/1'),
 )
 const service = await startService(settings)
 after(() => service.process.kill('SIGKILL'))

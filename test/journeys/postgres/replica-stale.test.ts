@@ -15,7 +15,7 @@ const MARGIN_MS = 1500
 const primary = await createCluster({ durable: true })
 after(() => primary.stop())
 const settings = newSettings(primary.url)
-const credentials = await prepareDatabase(settings, 'sample')
+const credentials = await prepareDatabase(settings, 'sample/releases/1')
 const replica = await createReplica(primary)
 after(() => replica.stop())
 await replica.catchUp()

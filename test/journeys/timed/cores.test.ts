@@ -13,7 +13,7 @@ import { createTestDatabase } from '../../database.ts'
 const settings = newSettings(await createTestDatabase())
 const { client_id, client_secret } = await prepareDatabase(
   settings,
-  path.resolve(import.meta.dirname, '../../../sample'),
+  path.resolve(import.meta.dirname, '../../../sample/releases/1'),
 )
 const started: Service[] = []
 after(() => started.map((service) => service.process.kill('SIGKILL')))

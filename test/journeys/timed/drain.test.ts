@@ -23,7 +23,7 @@ after(machineDelay.stop)
 const settings = newSettings(await createTestDatabase())
 const { client_id, client_secret } = await prepareDatabase(
   settings,
-  path.resolve(import.meta.dirname, '../../../sample'),
+  path.resolve(import.meta.dirname, '../../../sample/releases/1'),
 )
 const started: Service[] = []
 after(() => started.map((service) => service.process.kill('SIGKILL')))

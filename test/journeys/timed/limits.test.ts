@@ -25,7 +25,7 @@ const WINDOW_SECONDS = 10
 const machineDelay = await measureMachineDelay()
 after(machineDelay.stop)
 const settings = newSettings(await createTestDatabase())
-const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample'))
+const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
 const started: Service[] = []
 after(() => started.map((service) => service.process.kill('SIGKILL')))
 

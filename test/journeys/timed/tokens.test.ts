@@ -15,7 +15,7 @@ import { forgeTokens } from './forgeries.ts'
 import { compareTimes } from './timing.ts'
 
 const settings = newSettings(await createTestDatabase())
-const credentials = await prepareDatabase(settings, 'sample')
+const credentials = await prepareDatabase(settings, 'sample/releases/1')
 const otherClient = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another client')
 const service = await startService(settings)
 after(service.stop)

@@ -17,7 +17,7 @@ const MAX_GROWTH_MB = 120
 const SPARE_DESCRIPTORS = 30
 
 const settings = newSettings(await createTestDatabase())
-const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample'))
+const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
 const service = await startService(settings, {
   NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   OUTBREAKS_LOG_LEVEL: 'error',

@@ -1,4 +1,4 @@
-// The sample release is valid by the declaration of the dataset, and its records are consistent.
+// The first release of the sample is valid by the declaration of the dataset, and its records are consistent.
 // Names no column that the declaration does not have.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { Value } from 'typebox/value'
 import { type Content, type Field, type FieldValue, fieldSchema, inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 
-const read = (name: string) => readFileSync(new URL(`../../../sample/${name}`, import.meta.url), 'utf8')
+const read = (name: string) => readFileSync(new URL(`../../../sample/releases/1/${name}`, import.meta.url), 'utf8')
 const [header = [], ...lines] = parse(read('outbreaks.csv'), { record_delimiter: '\n' })
 /** An input may leave out an optional field. */
 const fields = inputFields(hedOutbreaks).filter(({ name, nullable }) => !nullable || header.includes(name))
