@@ -63,21 +63,28 @@ export function registerReleaseCommands(
   command('preview', 'report what publishing a directory would change, without publishing it')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .option(...confirmRejectedOption)
-    .action((directory: string, { confirmRejected: confirmedRejected = 0, ...options }: PublishOptions) =>
+    .option(...replaceSourceOption)
+    .action((directory: string, options: PublishOptions) =>
       runAndPrint(async (database) => ({
-        ...(await previewRelease(database, findDataset(options), directory, { confirmedRejected, progress })),
+        ...(await previewRelease(database, findDataset(options), directory, {
+          confirmedRejected: options.confirmRejected ?? 0,
+          replacedSource: options.replaceSource,
+          progress,
+        })),
       })),
     )
   command('publish', 'publish a directory as the next release; if it fails, nothing is published')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .addOption(createConfirmWithdrawnOption())
     .option(...confirmRejectedOption)
+    .option(...replaceSourceOption)
     .action((directory: string, options: PublishOptions) =>
       runAndPrint((database) =>
         publishWithFiles(database, findDataset(options), () =>
           publishRelease(database, findDataset(options), directory, {
             confirmedWithdrawn: options.confirmWithdrawn ?? 0,
             confirmedRejected: options.confirmRejected ?? 0,
+            replacedSource: options.replaceSource,
             progress,
           }),
         ),
@@ -127,6 +134,7 @@ interface PublishOptions {
   dataset: string
   confirmWithdrawn?: number
   confirmRejected?: number
+  replaceSource?: string
 }
 
 /** Rejected rows are kept in memory and stored with the release. */
@@ -140,6 +148,11 @@ const confirmRejectedOption = [
     if (number > MAX_REJECTED) throw new InvalidArgumentError(`a whole number from 1 to ${MAX_REJECTED}`)
     return number
   },
+] as const
+
+const replaceSourceOption = [
+  '--replace-source <name>',
+  'replace only the records of this source; the directory has its complete table',
 ] as const
 
 function parseNumber(text: string): number {

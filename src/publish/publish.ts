@@ -9,6 +9,7 @@ import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Reasons } from '../storage/change-reasons.ts'
 import { chunkOf } from '../storage/chunk.ts'
+import { NO_END_RELEASE, tablesOf } from '../storage/tables.ts'
 import { describeChanges } from './change-report.ts'
 import { collectFindings, errorAt, type Findings, type RowError } from './findings/findings.ts'
 import { describeRow, writeRejectedRows } from './findings/rejected-rows.ts'
@@ -19,6 +20,7 @@ import {
   countSkipped,
   findPossibleDuplicates,
   type LocatedRow,
+  SOURCE_FIELD,
   throwIfDuplicates,
   validateRows,
 } from './validate/validate-release.ts'
@@ -48,6 +50,8 @@ interface PublishOptions {
   confirmedWithdrawn?: number
   /** The number of rejected rows that the operator confirmed; the other rows are published. */
   confirmedRejected?: number
+  /** Replaces only the records of this source. Without it the directory replaces all records. */
+  replacedSource?: string | undefined
   progress?: Progress
 }
 
@@ -60,12 +64,13 @@ export async function publishRelease(
   database: Database,
   dataset: Dataset,
   directory: string,
-  { confirmedWithdrawn = 0, confirmedRejected = 0, progress = () => {} }: PublishOptions = {},
+  { confirmedWithdrawn = 0, confirmedRejected = 0, replacedSource, progress = () => {} }: PublishOptions = {},
 ) {
   const input = await openRelease(directory)
   return database.transaction(async (client) => {
-    const { summary, latest } = await publishInput({ database, client, dataset, input, confirmedRejected, progress })
-    requireConfirmedWithdrawal(summary, latest, confirmedWithdrawn)
+    const publication = { database, client, dataset, input, confirmedRejected, replacedSource, progress }
+    const { summary, replaced } = await publishInput(publication)
+    requireConfirmedWithdrawal(summary, replaced, confirmedWithdrawn)
     return summary
   })
 }
@@ -73,12 +78,12 @@ export async function publishRelease(
 /** Throws if the release withdraws a large share of the records and the operator did not confirm their number. */
 export function requireConfirmedWithdrawal(
   { withdrawn }: PublishedSummary,
-  latest: LatestRelease,
+  { records }: { records: number },
   confirmedWithdrawn: number,
 ): void {
-  if (withdrawn > latest.records * MAX_UNCONFIRMED_SHARE && withdrawn !== confirmedWithdrawn)
+  if (withdrawn > records * MAX_UNCONFIRMED_SHARE && withdrawn !== confirmedWithdrawn)
     throw new OperatorError(
-      `this would withdraw ${withdrawn} of ${latest.records} records; to confirm, add --confirm-withdrawn ${withdrawn}`,
+      `this would withdraw ${withdrawn} of ${records} records; to confirm, add --confirm-withdrawn ${withdrawn}`,
     )
 }
 
@@ -87,11 +92,11 @@ export async function previewRelease(
   database: Database,
   dataset: Dataset,
   directory: string,
-  { confirmedRejected = 0, progress = () => {} }: PublishOptions = {},
+  { confirmedRejected = 0, replacedSource, progress = () => {} }: PublishOptions = {},
 ) {
   const input = await openRelease(directory)
   return database.dryRun(async (client) => {
-    const publication = { database, client, dataset, input, confirmedRejected, progress }
+    const publication = { database, client, dataset, input, confirmedRejected, replacedSource, progress }
     const { summary, latest, findings } = await publishInput(publication)
     const changes = await describeChanges(client, dataset, latest.number + 1)
     return {
@@ -110,20 +115,33 @@ interface InputPublication {
   dataset: Dataset
   input: ReleaseInput
   confirmedRejected: number
+  replacedSource: string | undefined
   progress: Progress
 }
 
-async function publishInput({ database, client, dataset, input, confirmedRejected, progress }: InputPublication) {
+/** `replaced` has the number of records that the input replaces: those of the latest release, or of one source in it. */
+async function publishInput({
+  database,
+  client,
+  dataset,
+  input,
+  confirmedRejected,
+  replacedSource,
+  progress,
+}: InputPublication) {
   const { manifest, files, withdrawals } = input
   const { base, reasons = {}, note = null, title, licence } = manifest
   const latest = await lockLatestRelease(client, dataset)
   if (base !== undefined && base !== latest.number)
     throw new OperatorError(`these are changes to release ${base}, but the latest release is ${latest.number}`)
+  const replaced =
+    replacedSource === undefined ? latest : await countSource(client, dataset, replacedSource, base !== undefined)
   const findings = collectFindings({ readToEnd: confirmedRejected > 0, confirmedRejected })
   // The database detects a new key that occurs twice only when it is too late to reject one row.
   const possibleDuplicates = confirmedRejected > 0 ? await findPossibleDuplicates(dataset, files) : undefined
   const draft: ReleaseDraft = {
-    rows: validateRows(dataset, files, findings, possibleDuplicates),
+    rows: validateRows(dataset, files, findings, { possibleDuplicates, source: replacedSource }),
+    replacedSource,
     withdrawn: base === undefined ? 'absent' : readWithdrawals(withdrawals, findings),
     metadata: { title, licence, note, reasons, restores: null },
   }
@@ -136,7 +154,19 @@ async function publishInput({ database, client, dataset, input, confirmedRejecte
   if (base === undefined && summary.records === 0) throw new OperatorError('the input has no records')
   if (!summary.unchanged) await writeRejectedRows(client, dataset, summary.release, findings.rejections)
   const { warnings, rejected } = findings.counts
-  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, findings, latest }
+  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, findings, latest, replaced }
+}
+
+/** The number of records of the source in the latest release. */
+async function countSource(client: PoolClient, dataset: Dataset, source: string, changesOnly: boolean) {
+  if (changesOnly)
+    throw new OperatorError('release.json has "base", but --replace-source needs the complete table of the source')
+  if (!dataset.content.some(({ name }) => name === SOURCE_FIELD))
+    throw new OperatorError(`${dataset.name} has no field ${SOURCE_FIELD}, so no source can be replaced`)
+  const { rows } = await client.query<{ records: number }>(sql`
+    select count(*)::integer as records from ${tablesOf(dataset).version}
+    where to_release = ${NO_END_RELEASE} and source_name = ${source}`)
+  return { records: rows[0]?.records ?? 0 }
 }
 
 /** Two new rows have the same key. The database reports it first; reading the input again gives the lines. */
@@ -171,17 +201,19 @@ export interface ReleaseDraft {
   rows: AsyncIterable<LocatedRow[]>
   /** The records of the latest release to withdraw: all that the rows do not name, or those listed. */
   withdrawn: 'absent' | AsyncIterable<NamedRow[]>
+  /** If given, the rows replace only the records of this source. */
+  replacedSource?: string | undefined
   metadata: { title: string; licence: string; note: string | null; reasons: Reasons; restores: number | null }
 }
 
 export async function publishDraft(
   { database, client, dataset, latest }: PublishTarget,
-  { rows, withdrawn, metadata }: ReleaseDraft,
+  { rows, withdrawn, replacedSource, metadata }: ReleaseDraft,
   { findings, progress }: { findings: Findings; progress: Progress },
 ): Promise<PublishedSummary> {
   const release = latest.number + 1
   if (latest.number === 0) await client.query(sql`select suspend_indexes(${dataset.name})`)
-  const comparison = createComparison(database, dataset, latest, findings)
+  const comparison = createComparison(database, dataset, { latest, findings, source: replacedSource })
   const writer = createVersionWriter(client, dataset, release)
   const warnOfNewEvent = createNewEventWarnings(latest.events, findings)
   const eventIndex = dataset.content.findIndex((field) => field.name === 'event')

@@ -21,15 +21,23 @@ export interface LocatedRow extends ValidRow {
   line: number
 }
 
+interface RowChecks {
+  /** Fingerprints that occur more than once. */
+  possibleDuplicates?: ReadonlySet<number> | undefined
+  /** If given, rows of any other source are errors. */
+  source?: string | undefined
+}
+
 /** Gives the valid rows of all files in batches and adds the errors of the others to the findings. */
 export async function* validateRows(
   dataset: Dataset,
   files: readonly RecordFile[],
   findings: Findings,
-  possibleDuplicates: ReadonlySet<number> = new Set(),
+  { possibleDuplicates = new Set(), source }: RowChecks = {},
 ): AsyncGenerator<LocatedRow[]> {
   const columns = inputColumns(dataset)
   const today = latestDay(new Date())
+  const checkSource = createSourceCheck(dataset, source)
   const checkDuplicate = createDuplicateCheck(possibleDuplicates)
   const required = requiredFields(dataset)
   requireMappedFields(required, files)
@@ -44,12 +52,12 @@ export async function* validateRows(
           findings.add({ file, line, column, severity, ...error })
           if (severity === 'error') errors.push({ column, ...error })
         })
-        const duplicateError = row === null ? null : checkDuplicate({ file, line, ...row })
-        if (duplicateError !== null) {
-          findings.add({ file, line, severity: 'error', ...duplicateError })
-          errors.push(duplicateError)
+        const rowError = row === null ? null : (checkSource(row) ?? checkDuplicate({ file, line, ...row }))
+        if (rowError !== null) {
+          findings.add({ file, line, severity: 'error', ...rowError })
+          errors.push(rowError)
         }
-        if (row !== null && duplicateError === null) rows.push({ file, line, ...row })
+        if (row !== null && rowError === null) rows.push({ file, line, ...row })
         else {
           const identity = parseIdentity(input.cells[0], input.cells[1], format, () => {})
           findings.reject({ file, line, identity, errors, row: describeRow(columns, input.cells) })
@@ -188,6 +196,18 @@ function createDuplicateCheck(possibleDuplicates: ReadonlySet<number>) {
     first.set(identity, `${row.file}:${row.line}`)
     return null
   }
+}
+
+/** The field that names the source of a record. */
+export const SOURCE_FIELD = 'source_name'
+
+/** The error of a row that is not of the given source. */
+function createSourceCheck({ content }: Dataset, source: string | undefined) {
+  const index = content.findIndex(({ name }) => name === SOURCE_FIELD)
+  return ({ cells }: ValidRow): RowError | null =>
+    source === undefined || cells[index]?.value === source
+      ? null
+      : { column: SOURCE_FIELD, rule: 'other_source', message: `is not ${source}, the source that is replaced` }
 }
 
 /** 48 bits of a digest as a number: ten million take 80 MB. Two records may share one by chance. */

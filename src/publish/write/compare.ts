@@ -1,6 +1,6 @@
 // Compares batches of input rows with the published records and finds new, corrected and missing records. Writes nothing.
 import { hash } from 'node:crypto'
-import sql from 'sql-template-tag'
+import sql, { empty } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
@@ -40,9 +40,22 @@ interface KnownRecord {
   revision: number | null
   first_release: number | null
   open: boolean
+  /** Null unless one source is replaced. */
+  source: string | null
 }
 
-export function createComparison(database: Database, dataset: Dataset, latest: LatestRelease, findings: Findings) {
+interface ComparisonOptions {
+  latest: LatestRelease
+  findings: Findings
+  /** If given, the rows replace only the records of this source. */
+  source?: string | undefined
+}
+
+export function createComparison(
+  database: Database,
+  dataset: Dataset,
+  { latest, findings, source }: ComparisonOptions,
+) {
   const serialise = createRecordSerialiser(dataset)
   const digest = createContentDigest(dataset)
   const seen = createIdSet()
@@ -52,7 +65,7 @@ export function createComparison(database: Database, dataset: Dataset, latest: L
   let newNamedBy: 'id' | 'key' | null = null
 
   const lookUp = async (identities: readonly Identity[]) =>
-    latest.number === 0 ? new Map<number, KnownRecord>() : findKnown(database, dataset, identities)
+    latest.number === 0 ? new Map<number, KnownRecord>() : findKnown(database, dataset, identities, source)
 
   /** A new record has the id that the row gives. If the row gives a key, the service assigns the next id. */
   function assignId(identity: Identity): { id: number; newKey: string | null } {
@@ -75,6 +88,10 @@ export function createComparison(database: Database, dataset: Dataset, latest: L
 
   function compareRow(row: LocatedRow, known: KnownRecord | undefined): NewVersion | null {
     const { id, newKey } = known === undefined ? assignId(row.identity) : { id: known.id, newKey: null }
+    if (source !== undefined && known?.open && known.source !== source) {
+      rejectRow(row, 'other_source', `names record ${id}, which is of the source ${known.source}`)
+      return null
+    }
     if (!seen.add(id)) {
       rejectRow(row, 'duplicate', `names record ${id}, which an earlier row already has`)
       return null
@@ -122,13 +139,15 @@ export function createComparison(database: Database, dataset: Dataset, latest: L
       }
     },
 
-    /** The records of the latest release that are not in the input, in batches. */
+    /** The records of the latest release, or of the source, that are not in the input, in batches. */
     async *findMissing(): AsyncGenerator<number[]> {
       const { version } = tablesOf(dataset)
+      const ofSource = source === undefined ? empty : sql`and source_name = ${source}`
       if (matched === latest.records) return
       for (let from = 0; ; ) {
         const ids = await database.query<{ id: string }>(
-          sql`select id from ${version} where to_release = ${NO_END_RELEASE} and id > ${from} order by id limit ${SCAN_ROWS}`,
+          sql`select id from ${version} where to_release = ${NO_END_RELEASE} ${ofSource} and id > ${from}
+            order by id limit ${SCAN_ROWS}`,
         )
         const missing = ids.map((row) => Number(row.id)).filter((id) => !seen.has(id) && !keptIds.has(id))
         if (missing.length > 0) yield missing
@@ -167,17 +186,23 @@ const SCAN_ROWS = 20_000
 const LOOKUP_ROWS = 1000
 
 /** The last published state of each record that was ever published, by its index in the list. */
-async function findKnown(database: Database, dataset: Dataset, identities: readonly Identity[]) {
+async function findKnown(
+  database: Database,
+  dataset: Dataset,
+  identities: readonly Identity[],
+  source: string | undefined,
+) {
   const { version, key } = tablesOf(dataset)
+  const sourceColumn = source === undefined ? sql`null::text` : sql`source_name`
   const ids = identities.map((identity) => ('id' in identity ? identity.id : null))
   const keys = identities.map((identity) => ('key' in identity ? identity.key : null))
   const rows = await database.query<KnownRecord & { position: string; id: string }>(sql`
     select position, coalesce(latest.id, known.id) as id, encode(content_sha256, 'hex') as content_sha256,
-      revision, first_release, coalesce(to_release = ${NO_END_RELEASE}, false) as open
+      revision, first_release, coalesce(to_release = ${NO_END_RELEASE}, false) as open, source
     from unnest(${ids}::bigint[], ${keys}::text[]) with ordinality as named (id, key, position)
     left join lateral (select id from ${key} as k where k.key = named.key limit 1) as known on true
     left join lateral (
-      select id, content_sha256, revision, first_release, to_release from ${version} as v
+      select id, content_sha256, revision, first_release, to_release, ${sourceColumn} as source from ${version} as v
       where v.id = coalesce(named.id, known.id) order by from_release desc limit 1
     ) as latest on true
     where coalesce(latest.id, known.id) is not null`)
