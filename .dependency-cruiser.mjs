@@ -9,7 +9,7 @@ const SUBFOLDERS = [
   { folder: 'auth', layers: [['provisioning']], filesOnTop: false },
   {
     folder: 'api',
-    layers: [['response'], ['paging'], ['filters'], ['search'], ['queries', 'figures'], ['resources']],
+    layers: [['response'], ['paging'], ['filters'], ['search'], ['queries', 'figures'], ['requests'], ['resources']],
     filesOnTop: true,
   },
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },

@@ -11,12 +11,12 @@ import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { findRelease } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readChanges } from '../queries/changes.ts'
+import { changesQuery, DEFAULT_NUM } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { type Change, serialiseChange, serialiseEnvelope } from '../response/json-body.ts'
 import { createResponder, identifyRelease } from '../response/responder.ts'
 import { errorResponses, pageResponse } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
-import { changesQuery, DEFAULT_NUM } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, database, cursorKey, checkValues } = routes

@@ -6,6 +6,8 @@ import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readFacets } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { citationQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import {
   type CITATION_FORMATS,
   type Citation,
@@ -16,8 +18,6 @@ import {
 import { createResponder, prerendered, releaseHeader } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
-import { citationQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 /** Further sources are only counted. */
 const MAX_SOURCES = 50

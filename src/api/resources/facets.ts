@@ -9,12 +9,12 @@ import { type Filters, omitFilter, parseFilters, serialiseFilters } from '../fil
 import { toFilterQuery } from '../filters/records-request.ts'
 import { type FacetResult, readFacets } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { DEFAULT_NUM, facetsQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
-import { DEFAULT_NUM, facetsQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, database, checkValues } = routes

@@ -7,12 +7,12 @@ import type { PublishedRelease, ReleaseFile } from '../../storage/published-rele
 import { createFileOpener } from '../../storage/verified-files.ts'
 import { findRelease } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { emptyQuery, filePath } from '../requests/parameters.ts'
+import type { DatasetOptions } from '../requests/resource-options.ts'
 import { type ByteRange, readByteRange } from '../response/byte-range.ts'
 import { matchesIfNoneMatch } from '../response/conditional-request.ts'
 import { releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse } from '../response/response-schemas.ts'
-import { emptyQuery, filePath } from './parameters.ts'
-import type { DatasetOptions } from './resource-options.ts'
 
 /** How long a request waits for the first verification of a file. Shorter than the idle timeout of a connection. */
 const FIRST_CHECK_TIMEOUT_MS = 25_000

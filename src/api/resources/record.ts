@@ -6,11 +6,11 @@ import { readVersion } from '../../storage/contract.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readHistory, readRanges, readRecord } from '../queries/records.ts'
+import { DEFAULT_NUM, listQuery, recordPath, releaseQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { describeRanges, serialiseEnvelope, serialiseVersion } from '../response/json-body.ts'
 import { createResponder, releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse, pageResponse } from '../response/response-schemas.ts'
-import { DEFAULT_NUM, listQuery, recordPath, releaseQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 type RecordParams = { Params: { id: string } }
 

@@ -5,13 +5,13 @@ import { rejectMixedRecords } from '../figures/strict-records.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { startWalk } from '../filters/walk-records.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { type RecordMediaType, recordFormats } from '../response/record-formats.ts'
 import { releaseHeader } from '../response/responder.ts'
 import { requireChunks, streamFile } from '../response/stream-file.ts'
 import { createStreamLimit } from '../response/stream-limit.ts'
 import { FORMAT_VARY, rejectPaging } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 type FileQuery = RecordsQuery & { page?: string }
 

@@ -10,15 +10,15 @@ import { createOffsetFinder } from '../paging/offsets.ts'
 import { readPage } from '../paging/read-chunks.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readEventNames } from '../queries/records.ts'
+import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { serialiseArray, serialiseEnvelope } from '../response/json-body.ts'
 import { recordMediaTypes } from '../response/record-formats.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, pageResponse, withFiles } from '../response/response-schemas.ts'
 import { FORMAT_VARY } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
-import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from './parameters.ts'
 import { createRecordsFileSender } from './records-file.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, database, cursorKey, checkValues } = routes

@@ -7,6 +7,8 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { LATEST } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { DEFAULT_NUM, emptyQuery, listQuery, releasePath } from '../requests/parameters.ts'
+import type { DatasetOptions } from '../requests/resource-options.ts'
 import { serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
 import { createResponder, prerendered } from '../response/responder.ts'
 import {
@@ -17,8 +19,6 @@ import {
   withFiles,
 } from '../response/response-schemas.ts'
 import { asTable, FORMAT_VARY, rejectPaging, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
-import { DEFAULT_NUM, emptyQuery, listQuery, releasePath } from './parameters.ts'
-import type { DatasetOptions } from './resource-options.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 const reasonSchema = Type.Optional(Type.Enum([...CHANGE_REASONS]))

@@ -3,10 +3,10 @@ import { Type } from 'typebox'
 import { recordSchema } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { releaseQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder, prerendered } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
-import { releaseQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, baseUrl } = routes

@@ -3,12 +3,12 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { DEFAULT_HITS, searchQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder, prerendered } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import type { SearchHit } from '../search/search-index.ts'
 import { splitQuery } from '../search/words.ts'
-import { DEFAULT_HITS, searchQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 const MAX_WORDS = 10
 const MAX_SUGGESTIONS = 5

@@ -20,11 +20,11 @@ import { computeGroups, type FigureGroup } from '../figures/group-figures.ts'
 import { readSeries } from '../figures/read-series.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { sumsQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
-import { sumsQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 interface SumRow {
   readonly group: FigureGroup

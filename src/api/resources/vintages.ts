@@ -11,11 +11,11 @@ import { computeGroups } from '../figures/group-figures.ts'
 import { readSeries } from '../figures/read-series.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { requireInterval, vintagesQuery } from '../requests/parameters.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder, identifyRelease } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
-import { requireInterval, vintagesQuery } from './parameters.ts'
-import type { ResourceOptions } from './resource-options.ts'
 
 /** Each release is a query of its own. */
 const MAX_RELEASES = 50
