@@ -1,0 +1,84 @@
+// A large query as one file from a spawned service: all records in every format, other requests are served meanwhile, and a
+// shutdown breaks the response instead of ending it early.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
+import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
+import { createTestDatabase } from '../../database.ts'
+import { obtainToken } from '../../fixtures/api-client.ts'
+import { readResponse, startRequest } from '../../fixtures/streamed-response.ts'
+
+/** About 12 MB of NDJSON, more than the buffers of a connection. */
+const RECORDS = 10_000
+const QUERY = '?count_kind=new&count_kind=cumulative'
+const TYPES = [
+  'text/csv',
+  'application/x-ndjson',
+  'application/geo+json',
+  'application/vnd.apache.parquet',
+  'application/vnd.apache.arrow.stream',
+]
+
+const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-stream-'))
+after(() => rm(directory, { recursive: true, force: true }))
+const settings = newSettings(await createTestDatabase())
+let credentials: Awaited<ReturnType<typeof prepareDatabase>>
+let service: Service
+before(async () => {
+  await writeSynthRelease({ records: RECORDS, seed: 1, release: 1 }, path.join(directory, 'release'))
+  credentials = await prepareDatabase(settings, path.join(directory, 'release'))
+  service = await startService(settings)
+})
+after(() => service.process.kill('SIGKILL'))
+
+const authorize = async () => ({
+  authorization: `Bearer ${await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)}`,
+})
+const url = (query = '') => `${service.baseUrl}/v2/hed-outbreaks/outbreaks${query}`
+
+for (const accept of TYPES) {
+  test(`${accept}: all matching records, while other requests are served`, async (t) => {
+    const headers = await authorize()
+    const { headers: counted } = await readResponse(url(`${QUERY}&num=1&count=exact`), headers)
+    const startedAt = performance.now()
+    const ended = new AbortController()
+    let [served, slowest] = [0, 0]
+    const others = (async () => {
+      while (!ended.signal.aborted) {
+        const sentAt = performance.now()
+        const { status } = await readResponse(url('?num=10'), headers)
+        assert.equal(status, 200)
+        slowest = Math.max(slowest, performance.now() - sentAt)
+        served++
+        await wait(20)
+      }
+    })()
+    const { status, trailers, body } = await readResponse(url(QUERY), { ...headers, accept })
+    const ms = Math.round(performance.now() - startedAt)
+    ended.abort()
+    await others
+    assert.deepEqual([status, trailers['outbreaks-records']], [200, counted['outbreaks-count']])
+    assert.ok(served > 0)
+    t.diagnostic(`${trailers['outbreaks-records']} records, ${body.length} bytes, ${ms} ms`)
+    t.diagnostic(`${served} other requests, the slowest ${Math.round(slowest)} ms`)
+  })
+}
+
+test('a shutdown during the response breaks it', async () => {
+  const response = await startRequest(url(), { ...(await authorize()), accept: 'application/x-ndjson' })
+  assert.equal(response.statusCode, 200)
+  response.pause()
+  service.process.kill('SIGTERM')
+  await assert.rejects(async () => {
+    for await (const part of response) {
+      void part
+      // Slower than the service, so that the shutdown comes first.
+      await wait(100)
+    }
+  }, /aborted|ECONNRESET/)
+  assert.equal(await service.exited, 0)
+})
