@@ -6,6 +6,7 @@ import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 import { acrossFields, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
+import { sortChoices } from '../filters/sorted-page.ts'
 import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { CITATION_FORMATS } from '../response/citation-formats.ts'
 
@@ -76,7 +77,18 @@ const recordsParameters = (dataset: Dataset) => ({ num, release, fields, count, 
 export const releaseQuery = Type.Object({ release })
 export const offsetQuery = (dataset: Dataset) =>
   Type.Object({ offset, ...recordsParameters(dataset), release: tokenRelease })
-export const cursorQuery = (dataset: Dataset) => Type.Object({ page, ...recordsParameters(dataset) })
+export const cursorQuery = (dataset: Dataset) =>
+  Type.Object({
+    page,
+    sort: Type.Optional(
+      Type.Enum(sortChoices(dataset), {
+        default: 'id',
+        description:
+          'The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. Another order than `id` needs filters that match at most 20,000 records.',
+      }),
+    ),
+    ...recordsParameters(dataset),
+  })
 /** PostgreSQL is not asked, but a NUL is a mistake in any text. */
 const searchText = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description })

@@ -13,7 +13,7 @@ import { createStreamLimit } from '../response/stream-limit.ts'
 import { FORMAT_VARY, rejectPaging } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
-type FileQuery = RecordsQuery & { page?: string }
+type FileQuery = RecordsQuery & { page?: string; sort?: string }
 
 export function createRecordsFileSender(routes: ResourceOptions) {
   const { dataset, database, checkValues } = routes

@@ -3,8 +3,10 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { rejectMixedRecords } from '../figures/strict-records.ts'
+import { requireField } from '../filters/fields.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { readFilteredOffset, readFilteredPage } from '../filters/run-filter-queries.ts'
+import { parseSort, readSortedPage } from '../filters/sorted-page.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createOffsetFinder } from '../paging/offsets.ts'
 import { readPage } from '../paging/read-chunks.ts'
@@ -101,14 +103,14 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
     },
   )
 
-  app.get<{ Querystring: RecordsQuery & { page?: string } }>(
+  app.get<{ Querystring: RecordsQuery & { page?: string; sort?: string } }>(
     v2Path,
     {
       schema: {
         tags: ['Data'],
         summary: 'List outbreak records, cursor-paged',
         description:
-          'Records in ascending order of id. To read the complete dataset, send `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, even if a new release is published. With one of the other media types in `Accept`, the response is a file with all matching records of one release, without `page` and `num`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete file.',
+          'Records in ascending order of id, unless `sort` chooses another order. To read the complete dataset, send `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, even if a new release is published. With one of the other media types in `Accept`, the response is a file with all matching records of one release, without `page`, `num` and `sort`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete file.',
         querystring: cursorQuery(dataset),
         response: { 200: withFiles(pageResponse(record, 'Records'), recordMediaTypes), ...errorResponses },
       },
@@ -119,7 +121,10 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       if (mediaType !== null) return sendFile(request, reply, mediaType)
       const { page, num = DEFAULT_NUM, count, strict } = request.query
       const recordsRequest = parseRecordsRequest(dataset, request.query)
-      const walk = recordsRequest.canonicalFilters === '' ? v2Path : `${v2Path}?${recordsRequest.canonicalFilters}`
+      const sort = parseSort(request.query.sort)
+      const restrictions = new URLSearchParams(recordsRequest.canonicalFilters)
+      if (sort !== null) restrictions.append('sort', request.query.sort ?? '')
+      const walk = restrictions.size === 0 ? v2Path : `${v2Path}?${restrictions.toString()}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
       const release = await releases.resolveForCursor('release', request.query.release, cursor?.release)
       const filterQuery = toFilterQuery(
@@ -132,13 +137,21 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
       if (strict === true) await rejectMixedRecords(database, filterQuery)
       reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
-      const fromId = cursor?.fromId ?? 1
+      if (sort !== null) requireField(releases.list(), release, sort.field, 'sort')
+      // The first id, or the number of records that precede a sorted page.
+      const fromId = cursor?.fromId ?? (sort === null ? 1 : 0)
       return respond(request, reply, {
         release,
         pinned: { release: release.number },
         vary: FORMAT_VARY,
-        variant: `from=${fromId}&num=${num} ${recordsRequest.variant}`,
+        variant: `from=${fromId}&num=${num} ${recordsRequest.variant}${sort === null ? '' : ` ${request.query.sort}`}`,
         async render() {
+          if (sort !== null) {
+            const position = { sort, skip: fromId, limit: num, pick: recordsRequest.pick }
+            const sorted = await readSortedPage(database, filterQuery, position)
+            const following = sorted.next === null ? null : { release: release.number, fromId: sorted.next }
+            return serialiseEnvelope(sorted.parts, following && writeCursor(cursorKey, walk, following))
+          }
           const { parts, nextId } = recordsRequest.isUnrestricted
             ? await readPage(database, dataset, { release: release.number, fromId, skip: 0, limit: num })
             : await readFilteredPage(database, filterQuery, { fromId, limit: num, pick: recordsRequest.pick })

@@ -17,8 +17,8 @@ export const asTable = (datasetName: string, { number }: PublishedRelease, resou
 })
 
 /** A file has everything in one response: a page of CSV would look complete. */
-export function rejectPaging(query: { page?: string; num?: number }, mediaType: string): void {
-  const parameter = (['page', 'num'] as const).find((name) => query[name] !== undefined)
+export function rejectPaging(query: { page?: string; num?: number; sort?: string }, mediaType: string): void {
+  const parameter = (['page', 'num', 'sort'] as const).find((name) => query[name] !== undefined)
   if (parameter === undefined) return
   throw new Problem(
     'invalid_parameter',

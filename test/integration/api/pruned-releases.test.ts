@@ -16,6 +16,7 @@ import {
   selectSummariesOf,
 } from '../../../src/api/filters/filter-sql.ts'
 import { parseFilters } from '../../../src/api/filters/filters.ts'
+import { selectBodies } from '../../../src/api/filters/sorted-page.ts'
 import { selectCheckpoints, selectChunks } from '../../../src/api/paging/read-chunks.ts'
 import { selectChanges } from '../../../src/api/queries/changes.ts'
 import { selectEventNames, selectRecordBody, selectRecordVersions } from '../../../src/api/queries/records.ts'
@@ -62,6 +63,7 @@ const statements: Record<string, (release: number) => Sql> = {
   'some events': (release) =>
     selectEventSummaries(hedOutbreaks, { release, events: ['Cholera_Testland_2020'], skip: 0, limit: 9 }),
   'events by name': (release) => selectSummariesOf(hedOutbreaks, release, ['Cholera_Testland_2020']),
+  'records by id': (release) => selectBodies(hedOutbreaks, release, ['1']),
   'frequent values': (release) => selectFrequentValues(hedOutbreaks, release, 9),
   'parts of summaries': (release) => selectSummaries(hedOutbreaks, release, ['Cholera_Testland_2020']),
   'scanned values': (release) => selectScanned(hedOutbreaks, release, ['admin_l1', 'disease']),
