@@ -4,8 +4,9 @@
 interface PlacedSeries {
   /** The position in the tree of places, from the top; null if it has none. */
   readonly path: readonly string[] | null
-  /** Whether the series has a report in the range of the question. */
+  /** Whether the series has a report in the range of the question, and whether it has one on its last day or earlier. */
   readonly reports: boolean
+  readonly known: boolean
 }
 
 interface Node<Item> {
@@ -33,10 +34,11 @@ export function chooseCover<Item extends PlacedSeries>(series: readonly Item[]):
   const taken = new Set<Item>()
   const visit = (node: Node<Item>): void => {
     const { items, children } = node
+    const isKnown = items.some(({ known }) => known)
     // A place that is silent in the range still counts with what it reported before, unless places within it report.
-    const isTaken = items.length > 0 && (items.some(({ reports }) => reports) || !reportsWithin(node))
-    if (isTaken) for (const item of items) taken.add(item)
-    else for (const child of children.values()) visit(child)
+    const isUsed = isKnown && (items.some(({ reports }) => reports) || !reportsWithin(node))
+    if (isUsed || !isKnown) for (const item of items) taken.add(item)
+    if (!isUsed) for (const child of children.values()) visit(child)
   }
   visit(root)
   const placed = series.filter(({ path }) => path !== null)

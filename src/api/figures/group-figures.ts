@@ -49,10 +49,11 @@ export function computeGroups(
 
 const groupKey = (one: RecordSeries, field: string): FieldValue => (field === PLACE ? one.place : one.read(field))
 
-/** A series with its position in the tree of places, and whether it has a count in the window. */
+/** A series with its position in the tree of places, and whether it has a count in the window, or up to its last day. */
 interface PlacedSeries extends RecordSeries {
   readonly path: readonly string[] | null
   readonly reports: boolean
+  readonly known: boolean
 }
 
 function placeSeries(
@@ -66,6 +67,7 @@ function placeSeries(
       ...one,
       path: paths[i] ?? null,
       reports: one.counted.some(({ day }) => isWithin(window, day)),
+      known: one.counted.some(({ day }) => day <= window.to),
     }),
   )
 }
@@ -139,17 +141,23 @@ function toGroup(
     records: taken.reduce((sum, { records }) => sum + records.filter(isInWindow).length, 0),
     series: taken.filter(({ records }) => records.some(isInWindow)).length,
     undated: taken.flatMap(({ undated }) => undated).sort((a, b) => a - b),
-    figures: cover === null || !explain ? figures : figures.map((figure) => explainCovered(figure, cover.covered)),
+    figures:
+      cover === null || !explain
+        ? figures
+        : figures.map((figure) =>
+            explainCovered(figure, periodOf === null ? window : periodRange(figure), cover.covered),
+          ),
     cover: cover && describeCover(dataset, cover, window),
   }
 }
 
+const periodRange = ({ period }: Figure): Window => ({ from: period.first, to: period.last })
+
 /** Lists the records of the places that a coarser place covers, too. */
-function explainCovered(figure: Figure, covered: readonly RecordSeries[]): Figure {
-  const { first, last } = figure.period
+function explainCovered(figure: Figure, range: Window, covered: readonly RecordSeries[]): Figure {
   const leftOut = covered.flatMap(({ records }) =>
     records
-      .filter(({ day }) => day >= first && day <= last)
+      .filter(({ day }) => isWithin(range, day))
       .map(({ id }) => ({ id, rules: figure.new.map(() => 'covered' as const), new: figure.new.map(() => null) })),
   )
   return { ...figure, explanations: [...(figure.explanations ?? []), ...leftOut].sort((a, b) => a.id - b.id) }

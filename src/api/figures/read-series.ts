@@ -10,7 +10,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { Problem } from '../../platform/problem.ts'
 import { type FilterQuery, readColumns } from '../filters/run-filter-queries.ts'
 
-/** The maximum number of records of one answer. */
+/** The maximum number of records that are read for one answer. */
 const MAX_RECORDS = 20_000
 
 export async function readSeries(
@@ -22,7 +22,7 @@ export async function readSeries(
   if (rows === null)
     throw new Problem(
       'invalid_parameter',
-      `More than ${MAX_RECORDS} records match, whatever their days. Filter by ${dataset.series.id}, or add filters that match fewer records.`,
+      `More than ${MAX_RECORDS} records would have to be read, because the days do not limit what is read. Filter by one value of ${dataset.series.id}, event or another field that fewer records have.`,
       { parameter: dataset.series.id },
     )
   return [...Map.groupBy(rows, (row) => row[dataset.series.id]).values()].map((members) => toSeries(dataset, members))

@@ -8,6 +8,7 @@ import { fc } from '../../seed.ts'
 const place = (path: string | null, reports = true) => ({
   path: path === null ? null : path.split('/').filter(Boolean),
   reports,
+  known: true,
 })
 const taken = (places: ReturnType<typeof place>[]) => chooseCover(places).taken.map(({ path }) => path?.join('/'))
 
@@ -24,6 +25,11 @@ describe('a cover', () => {
     assert.deepEqual(taken([place('US', false), place('US/CO'), place('US/TX', false)]), ['US/CO', 'US/TX'])
     assert.deepEqual(taken([place('US', false), place('US/CO', false)]), ['US'])
   })
+  test('ignores a place that reports only after the range', () => {
+    const later = { ...place('FR', false), known: false }
+    assert.deepEqual(taken([later, place('FR/Corse', false)]), ['FR', 'FR/Corse'])
+    assert.deepEqual(taken([later, place('FR/Corse')]), ['FR', 'FR/Corse'])
+  })
   test('does not have a place without a position', () => {
     assert.deepEqual(chooseCover([place(null), place('US')]).unplaced.length, 1)
   })
@@ -33,7 +39,7 @@ describe('a cover', () => {
     })
     fc.assert(
       fc.property(paths, (all) => {
-        const places = all.map(([path, reports]) => ({ path, reports }))
+        const places = all.map(([path, reports]) => ({ path, reports, known: true }))
         const chosen = chooseCover(places).taken
         const isWithin = (inner: readonly string[], outer: readonly string[]) =>
           inner.length > outer.length && outer.every((step, i) => inner[i] === step)
