@@ -21,6 +21,8 @@ export interface Rule {
   readonly column: string
   /** Gives the message of a finding, or null if the record meets the rule. `today` is the day of the check, YYYY-MM-DD. */
   readonly check: (valueOf: (name: string) => FieldValue, today: string) => string | null
+  /** Reported only for the first row of a file: usually all rows have the same cause. */
+  readonly oncePerFile?: true
 }
 
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'

@@ -19,8 +19,14 @@ const warning = (name: string, column: string, check: Rule['check']): Rule => ({
   check,
 })
 
+/** A warning about how a whole table was converted. */
+const tableWarning = (...rule: Parameters<typeof warning>): Rule => ({ ...warning(...rule), oncePerFile: true })
+
 const DAYS = ['date_low', 'date_high', 'date_report']
 const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested']
+
+/** ISO 3166-1 has no code for Kosovo. Most sources use this user-assigned one. */
+const KOSOVO = 'XK'
 
 /** Hosts and vectors, which are not pathogens. Names and ids of NCBI Taxonomy. */
 const HOST_TAXA: Record<number, string> = {
@@ -66,6 +72,13 @@ export const outbreakRules: readonly Rule[] = [
   warning('report_after_period', 'date_report', (valueOf) =>
     isBefore(valueOf('date_report'), valueOf('date_high')) ? 'is before date_high' : null,
   ),
+  tableWarning('cumulative_start', 'date_low', (valueOf) =>
+    valueOf('count_kind') === 'cumulative' &&
+    valueOf('date_low') !== null &&
+    valueOf('date_low') === valueOf('date_high')
+      ? 'equals date_high: for a cumulative count it is the day on which counting began, or empty'
+      : null,
+  ),
   warning('deaths_within_cases', 'deaths', (valueOf) => {
     const cases = valueOf('cases')
     return isAbove(valueOf('deaths'), cases) && !isAbove(0, cases)
@@ -99,6 +112,13 @@ export const outbreakRules: readonly Rule[] = [
   warning('country_known', 'country', (valueOf) =>
     compareNames(valueOf) === 'unknown' ? 'is not a known name of the country of country_code' : null,
   ),
+  tableWarning('country_is_country', 'location_granularity', (valueOf) => {
+    const code = valueOf('country_code')
+    if (valueOf('location_granularity') !== 'country' || code === KOSOVO) return null
+    return typeof code === 'string' && isUserAssigned(code)
+      ? `is country, but ${code} is no code of a country: use multi_country, global or locality`
+      : null
+  }),
   error('place_in_country', 'al1_code', (valueOf) => {
     const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
     if (typeof part !== 'string' || typeof country !== 'string') return null

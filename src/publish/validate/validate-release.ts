@@ -41,7 +41,9 @@ export async function* validateRows(
   const checkDuplicate = createDuplicateCheck(possibleDuplicates)
   const required = requiredFields(dataset)
   requireMappedFields(required, files)
+  const oncePerFile = new Set(dataset.rules.flatMap((rule) => (rule.oncePerFile ? [rule.name] : [])))
   for (const { name: file, format, batches } of files) {
+    const reported = new Set<string>()
     const validateRow = createRowValidator(dataset, format, today)
     for await (const batch of batches(columns, required)) {
       const rows: LocatedRow[] = []
@@ -49,6 +51,10 @@ export async function* validateRows(
         const { line } = input
         const errors: RowError[] = []
         const row = validateRow(input, (column, error, severity) => {
+          if (oncePerFile.has(error.rule)) {
+            if (reported.has(error.rule)) return
+            reported.add(error.rule)
+          }
           findings.add({ file, line, column, severity, ...error })
           if (severity === 'error') errors.push({ column, ...error })
         })

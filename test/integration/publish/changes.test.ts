@@ -214,8 +214,9 @@ test('the summary of every event agrees with its records, in every release', asy
 
 const point = (n: number, cases: number | null, more: Partial<Row> = {}): Row => ({
   key: `d${n}`,
-  date_low: day(1),
+  date_low: '2019-12-31',
   date_high: day(n),
+  location_granularity: 'region',
   cases,
   ...more,
 })
@@ -269,14 +270,15 @@ test('each row of a directory of changes is compared with the previous day of it
 
 test('a new event gives a warning, which names a known event with a similar name', async () => {
   const { database, publish } = await openStore()
-  await publish(await writeNdjson([{ key: 'a', event: 'Cholera_Chad_2020' }]))
+  const region = { location_granularity: 'region' }
+  await publish(await writeNdjson([{ key: 'a', event: 'Cholera_Chad_2020', ...region }]))
   const preview = await previewRelease(
     database,
     hedOutbreaks,
     await writeNdjson([
-      { key: 'a', event: 'Cholera_Chad_2020' },
-      { key: 'b', event: 'Cholera_Chad_2O20' },
-      { key: 'c', event: 'Ebola_Guinea_2021' },
+      { key: 'a', event: 'Cholera_Chad_2020', ...region },
+      { key: 'b', event: 'Cholera_Chad_2O20', ...region },
+      { key: 'c', event: 'Ebola_Guinea_2021', ...region },
     ]),
   )
   assert.deepEqual(

@@ -45,6 +45,7 @@ const day = (n: number) => `2020-01-${String(n).padStart(2, '0')}`
 const point = (n: number, cases: number | null, more: Partial<Row> = {}): Row => ({
   key: `d${n}`,
   date_high: day(n),
+  location_granularity: 'region',
   cases,
   ...more,
 })

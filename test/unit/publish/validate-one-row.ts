@@ -20,7 +20,7 @@ const toCsvCells = (row: Record<string, unknown>) =>
 
 /** Applies a change to a valid row and validates it. Gives the record, or null, and the findings. */
 export function validateOneRow(format: 'csv' | 'ndjson', change: Record<string, unknown>) {
-  const valid = fullRow({ key: 'k' })
+  const valid = fullRow({ key: 'k', location_granularity: 'region' })
   const row: Record<string, unknown> = { ...(format === 'csv' ? toCsvCells(valid) : valid), ...change }
   const findings: string[] = []
   const input = {

@@ -1,9 +1,12 @@
 // Values of real reports are accepted, some with a warning; contradictory rows are rejected. Each case is from real data.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { test } from 'node:test'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
-import { latestDay } from '../../../src/publish/validate/validate-release.ts'
+import { latestDay, validateRelease } from '../../../src/publish/validate/validate-release.ts'
+import { fullRow, writeText } from '../../fixtures/releases.ts'
 import { TODAY, validateOneRow } from './validate-one-row.ts'
 
 type Change = Record<string, unknown>
@@ -105,20 +108,37 @@ const accepted: Case[] = [
     'al1_code is not in the current list of ISO 3166-2: it is retired or mistyped (warning subdivision_current)',
   ],
   ['a current code of ISO 3166-2', bavaria, null],
-  ['a day that has begun', { date_low: TODAY, date_high: TODAY, date_report: TODAY }, null],
+  ['a day that has begun', { ...newCounts, date_low: TODAY, date_high: TODAY, date_report: TODAY }, null],
   [
     'a report before the end of its period',
     { date_high: '2020-02-01', date_report: '2020-01-15' },
     'date_report is before date_high (warning report_after_period)',
   ],
-  ['a period of one day', { date_low: '2020-01-01', date_high: '2020-01-01' }, null],
+  ['a period of one day', { ...newCounts, date_low: '2020-01-01', date_high: '2020-01-01' }, null],
   [
     'an unknown name of a country',
     { ...germany, country: 'Teutonia' },
     'country is not a known name of the country of country_code (warning country_known)',
   ],
   ['another name of the country', { country_code: 'CD', country: 'Congo (Kinshasa)' }, null],
-  ['any name for a user-assigned code', { country_code: 'XM', country: 'France and Germany' }, null],
+  [
+    'a cumulative count of one day',
+    { date_low: '2020-01-01', date_high: '2020-01-01' },
+    'date_low equals date_high: for a cumulative count it is the day on which counting began, or empty (warning cumulative_start)',
+  ],
+  ['a cumulative count without a first day', { date_high: '2020-01-01' }, null],
+  ['a cumulative count since an earlier day', { date_low: '2020-01-01', date_high: '2020-01-02' }, null],
+  [
+    'several countries as a country',
+    { country_code: 'XM', country: 'France and Germany', location_granularity: 'country' },
+    'location_granularity is country, but XM is no code of a country: use multi_country, global or locality (warning country_is_country)',
+  ],
+  ['Kosovo', { country_code: 'XK', country: 'Kosovo', location_granularity: 'country' }, null],
+  [
+    'any name for a user-assigned code',
+    { country_code: 'XM', country: 'France and Germany', location_granularity: 'multi_country' },
+    null,
+  ],
   ['the world', { country_code: 'XW', country: 'World', location_granularity: 'global' }, null],
   [
     'a level of place without the place',
@@ -297,6 +317,24 @@ for (const [cells, expected] of [
     const { record } = validateOneRow('csv', cells)
     assert.deepEqual([record?.['cases'], record?.['count_qualifier']], expected)
   })
+
+test('a warning about a whole table is reported once for each file', async () => {
+  const row = { date_low: '2020-01-01', date_high: '2020-01-01', country_code: 'XM', location_granularity: 'country' }
+  const text = ['a', 'b', 'c'].map((key) => `${JSON.stringify({ ...fullRow({ key }), ...row })}\n`)
+  const directory = await writeText('first.ndjson', text.slice(0, 2).join(''))
+  await writeFile(path.join(directory, 'second.ndjson'), text.slice(2).join(''))
+  const { findings, records } = await validateRelease(hedOutbreaks, directory)
+  assert.deepEqual(
+    [records, findings.map(({ file, line, rule }) => `${file}:${line} ${rule}`)],
+    [
+      3,
+      ['first', 'second'].flatMap((file) => [
+        `${file}.ndjson:1 cumulative_start`,
+        `${file}.ndjson:1 country_is_country`,
+      ]),
+    ],
+  )
+})
 
 test('the latest day is that of the time zone where a day begins first', () => {
   assert.equal(latestDay(new Date('2026-01-30T09:59:59Z')), '2026-01-30')

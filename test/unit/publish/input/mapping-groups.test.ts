@@ -1,5 +1,8 @@
 // Groups of files in mapping.json: canonical files beside tables of other formats, and groups that use another mapping file.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import { test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { OperatorError } from '../../../../src/platform/operator-error.ts'
@@ -136,5 +139,42 @@ test('an unknown field in a used mapping is rejected with the name of its file',
   await assert.rejects(
     validateRelease(hedOutbreaks, directory),
     /^OperatorError: other\.json columns\.colour: is not a field/,
+  )
+})
+
+const ROOT = path.resolve(import.meta.dirname, '../../../..')
+/** The JSON examples of docs/mapping.md. */
+const readExamples = () => {
+  const page = readFileSync(path.join(ROOT, 'docs/mapping.md'), 'utf8')
+  return [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json = '']) => json)
+}
+
+test('the example of several tables in the documentation is a valid mapping', async () => {
+  const [groups = ''] = readExamples()
+  const measles = readFileSync(path.join(ROOT, 'sources/jhu-measles-us/mapping.json'), 'utf8')
+  const directory = await writeMapped(groups.replace('../sources', path.join(ROOT, 'sources')), {
+    written: {
+      'measles.json': measles,
+      'measles.csv':
+        'location_name,location_id,location_type,date,outcome_type,value\n"Adams, Colorado",8001,county,2025-08-13,case_lab-confirmed,1\n',
+      'time_series_covid19_confirmed_global.csv': 'Province/State,Country/Region,1/22/20\n,France,5\n',
+      'known-outbreaks.ndjson': '',
+      'known-outbreaks.csv': `key,${Object.keys(canonicalRow).join(',')}\nk,${Object.values(canonicalRow).join(',')}\n`,
+    },
+  })
+  await assert.rejects(openRelease(directory), /files: no group matches known-outbreaks\.ndjson/)
+  await rm(path.join(directory, 'known-outbreaks.ndjson'))
+  const { records, findings } = await validateRelease(hedOutbreaks, directory)
+  assert.deepEqual([records, findings], [3, []])
+})
+
+test('the example of a choice in the documentation gives the code of the territory, or else of the country', async () => {
+  const [, choice = ''] = readExamples()
+  const mapping = { key: ['Province/State'], columns: JSON.parse(choice) as object }
+  const written = { 'a.csv': 'Province/State,Country/Region\n,France\nGuadeloupe,France\n' }
+  const { rows } = await readMapped(await writeMapped(mapping, { written }), ['country_code'])
+  assert.deepEqual(
+    rows.map(({ cells }) => cells['country_code']),
+    ['FR', 'GP'],
   )
 })

@@ -1,7 +1,5 @@
 // mapping.json, clause by clause: its errors with their location, then how files are read.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { OperatorError } from '../../../../src/platform/operator-error.ts'
@@ -351,30 +349,6 @@ test('a CRLF that is split between two pieces of the file is one line end', asyn
       [2, cell],
       [3, 'a\nb'],
       [5, 'c'],
-    ],
-  )
-})
-
-test('the examples of the documentation are valid mappings', async () => {
-  const page = readFileSync(path.resolve(import.meta.dirname, '../../../../docs/mapping.md'), 'utf8')
-  const examples = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json]) => JSON.parse(json ?? '') as object)
-  const [long, wide] = examples as [object, object]
-  const county = `location_name,location_id,location_type,date,outcome_type,value
-"Adams, Colorado",8001,county,2025-08-13,case_lab-confirmed,1
-`
-  const report = await validateRelease(hedOutbreaks, await writeMapped(long, { written: { 'a.csv': county } }))
-  assert.deepEqual([report.records, report.findings], [1, []])
-  const matrix =
-    'Province/State,Country/Region,Lat,Long,1/22/20,1/23/20\n,Afghanistan,33,65,0,1\nKabul,Afghanistan,33,65,0,0\n'
-  const columns = Object.keys((wide as { columns: object }).columns)
-  const { rows } = await readMapped(await writeMapped(wide, { written: { 'a.csv': matrix } }), [...columns, 'key'])
-  assert.deepEqual(
-    rows.map(({ cells }) => [cells['key'], cells['location_granularity'], cells['cases']]),
-    [
-      ['Afghanistan||2020-01-22', 'country', '0'],
-      ['Afghanistan||2020-01-23', 'country', '1'],
-      ['Afghanistan|Kabul|2020-01-22', 'admin1', '0'],
-      ['Afghanistan|Kabul|2020-01-23', 'admin1', '0'],
     ],
   )
 })
