@@ -112,7 +112,7 @@ describe('the index', async () => {
 })
 
 describe('the synonyms', () => {
-  const sample = parse(readFileSync(new URL('../../../sample/outbreaks.csv', import.meta.url), 'utf8'), {
+  const sample = parse(readFileSync(new URL('../../../sample/releases/1/outbreaks.csv', import.meta.url), 'utf8'), {
     columns: true,
   }) as Record<string, string>[]
 
