@@ -53,7 +53,7 @@ export const outbreakExample: Readonly<Record<string, FieldValue>> = {
   source_report: '23-January-2019-hantavirus-argentina-en (2019-01-23)',
   source_type: 'international',
   source_url: 'https://www.who.int/emergencies/disease-outbreak-news/item/23-January-2019-hantavirus-argentina-en',
-  licence: null,
+  licence: 'CC0-1.0',
   verification: 'verified',
   note: 'A paper of 2020 gives a final count of 34 cases and 11 deaths.',
   extra: {},

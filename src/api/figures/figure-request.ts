@@ -1,10 +1,11 @@
 // Parses the part of a request for figures that /series, /sums and /vintages have in common: the filters of whole series,
 // the days, the groups, the fields to add across, and a place to cover. Pure.
+import type { TSchema } from 'typebox'
 import { parseDay } from '../../methods/calendar.ts'
 import type { Window } from '../../methods/figures.ts'
 import { commonFields, type SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
-import { type Filters, filterFields, parseFilters, serialiseFilters } from '../filters/filters.ts'
+import { type Filters, filterParameters, missingParameter, parseFilters, serialiseFilters } from '../filters/filters.ts'
 
 export interface FigureQuery {
   readonly group_by?: readonly string[]
@@ -50,7 +51,6 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): 
   const requested = parseFilters(dataset, query)
   const days = requested.days.get(dayFilter(dataset)) ?? { from: null, to: null }
   const restricted = place === null ? requested : restrictToPlace(dataset, requested, place)
-  rejectPartialFilters(dataset, restricted)
   const sameInBoth = groupBy.find((name) => across.includes(name))
   if (sameInBoth !== undefined)
     throw new Problem('invalid_parameter', `${sameInBoth} is in group_by and in across. Choose one.`, {
@@ -71,25 +71,24 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): 
 const dayFilter = ({ periods, series }: SeriesDataset) =>
   periods.find(({ last }) => last === series.day)?.name ?? series.day
 
-/** Rejects a filter that could take single reports out of a series: differences would then be wrong. */
-function rejectPartialFilters(dataset: SeriesDataset, filters: Filters): void {
-  const common = new Set([...commonFields(dataset), dataset.series.id])
-  const isWhole = (name: string) => common.has(name)
-  const [partial] = [
-    ...[...filters.values.keys()].filter((name) => !isWhole(name)),
-    ...[...filters.days.keys()].filter((name) => name !== dayFilter(dataset)).map((name) => `${name}_from`),
-    ...[...filters.counts].map(([name, { min }]) => `${name}_${min === null ? 'max' : 'min'}`),
-    ...(filters.box === null ? [] : ['bbox']),
-    ...(filters.missing.every(isWhole) ? [] : ['missing']),
-    ...(filters.updatedSince === null ? [] : ['updated_since_release']),
-  ]
-  if (partial === undefined) return
-  const allowed = filterFields(dataset).filter(({ name }) => isWhole(name))
-  throw new Problem(
-    'invalid_parameter',
-    `${partial} could take single reports out of a series, so figures do not have it. Their filters are ${allowed.map(({ name }) => name).join(', ')}, ${dayFilter(dataset)}_from and ${dayFilter(dataset)}_to.`,
-    { parameter: partial },
-  )
+/**
+ * The filters of figures. A filter on a field in which the records of a series differ could take single reports out of a
+ * series, and differences would be wrong; so there is none.
+ */
+export function figureFilters(dataset: SeriesDataset): Record<string, TSchema> {
+  const { series, content, example } = dataset
+  const common = [...commonFields(dataset), series.id]
+  const day = dayFilter(dataset)
+  const allowed = new Set([...common, `${day}_from`, `${day}_to`])
+  const filters = Object.entries(filterParameters(dataset)).filter(([name]) => allowed.has(name))
+  const nullable = content.filter((field) => field.nullable && common.includes(field.name)).map(({ name }) => name)
+  const event = example?.['event']
+  return {
+    ...Object.fromEntries(
+      filters.map(([name, schema]) => [name, name === 'event' && event ? { ...schema, examples: [[event]] } : schema]),
+    ),
+    ...(nullable.length === 0 ? {} : { missing: missingParameter(nullable) }),
+  }
 }
 
 /** Adds the filter that selects a place and everything in it. */

@@ -50,10 +50,6 @@ export function filterParameters(dataset: Dataset): Record<string, TSchema> {
     listSchema(field, dataset.example?.[field.name] ?? null),
   ])
   const nullable = nullableFields(dataset)
-  const missing = Type.Array(Type.Enum(nullable), {
-    maxItems: MAX_VALUES,
-    description: 'Only records in which this field is null. May be repeated: all of these fields are null.',
-  })
   const updatedSince = Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
@@ -62,13 +58,22 @@ export function filterParameters(dataset: Dataset): Record<string, TSchema> {
   const all = [
     ...lists,
     ...rangeParameters(dataset),
-    ...(nullable.length === 0 ? [] : [['missing', missing] as const]),
+    ...(nullable.length === 0 ? [] : [['missing', missingParameter(nullable)] as const]),
     [UPDATED_SINCE, updatedSince] as const,
   ]
   return Object.fromEntries(all.map(([name, schema]) => [name, Type.Optional(schema)]))
 }
 
 /** The reference page fills in the example of a parameter, but not of its items. So only one filter has an example of its own. */
+/** The filter on null, for these fields. */
+export const missingParameter = (fields: string[]) =>
+  Type.Optional(
+    Type.Array(Type.Enum(fields), {
+      maxItems: MAX_VALUES,
+      description: 'Only records in which this field is null. May be repeated: all of these fields are null.',
+    }),
+  )
+
 const listSchema = (field: Field, example: FieldValue) =>
   Type.Array(
     { ...valueSchema(field), ...(example !== null && { examples: [example] }) },

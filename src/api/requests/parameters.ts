@@ -4,7 +4,7 @@ import type { Dataset } from '../../datasets/define.ts'
 import { INTERVALS, type Interval } from '../../methods/calendar.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
-import { acrossFields, groupFields, sortKeys } from '../figures/figure-request.ts'
+import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
 import { sortChoices } from '../filters/sorted-page.ts'
 import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
@@ -90,8 +90,8 @@ export const cursorQuery = (dataset: Dataset) =>
     ...recordsParameters(dataset),
   })
 /** PostgreSQL is not asked, but a NUL is a mistake in any text. */
-const searchText = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description })
+const searchText = (description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description, examples: [example] })
 export const eventsQuery = (dataset: Dataset) =>
   Type.Object({
     page,
@@ -101,12 +101,13 @@ export const eventsQuery = (dataset: Dataset) =>
     q: Type.Optional(
       searchText(
         'Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places.',
+        'ebola',
       ),
     ),
     ...filterParameters(dataset),
   })
 export const searchQuery = Type.Object({
-  q: searchText('What to find: a name, a synonym, or several words such as `cholera haiti 2010`.'),
+  q: searchText('What to find: a name, a synonym, or several words such as `cholera haiti 2010`.', 'ebola uganda'),
   num: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_HITS, description: 'Maximum number of hits to return.' }),
   ),
@@ -143,7 +144,7 @@ const figureParameters = (dataset: SeriesDataset) => ({
     'Fields over which counts are added up on purpose, such as all events of a country. May be repeated.',
   ),
   release,
-  ...filterParameters(dataset),
+  ...figureFilters(dataset),
 })
 const groupedParameters = (dataset: SeriesDataset) => ({
   place: Type.Optional(

@@ -1,6 +1,8 @@
 // Counts over time of comparable series, as one curve or as one curve for each value of a field.
 import { Type } from 'typebox'
+import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import {
@@ -22,7 +24,8 @@ import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { requireInterval, seriesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder } from '../response/responder.ts'
-import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
+import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
@@ -39,9 +42,12 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         tags: ['Data'],
         summary: 'Read counts over time',
         description:
-          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. docs/methods.md has every rule.',
+          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. docs/methods.md has every rule. As `text/csv`: a line for each interval.',
         querystring: seriesQuery(dataset),
-        response: { 200: okResponse(seriesSchema(dataset), 'The counts.'), ...errorResponses },
+        response: {
+          200: withFiles(okResponse(seriesSchema(dataset), 'The counts.'), TABLE_TYPES),
+          ...errorResponses,
+        },
       },
     },
     async (request, reply) => {
@@ -51,16 +57,26 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
       reply.headers(warningHeader(await checkValues([release], figureRequest.filters)))
+      const isTable = wantsTable(request)
       return respond(request, reply, {
         release,
+        vary: FORMAT_VARY,
+        ...(isTable && asTable(dataset.name, release, 'series')),
         variant: `${interval} ${figureRequest.variant}`,
         async render() {
           const all = await readSeries(database, { ...filterQuery, dataset })
           const groups = computeGroups(dataset, all, figureRequest, (day) => periodOf(interval, day))
+          const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
+          if (isTable) {
+            const rows = groups.flatMap((group) =>
+              group.figures.map((figure) => ({ ...formatGroup(group), ...formatPoint(figure) })),
+            )
+            return [encodeTable(rows, [...groupBy, 'period', 'first_day', 'last_day', 'records'])]
+          }
           const formatBody = (group: FigureGroup) => ({
             ...formatTotals([group], explain),
             ...(place === null ? {} : { cover: formatCover(place, group) }),
-            points: group.figures.map((figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })),
+            points: group.figures.map(formatPoint),
           })
           const [only = EMPTY_GROUP] = groups
           const body =

@@ -1,5 +1,6 @@
 // Totals of comparable counts by the values of one or two fields.
 import { Type } from 'typebox'
+import { encodeTable } from '../../formats/table.ts'
 import { INTERVALS, type Interval, periodOf } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
@@ -23,7 +24,8 @@ import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { sumsQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder } from '../response/responder.ts'
-import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
+import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 interface SumRow {
@@ -47,9 +49,12 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         tags: ['Data'],
         summary: 'Add up counts by group',
         description:
-          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`.',
+          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row.',
         querystring: sumsQuery(dataset),
-        response: { 200: okResponse(sumsSchema(dataset), 'A row for each group.'), ...errorResponses },
+        response: {
+          200: withFiles(okResponse(sumsSchema(dataset), 'A row for each group.'), TABLE_TYPES),
+          ...errorResponses,
+        },
       },
     },
     async (request, reply) => {
@@ -63,8 +68,11 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
       reply.headers(warningHeader(await checkValues([release], figureRequest.filters)))
+      const isTable = wantsTable(request)
       return respond(request, reply, {
         release,
+        vary: FORMAT_VARY,
+        ...(isTable && asTable(dataset.name, release, 'sums')),
         variant: [requested, sort, num, figureRequest.variant].join(' '),
         async render() {
           const all = await readSeries(database, { ...filterQuery, dataset })
@@ -85,6 +93,11 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
             },
             ...formatFigure(series, figure),
           })
+          const selected = rows.slice(0, num).map(formatRow)
+          if (isTable) {
+            const flat = selected.map(({ group, ...figure }) => ({ ...group, ...figure }))
+            return [encodeTable(flat, [...requested, 'first_day', 'last_day', 'records'])]
+          }
           const covers =
             place === null
               ? {}
@@ -95,7 +108,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               ...formatTotals(groups, explain),
               groups: rows.length,
               ...covers,
-              data: rows.slice(0, num).map(formatRow),
+              data: selected,
             }),
           ]
         },

@@ -1,5 +1,6 @@
 // One series in every release: how its numbers were revised. A long table for reporting triangles.
 import { Type } from 'typebox'
+import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
 import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
@@ -14,7 +15,8 @@ import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { requireInterval, vintagesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder, identifyRelease } from '../response/responder.ts'
-import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
+import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 /** Each release is a query of its own. */
@@ -35,9 +37,12 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       schema: {
         tags: ['Data'],
         summary: 'Follow a number through the releases',
-        description: `One count of a series by interval and release: a row for each interval in each release, at most ${MAX_RELEASES} releases. The numbers are those of \`/series\` in that release. \`Outbreaks-Release\` is the release of \`to\`.`,
+        description: `One count of a series by interval and release: a row for each interval in each release, at most ${MAX_RELEASES} releases. The numbers are those of \`/series\` in that release. \`Outbreaks-Release\` is the release of \`to\`. As \`text/csv\`: a line for each row.`,
         querystring: vintagesQuery(dataset),
-        response: { 200: okResponse(vintagesSchema, 'The rows, by release and day.'), ...errorResponses },
+        response: {
+          200: withFiles(okResponse(vintagesSchema, 'The rows, by release and day.'), TABLE_TYPES),
+          ...errorResponses,
+        },
       },
     },
     async (request, reply) => {
@@ -53,11 +58,14 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const queries = vintages.map((release) => toFilterQuery(dataset, releases.list(), figureRequest.filters, release))
       const index = series.counts.findIndex((name) => name === count)
       reply.headers(warningHeader(await checkValues(vintages, figureRequest.filters)))
+      const isTable = wantsTable(request)
       return respond(request, reply, {
         release: to,
+        vary: FORMAT_VARY,
+        ...(isTable && asTable(dataset.name, to, 'vintages')),
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
         async render() {
-          const rows: unknown[] = []
+          const rows: object[] = []
           for (const query of queries) {
             const { number, publishedAt } = query.release
             const all = await readSeries(database, { ...query, dataset })
@@ -77,6 +85,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
               })
             }
           }
+          if (isTable) return [encodeTable(rows, ['release', 'report_date', 'period', 'reference_date', 'records'])]
           return [JSON.stringify({ interval, count, across: figureRequest.across, data: rows })]
         },
       })

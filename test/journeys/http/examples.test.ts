@@ -39,7 +39,7 @@ let description: Description
 let credentials: Awaited<ReturnType<typeof prepareDatabase>>
 before(async () => {
   process.env['OUTBREAKS_FILES'] = files
-  credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample'))
+  credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
   service = await startService(settings)
   token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
   description = (await (await fetch(`${service.baseUrl}/openapi.json`)).json()) as Description

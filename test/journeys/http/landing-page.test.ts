@@ -12,7 +12,7 @@ const settings = newSettings(await createTestDatabase())
 let service: Service
 let token: string
 before(async () => {
-  const credentials = await prepareDatabase(settings, 'sample')
+  const credentials = await prepareDatabase(settings, 'sample/releases/1')
   service = await startService(settings)
   token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
 })

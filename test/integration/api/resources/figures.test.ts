@@ -287,6 +287,26 @@ describe('vintages', () => {
   })
 })
 
+test('figures are tables as text/csv', async () => {
+  const lines = async (address: string) => {
+    const response = await inject(`${HOME}/${address}`, {}, { accept: 'text/csv' })
+    assert.equal(response.headers['content-type'], 'text/csv; charset=utf-8; header=present', response.body)
+    return response.body.split('\r\n').map((line) => line.split(',').slice(0, 6))
+  }
+  const head = ['period', 'first_day', 'last_day', 'records', 'new_cases']
+  assert.deepEqual(await lines('series?interval=month&event=A&case_status=confirmed&group_by=source_name'), [
+    ['source_name', ...head],
+    ['Ministry', '2020-03', '2020-03-01', '2020-03-31', '2', '13'],
+    ['WHO', '2020-03', '2020-03-01', '2020-03-31', '1', '40'],
+    [''],
+  ])
+  const [sums, row] = await lines('sums?event=C&group_by=year&group_by=event')
+  assert.deepEqual(sums, ['year', 'event', 'first_day', 'last_day', 'records', 'new_cases'])
+  assert.deepEqual(row, ['2020', 'C', '2020-01-01', '2020-12-31', '3', '50'])
+  const [vintages] = await lines('vintages?interval=year&event=C')
+  assert.deepEqual(vintages, ['release', 'report_date', 'period', 'reference_date', 'records', 'new'])
+})
+
 describe('strict=true on a list', () => {
   test('judges the records that match', async () => {
     for (const list of [`${HOME}/outbreaks`, '/v1/hed-outbreaks/outbreaks']) {
