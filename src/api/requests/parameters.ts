@@ -101,7 +101,7 @@ export const eventsQuery = (dataset: Dataset) =>
     q: Type.Optional(
       searchText(
         'Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places.',
-        'ebola',
+        'andes virus',
       ),
     ),
     ...filterParameters(dataset),
