@@ -140,8 +140,8 @@ export const totalsSchema = {
 export const coverSchema = Type.Object(
   {
     place: Type.String(),
-    made_of: Type.Array(Type.Object({ records: Type.Integer({ minimum: 1 }) }, { additionalProperties: true }), {
-      description: 'The places that are added up, with the number of their records.',
+    made_of: Type.Array(Type.Object({ records: Type.Integer({ minimum: 0 }) }, { additionalProperties: true }), {
+      description: 'The places that are added up, with the number of their records; 0 if only earlier counts are used.',
     }),
     left_out: Type.Integer({ minimum: 0, description: 'Series that another place covers, or that have no position.' }),
   },

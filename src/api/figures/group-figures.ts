@@ -87,7 +87,7 @@ export function rejectMixtures(
       .flatMap((one) => toContribution(one, question.window)),
   )
   const mixed = new Set(judged.flatMap((group) => findMixed(dataset, group, question)))
-  if (mixed.size > 0) throw notComparable(describeMixture(judged.flat(), [...mixed]))
+  if (mixed.size > 0) throw notComparable(dataset, describeMixture(judged.flat(), [...mixed]))
 }
 
 function findMixed(
@@ -175,8 +175,10 @@ function describeCover(dataset: SeriesDataset, { taken, covered, unplaced }: Cov
       .map((members) => ({
         place: describePlace(dataset, members[0] as RecordSeries),
         records: members.flatMap(({ records }) => records).filter(({ day }) => isWithin(window, day)).length,
+        isKnown: members.some(({ known, steps }) => known && steps.length > 0),
       }))
-      .filter(({ records }) => records > 0),
+      .filter(({ records, isKnown }) => records > 0 || isKnown)
+      .map(({ place, records }) => ({ place, records })),
     leftOut: covered.length + unplaced.length,
   }
 }
