@@ -31,7 +31,7 @@ interface MixedField {
   readonly field: string
   readonly values: readonly (Extent & { readonly value: FieldValue })[]
 }
-interface Choice extends Extent {
+export interface Choice extends Extent {
   readonly values: ReadonlyMap<string, FieldValue>
 }
 export interface Mixture {

@@ -1,6 +1,6 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
-import type { FieldValue } from '../datasets/define.ts'
+import type { FieldValue, Series } from '../datasets/define.ts'
 import { ALL_DAYS, computeFigures, ONE_PERIOD, sumKnown } from './figures.ts'
 import type { Counts } from './increments.ts'
 import { describePlace, type Row, type SeriesDataset, toSeries } from './record-series.ts'
@@ -36,7 +36,6 @@ export function summariseSeries(dataset: SeriesDataset, rows: readonly Row[]): S
     ...{ counts: series.counts.length, explain: false, window: ALL_DAYS },
     periodOf: () => ONE_PERIOD,
   })
-  const { separate, addable, parts } = series.comparison
   const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, one.read(field)]))
   const days = rows.flatMap((row) => [row[series.begins], row[series.day]]).filter((day) => typeof day === 'string')
   const unknown = series.counts.map(() => null)
@@ -44,7 +43,7 @@ export function summariseSeries(dataset: SeriesDataset, rows: readonly Row[]): S
     event: one.read('event') as string,
     lastRelease: rows.reduce((latest, row) => Math.max(latest, Number(row['last_release'])), 0),
     listed: pick(Object.values(LISTED)),
-    comparison: pick([...separate, ...addable, ...parts].filter((field) => field !== 'event')),
+    comparison: pick(comparedFields(series)),
     ...{ exclusivePlace: one.exclusivePlace, place: describePlace(dataset, one), placeKey: one.place },
     records: rows.length,
     ...{ firstDay: minimum(days), lastDay: maximum(days) },
@@ -63,7 +62,7 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
       JSON.stringify([comparison, exclusivePlace]),
     ).values(),
   ]
-    .map((members) => toFigure(series.counts, members))
+    .map((members) => toFigure(series, members))
     .sort((a, b) => b.records - a.records || (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
   return {
     event,
@@ -75,20 +74,31 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
   }
 }
 
-function toFigure(counts: readonly string[], members: readonly SeriesSummary[]) {
+function toFigure(series: Series, members: readonly SeriesSummary[]) {
+  const { counts, place } = series
   const [first] = members as readonly [SeriesSummary]
   const places = new Set(members.map(({ placeKey }) => placeKey))
   const sum = (pick: (summary: SeriesSummary) => Counts) =>
     Object.fromEntries(counts.map((name, i) => [name, sumKnown(members.map((one) => pick(one)[i] ?? null))]))
   return {
-    ...first.comparison,
+    // The database does not keep the order of members.
+    ...pickInOrder(first.comparison, comparedFields(series)),
     places: places.size,
-    place: places.size === 1 ? first.place : null,
+    place:
+      places.size === 1
+        ? pickInOrder(first.place, [...(place === undefined ? [] : [place.level, ...place.fields])])
+        : null,
     ...extentOf(members),
     new: sum((summary) => summary.new),
     cumulative: sum((summary) => summary.cumulative),
   }
 }
+
+const comparedFields = ({ comparison: { separate, addable, parts } }: Series) =>
+  [...separate, ...addable, ...parts].filter((field) => field !== 'event')
+
+const pickInOrder = (values: Readonly<Record<string, FieldValue>>, fields: readonly string[]) =>
+  Object.fromEntries(fields.map((field) => [field, values[field] ?? null]))
 
 const extentOf = (members: readonly SeriesSummary[]) => ({
   records: members.reduce((total, { records }) => total + records, 0),

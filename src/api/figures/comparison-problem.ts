@@ -1,27 +1,36 @@
 // The refusal of counts that must not be added up, with the comparable choices for people and programs.
+import type { FieldValue } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
-import { type Extent, type Mixture, PLACE } from '../../methods/comparability.ts'
+import { type Choice, type Extent, type Mixture, PLACE } from '../../methods/comparability.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 
 /** A program needs the largest choices; a list of thousands would only be long. */
 const MAX_CHOICES = 100
 
-export function notComparable({ series: { place } }: SeriesDataset, { mixed, choices }: Mixture): Problem {
+export function notComparable(dataset: SeriesDataset, { mixed, choices }: Mixture): Problem {
   const fields = mixed.map(({ field }) => field)
+  const { addable, parts } = dataset.series.comparison
+  const across = fields.filter((field) => addable.includes(field) || parts.includes(field))
+  const addition = across.length === 0 ? '' : ` If you mean to add up over ${across.join(', ')}, say so with across.`
   return new Problem(
     'not_comparable',
-    `The matching records differ in ${fields.join(', ')}, so their counts must not be added up. Filter to one of the choices, or group by ${fields.length === 1 ? 'this field' : 'these fields'}.`,
+    `The matching records differ in ${fields.join(', ')}, so their counts must not be added up. Filter to one of the choices, or use group_by.${addition}`,
     {
       members: {
         mixed: mixed.map(({ field, values }) => ({
           field,
-          values: values.slice(0, MAX_CHOICES).map(({ value, ...extent }) => ({ value, ...formatExtent(extent) })),
+          values: values.slice(0, MAX_CHOICES).map(({ value, ...extent }) => ({
+            value: field === PLACE ? describePlace(dataset, value) : value,
+            ...formatExtent(extent),
+          })),
         })),
         choices: choices.slice(0, MAX_CHOICES).map(({ values, ...extent }) => ({
-          values: Object.fromEntries(values),
+          values: Object.fromEntries(
+            [...values].map(([field, value]) => [field, field === PLACE ? describePlace(dataset, value) : value]),
+          ),
           ...formatExtent(extent),
-          query: toQuery(values, place),
+          query: toQuery(dataset, values, choices),
         })),
         choices_total: choices.length,
       },
@@ -35,17 +44,31 @@ const formatExtent = ({ records, firstDay, lastDay }: Extent) => ({
   last_day: lastDay === null ? null : formatDay(lastDay),
 })
 
-/** The filters that select the choice; null if there are none: no filter selects all places that contain no others. */
-function toQuery(values: Mixture['choices'][number]['values'], place: SeriesDataset['series']['place']): string | null {
+/** The level and the names of a place that may contain others; null for all other places. */
+function describePlace({ series: { place } }: SeriesDataset, identity: FieldValue): Record<string, FieldValue> | null {
+  if (typeof identity !== 'string' || place === undefined) return null
+  const values = JSON.parse(identity) as (string | null)[]
+  const named = [place.level, ...place.fields].map((name, i) => [name, values[i] ?? null] as const)
+  return Object.fromEntries(named.filter(([, value]) => value !== null))
+}
+
+/**
+ * The filters that select the choice. Null if there are none: no filter selects only the places that contain no others, if
+ * the other filters do not tell them apart.
+ */
+function toQuery(dataset: SeriesDataset, values: Choice['values'], choices: readonly Choice[]): string | null {
   const query = new URLSearchParams()
   for (const [field, value] of values) {
-    if (field === PLACE) {
-      if (typeof value !== 'string' || place === undefined) return null
-      const identity = JSON.parse(value) as (string | null)[]
-      for (const [i, name] of [place.level, ...place.fields].entries())
-        if (typeof identity[i] === 'string' && !values.has(name)) query.append(name, identity[i])
-    } else if (value === null) query.append('missing', field)
-    else query.append(field, typeof value === 'object' ? JSON.stringify(value) : String(value))
+    if (field !== PLACE) query.append(value === null ? 'missing' : field, value === null ? field : toText(value))
+    else if (value !== null) {
+      for (const [name, part] of Object.entries(describePlace(dataset, value) ?? {}))
+        if (!values.has(name)) query.append(name, toText(part))
+    } else if (choices.some((other) => differsOnlyInPlace(values, other.values))) return null
   }
   return query.toString()
 }
+
+const differsOnlyInPlace = (a: Choice['values'], b: Choice['values']) =>
+  a !== b && [...a].every(([field, value]) => (field === PLACE) !== (b.get(field) === value))
+
+const toText = (value: FieldValue) => (typeof value === 'object' ? JSON.stringify(value) : String(value))
