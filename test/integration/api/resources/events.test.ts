@@ -81,8 +81,8 @@ describe('events', () => {
       last_release: 1,
       figures: [
         { ...comparison, ...xa, source_name: 'Ministry', records: 2, first_day: '2020-03-02', new: counts(12, 1) },
-        { ...comparison, ...xa, source_name: 'WHO & co', count_kind: 'cumulative', cumulative: counts(40) },
         { ...comparison, ...bretagne, source_name: 'Ministry', first_day: null, last_day: null },
+        { ...comparison, ...xa, source_name: 'WHO & co', count_kind: 'cumulative', cumulative: counts(40) },
         { ...comparison, ...france, source_name: 'WHO & co', new: counts(3) },
       ].map((figure) => ({ ...defaults, ...figure })),
       more_figures: 0,
