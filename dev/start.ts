@@ -4,8 +4,14 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../src/platform/postgres/database.ts'
+import { exportRelease } from '../src/publish/export/export-files.ts'
+import { listReleases } from '../src/publish/list-releases.ts'
+import { publishRelease } from '../src/publish/publish.ts'
+import { openFileStore } from '../src/storage/file-store.ts'
 import { type Cluster, createCluster } from './postgres.ts'
-import { type Credentials, newSettings, outbreakctl, prepareDatabase, type Settings, startService } from './service.ts'
+import { type Credentials, newSettings, prepareDatabase, type Settings, startService } from './service.ts'
 
 const sample = path.resolve(import.meta.dirname, '../sample/releases')
 const host = process.env['OUTBREAKS_HOST'] || '127.0.0.1'
@@ -71,7 +77,7 @@ async function run(): Promise<void> {
   process.env['OUTBREAKS_FILES'] = files
   const settings = newSettings(url)
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
-  await publishSample(settings)
+  await publishSample(settings, files)
   const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
   throwIfSignalled()
@@ -86,24 +92,30 @@ async function run(): Promise<void> {
   if (signalled === undefined && exitReason !== null) throw new Error(`The service has exited with ${exitReason}`)
 }
 
-interface PublishSummary {
-  records: number
-  added: number
-  corrected: number
-  withdrawn: number
-}
-
-/** The releases of the sample follow each other, so a database that already has releases keeps its own. */
-async function publishSample(settings: Settings): Promise<void> {
-  const published = await outbreakctl<unknown[]>(settings, 'release', 'list')
-  if (published.length > 0) return console.error('The database already has releases, so the sample is not published.')
-  const releases = (await readdir(sample)).sort((a, b) => Number(a) - Number(b))
-  for (const release of releases) {
-    const { records, added, corrected, withdrawn } = await step(
-      `Publishing sample release ${release} of ${releases.length}`,
-      () => outbreakctl<PublishSummary>(settings, 'release', 'publish', path.join(sample, release)),
-    )
-    console.error(`  ${records} records: ${added} added, ${corrected} corrected, ${withdrawn} withdrawn`)
+/**
+ * The releases of the sample follow each other, so a database that already has releases keeps its own. They are published
+ * in this process: a process for each would take longer than its release.
+ */
+async function publishSample({ databaseUrl }: Settings, files: string): Promise<void> {
+  const database = openDatabase({ url: databaseUrl, role: 'outbreaks_operator' })
+  const store = openFileStore(files)
+  try {
+    if ((await listReleases(database, hedOutbreaks)).length > 0)
+      return console.error('The database already has releases, so the sample is not published.')
+    const releases = (await readdir(sample)).sort((a, b) => Number(a) - Number(b))
+    for (const release of releases) {
+      const { records, added, corrected, withdrawn } = await step(
+        `Publishing sample release ${release} of ${releases.length}`,
+        async () => {
+          const summary = await publishRelease(database, hedOutbreaks, path.join(sample, release))
+          await exportRelease(database, store, hedOutbreaks, summary.release)
+          return summary
+        },
+      )
+      console.error(`  ${records} records: ${added} added, ${corrected} corrected, ${withdrawn} withdrawn`)
+    }
+  } finally {
+    await database.close()
   }
 }
 
