@@ -1,6 +1,6 @@
 // The modules that guard something, and the tests that must notice a fault in each.
 interface GuardingModule {
-  readonly area: 'auth' | 'paging' | 'filters' | 'storage' | 'publish'
+  readonly area: 'auth' | 'paging' | 'filters' | 'numbers' | 'storage' | 'publish'
   readonly source: string
   readonly tests: readonly string[]
 }
@@ -41,6 +41,19 @@ export const guardingModules: readonly GuardingModule[] = [
     filters: 'integration/api/filters/invalid-filters integration/api/filters/filters',
     'records-request': 'integration/api/filters/invalid-filters integration/api/filters/filters',
     'run-filter-queries': 'integration/api/filters/filter-sql integration/api/filters/filters',
+  }),
+  ...group('numbers', 'methods', {
+    comparability: 'unit/methods/comparability',
+    'event-summary': 'integration/api/resources/events integration/publish/changes',
+    figures: 'unit/methods/figures',
+    increments: 'unit/methods/increments',
+    'place-cover': 'unit/methods/place-cover',
+    'record-series': 'integration/api/resources/figures integration/api/resources/events',
+  }),
+  ...group('numbers', 'api/figures', {
+    'comparison-problem': 'integration/api/resources/figures',
+    'figure-request': 'integration/api/filters/invalid-filters integration/api/resources/figures',
+    'group-figures': 'integration/api/resources/figures',
   }),
   ...group('storage', 'storage', {
     chunk: 'unit/storage/chunk',
