@@ -20,6 +20,11 @@ describe('a cover', () => {
       'US/TX',
     ])
     assert.deepEqual(taken([place(''), place('US')]), [''])
+    const { covered } = chooseCover([place('US/TX'), place('US/TX/Gaines')])
+    assert.deepEqual(
+      covered.map(({ path }) => path?.join('/')),
+      ['US/TX/Gaines'],
+    )
   })
   test('leaves out earlier counts of a place if places within it report', () => {
     assert.deepEqual(taken([place('US', false), place('US/CO'), place('US/TX', false)]), ['US/CO', 'US/TX'])

@@ -21,7 +21,7 @@ const province = { event: 'P', location_granularity: 'admin1', al1_code: 'FR-BRE
 const first: Row[] = [
   week('a1', '2020-03-02', 5, { deaths: 1 }),
   week('a2', '2020-03-09', 7),
-  week('a3', '2020-03-09', 40, { source_name: 'WHO', deaths: 2 }),
+  week('a3', '2020-03-09', 40, { source_name: 'WHO', deaths: 2, count_qualifier: 'at_least' }),
   week('a4', '2020-03-10', 3, { case_status: 'suspected' }),
   week('a5', '2020-03-10', 9, { event: 'B' }),
   row('a6', { cases: 1, date_low: null, date_high: null }),
@@ -36,6 +36,10 @@ const first: Row[] = [
   week('p2', '2020-02-01', 210, { ...province, admin_l1: 'New name' }),
   week('q1', '2019-06-01', 500, { event: 'Q', count_kind: 'cumulative', source_name: 'Former' }),
   week('q2', '2020-06-01', 40, { event: 'Q', count_kind: 'cumulative' }),
+  week('x1', '2020-01-01', 5, { event: 'X' }),
+  week('x2', '2020-01-01', 7, { event: 'X', country_code: 'XB', country: 'Several countries' }),
+  week('y1', '2020-01-01', 9, { event: 'Y', source_report: 'Report 1' }),
+  week('y2', '2020-01-01', 4, { event: 'Y', source_report: 'Report 2' }),
   week('s1', '2020-01-01', 10, { event: 'S', age_group: null }),
   week('s2', '2020-01-01', 4, { event: 'S', age_group: '0-4' }),
   week('s3', '2020-01-01', 6, { event: 'S', age_group: '5-14' }),
@@ -110,6 +114,9 @@ describe('series', () => {
     const query = 'interval=month&country_code=FR&count_kind=new&case_status=confirmed&date_from=2020-03-01'
     const body = await read(`series?${query}&source_name=Ministry&across=event`)
     assert.deepEqual([body['across'], casesOf(body['points'])], [['event'], [['2020-03', 22]]])
+    const [month] = body['points'] as [{ completeness: Record<string, Item> }]
+    // Events S, X and Y, 19 cases in January, do not report in March.
+    assert.deepEqual(month.completeness['cases'], { places_known: 1, places_reporting: 1, share: 0.5366 })
     assert.deepEqual((await refuse(`series?${query}&across=event`)).fields, ['source_name'])
   })
 
@@ -122,6 +129,10 @@ describe('series', () => {
         [{ source_name: 'Ministry' }, [['2020-03', 13]]],
         [{ source_name: 'WHO' }, [['2020-03', 40]]],
       ],
+    )
+    assert.deepEqual(
+      groups.map(({ points }) => (points as [Item])[0]['inexact']),
+      [false, true],
     )
     const [range] = body['range'] as [{ new: Item }]
     assert.deepEqual(
@@ -181,6 +192,8 @@ describe('series', () => {
       [body['series'], (body['points'] as { cumulative: Item }[]).map(({ cumulative }) => cumulative['cases'])],
       [1, [150, 210]],
     )
+    const sums = await read('sums?event=P&group_by=admin_l1')
+    assert.deepEqual(casesOf(sums['data']), [['New name', 60]])
   })
 
   test('without matching records have no points', async () => {
@@ -247,6 +260,27 @@ describe('sums', () => {
       ...{ admin_l2: null, admin_l3: null, locality: null, place_id: null },
     })
   })
+  test('are in the order of the groups, null last', async () => {
+    assert.deepEqual(casesOf((await read('sums?event=S&group_by=age_group'))['data']), [
+      ['0-4', 4],
+      ['5-14', 6],
+      ['', 10],
+    ])
+  })
+  test('take the later of two reports of the same day', async () => {
+    assert.deepEqual(casesOf((await read('sums?event=Y'))['data']), [['', 4]])
+  })
+  test('refuse a place that may contain the others, and say how to choose it', async () => {
+    const { fields, choices } = await refuse('sums?event=X')
+    assert.deepEqual(fields, ['place'])
+    assert.deepEqual(
+      choices.map(({ values, query }) => [(values as Item)['place'], query]),
+      [
+        [null, null],
+        [{ location_granularity: 'country', country_code: 'XB' }, 'location_granularity=country&country_code=XB'],
+      ],
+    )
+  })
   test('refuse levels that overlap', async () => {
     const { fields } = await refuse(`sums?${measles}`)
     assert.deepEqual(fields, ['location_granularity'])
@@ -263,6 +297,15 @@ describe('sums', () => {
       const rules = (body['data'] as [{ explain: { rules: Item }[] }])[0].explain.map((one) => one.rules['cases'])
       assert.deepEqual(rules, ['counted', 'counted', 'covered', 'counted'])
     }
+    const later = await read(`sums?${measles}&place=US&date_from=2025-01-06`)
+    assert.deepEqual(
+      (later['covers'] as [{ made_of: Item[] }])[0].made_of.map((one) => [one['admin_l2'], one['records']]),
+      [
+        ['Adams', 0],
+        ['Boulder', 1],
+        [null, 1],
+      ],
+    )
     assert.deepEqual(casesOf((await read(`sums?${measles}&place=US-CO`))['data']), [['', 10]])
     assert.deepEqual(casesOf((await read(`sums?${measles}&place=AFR`))['data']), [])
   })
