@@ -59,15 +59,17 @@ function findPath(valueOf: ValueOf): readonly string[] | null {
   const level = valueOf('location_granularity')
   if (level === 'global') return []
   if (mayContainOthers(valueOf)) return null
-  const placeId = valueOf('place_id') ?? null
   const identity = identifyPlace((name) => (name === 'place_id' ? null : valueOf(name)))
-  const names = LEVELS.flatMap(([field, fieldLevel]) => {
+  const steps = LEVELS.flatMap(([field, fieldLevel]) => {
     const name = identity.get(field) ?? null
-    if (name === null) return []
-    // An id replaces the name of the place itself, so that a renamed place stays at its position.
-    return fieldLevel === level && placeId !== null && level !== 'country' ? [] : [`${fieldLevel} ${toText(name)}`]
+    return name === null ? [] : [{ level: fieldLevel, name: toText(name) }]
   })
-  return placeId === null || level === 'country' ? names : [...names, `${toText(level)} ${toText(placeId)}`]
+  const above = steps.filter((step) => step.level !== level || level === 'country')
+  const own = steps.find((step) => step.level === level)?.name ?? ''
+  const path = above.map((step) => `${step.level} ${step.name}`)
+  // An id replaces the name of the place, so that a renamed place stays at its position. A place without both is below the
+  // last place that it names: it is not that place.
+  return level === 'country' ? path : [...path, `${toText(level)} ${toText(valueOf('place_id')) || own}`]
 }
 
 /** The filter that selects a place and everything in it: a region, a country, or a part of a country. */

@@ -148,6 +148,7 @@ test('a row of no release is detected in every table', async () => {
     const moved: Record<string, string> = {
       ...{ from_release: '999998', to_release: '999999', release: '999999', last_release: '999999' },
       ...{ key: "'stray'", id: '-1' },
+      ...(table === 'hed_outbreak_series' ? { series_id: "'stray'" } : {}),
     }
     const names = columns.map(({ name }) => `"${name}"`).join(', ')
     const values = columns.map(({ name }) => moved[name] ?? `"${name}"`).join(', ')

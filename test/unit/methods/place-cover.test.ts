@@ -77,6 +77,9 @@ describe('the position of a place', () => {
     )
     assert.deepEqual(named, coded?.slice(0, 2))
   })
+  test('of a place without a name is below the place that it names, not that place', () => {
+    assert.deepEqual(pathsOf({ ...us, location_granularity: 'admin1' }), [['country US', 'admin1 ']])
+  })
   test('does not change with the name if there is an id', () => {
     const [before, after] = pathsOf(
       { ...us, location_granularity: 'admin1', place_id: 'geonames:5', admin_l1: 'Old' },
