@@ -41,7 +41,7 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/dev/*.test.ts',
   ],
   filtering: [
-    'test/unit/methods/{calendar,series}.test.ts',
+    'test/unit/methods/{calendar,increments,figures}.test.ts',
     'test/unit/api/cursor.test.ts',
     'test/integration/api/filters/{filters,invalid-filters,filter-sql}.test.ts',
     'test/integration/api/resources/events.test.ts',
