@@ -343,9 +343,9 @@ test('figures are tables as text/csv', async () => {
     ['WHO', '2020-03', '2020-03-01', '2020-03-31', '1', '40'],
     [''],
   ])
-  const [sums, row] = await lines('sums?event=C&group_by=year&group_by=event')
+  const [sums, firstSum] = await lines('sums?event=C&group_by=year&group_by=event')
   assert.deepEqual(sums, ['year', 'event', 'first_day', 'last_day', 'records', 'new_cases'])
-  assert.deepEqual(row, ['2020', 'C', '2020-01-01', '2020-12-31', '3', '50'])
+  assert.deepEqual(firstSum, ['2020', 'C', '2020-01-01', '2020-12-31', '3', '50'])
   const [vintages] = await lines('vintages?interval=year&event=C')
   assert.deepEqual(vintages, ['release', 'report_date', 'period', 'reference_date', 'records', 'new'])
 })

@@ -1,0 +1,195 @@
+"""Every example of docs/methods.md, answered by this implementation. Run: python3 -m unittest test_methods"""
+import itertools
+import random
+import unittest
+
+from answers import answer
+from intervals import interval_of
+from records import make_series, to_number
+from reports import Entry, analyse, count_new
+
+DEFAULTS = {
+    **dict.fromkeys(("disease", "host", "al1_code", "admin_l1", "admin_l2", "admin_l3", "locality", "place_id", "location_type")),
+    **dict.fromkeys(("date_low", "date_high", "date_report", "date_type", "case_definition", "age_group", "sex", "population")),
+    **dict.fromkeys(("cases", "deaths", "hospitalised", "recovered", "tested", "source_report", "who_region", "un_region")),
+    **{"event": "E", "pathogen": "P", "country_code": "IT", "location_granularity": "country", "case_status": "confirmed"},
+    **{"count_kind": "cumulative", "count_qualifier": "exact", "composite": False, "source_name": "S"},
+}
+
+
+def rows(*values):
+    return [{**DEFAULTS, "id": number, **value} for number, value in enumerate(values, 1)]
+
+
+def ask(values, kind="series", **question):
+    question = {"kind": kind, "interval": "day", **question}
+    return answer({1: {"series": make_series(rows(*values)), "published": "2026-01-01"}}, question)
+
+
+def points(values, **question):
+    return {point["period"]: point for point in ask(values, **question)["points"]}
+
+
+def total(values, **question):
+    return ask(values, "sums", **question)["data"][0]
+
+
+def cumulative(*counts, **fields):
+    return [{"date_high": day, "cases": count, **fields} for day, count in counts]
+
+
+def period(low, high, cases, kind="new", **fields):
+    return {"date_low": low, "date_high": high, "cases": cases, "count_kind": kind, **fields}
+
+
+WEEKS = [("2021-02-01", "2021-02-07", 20), ("2021-02-08", "2021-02-14", 30), ("2021-02-15", "2021-02-21", 25)]
+LAST_WEEK = ("2021-02-22", "2021-02-28", 15)
+MONTH = ("2021-02-01", "2021-02-28", 90)
+FRANCE = cumulative(("2020-11-03", 1_597_139), ("2020-11-04", 1_549_838), ("2020-11-05", 1_607_147))
+
+
+class Examples(unittest.TestCase):
+    def test_rule_2_an_undated_record_is_not_used(self):
+        result = ask([period("2016-01-01", None, 37_417, "period_to_date")])
+        self.assertEqual((result["undated"], result["points"]), (1, []))
+
+    def test_rule_3_counts_of_one_day_are_merged(self):
+        both = points([{"date_high": "2020-05-02", "cases": 130}, {"date_high": "2020-05-02", "deaths": 9}])
+        self.assertEqual((both["2020-05-02"]["cumulative"]["cases"], both["2020-05-02"]["cumulative"]["deaths"]), (130, 9))
+
+    def test_rule_3_the_later_report_of_a_day_is_taken(self):
+        reports = cumulative(("2020-05-01", 100), ("2020-05-02", 130), ("2020-05-02", 128))
+        reports[1]["date_report"], reports[2]["date_report"] = "2020-05-02", "2020-05-03"
+        point = points(reports)["2020-05-02"]
+        self.assertEqual((point["cumulative"]["cases"], point["new"]["cases"], point["revision"]), (128, 28, False))
+
+    def test_rule_4_four_weeks_and_their_month(self):
+        figure = total([period(*days) for days in (*WEEKS, LAST_WEEK, MONTH)], explain=True)
+        self.assertEqual((figure["new"]["cases"], figure["overlapping"]), (90, True))
+        self.assertEqual([line["rules"]["cases"] for line in figure["explain"]], ["counted"] * 4 + ["overlap"])
+
+    def test_rule_4_three_weeks_and_the_month(self):
+        figure = total([period(*days) for days in (*WEEKS, MONTH)], explain=True)
+        self.assertEqual(figure["new"]["cases"], 90)
+        self.assertEqual([line["rules"]["cases"] for line in figure["explain"]], ["overlap"] * 3 + ["counted"])
+
+    def test_rule_4_a_negative_count_is_added(self):
+        figure = total([period(*WEEKS[0]), period("2021-02-08", "2021-02-08", -3)])
+        self.assertEqual((figure["new"]["cases"], figure["revision"]), (17, True))
+
+    def test_rule_4_a_dip_and_its_rebound(self):
+        found = points(FRANCE)
+        self.assertEqual([found[day]["new"]["cases"] for day in sorted(found)], [None, None, 10_008])
+        self.assertEqual(total(FRANCE)["new"]["cases"], 1_607_147 - 1_597_139)
+
+    def test_rule_4_a_correction(self):
+        reports = cumulative(("2020-05-01", 100), ("2020-06-01", 200), ("2020-07-01", 150), ("2020-08-01", 160))
+        found = points(reports, interval="month")
+        self.assertEqual([found[month]["new"]["cases"] for month in sorted(found)], [None, 100, -50, 10])
+        self.assertEqual(total(reports, date_from="2020-06-01", date_to="2020-08-31")["new"]["cases"], 60)
+
+    def test_rule_4_a_restart(self):
+        reports = [
+            *(period("2015-01-01", "2015-12-31", 50, "cumulative"), period("2016-01-01", "2016-06-30", 80, "cumulative")),
+        ]
+        self.assertEqual(points(reports, interval="year")["2016"]["new"]["cases"], 80)
+
+    def test_rule_4_period_to_date(self):
+        reports = [period("2016-01-01", day, cases, "period_to_date") for day, cases in (("2016-08-04", 9736), ("2016-08-18", 13_186))]
+        august = points(reports, interval="month")["2016-08"]
+        self.assertEqual((august["new"]["cases"], august["includes_earlier_days"]), (13_186, True))
+        days = points(reports)
+        self.assertEqual([days[day]["new"]["cases"] for day in sorted(days)], [9736, 3450])
+        self.assertEqual(total(reports, date_from="2016-01-01", date_to="2016-12-31")["new"]["cases"], 13_186)
+
+    def test_rule_5_completeness(self):
+        reports = [
+            *cumulative(("2020-03-08", 900), ("2020-03-15", 950), location_granularity="admin1", admin_l1="A"),
+            *cumulative(("2020-03-08", 100), location_granularity="admin1", admin_l1="B"),
+        ]
+        week = points(reports, interval="isoweek")["2020-W11"]
+        self.assertEqual((week["new"]["cases"], week["cumulative"]["cases"]), (50, 1050))
+        self.assertEqual(week["completeness"]["cases"], {"places_known": 2, "places_reporting": 1, "share": 0.9048})
+
+    def test_rule_6_sources_are_never_added(self):
+        reports = [*cumulative(("2020-03-08", 900)), *cumulative(("2020-03-08", 890), source_name="T")]
+        self.assertEqual(list(ask(reports)["mixed"]), ["source_name"])
+        self.assertEqual(total(reports, filters={"source_name": ["T"]})["cumulative"]["cases"], 890)
+        extent = ask(reports, group_by=["source_name"])["range"][0]["cumulative"]["cases"]
+        self.assertEqual(extent, {"min": 890, "max": 900})
+
+    def test_rule_8_counties_and_a_state(self):
+        def reported(level, state, county, cases):
+            place = {"country_code": "US", "location_granularity": level, "al1_code": state, "admin_l2": county}
+            return period("2025-01-01", "2025-01-07", cases, **place)
+
+        reports = [reported("admin2", "US-CO", "Adams", 3), reported("admin2", "US-CO", "Mesa", 4)]
+        reports += [reported("admin2", "US-TX", "Gaines", 50), reported("admin1", "US-TX", None, 70)]
+        result = ask(reports, place="US", interval="year", explain=True)
+        self.assertEqual(result["points"][0]["new"]["cases"], 77)
+        self.assertEqual(len(result["cover"]["made_of"]), 3)
+        self.assertEqual(result["points"][0]["explain"][2]["rules"]["cases"], "covered")
+
+    def test_rule_9_vintages(self):
+        releases = {
+            number: {"series": make_series(rows(*cumulative(("2020-05-01", cases)))), "published": f"2026-01-0{number}"}
+            for number, cases in ((1, 100), (2, 110))
+        }
+        data = answer(releases, {"kind": "vintages", "interval": "month", "count": "cases"})["data"]
+        self.assertEqual([(row["release"], row["report_date"], row["cumulative"]) for row in data], [(1, "2026-01-01", 100), (2, "2026-01-02", 110)])
+        self.assertEqual(data[0]["reference_date"], "2020-05-31")
+
+    def test_rule_10_events(self):
+        reports = [*cumulative(("2020-03-08", 900)), *cumulative(("2020-03-08", 5), country_code="XA"), *cumulative(("2020-03-09", 70), country_code="FR")]
+        figures = ask(reports, "events")["events"]["E"]
+        self.assertEqual(sorted((figure["places"], figure["cumulative"]["cases"]) for figure in figures), [(1, 5), (2, 970)])
+
+
+class Strata(unittest.TestCase):
+    def test_everyone_is_never_added_to_a_group(self):
+        reports = [*cumulative(("2020-03-08", 10), age_group="0-4"), *cumulative(("2020-03-08", 20), age_group="5-14")]
+        self.assertEqual(total(reports, across=["age_group"])["cumulative"]["cases"], 30)
+        everyone = cumulative(("2020-03-08", 30))
+        self.assertEqual(list(ask([*reports, *everyone], across=["age_group"])["mixed"]), ["age_group"])
+
+
+class Choices(unittest.TestCase):
+    def test_the_chosen_reports_are_the_best_of_all_sets(self):
+        """Compares the choice of reports without a common day with all sets of up to 8 reports."""
+        drawn = random.Random(1)
+        for _ in range(400):
+            spans = {(low, low + drawn.randrange(6)) for low in (drawn.randrange(14) for _ in range(drawn.randrange(1, 9)))}
+            spans = sorted(spans, key=lambda span: (span[1], span[0]))
+            series = make_series(rows(*(period(f"2020-01-{low + 1:02}", f"2020-01-{high + 1:02}", 1) for low, high in spans)))
+            entries = [Entry(record, 1, "") for record in sorted(series[0].records, key=lambda r: (r.day, r.low))]
+            count_new(entries, entries)
+            base = to_number("2020-01-01")
+            chosen = [(entry.record.low - base, entry.day - base) for entry in entries if entry.rule == "counted"]
+            self.assertEqual(chosen, best_set(spans))
+
+    def test_each_record_has_one_rule_for_each_count(self):
+        for series in make_series(rows(*FRANCE)):
+            self.assertEqual({len(entries) for entries in analyse(series).values()}, {3})
+
+
+def best_set(spans):
+    def is_disjoint(subset):
+        return all(a[1] < b[0] for a, b in zip(subset, subset[1:]))
+
+    def rank(subset):
+        return (sum(high - low + 1 for low, high in subset), len(subset), [(high, low) for low, high in reversed(subset)])
+
+    subsets = (list(some) for size in range(len(spans) + 1) for some in itertools.combinations(spans, size))
+    return max((subset for subset in subsets if is_disjoint(subset)), key=rank)
+
+
+class Intervals(unittest.TestCase):
+    def test_weeks_at_the_turn_of_the_year(self):
+        cases = [("isoweek", "2021-01-03", "2020-W53"), ("isoweek", "2024-12-30", "2025-W01"), ("epiweek", "2021-01-02", "2020-EW53")]
+        cases += [("epiweek", "2017-12-31", "2018-EW01"), ("epiweek", "2009-01-04", "2009-EW01"), ("month", "2024-02-29", "2024-02")]
+        for name, day, expected in cases:
+            self.assertEqual(interval_of(name, to_number(day))[0], expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
