@@ -145,13 +145,12 @@ export const DISEASES: readonly (readonly [disease: string, ...pathogens: string
   ],
   ['Botulism; botulisme; botulismo; Botulismus', 'Clostridium botulinum; C. botulinum'],
   [
-    'Pneumococcal meningitis; meningitis; pneumococcal disease; méningite à pneumocoques; meningitis neumocócica; doença pneumocócica; Pneumokokken',
+    'Pneumococcal meningitis; pneumococcal disease; méningite à pneumocoques; meningitis neumocócica; doença pneumocócica; Pneumokokken',
     'Streptococcus pneumoniae; pneumococcus; S. pneumoniae',
   ],
   [
     'Meningococcal meningitis; meningitis; meningococcal disease; méningite; méningite à méningocoques; meningite; meningitis meningocócica; doença meningocócica; Hirnhautentzündung; Meningokokken',
     'Neisseria meningitidis; meningococcus; N. meningitidis; NmC; NmA',
-    'Streptococcus pneumoniae; pneumococcus; S. pneumoniae',
   ],
   [
     'Acute hepatitis E; hepatitis E; HEV; hépatite E; hepatite E; epidemic jaundice',
