@@ -14,11 +14,10 @@ test('before the timeout the result or the error of the work is passed on', asyn
 })
 
 test('after the timeout there is a Problem, and a later error of the work does not end the process', async () => {
-  const startedAt = performance.now()
-  const late = wait(60).then(() => {
+  const late = wait(300).then(() => {
     throw new Error('late')
   })
   await assert.rejects(withTimeout(20, late, 'Too long.'), isTimeout)
-  assert.ok(performance.now() - startedAt < 55)
-  await wait(80)
+  // The work fails only now.
+  await wait(350)
 })
