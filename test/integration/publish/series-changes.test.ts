@@ -119,6 +119,7 @@ test('random revisions give the same releases as complete directories and as cha
   const maybe = <Value>(value: Value) => (drawNumber(5) === 0 ? null : value)
   const drawRow = (key: string): Row => ({
     key,
+    location_granularity: 'region',
     source_name: `Source ${drawNumber(3)}`,
     count_kind: drawNumber(6) > 0 ? 'cumulative' : 'new',
     date_high: maybe(day(1 + drawNumber(7))),
