@@ -65,14 +65,8 @@ def find_mixed(group, fields, across, first, last):
 
 
 def choose_comparable(group, fields, across, window):
-    """The series of the group that agree with the records of the answer.
-
-    If no record in the range has a count, they must agree with the records without one. If those differ, there is
-    nothing to agree with.
-    """
-    counted = [series for series in group if counted_records(series, *window)]
-    present = counted or [series for series in group if records_within(series, *window)]
-    patterns = {pattern_of(series, fields, across) for series in present}
+    """The series of the group that agree with the records of the answer. Without such records there is nothing to agree with."""
+    patterns = {pattern_of(series, fields, across) for series in group if counted_records(series, *window)}
     return [series for series in group if patterns == {pattern_of(series, fields, across)}]
 
 
