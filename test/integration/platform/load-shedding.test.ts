@@ -45,6 +45,17 @@ test('a failed query no longer counts', async () => {
   assert.deepEqual(await shed.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
+/** Other processes of the machine can delay the event loop too, so the next measurements decide and not the clock. */
+async function waitUntilServed(): Promise<void> {
+  const deadline = Date.now() + 10_000
+  let status: number
+  do {
+    await wait(200)
+    status = (await app.inject('/query')).statusCode
+  } while (status !== 200 && Date.now() < deadline)
+  assert.equal(status, 200)
+}
+
 test('while the event loop is delayed, a query gives 503 with Retry-After and one log line; other requests are served', async () => {
   assert.equal((await app.inject('/query')).statusCode, 200)
   block(400)
@@ -56,8 +67,7 @@ test('while the event loop is delayed, a query gives 503 with Retry-After and on
   assert.equal(fromMemory.statusCode, 200)
   assert.equal(lines.length, 2)
   assert.equal(lines.filter((line) => JSON.parse(line).problem === 'overloaded').length, 1)
-  await wait(200)
-  assert.equal((await app.inject('/query')).statusCode, 200)
+  await waitUntilServed()
 })
 
 test('a delay that persists rejects every query, until the event loop is free', async () => {
@@ -66,8 +76,7 @@ test('a delay that persists rejects every query, until the event loop is free', 
     await wait(0)
     assert.equal((await app.inject('/query')).statusCode, 503, `round ${i}`)
   }
-  await wait(200)
-  assert.equal((await app.inject('/query')).statusCode, 200)
+  await waitUntilServed()
 })
 
 test('a small event loop delay rejects no query', async () => {
