@@ -105,10 +105,11 @@ class Selection:
 
     def cover(self):
         """The places with their records in the days of the answer; 0 if only earlier counts are used."""
-        made_of, used = [], set(self.used)
+        known = {series for series in self.used if records_within(series, None, self.window[1])}
+        made_of = []
         for own in self.places.values():
             records = sum(len(records_within(series, *self.window)) for series in own)
-            if records > 0 or used.intersection(own):
+            if records > 0 or known.intersection(own):
                 made_of.append({"location_granularity": own[0].fields["location_granularity"], "records": records})
         return {"made_of": made_of}
 

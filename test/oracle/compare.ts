@@ -23,6 +23,8 @@ export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<
   if ('refused' in answer)
     return { refused: answer['refused'], mixed: summariseMixed(question, answer['mixed'] as Json) }
   const figure = (value: unknown) => summariseFigure(value as Json, byId)
+  // docs/methods.md does not say whether a place with undated records only is used.
+  const undated = question.place === undefined ? ['undated'] : []
   switch (question.kind) {
     case 'count':
       return pick(answer, ['count'])
@@ -36,14 +38,14 @@ export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<
         ?.filter(hasRecords)
         .map((cover) => ({ group: summariseGroup(cover['group']), ...summariseCover(cover) }))
       return {
-        ...pick(answer, ['records', 'series', 'undated', 'groups']),
+        ...pick(answer, ['records', 'series', 'groups', ...undated]),
         data: byGroup(rows),
         covers: covers === undefined ? undefined : byGroup(covers),
       }
     }
     default: {
       const summary = (part: Json) => ({
-        ...pick(part, ['records', 'series', 'undated']),
+        ...pick(part, ['records', 'series', ...undated]),
         points: (part['points'] as Json[]).map((point) => ({ period: point['period'], ...figure(point) })),
         ...summariseCover(part['cover'] as Json | undefined),
       })
