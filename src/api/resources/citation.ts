@@ -16,7 +16,7 @@ import {
   citeAsText,
 } from '../response/citation-formats.ts'
 import { createResponder, prerendered, releaseHeader } from '../response/responder.ts'
-import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 /** Further sources are only counted. */
@@ -49,27 +49,33 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
           'The citation of the matching records: a permanent URL that always returns the same bytes, the licence, and the sources with their numbers of records. `format` returns one citation format as a file for a reference manager.',
         querystring: citationQuery(dataset),
         response: {
-          200: okResponse(
-            Type.Object({
-              url: Type.String({ format: 'uri', description: 'The canonical query, pinned to one release.' }),
-              title: Type.String(),
-              licence: Type.String(),
-              release: Type.Integer({ minimum: 1 }),
-              published_at: Type.String({ format: 'date-time' }),
-              digest: Type.String({ description: 'SHA-256 of the release.' }),
-              sources: Type.Array(Type.Object({ source_name: Type.String(), records: Type.Integer({ minimum: 1 }) }), {
-                description: 'The sources with the most records.',
+          200: withFiles(
+            okResponse(
+              Type.Object({
+                url: Type.String({ format: 'uri', description: 'The canonical query, pinned to one release.' }),
+                title: Type.String(),
+                licence: Type.String(),
+                release: Type.Integer({ minimum: 1 }),
+                published_at: Type.String({ format: 'date-time' }),
+                digest: Type.String({ description: 'SHA-256 of the release.' }),
+                sources: Type.Array(
+                  Type.Object({ source_name: Type.String(), records: Type.Integer({ minimum: 1 }) }),
+                  {
+                    description: 'The sources with the most records.',
+                  },
+                ),
+                more_sources: Type.Integer({ minimum: 0, description: 'The number of sources that are not listed.' }),
+                exact: Type.Boolean({
+                  description:
+                    'False if too many records match to scan them all: the list of sources is then incomplete.',
+                }),
+                text: Type.String(),
+                bibtex: Type.String(),
+                csl_json: Type.Object({}, { additionalProperties: true }),
               }),
-              more_sources: Type.Integer({ minimum: 0, description: 'The number of sources that are not listed.' }),
-              exact: Type.Boolean({
-                description:
-                  'False if too many records match to scan them all: the list of sources is then incomplete.',
-              }),
-              text: Type.String(),
-              bibtex: Type.String(),
-              csl_json: Type.Object({}, { additionalProperties: true }),
-            }),
-            'The citation.',
+              'The citation.',
+            ),
+            Object.values(FILES).map(({ type }) => type.replace(/;.*/, '')),
           ),
           ...errorResponses,
         },

@@ -62,10 +62,15 @@ export function withFiles(
   { description, headers: responseHeaders, ...schema }: ReturnType<typeof okResponse>,
   mediaTypes: readonly string[],
 ) {
-  const file = { schema: Type.String({ format: 'binary' }) }
+  const describeFile = (type: string) => ({
+    schema: type.endsWith('+json') ? Type.Unknown() : Type.String({ format: 'binary' }),
+  })
   return {
     description,
     headers: responseHeaders,
-    content: { 'application/json': { schema }, ...Object.fromEntries(mediaTypes.map((type) => [type, file])) },
+    content: {
+      'application/json': { schema },
+      ...Object.fromEntries(mediaTypes.map((type) => [type, describeFile(type)])),
+    },
   }
 }
