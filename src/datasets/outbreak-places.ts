@@ -39,14 +39,17 @@ export function mayContainOthers(valueOf: ValueOf): boolean {
 
 /**
  * The path of each place in the tree of places; null if it has none. A level without a name is left out. If one of the
- * places has a name and a code of the first level, the name alone means the same place.
+ * places has a name and a code of the first level, the name alone means the same place; of several codes, the first one.
  */
 export function findPaths(places: readonly ValueOf[]): (readonly string[] | null)[] {
-  const codes = new Map<string, FieldValue>()
+  const codes = new Map<string, string>()
   const nameOf = (valueOf: ValueOf) => JSON.stringify([valueOf('country_code'), valueOf('admin_l1')])
   for (const valueOf of places) {
-    const code = valueOf('al1_code') ?? null
-    if (code !== null && (valueOf('admin_l1') ?? null) !== null) codes.set(nameOf(valueOf), code)
+    const code = toText(valueOf('al1_code'))
+    if (code === '' || toText(valueOf('admin_l1')) === '') continue
+    const name = nameOf(valueOf)
+    const known = codes.get(name)
+    if (known === undefined || code < known) codes.set(name, code)
   }
   return places.map((valueOf) =>
     findPath((name) =>

@@ -20,13 +20,13 @@ def in_scope(series, place):
     return place in (data["who_region"], data["un_region"])
 
 
-def codes_of(group, first, last):
-    """The codes of the names of the first level that occur with and without a code."""
+def codes_of(group):
+    """The codes of the names of the first level that occur with a code, of any day. Of several codes, the first."""
     named = {}
-    for series in group:
-        for record in counted_records(series, first, last):
-            if record.data["al1_code"] is not None and record.data["admin_l1"] is not None:
-                named[record.data["country_code"], record.data["admin_l1"]] = record.data["al1_code"]
+    for data in (series.latest for series in group):
+        code, name = data["al1_code"], (data["country_code"], data["admin_l1"])
+        if code is not None and data["admin_l1"] is not None:
+            named[name] = min(code, named.get(name, code))
     return named
 
 
@@ -45,7 +45,7 @@ def path_of(series, codes):
 
 def choose_cover(group, first, last):
     """By place: the series that are used; and the series that are left out because other places are used."""
-    codes = codes_of(group, first, last)
+    codes = codes_of(group)
     places = {}
     for series in group:
         places.setdefault(path_of(series, codes), []).append(series)
