@@ -2,6 +2,7 @@
 // whole, and an explanation that adds up to its figure.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findFilter } from '../../src/datasets/outbreak-places.ts'
 import { type Row, writeNdjson } from '../fixtures/releases.ts'
 import { ask, type Counts, type Figure } from './ask.ts'
 import { findDifferences, readResponse, summarise } from './compare.ts'
@@ -177,8 +178,10 @@ async function sumOfPart(question: Question, { records: _records, ...place }: Pa
       ([field, value]) => (field === 'admin_l1' && place['al1_code'] !== null) || record[field] === value,
     )
   const series = [...new Set(first.records.filter(isOfPlace).map(({ series_id }) => series_id))]
-  const { place: _place, ...rest } = question
-  const [figure] = await getFigures(first, { ...rest, filters: { ...rest.filters, series_id: series } })
+  const { place: whole = 'world', ...rest } = question
+  // The records of one series may differ in a field that selects the whole place.
+  const inWhole = Object.fromEntries([...(findFilter(whole) ?? [])].map(([field, value]) => [field, [value]]))
+  const [figure] = await getFigures(first, { ...rest, filters: { ...rest.filters, ...inWhole, series_id: series } })
   assert.ok(figure !== undefined)
   return figure
 }
