@@ -98,8 +98,12 @@ function summariseMixed(question: Question, mixed: Json): Json {
       .map(([field, values]) => [field, isPlain && field !== 'place' ? sortValues(values as Json[]) : 'mixed']),
   )
 }
+/** The service lists the values with the most records, up to this number. */
+const MAX_VALUES = 100
 const sortValues = (values: readonly Json[]) =>
-  values.map((value) => JSON.stringify(pick(value, ['value', 'records', 'first_day', 'last_day']))).sort()
+  values.length >= MAX_VALUES
+    ? 'many values'
+    : values.map((value) => JSON.stringify(pick(value, ['value', 'records', 'first_day', 'last_day']))).sort()
 
 /** A renamed place may be shown with either name, if it has a code. */
 function summariseGroup(group: unknown): Json {
