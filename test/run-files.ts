@@ -1,0 +1,49 @@
+// Runs test files side by side, then the files that failed once more, one after the other:
+// node test/run-files.ts [--concurrency 3] PATTERN…
+// A shared machine can stall for seconds, which fails tests with time limits. The second run has the same seed, so it
+// fails again for every other cause. Both runs print their failures.
+import { randomInt } from 'node:crypto'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { parseArgs } from 'node:util'
+import { globalSetup, globalTeardown } from './database.ts'
+
+/** More failures than this are not caused by a stall. */
+const MAX_FAILED_FILES = 12
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { concurrency: { type: 'string', default: '1' } },
+})
+// Without a pattern the runner of Node would look for tests by itself.
+if (positionals.length === 0) throw new Error('name one or more test files')
+// The processes of the test files inherit it.
+process.env['TEST_SEED'] ??= String(randomInt(2 ** 31))
+
+await globalSetup()
+let failed: string[]
+try {
+  failed = await runFiles(positionals, Number(values.concurrency))
+  if (failed.length > 0 && failed.length <= MAX_FAILED_FILES) {
+    console.log(`these files failed and run again, one after the other:\n${failed.join('\n')}`)
+    failed = await runFiles(failed, 1)
+    console.log(failed.length === 0 ? 'they passed the second time' : `failed twice:\n${failed.join('\n')}`)
+  }
+} finally {
+  await globalTeardown()
+}
+process.exitCode = failed.length === 0 ? 0 : 1
+
+async function runFiles(globPatterns: readonly string[], concurrency: number): Promise<string[]> {
+  const failedFiles = new Set<string>()
+  let passed = 0
+  const tests = run({ globPatterns, concurrency })
+  tests.on('test:pass', () => {
+    passed += 1
+  })
+  // A file whose process fails is reported by its name.
+  tests.on('test:fail', ({ file, name }) => failedFiles.add(file ?? name))
+  for await (const text of tests.compose(spec)) process.stdout.write(String(text))
+  if (passed === 0 && failedFiles.size === 0) throw new Error(`no test was found: ${globPatterns.join(' ')}`)
+  return [...failedFiles]
+}
