@@ -26,6 +26,7 @@ async function renderOpenApi(): Promise<string> {
     rateSeconds: 60,
     clientConcurrency: 8,
     redisUrl: null,
+    indexDirectory: null,
     database,
     watcher: createWatcher(database, () => {}),
     log: pino({ level: 'silent' }),

@@ -10,6 +10,7 @@ import { requireScope } from './auth/guard.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
 import { registerWhoami } from './auth/whoami.ts'
+import { type ColumnIndex, createColumnIndex } from './columns/column-index.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeLandingPage, describeService } from './description.ts'
 import { deriveKey } from './platform/derive-key.ts'
@@ -20,7 +21,7 @@ import { registerLandingPage } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
 import { limitRate } from './platform/http/rate-limit.ts'
-import type { Database } from './platform/postgres/database.ts'
+import type { Database, Reader } from './platform/postgres/database.ts'
 import { shedLoad } from './platform/postgres/load-shedding.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
 import type { Watcher } from './platform/postgres/watcher.ts'
@@ -43,6 +44,8 @@ interface AppDependencies {
   database: Database
   /** Undefined if this node has no files. */
   files?: FileStore | undefined
+  /** Where the column index is kept; null to keep it in memory. */
+  indexDirectory: string | null
   watcher: Watcher
   log: FastifyBaseLogger
   isDraining: () => boolean
@@ -57,8 +60,24 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
 
-  const published = watcher.watch('release', loadPublishedReleases, new Map())
+  const indexes = new Map(
+    catalogue.map((dataset) => {
+      const onFailure = (error: unknown) =>
+        log.error({ err: error, dataset: dataset.name }, 'the index was not extended')
+      const { indexDirectory: directory } = dependencies
+      return [dataset.name, createColumnIndex({ dataset, database, directory, onFailure })]
+    }),
+  )
+  const loadReleases = async (reader: Reader) => {
+    const releases = await loadPublishedReleases(reader)
+    for (const [name, index] of indexes) index.follow(releases.get(name) ?? [])
+    return releases
+  }
+  const published = watcher.watch('release', loadReleases, new Map())
   const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isDraining })
+  app.addHook('onClose', async () => {
+    for (const index of indexes.values()) await index.close()
+  })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
   registerLandingPage(app, describeLandingPage(baseUrl, authUrl, catalogue))
@@ -89,6 +108,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       registerDataRoutes(guarded, {
         dataset,
         database: requestDatabase,
+        index: indexes.get(dataset.name) as ColumnIndex,
         baseUrl,
         cursorKey: createSecretKey(deriveKey(secret, 'cursor')),
         cache,

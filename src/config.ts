@@ -37,6 +37,8 @@ export interface ServiceConfig extends OperatorConfig {
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   /** The directory with the files of releases; null if there is none. */
   filesDirectory: string | null
+  /** The directory in which this node keeps its column index; null to keep it in memory. */
+  indexDirectory: string | null
 }
 
 export class ConfigError extends Error {
@@ -83,6 +85,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       redisUrl: read('OUTBREAKS_REDIS_URL', parseRedisUrl, '') || null,
       externalIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
       filesDirectory: read('OUTBREAKS_FILES', parseReadableDirectory, '') || null,
+      indexDirectory: read('OUTBREAKS_INDEX', parseWritableDirectory, '') || null,
     }
   })
 

@@ -1,8 +1,10 @@
 // The data endpoints of the service as app.ts assembles them, but without tokens, to measure what verifying tokens costs.
 // Uses the configuration of the service.
+
 import { createSecretKey } from 'node:crypto'
 import { createResponseCache } from '../../src/api/response/response-cache.ts'
 import { registerDataRoutes } from '../../src/api/routes.ts'
+import { createColumnIndex } from '../../src/columns/column-index.ts'
 import { readServiceConfig } from '../../src/config.ts'
 import { catalogue } from '../../src/datasets/catalogue.ts'
 import { deriveKey } from '../../src/platform/derive-key.ts'
@@ -30,9 +32,14 @@ for (const dataset of catalogue) {
       request.clientId = 'anonymous'
     })
     limitRate(scope, quota)
+    const index = createColumnIndex({
+      ...{ dataset, database, directory: config.indexDirectory },
+      onFailure: (error) => log.error({ err: error }),
+    })
     registerDataRoutes(scope, {
       dataset,
       database: shedding,
+      index,
       baseUrl: config.baseUrl,
       cursorKey: createSecretKey(deriveKey(config.secret, 'cursor')),
       cache,

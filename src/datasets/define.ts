@@ -164,6 +164,8 @@ type ValueOf = (name: string) => FieldValue | undefined
 interface Place {
   readonly level: string
   readonly fields: readonly string[]
+  /** The fields that may change while the place stays the same. A series has the values of its latest record. */
+  readonly names: readonly string[]
   /** The values that identify the place; other fields of the place are null. */
   readonly identify: (valueOf: ValueOf) => ReadonlyMap<string, FieldValue>
   /** True if the place may contain other places, so that its counts are added to no others. */

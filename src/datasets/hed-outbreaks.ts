@@ -20,7 +20,7 @@ import {
 } from './define.ts'
 import { outbreakExample } from './outbreak-example.ts'
 import { namesOfOutbreakValue } from './outbreak-names.ts'
-import { findFilter, findPaths, identifyPlace, mayContainOthers, PLACE_FIELDS } from './outbreak-places.ts'
+import { findFilter, findPaths, identifyPlace, mayContainOthers, PLACE_FIELDS, PLACE_NAMES } from './outbreak-places.ts'
 import { outbreakRules } from './outbreak-rules.ts'
 import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
 import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from './vocabulary.ts'
@@ -110,7 +110,7 @@ export const hedOutbreaks = defineDataset({
       parts: ['age_group', 'sex', 'population'],
     },
     place: {
-      ...{ level: 'location_granularity', fields: PLACE_FIELDS, identify: identifyPlace },
+      ...{ level: 'location_granularity', fields: PLACE_FIELDS, names: PLACE_NAMES, identify: identifyPlace },
       ...{ mayContainOthers, findPaths, findFilter },
     },
   },

@@ -21,11 +21,13 @@ const LEVELS = [
 /** Every field of a place, in the order of the declaration. */
 export const PLACE_FIELDS = ['country_code', 'al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality', 'place_id']
 
+/** The fields that may change while the place stays the same. */
+export const PLACE_NAMES = ['al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality']
+
 /** The values that identify the place: names that a code or an id makes superfluous are null, because names change. */
 export function identifyPlace(valueOf: ValueOf): Map<string, FieldValue> {
   const identity = new Map(PLACE_FIELDS.map((field) => [field, valueOf(field) ?? null]))
-  if (identity.get('place_id') !== null)
-    for (const field of ['al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality']) identity.set(field, null)
+  if (identity.get('place_id') !== null) for (const field of PLACE_NAMES) identity.set(field, null)
   else if (identity.get('al1_code') !== null) identity.set('admin_l1', null)
   return identity
 }

@@ -3,7 +3,7 @@
 import type { FieldValue, Series } from '../datasets/define.ts'
 import { ALL_DAYS, computeFigures, ONE_PERIOD, sumKnown } from './figures.ts'
 import type { Counts } from './increments.ts'
-import { describePlace, type Row, type SeriesDataset, toSeries } from './record-series.ts'
+import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSeries } from './record-series.ts'
 
 /** The values of an event that its summary lists, by their name in the summary. */
 const LISTED = { pathogens: 'pathogen', diseases: 'disease', country_codes: 'country_code', sources: 'source_name' }
@@ -29,9 +29,12 @@ export interface SeriesSummary {
 }
 
 /** Summarises the records of one series. Rows also have `last_release`. */
-export function summariseSeries(dataset: SeriesDataset, rows: readonly Row[]): SeriesSummary {
+export function summariseSeries(
+  dataset: SeriesDataset,
+  rows: readonly Row[],
+  one: RecordSeries = toSeries(dataset, rows),
+): SeriesSummary {
   const { series } = dataset
-  const one = toSeries(dataset, rows)
   const [figure] = computeFigures([one], {
     ...{ counts: series.counts.length, explain: false, window: ALL_DAYS },
     periodOf: () => ONE_PERIOD,

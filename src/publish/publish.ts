@@ -3,7 +3,7 @@
 import pg, { type PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
-import { hasSeries, type SeriesDataset } from '../methods/record-series.ts'
+import { hasSeries, type SeriesDataset, toSeries } from '../methods/record-series.ts'
 import type { Progress } from '../platform/cli/progress.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -28,10 +28,10 @@ import { parseIdentity } from './validate/validate-row.ts'
 import { addCheckpoints, digestChunks, findChunks, rewriteChunks } from './write/chunks.ts'
 import { createComparison, type NamedRow } from './write/compare.ts'
 import { countFacets } from './write/count-facets.ts'
+import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
 import { type LatestRelease, lockLatestRelease, nextContract } from './write/latest-release.ts'
 import { createBreakMarker } from './write/mark-breaks.ts'
 import { createEventSummaries, hasNoSums } from './write/summarise-events.ts'
-import { readTouchedSeries } from './write/touched-series.ts'
 import { closeVersions, createVersionWriter } from './write/versions.ts'
 
 export interface PublishedSummary {
@@ -206,10 +206,24 @@ export interface ReleaseDraft {
   metadata: { title: string; licence: string; note: string | null; reasons: Reasons; restores: number | null }
 }
 
-export async function publishDraft(
+interface DraftOptions {
+  findings: Findings
+  progress: Progress
+}
+
+export async function publishDraft(target: PublishTarget, draft: ReleaseDraft, options: DraftOptions) {
+  const index = await openIndexWriter(target.client, target.dataset, target.latest.number)
+  try {
+    return await writeDraft(target, draft, { ...options, index })
+  } finally {
+    await index.close()
+  }
+}
+
+async function writeDraft(
   { database, client, dataset, latest }: PublishTarget,
   { rows, withdrawn, replacedSource, metadata }: ReleaseDraft,
-  { findings, progress }: { findings: Findings; progress: Progress },
+  { findings, progress, index }: DraftOptions & { index: IndexWriter },
 ): Promise<PublishedSummary> {
   const release = latest.number + 1
   if (latest.number === 0) await client.query(sql`select suspend_indexes(${dataset.name})`)
@@ -226,7 +240,8 @@ export async function publishDraft(
       for (const { file, line, cells } of batch)
         warnOfNewEvent({ file, line, event: cells[eventIndex]?.value as string })
       const versions = await comparison.compare(batch)
-      for (const { id, replaces } of versions) {
+      for (const { id, replaces, row } of versions) {
+        index.add(id, row.cells)
         changedChunks.add(chunkOf(id))
         counts[replaces ? 'corrected' : 'added'] += 1
       }
@@ -244,7 +259,10 @@ export async function publishDraft(
     withdrawn === 'absent' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
   for await (const ids of withdrawnBatches) {
     await closeVersions(client, dataset, release, ids)
-    for (const id of ids) changedChunks.add(chunkOf(id))
+    for (const id of ids) {
+      index.withdraw(id)
+      changedChunks.add(chunkOf(id))
+    }
     counts.withdrawn += ids.length
   }
   findings.throwIfErrors()
@@ -252,7 +270,7 @@ export async function publishDraft(
   if (changedChunks.size === 0 && latest.number > 0)
     return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }
   progress('comparing series', 0, null)
-  for (const id of hasSeries(dataset) ? await compareSeries({ client, dataset, release, findings }) : []) {
+  for (const id of hasSeries(dataset) ? await compareSeries({ client, dataset, release, findings, index }) : []) {
     changedChunks.add(chunkOf(id))
     counts.corrected += 1
   }
@@ -278,6 +296,7 @@ export async function publishDraft(
     values (${dataset.name}, ${release}, ${metadata.title}, ${metadata.licence}, ${metadata.note}, ${metadata.restores},
       ${JSON.stringify(metadata.reasons)}, ${JSON.stringify(findings.warningCounts)},
       ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()}, ${digested.digest})`)
+  await index.store()
   if (isNew)
     await client.query(sql`
       insert into contract (dataset, first_release, fields)
@@ -290,16 +309,19 @@ interface SeriesComparison {
   dataset: SeriesDataset
   release: number
   findings: Findings
+  index: IndexWriter
 }
 
 /** Marks breaks and sums up series and events. Gives the ids of the records that the release corrects thereby. */
-async function compareSeries({ client, dataset, release, findings }: SeriesComparison): Promise<number[]> {
+async function compareSeries({ client, dataset, release, findings, index }: SeriesComparison): Promise<number[]> {
   const all = release === 1 || (dataset.summarisesEvents && (await hasNoSums(client, dataset)))
   const breaks = createBreakMarker(client, dataset, release, findings)
   const summaries = dataset.summarisesEvents ? await createEventSummaries(client, dataset, release, all) : null
-  for await (const rows of readTouchedSeries(client, dataset, release, all)) {
-    const isCorrected = breaks.add(rows)
-    await summaries?.add(rows, isCorrected)
+  for await (const rows of index.readTouchedSeries(all)) {
+    const series = toSeries(dataset, rows)
+    const { broken, corrects } = breaks.add(rows)
+    index.addSteps(series, broken)
+    await summaries?.add(rows, series, corrects)
   }
   const corrected = await breaks.end()
   await summaries?.end()

@@ -1,18 +1,13 @@
 // The filters of a dataset, derived from its declaration: their parameters, parsing and SQL conditions. Pure.
 // A filter that contradicts itself or can never match is rejected with its name, never silently changed.
-import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { type TSchema, Type } from 'typebox'
 import { type Dataset, type Field, type FieldValue, fieldSchema } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
-import { identifier } from '../../storage/tables.ts'
 import {
   type Box,
   type CountRange,
   countFields,
   type DayRange,
-  isInBox,
-  isInCountRange,
-  overlapsDays,
   parseBox,
   parseCountRange,
   parseDayRange,
@@ -189,20 +184,6 @@ export function serialiseFilters({ values, days, counts, box, missing, updatedSi
   append(UPDATED_SINCE, updatedSince)
   query.sort()
   return query.toString()
-}
-
-/** The SQL condition on a version of a record, without the condition on the release. */
-export function filterConditions(dataset: Dataset, filters: Filters): Sql {
-  const { values, days, counts, box, missing, updatedSince } = filters
-  const conditions = [
-    ...[...values].map(([name, accepted]) => sql`${identifier(name)} = any(${accepted})`),
-    ...dataset.periods.map((period) => overlapsDays(period, days.get(period.name) ?? { from: null, to: null })),
-    ...[...counts].map(([name, range]) => isInCountRange(name, range)),
-    box === null || dataset.coordinates === undefined ? empty : isInBox(dataset.coordinates, box),
-    ...missing.map((name) => sql`${identifier(name)} is null`),
-    updatedSince === null ? empty : sql`last_release > ${updatedSince}`,
-  ].filter((condition) => condition !== empty)
-  return conditions.length === 0 ? sql`true` : join(conditions, ' and ')
 }
 
 /** The filters without the filter on one field. */

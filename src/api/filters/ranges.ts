@@ -1,9 +1,7 @@
-// Filters by range: days of a period, counts, and a box of coordinates. Their parameters, parsing and SQL conditions. Pure.
-import sql, { empty, join, type Sql } from 'sql-template-tag'
+// Filters by range: days of a period, counts, and a box of coordinates. Their parameters and parsing. Pure.
 import { type TSchema, Type } from 'typebox'
-import type { Coordinates, Dataset, Field, Period } from '../../datasets/define.ts'
+import type { Dataset, Field, Period } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
-import { identifier } from '../../storage/tables.ts'
 
 type Query = Readonly<Record<string, unknown>>
 
@@ -83,30 +81,3 @@ export function parseBox(query: Query): Box | null {
 }
 
 const invalidRange = (parameter: string, detail: string) => new Problem('invalid_parameter', detail, { parameter })
-
-/** If one end of a record's period is unknown, the period is the known day. If both are unknown, it overlaps no day. */
-export function overlapsDays({ first, last }: Period, { from, to }: DayRange): Sql {
-  const [start, end] = [identifier(first), identifier(last)]
-  const lowerBound = from === null ? [] : [sql`coalesce(${end}, ${start}) >= ${from}`]
-  const upperBound = to === null ? [] : [sql`coalesce(${start}, ${end}) <= ${to}`]
-  const bounds = [...lowerBound, ...upperBound]
-  return bounds.length === 0 ? empty : join(bounds, ' and ')
-}
-
-export const isInCountRange = (name: string, { min, max }: CountRange): Sql =>
-  join(
-    [
-      ...(min === null ? [] : [sql`${identifier(name)} >= ${min}::integer`]),
-      ...(max === null ? [] : [sql`${identifier(name)} <= ${max}::integer`]),
-    ],
-    ' and ',
-  )
-
-export function isInBox({ latitude, longitude }: Coordinates, { west, south, east, north }: Box): Sql {
-  const [x, y] = [identifier(longitude), identifier(latitude)]
-  const isBetween =
-    west <= east
-      ? sql`${x} between ${west}::double precision and ${east}::double precision`
-      : sql`(${x} >= ${west}::double precision or ${x} <= ${east}::double precision)`
-  return sql`${y} between ${south}::double precision and ${north}::double precision and ${isBetween}`
-}

@@ -1,237 +1,220 @@
-// Runs filtered queries. Every statement has a scan limit; a result that the limit cut short is marked or rejected.
+// Filtered queries: the column index finds and counts the records, PostgreSQL has their text. Every result is complete.
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
+import { recordColumns } from '../../columns/layout.ts'
+import { column } from '../../columns/tables.ts'
 import type { Dataset } from '../../datasets/define.ts'
+import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { Problem } from '../../platform/problem.ts'
-import { readVersion } from '../../storage/contract.ts'
+import type { Part } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { readRecords } from '../paging/read-chunks.ts'
 import type { Page } from '../paging/page-from-chunks.ts'
 import type { FacetValue } from './facets.ts'
-import {
-  countMatches,
-  countMatchingValues,
-  type EventsQuery,
-  type FacetCounts,
-  planScan,
-  selectEventSummaries,
-  selectFacetCounts,
-  selectFacetValues,
-  selectMatches,
-  selectMatchingColumns,
-  selectSummariesOf,
-  totalFromFacets,
-} from './filter-sql.ts'
 import { type Filters, isUnfiltered } from './filters.ts'
+import { fitsStretches, matchRows } from './match-rows.ts'
+
+/** Where the data of a request come from. */
+export interface DataSource {
+  readonly database: Database
+  readonly index: ColumnIndex
+}
 
 /** A filtered query on one release. */
 export interface FilterQuery {
   readonly dataset: Dataset
   readonly filters: Filters
   readonly release: PublishedRelease
-  /** The releases up to that one. */
-  readonly releases: readonly PublishedRelease[]
 }
 
-/** The number of versions that a page of a walk scans: two per record of a full page. If they do not suffice, it is short. */
-const PAGE_BUDGET = 2000
-/** If the versions of one record use up the budget, the page is read again with the budget multiplied by this factor. */
-const BUDGET_GROWTH = 4
-
-/**
- * The scan limit of a result that must be complete; beyond it the request is rejected. Versions from other releases cost as
- * much as records. Where few records can match, `versions` is the limit, so that frequent corrections of these records do
- * not make the request fail.
- */
-interface Budget {
-  readonly records: number
-  readonly versions: number
-}
-const MAX_VERSIONS = 200_000
-/** An offset page must not be short, so its limit is higher. */
-const OFFSET_BUDGET: Budget = { records: 50_000, versions: MAX_VERSIONS }
-const COUNT_BUDGET: Budget = { records: 20_000, versions: MAX_VERSIONS }
-const FACET_BUDGET: Budget = { records: 20_000, versions: MAX_VERSIONS }
-
-const limitVersions = (records: number, budget: Budget) =>
-  records <= budget.records ? budget.versions : budget.records
-
-async function planQuery(database: Database, query: FilterQuery) {
-  const { dataset, filters, release, releases } = query
-  const counts = await readFacetCounts(database, query)
-  return { counts, planned: planScan(dataset, filters, counts, releases), release: release.number, filters }
+/** The matching rows: a table and a condition. A row of `stretch` stands for several records. */
+interface Matches {
+  readonly from: Sql
+  readonly records: Sql
+  readonly isStretches: boolean
 }
 
-async function readFacetCounts(database: Database, { dataset, filters, release }: FilterQuery): Promise<FacetCounts> {
-  if (!dataset.facets.some((field) => filters.values.has(field))) return new Map()
-  const rows = await database.query<{ field: string; value: string; records: string }>(
-    selectFacetCounts(dataset, filters, release.number),
-  )
-  const byField = Map.groupBy(rows, (row) => row.field)
-  return new Map(
-    [...byField].map(([field, values]) => [field, new Map(values.map((row) => [row.value, Number(row.records)]))]),
-  )
+/** Runs a query on the matching rows; null if no record can match. */
+export function readMatches<Result>(
+  { index }: Pick<DataSource, 'index'>,
+  { dataset, filters, release }: FilterQuery,
+  read: (snapshot: IndexSnapshot, matches: Matches) => Promise<Result>,
+  { asRows = false }: { asRows?: boolean } = {},
+): Promise<Result | null> {
+  return index.read(release, async (snapshot) => {
+    const condition = await matchRows(dataset, filters, snapshot)
+    if (condition === null) return null
+    const isStretches = !asRows && snapshot.hasStretches && fitsStretches(dataset, filters)
+    return read(snapshot, {
+      from: sql`from ${isStretches ? sql`stretch` : snapshot.rows} where ${condition}`,
+      records: isStretches ? sql`sum(records)` : sql`count(*)`,
+      isStretches,
+    })
+  })
 }
 
-interface MatchRow {
-  id: string
-  budget_exhausted: boolean
-  body: string
-}
+/** Where a list of ids begins: at an id, or after a number of matching records. */
+type Start = { readonly fromId: number } | { readonly skip: number }
 
-interface PageOptions<Limit> {
-  limit: number
-  /** Selects the fields of a record. */
-  pick?: (body: string) => string
-  budget?: Limit
-}
-
-const allFields = (body: string) => body
-
-/**
- * A page may be short or even empty without being the last: only `nextId` tells. `nextId` is always above `fromId`;
- * otherwise a walk would not end.
- */
-export async function readFilteredPage(
-  database: Database,
-  query: FilterQuery,
-  { fromId, limit, pick = allFields, budget = PAGE_BUDGET }: PageOptions<number> & { fromId: number },
-): Promise<Page> {
-  const { planned, ...scan } = await planQuery(database, query)
-  if (planned === null) return { parts: [], nextId: null }
-  const position = { fromId, skip: 0, limit: limit + 1 }
-  for (let versionBudget = budget; ; versionBudget *= BUDGET_GROWTH) {
-    const rows = await database.query<MatchRow>(
-      selectMatches(query.dataset, { ...scan, ...planned, ...position, budget: versionBudget }),
+/** The ids of matching records, in ascending order. */
+async function findIds(source: DataSource, query: FilterQuery, start: Start, limit: number): Promise<number[]> {
+  const { fromId, skip } = { fromId: 1, skip: 0, ...start }
+  const [first, skipped, count] = [fromId, skip, limit].map((number) => raw(String(number))) as [Sql, Sql, Sql]
+  const ids = await readMatches(source, query, async (snapshot, { from, isStretches }) => {
+    if (isStretches) {
+      const preceding = skip === 0 ? sql`0` : sql`sum(records) over (order by first_id) - records`
+      const rows = await snapshot.query(sql`
+        select first_id, records, preceding from (
+          select first_id, records, ${preceding} as preceding ${from} and first_id + records > ${first}
+        ) where preceding + records > ${skipped} order by first_id limit ${count}`)
+      return expandStretches(rows, fromId, skip, limit)
+    }
+    const rows = await snapshot.query(
+      sql`select id ${from} and id >= ${first} order by id limit ${count} offset ${skipped}`,
     )
-    const last = rows.at(-1)
-    const nextId = last !== undefined && (last.budget_exhausted || rows.length > limit) ? Number(last.id) : null
-    if (nextId === fromId) continue
-    const page = nextId === null ? rows : rows.filter((row) => Number(row.id) < nextId)
-    return { parts: page.map((row) => pick(readVersion(query.release.contract, row.body))), nextId }
+    return rows.map(([id]) => Number(id))
+  })
+  return ids ?? []
+}
+
+function expandStretches(rows: readonly DuckRow[], fromId: number, skip: number, limit: number): number[] {
+  const ids: number[] = []
+  for (const [first, records, preceding] of rows.map((row) => row.map(Number)) as [number, number, number][]) {
+    const start = Math.max(fromId, first + Math.max(0, skip - preceding))
+    for (let id = start; id < first + records && ids.length < limit; id++) ids.push(id)
   }
+  return ids
 }
 
-/** Rejects a page that cannot be completed within the budget: with offsets a short page means the end. */
-export async function readFilteredOffset(
-  database: Database,
+interface PageOptions {
+  readonly limit: number
+  /** Selects the fields of a record; undefined for all fields. */
+  readonly pick?: ((body: string) => string) | undefined
+}
+
+export async function readFilteredPage(
+  source: DataSource,
   query: FilterQuery,
-  {
-    fromId,
-    skip,
-    limit,
-    pick = allFields,
-    budget = OFFSET_BUDGET,
-  }: PageOptions<Budget> & { fromId: number; skip: number },
-): Promise<string[]> {
-  const { planned, counts, ...scan } = await planQuery(database, query)
-  const total = totalFromFacets(query.dataset, query.filters, counts, query.release.records)
-  if (planned === null || (total !== null && skip >= total)) return []
-  const versionBudget = limitVersions(planned.records, budget)
-  const rows = await database.query<MatchRow>(
-    selectMatches(query.dataset, { ...scan, ...planned, budget: versionBudget, fromId, skip, limit }),
-  )
-  const isComplete = rows.every((row) => !row.budget_exhausted)
-  if (isComplete) return rows.map((row) => pick(readVersion(query.release.contract, row.body)))
-  throw new Problem(
-    'invalid_parameter',
-    `This offset is too deep with these filters: the query would scan more than ${versionBudget} versions. Use v2.`,
-    { parameter: 'offset' },
-  )
+  { fromId, limit, pick }: PageOptions & { fromId: number },
+): Promise<Page> {
+  const ids = await findIds(source, query, { fromId }, limit + 1)
+  const parts = await readRecords(source.database, query.dataset, query.release.number, ids.slice(0, limit), pick)
+  return { parts, nextId: ids[limit] ?? null }
 }
 
-/** The exact number of matching records. Rejects a query that would exceed the budget. */
-export async function readTotal(database: Database, query: FilterQuery, budget = COUNT_BUDGET): Promise<number> {
-  const { planned, counts, ...scan } = await planQuery(database, query)
-  if (planned === null) return 0
-  const known = totalFromFacets(query.dataset, query.filters, counts, query.release.records)
-  if (known !== null) return known
-  const versionBudget = limitVersions(planned.records, budget)
-  const [row] = await database.query<{ records: string; budget_exhausted: boolean }>(
-    countMatches(query.dataset, { ...scan, ...planned, budget: versionBudget }),
-  )
-  if (row?.budget_exhausted === false) return Number(row.records)
-  throw new Problem(
-    'invalid_parameter',
-    `Too many records to count with these filters: the query would scan more than ${versionBudget} versions.`,
-    { parameter: 'count' },
-  )
+export async function readFilteredOffset(
+  source: DataSource,
+  query: FilterQuery,
+  { skip, limit, pick }: PageOptions & { skip: number },
+): Promise<Part[]> {
+  const ids = await findIds(source, query, { skip }, limit)
+  return readRecords(source.database, query.dataset, query.release.number, ids, pick)
 }
 
-export interface FacetResult {
-  readonly values: readonly FacetValue[]
-  /** False if not all records were scanned: numbers may be too low and values may be missing. */
-  readonly exact: boolean
+/** The number of matching records. */
+export async function readTotal(source: Pick<DataSource, 'index'>, query: FilterQuery): Promise<number> {
+  if (isUnfiltered(query.filters)) return query.release.records
+  const total = await readMatches(source, query, async (snapshot, { from, records }) => {
+    const [row] = await snapshot.query(sql`select ${records} ${from}`)
+    return Number(row?.[0] ?? 0)
+  })
+  return total ?? 0
 }
 
 /** The values of some fields in the matching records, by field. */
 export async function readFacets(
-  database: Database,
+  source: Pick<DataSource, 'index'>,
   query: FilterQuery,
   fields: readonly string[],
-  budget = FACET_BUDGET,
-): Promise<Map<string, FacetResult>> {
-  // The SQL statement needs at least one field.
-  if (fields.length === 0) return new Map()
-  const { dataset, filters, release } = query
-  const { planned, ...scan } = await planQuery(database, query)
-  if (planned === null) return new Map(fields.map((field) => [field, { values: [], exact: true }]))
-  const rows = await database.query<{
-    field: string | null
-    value: string
-    records: string
-    budget_exhausted?: boolean
-  }>(
-    isUnfiltered(filters)
-      ? selectFacetValues(dataset, release.number, fields)
-      : countMatchingValues(dataset, { ...scan, ...planned, budget: limitVersions(planned.records, budget) }, fields),
+): Promise<Map<string, FacetValue[]>> {
+  const found = new Map(fields.map((field): [string, FacetValue[]] => [field, []]))
+  if (fields.length === 0) return found
+  const rows = await readMatches(source, query, (snapshot, { from, records }) =>
+    snapshot.query(countValues(fields, from, records)),
   )
-  const exact = rows.every((row) => row.budget_exhausted !== true)
-  return new Map(
-    fields.map((name) => {
-      const fieldRows = rows.filter((row) => row.field === name)
-      return [name, { values: fieldRows.map(({ value, records }) => ({ value, records: Number(records) })), exact }]
-    }),
-  )
+  for (const [field, value, count] of rows ?? [])
+    found.get(String(field))?.push({ value: String(value), records: Number(count) })
+  return found
 }
 
-/** Some columns of every matching record; null if there are more than `maxRows`, or too many versions to scan. */
+/** One pass over the matching rows for all fields. A boolean has no entry in the dictionary: its text is its value. */
+function countValues(fields: readonly string[], from: Sql, records: Sql): Sql {
+  const columns = join(fields.map(column))
+  // The bit of a field that a row is grouped by is 0; the first field has the highest bit.
+  const all = 2 ** fields.length - 1
+  const choose = (value: (field: string) => Sql) =>
+    join(
+      fields.map((field, i) => sql`when ${raw(String(all - 2 ** (fields.length - 1 - i)))} then ${value(field)}`),
+      ' ',
+    )
+  return sql`
+    with counted as (
+      select ${columns}, grouping_id(${columns}) as grouped, ${records} as records ${from}
+      group by grouping sets (${join(fields.map((field) => sql`(${column(field)})`))})
+    ), listed as (
+      select case grouped ${choose((field) => sql`${field}`)} end as field,
+        case grouped ${choose((field) => sql`${column(field)}::VARCHAR`)} end as code, records
+      from counted
+    )
+    select listed.field, coalesce(dictionary.value, listed.code), records
+    from listed left join dictionary on dictionary.field = listed.field and dictionary.code::VARCHAR = listed.code
+    where listed.code is not null and records > 0`
+}
+
+/** Some columns of every matching record as fields of a record, dates as text; null if there are more than `maxRows`. */
 export async function readColumns<Row extends object>(
-  database: Database,
+  source: Pick<DataSource, 'index'>,
   query: FilterQuery,
   columns: readonly string[],
   maxRows: number,
 ): Promise<Row[] | null> {
-  const { planned, ...scan } = await planQuery(database, query)
-  if (planned === null) return []
-  const budget = limitVersions(planned.records, FACET_BUDGET)
-  const rows = await database.query<Row & { budget_exhausted: boolean }>(
-    selectMatchingColumns(query.dataset, { ...scan, ...planned, budget }, columns, maxRows + 1),
+  const types = new Map(recordColumns(query.dataset).map(({ name, type }) => [name, type]))
+  const rows = await readMatches(
+    source,
+    query,
+    async (snapshot, { from }) => {
+      const selected = columns.map((name) =>
+        types.get(name) === 'date' ? sql`${column(name)}::VARCHAR` : column(name),
+      )
+      const found = await snapshot.query(sql`select ${join(selected)} ${from} limit ${raw(String(maxRows + 1))}`)
+      const coded = columns.flatMap((name, i) => (types.get(name) === 'code' ? [{ name, i }] : []))
+      const values = await readTexts(snapshot, coded.map(({ name, i }) => [name, new Set(found.map((row) => row[i]))]))
+      return found.map((row) =>
+        Object.fromEntries(
+          columns.map((name, i) => {
+            const value = row[i] ?? null
+            if (value === null) return [name, null]
+            if (types.get(name) === 'code') return [name, values.get(`${name} ${Number(value)}`)]
+            return [name, typeof value === 'bigint' ? Number(value) : value]
+          }),
+        ),
+      )
+    },
+    { asRows: true },
   )
-  return rows.length > maxRows || rows.some((row) => row.budget_exhausted) ? null : rows
+  if (rows === null) return []
+  return rows.length > maxRows ? null : (rows as Row[])
 }
 
-/** The names of the events with a matching record; null without filters. Rejects a query that would exceed the budget. */
-export async function readMatchingEvents(database: Database, query: FilterQuery, budget = FACET_BUDGET) {
+/** The texts of codes, by field and code. */
+async function readTexts(
+  snapshot: IndexSnapshot,
+  codes: readonly (readonly [field: string, codes: ReadonlySet<unknown>])[],
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const [field, wanted] of codes) {
+    const numbers = [...wanted].filter((code) => code !== null).map(Number)
+    if (numbers.length === 0) continue
+    const rows = await snapshot.query(
+      sql`select code, value from dictionary where field = ${field} and code in (${raw(numbers.join())})`,
+    )
+    for (const [code, value] of rows) texts.set(`${field} ${Number(code)}`, String(value))
+  }
+  return texts
+}
+
+/** The names of the events with a matching record; null without filters. */
+export async function readMatchingEvents(source: Pick<DataSource, 'index'>, query: FilterQuery) {
   if (isUnfiltered(query.filters)) return null
-  const result = (await readFacets(database, query, ['event'], budget)).get('event')
-  if (result?.exact === true) return result.values.map(({ value }) => value)
-  throw new Problem(
-    'invalid_parameter',
-    'Too many records to find their events with these filters. Add a filter on event, pathogen, disease, country_code or source_name.',
-  )
-}
-
-export async function readEvents(database: Database, dataset: Dataset, query: EventsQuery): Promise<string[]> {
-  const rows = await database.query<{ body: string }>(selectEventSummaries(dataset, query))
-  return rows.map((row) => row.body)
-}
-
-/** The summaries of some events, in the order of the list. */
-export async function readEventsByName(
-  database: Database,
-  dataset: Dataset,
-  release: number,
-  events: readonly string[],
-) {
-  const rows = await database.query<{ body: string }>(selectSummariesOf(dataset, release, events))
-  return rows.map((row) => row.body)
+  return (await readFacets(source, query, ['event'])).get('event')?.map(({ value }) => value) ?? []
 }

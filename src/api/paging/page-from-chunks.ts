@@ -60,6 +60,19 @@ function decodeRecords(chunk: Chunk): string[] {
   return bodies
 }
 
+/** The records with these ids, which the chunk has and which are in ascending order. */
+export function takeRecords(chunk: Chunk, ids: readonly number[]): string[] {
+  const bodies = decodeRecords(chunk)
+  // Without a gap the position of a record follows from its id.
+  const first = chunk.records === CHUNK_IDS ? firstIdOf(chunk.number) : null
+  const byId = first === null ? new Map(bodies.map((body) => [idOf(body), body])) : null
+  return ids.map((id) => {
+    const body = first === null ? byId?.get(id) : bodies[id - first]
+    if (body === undefined) throw new Error(`chunk ${chunk.number} does not have record ${id}`)
+    return body
+  })
+}
+
 /** Every record begins with its id. */
 const idOf = (body: string): number => Number(/^\{"id":(\d+),/.exec(body)?.[1])
 

@@ -1,12 +1,14 @@
 // Reads the chunks of a page and the checkpoints of a release from the database.
-import sql, { type Sql } from 'sql-template-tag'
+import { setImmediate } from 'node:timers/promises'
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { readBinaryRows } from '../../platform/postgres/copy-out.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { chunkOf } from '../../storage/chunk.ts'
+import { chunkOf, SEPARATOR } from '../../storage/chunk.ts'
+import type { Part } from '../../storage/gzip-splice.ts'
 import { tablesOf } from '../../storage/tables.ts'
 import { assertKept, isInKeptRelease, literal } from '../../storage/versions.ts'
-import { type Chunk, estimateChunks, type Page, type PageQuery, slicePage } from './page-from-chunks.ts'
+import { type Chunk, estimateChunks, type Page, type PageQuery, slicePage, takeRecords } from './page-from-chunks.ts'
 
 /** The chunks of a release from a chunk number on, in binary format. */
 export const selectChunks = (dataset: Dataset, release: number, number: number, limit: number): Sql => sql`
@@ -19,6 +21,64 @@ export const selectChunks = (dataset: Dataset, release: number, number: number, 
 export const selectCheckpoints = (dataset: Dataset, release: number): Sql => sql`
   select ordinal, id from ${tablesOf(dataset).checkpoint}
   where release = ${release} and ${assertKept(dataset, release)} order by ordinal`
+
+/** These chunks of a release, in binary format. */
+const selectChunksByNumber = (dataset: Dataset, release: number, numbers: readonly number[]): Sql => sql`
+  copy (
+    select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
+    where number in (${join(numbers.map(literal))}) and ${isInKeptRelease(dataset, release)} order by number
+  ) to stdout (format binary)`
+
+/** Decompressing more chunks without a pause would delay other requests. */
+const CHUNKS_PER_TURN = 16
+
+/** The records with these ids, which are in ascending order. A chunk that is needed completely stays compressed. */
+export async function readRecords(
+  database: Database,
+  dataset: Dataset,
+  release: number,
+  ids: readonly number[],
+  pick?: (body: string) => string,
+): Promise<Part[]> {
+  const parts: Part[] = []
+  for await (const [chunk, wanted] of readChunksOf(database, dataset, release, ids)) {
+    if (pick === undefined && wanted.length === chunk.records) parts.push(chunk)
+    else {
+      const bodies = takeRecords(chunk, wanted)
+      parts.push((pick === undefined ? bodies : bodies.map(pick)).join(SEPARATOR))
+    }
+  }
+  return parts
+}
+
+/** The records with these ids, by id. */
+export async function readRecordsById(
+  database: Database,
+  dataset: Dataset,
+  release: number,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  const bodies = new Map<number, string>()
+  const ordered = ids.toSorted((a, b) => a - b)
+  for await (const [chunk, wanted] of readChunksOf(database, dataset, release, ordered))
+    for (const [i, body] of takeRecords(chunk, wanted).entries()) bodies.set(wanted[i] as number, body)
+  return bodies
+}
+
+async function* readChunksOf(
+  database: Database,
+  dataset: Dataset,
+  release: number,
+  ids: readonly number[],
+): AsyncGenerator<[chunk: Chunk, ids: number[]]> {
+  const wanted = Map.groupBy(ids, chunkOf)
+  if (wanted.size === 0) return
+  const rows = readBinaryRows(await database.copyOut(selectChunksByNumber(dataset, release, [...wanted.keys()])))
+  for (const [i, chunk] of rows.map(toChunk).entries()) {
+    if (i % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await setImmediate()
+    yield [chunk, wanted.get(chunk.number) ?? []]
+  }
+}
 
 /** Reads the chunks of a page. Reads more of them if ids are missing and the page is not yet complete. */
 export async function readPage(database: Database, dataset: Dataset, query: PageQuery): Promise<Page> {

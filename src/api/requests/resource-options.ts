@@ -1,5 +1,6 @@
 // The options that the routes of every data resource need.
 import type { KeyObject } from 'node:crypto'
+import type { ColumnIndex } from '../../columns/column-index.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { FileStore } from '../../storage/file-store.ts'
@@ -11,6 +12,7 @@ import type { LoadSearchIndex } from '../search/index-cache.ts'
 export interface DatasetOptions {
   dataset: Dataset
   database: Database
+  index: ColumnIndex
   baseUrl: string
   /** A KeyObject and not bytes: converting bytes into a key takes six times as long as signing. */
   cursorKey: KeyObject

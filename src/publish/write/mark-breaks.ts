@@ -9,20 +9,20 @@ import { type Cell, createRecordSerialiser, readCells, serialiseBody, toCell } f
 import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import type { Finding, Findings } from '../findings/findings.ts'
 import { createContentDigest } from './compare.ts'
-import type { SeriesRow } from './touched-series.ts'
+import type { SeriesRow } from './index-writer.ts'
 import { createVersionWriter } from './versions.ts'
 
 const BATCH_RECORDS = 1000
 
 /**
- * `add` takes the rows of one touched series, warns of every new break and says whether a published record will be
- * corrected. `end` sets the flags and gives the ids of records of earlier releases whose flag changed.
+ * `add` takes the rows of one touched series, warns of every new break, and gives the records at which the series breaks
+ * and whether a published record will be corrected. `end` sets the flags and gives the ids of records of earlier releases whose flag changed.
  */
 export function createBreakMarker(client: PoolClient, dataset: SeriesDataset, release: number, findings: Findings) {
   const { series } = dataset
   const changed = new Map<number, boolean>()
   return {
-    add(rows: readonly SeriesRow[]): boolean {
+    add(rows: readonly SeriesRow[]): { broken: ReadonlySet<number>; corrects: boolean } {
       const breaks = findBreaks(rows.map((row) => toSeriesRecord(series, row)))
       let corrects = false
       for (const row of rows) {
@@ -36,13 +36,14 @@ export function createBreakMarker(client: PoolClient, dataset: SeriesDataset, re
         }
         if (found !== undefined && (isNew || !wasBroken)) findings.add(describeBreak(series, id, found))
       }
-      return corrects
+      return { broken: new Set(breaks.keys()), corrects }
     },
     end: () => updateFlags(client, dataset, series, release, changed),
   }
 }
 
-const toSeriesRecord = (series: Series, row: SeriesRow): SeriesRecord => {
+/** A row as the record of a series. */
+export const toSeriesRecord = (series: Series, row: SeriesRow): SeriesRecord => {
   const textOf = (name: string) => (row[name] ?? null) as string | null
   return {
     id: Number(row['id']),

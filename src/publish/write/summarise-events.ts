@@ -1,15 +1,23 @@
 // Writes the sums of the series that a release changes, and the summaries of their events.
 import type { PoolClient } from 'pg'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { type SeriesSummary, summariseEvent, summariseSeries } from '../../methods/event-summary.ts'
-import type { SeriesDataset } from '../../methods/record-series.ts'
+import type { RecordSeries, SeriesDataset } from '../../methods/record-series.ts'
 import { escapeCopy } from '../../storage/serialise-record.ts'
 import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
+import type { SeriesRow } from './index-writer.ts'
 import { readByCursor } from './server-cursor.ts'
-import { type SeriesRow, touchedSeries } from './touched-series.ts'
 import { copyIn } from './versions.ts'
 
 const BLOCK_CHARACTERS = 1 << 22
+
+/** The ids of the series of which the release added, corrected or withdrew a record. */
+function touchedSeries(dataset: SeriesDataset, release: number): Sql {
+  const { version } = tablesOf(dataset)
+  const id = identifier(dataset.series.id)
+  return sql`select ${id} from ${version} where from_release = ${release}
+    union select ${id} from ${version} where to_release = ${release}`
+}
 
 const summaryTables = ({ table }: SeriesDataset) => ({
   seriesTable: identifier(`${table}_series`),
@@ -40,8 +48,8 @@ export async function createEventSummaries(client: PoolClient, dataset: SeriesDa
 
   return {
     /** `isCorrected` is true if the release also corrects a record of the series after these rows were read. */
-    async add(rows: readonly SeriesRow[], isCorrected: boolean): Promise<void> {
-      const summary = summariseSeries(dataset, rows)
+    async add(rows: readonly SeriesRow[], series: RecordSeries, isCorrected: boolean): Promise<void> {
+      const summary = summariseSeries(dataset, rows, series)
       const lastRelease = isCorrected ? release : summary.lastRelease
       const cells = [rows[0]?.[dataset.series.id] as string, summary.event, String(lastRelease)]
       await sums.add([...cells, JSON.stringify({ ...summary, lastRelease })])

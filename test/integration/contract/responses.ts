@@ -1,4 +1,5 @@
 // Reads the responses of a fixture's database as digests. Every later version of the program must give the same bytes.
+
 import assert from 'node:assert/strict'
 import { createSecretKey, hash } from 'node:crypto'
 import { pino } from 'pino'
@@ -9,6 +10,7 @@ import { createHttpServer } from '../../../src/platform/http/http-server.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
+import { openTestIndex } from '../../fixtures/column-index.ts'
 
 /** The releases of the fixture that are not pruned, the oldest first. */
 export const KEPT_RELEASES = [2, 3, 4] as const
@@ -38,7 +40,10 @@ export async function readResponses(url: string, dataset: Dataset): Promise<Fixt
   const watcher = createWatcher(database, assert.ifError)
   const published = watcher.watch('release', loadPublishedReleases, new Map())
   const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })
+  const index = openTestIndex(database, dataset)
+  app.addHook('onClose', index.close)
   registerDataRoutes(app, {
+    index,
     ...{ dataset, database, baseUrl: 'https://api.test', cursorKey: createSecretKey(Buffer.alloc(32, 1)) },
     ...{ cache: createResponseCache(0), published: () => published.value, refresh: watcher.refresh },
   })

@@ -1,4 +1,5 @@
 // The data endpoints on a database, without authentication: v1 and v2 return the same order and stay on a release.
+
 import assert from 'node:assert/strict'
 import { generateKeySync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -21,6 +22,7 @@ import { CHUNK_IDS } from '../../../../src/storage/chunk.ts'
 import { loadPublishedReleases } from '../../../../src/storage/published-releases.ts'
 import { CHECKPOINT_SPACING } from '../../../../src/storage/tables.ts'
 import { createTestDatabase } from '../../../database.ts'
+import { openTestIndex } from '../../../fixtures/column-index.ts'
 import { fc } from '../../../seed.ts'
 
 const V1 = '/v1/hed-outbreaks/outbreaks'
@@ -39,9 +41,12 @@ const watcher = createWatcher(api, assert.ifError)
 const published = watcher.watch('release', loadPublishedReleases, new Map())
 const cursorKey = generateKeySync('hmac', { length: 256 })
 const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })
+const index = openTestIndex(api, hedOutbreaks)
+app.addHook('onClose', index.close)
 registerDataRoutes(app, {
   dataset: hedOutbreaks,
   database: api,
+  index,
   baseUrl: 'https://api.test',
   cursorKey,
   cache: createResponseCache(1),

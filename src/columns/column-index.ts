@@ -1,0 +1,189 @@
+// The column index of a node: a DuckDB database that has every kept release. It is built from the parts in PostgreSQL and
+// extended when a release is published. With a directory it is a file that the next start uses again; a file that is
+// damaged, or that has other releases than the database, is built anew. A query of a release that the index does not have
+// yet waits a moment and then fails: the index never answers for another release.
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { version as engineVersion } from '@duckdb/node-api'
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { runUncancelled } from '../platform/cancellation.ts'
+import { type DuckDb, type DuckRow, openDuckDb } from '../platform/duckdb/duckdb.ts'
+import type { Reader } from '../platform/postgres/database.ts'
+import { Problem } from '../platform/problem.ts'
+import type { PublishedRelease } from '../storage/published-releases.ts'
+import { fetchParts, layoutOf } from './parts.ts'
+import { applyParts, buildStretches, clearTables, createTables, rowsOf, sortRows } from './tables.ts'
+
+type Release = Pick<PublishedRelease, 'number' | 'digest'>
+
+/** One release of the index. All queries see the same state. */
+export interface IndexSnapshot {
+  /** The rows of the release, for the `from` clause. */
+  readonly rows: Sql
+  /** True if the table `stretch` is about this release. */
+  readonly hasStretches: boolean
+  query(statement: Sql): Promise<readonly DuckRow[]>
+  /** The numbers of those texts that the dictionary of the field has. */
+  codesOf(field: string, values: readonly string[]): Promise<number[]>
+}
+
+export interface ColumnIndex {
+  read<Result>(release: Release, work: (snapshot: IndexSnapshot) => Promise<Result>): Promise<Result>
+  /** Starts to add the newest release. */
+  follow(releases: readonly Release[]): void
+  close(): Promise<void>
+}
+
+interface IndexOptions {
+  readonly dataset: Dataset
+  readonly database: Reader
+  /** Where the index is kept; null to keep it in memory. */
+  readonly directory: string | null
+  readonly onFailure: (error: unknown) => void
+  readonly waitMs?: number
+}
+
+/** How long a query waits for the index of its release. */
+const WAIT_MS = 5000
+const MEMORY_MEGABYTES = 512
+/** Processes that share a directory: each has a file of its own. */
+const MAX_FILES = 64
+
+interface OpenIndex {
+  readonly duckDb: DuckDb
+  /** By number, the digest of every release of the index. */
+  readonly digests: Map<number, string>
+}
+
+export function createColumnIndex(options: IndexOptions): ColumnIndex {
+  const { dataset, database, directory, onFailure, waitMs = WAIT_MS } = options
+  let state: OpenIndex | null = null
+  let work: Promise<void> = Promise.resolve()
+  let target: string | null = null
+  let temporary: Promise<string> | null = null
+  let isClosed = false
+
+  const has = ({ number, digest }: Release) => state?.digests.get(number) === digest
+
+  /** The directory for the files of parts and for what DuckDB does not keep in memory. */
+  function openTemporary(): Promise<string> {
+    temporary ??= mkdtemp(path.join(os.tmpdir(), 'outbreaks-columns-'))
+    return temporary
+  }
+
+  async function open(): Promise<OpenIndex> {
+    const limits = { memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: await openTemporary() }
+    if (directory === null) return openTables(await openDuckDb({ file: ':memory:', ...limits }), dataset)
+    const name = `${dataset.name}-${layoutOf(dataset)}-${engineVersion()}`
+    for (let number = 1; number <= MAX_FILES; number++) {
+      const file = path.join(directory, `${name}-${number}.duckdb`)
+      try {
+        return await openTables(await openDuckDb({ file, ...limits }), dataset)
+      } catch (error) {
+        if (isLocked(error)) continue
+        onFailure(error)
+        for (const damaged of [file, `${file}.wal`]) await rm(damaged, { force: true })
+        return openTables(await openDuckDb({ file, ...limits }), dataset)
+      }
+    }
+    throw new Error(`${directory} has ${MAX_FILES} index files that are in use`)
+  }
+
+  /** Adds all releases up to one. */
+  async function extend(release: Release): Promise<void> {
+    if (isClosed || has(release)) return
+    state ??= await open()
+    const { duckDb, digests } = state
+    const known = await readDigests(database, dataset)
+    // The database may have another history, for instance after a restore.
+    const isSameHistory = [...digests].every(([number, digest]) => known.get(number) === digest)
+    const after = isSameHistory ? Math.max(0, ...digests.keys()) : 0
+    const parts = await fetchParts(database, dataset, {
+      ...{ after, upTo: release.number },
+      directory: await openTemporary(),
+    })
+    await duckDb.write(async (connection) => {
+      if (!isSameHistory) await clearTables(connection)
+      await applyParts(connection, dataset, parts)
+      await sortRows(connection)
+      await buildStretches(connection, dataset)
+    })
+    if (!isSameHistory) digests.clear()
+    for (const { release: number, digest, dictionary, added, removed } of parts) {
+      digests.set(number, digest)
+      for (const file of [...dictionary, ...added, ...removed]) await rm(file, { force: true })
+    }
+  }
+
+  /** One extension at a time. */
+  function extendInTurn(release: Release): Promise<void> {
+    const turn = work.then(() => runUncancelled(() => extend(release)))
+    work = turn.catch(onFailure)
+    return work
+  }
+
+  async function waitFor(release: Release): Promise<OpenIndex> {
+    if (!has(release)) await Promise.race([extendInTurn(release), wait(waitMs, undefined, { ref: false })])
+    if (state !== null && has(release)) return state
+    throw new Problem(
+      'unavailable',
+      `This node is getting the index of release ${release.number} ready. It answers requests without filters. Try again shortly.`,
+    )
+  }
+
+  return {
+    async read(release, run) {
+      const { duckDb } = await waitFor(release)
+      return duckDb.read(async ({ query }) => {
+        const [row] = await query(sql`select max(number) from applied_release`)
+        const newest = Number(row?.[0])
+        return run({
+          rows: rowsOf(release.number, newest),
+          hasStretches: release.number === newest,
+          query,
+          async codesOf(field, values) {
+            if (values.length === 0) return []
+            const rows = await query(
+              sql`select code from dictionary where field = ${field} and value in (${join(values)})`,
+            )
+            return rows.map(([code]) => Number(code))
+          },
+        })
+      })
+    },
+    follow(releases) {
+      const newest = releases.at(-1)
+      if (newest === undefined || newest.digest === target) return
+      target = newest.digest
+      void extendInTurn(newest)
+    },
+    async close() {
+      isClosed = true
+      await work
+      state?.duckDb.close()
+      if (temporary !== null) await rm(await temporary, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The tables of a new database, or the releases of one that has tables. */
+async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> {
+  const tables = await duckDb.read(({ query }) =>
+    query(sql`select table_name from duckdb_tables() where table_name = 'applied_release'`),
+  )
+  if (tables.length === 0) await duckDb.write((connection) => createTables(connection, dataset))
+  const rows = await duckDb.read(({ query }) => query(sql`select number, digest from applied_release`))
+  return { duckDb, digests: new Map(rows.map(([number, digest]) => [Number(number), String(digest)])) }
+}
+
+const isLocked = (error: unknown) => error instanceof Error && /Could not set lock|already attached/.test(error.message)
+
+async function readDigests(database: Reader, dataset: Dataset): Promise<Map<number, string>> {
+  const rows = await database.query<{ number: number; digest: string }>(
+    sql`select number, encode(digest, 'hex') as digest from release where dataset = ${dataset.name}`,
+  )
+  return new Map(rows.map(({ number, digest }) => [number, digest]))
+}

@@ -1,0 +1,99 @@
+// The parts of a column index in PostgreSQL: what each release changed, as Parquet files with their SHA-256.
+import { hash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { PoolClient } from 'pg'
+import sql from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import type { Reader } from '../platform/postgres/database.ts'
+import { indexColumns } from './layout.ts'
+import type { PartFiles } from './tables.ts'
+
+export type PartKind = 'dictionary' | 'added' | 'removed'
+
+/** Names the columns of an index. */
+export const layoutOf = (dataset: Dataset): string =>
+  hash('sha256', JSON.stringify(indexColumns(dataset).map(({ name, type }) => [name, type]))).slice(0, 16)
+
+/** An index that cannot be used: a part is missing, damaged, or has other columns. */
+export class UnusableIndex extends Error {}
+
+export async function storePart(
+  client: PoolClient,
+  dataset: Dataset,
+  release: number,
+  { kind, number, file }: { kind: PartKind; number: number; file: string },
+): Promise<void> {
+  const content = await readFile(file)
+  await client.query(sql`
+    insert into index_part (dataset, release, kind, number, layout, sha256, content)
+    values (${dataset.name}, ${release}, ${kind}, ${number}, ${layoutOf(dataset)},
+      ${hash('sha256', content, 'buffer')}, ${content})`)
+}
+
+interface PartName {
+  release: number
+  kind: PartKind
+  number: number
+  layout: string
+  digest: string
+}
+
+/** Writes the parts of the releases after `after`, up to `upTo`, to files in the directory. The oldest release is first. */
+export async function fetchParts(
+  database: Reader,
+  dataset: Dataset,
+  { after, upTo, directory }: { after: number; upTo: number; directory: string },
+): Promise<PartFiles[]> {
+  const names = await database.query<PartName>(sql`
+    select release, kind, index_part.number, layout, encode(digest, 'hex') as digest
+    from index_part join release on release.dataset = index_part.dataset and release.number = release
+    where index_part.dataset = ${dataset.name} and release > ${after} and release <= ${upTo}
+    order by release, kind, index_part.number`)
+  requireAllReleases(names, after, upTo)
+  if (names.some(({ layout }) => layout !== layoutOf(dataset)))
+    throw new UnusableIndex('the column index in the database has other columns than this program')
+  const releases = Map.groupBy(names, ({ release }) => release)
+  const fetched: PartFiles[] = []
+  for (const [release, parts] of releases) {
+    const files = { dictionary: [] as string[], added: [] as string[], removed: [] as string[] }
+    for (const part of parts) files[part.kind].push(await fetchPart(database, dataset, part, directory))
+    fetched.push({ release, digest: (parts[0] as PartName).digest, ...files })
+  }
+  return fetched
+}
+
+/** Every release changes something, so every release has parts. Only pruned releases at the beginning may have none. */
+function requireAllReleases(names: readonly PartName[], after: number, upTo: number): void {
+  const known = new Set(names.map(({ release }) => release))
+  const first = after === 0 ? (names[0]?.release ?? 1) : after + 1
+  for (let release = first; release <= upTo; release++)
+    if (!known.has(release))
+      throw new UnusableIndex(`release ${release} has no column index: run outbreakctl index rebuild`)
+}
+
+/** True if some kept release has no parts, or parts with other columns. */
+export async function needsRebuild(database: Reader, dataset: Dataset): Promise<boolean> {
+  const [row] = await database.query<{ missing: boolean }>(sql`
+    select exists (
+      select from release where dataset = ${dataset.name} and pruned_at is null and not exists (
+        select from index_part where index_part.dataset = release.dataset and index_part.release = release.number
+          and layout = ${layoutOf(dataset)})
+    ) as missing`)
+  return row?.missing === true
+}
+
+export const deleteParts = (client: PoolClient, dataset: Dataset) =>
+  client.query(sql`delete from index_part where dataset = ${dataset.name}`)
+
+async function fetchPart(database: Reader, dataset: Dataset, part: PartName, directory: string): Promise<string> {
+  const { release, kind, number } = part
+  const [row] = await database.query<{ sha256: Buffer; content: Buffer }>(sql`
+    select sha256, content from index_part
+    where dataset = ${dataset.name} and release = ${release} and kind = ${kind} and number = ${number}`)
+  if (row === undefined || !hash('sha256', row.content, 'buffer').equals(row.sha256))
+    throw new UnusableIndex(`part ${kind} ${number} of the column index of release ${release} is damaged`)
+  const file = path.join(directory, `${release}-${kind}-${number}.parquet`)
+  await writeFile(file, row.content)
+  return file
+}

@@ -1,0 +1,122 @@
+// The tables of a column index in DuckDB. `present_row` has the rows of the newest release; `past_row` has rows that a later
+// release replaced or withdrew, so that every kept release can be read; `stretch` has the rows of the newest release again,
+// one for each stretch of consecutive ids with equal filter values; `dictionary` numbers the texts.
+import type { DuckDBConnection } from '@duckdb/node-api'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { type Column, indexColumns, sqlType, stretchColumns } from './layout.ts'
+
+/** The parts of an index: what one release changed, as Parquet files. */
+export interface PartFiles {
+  readonly release: number
+  /** The digest of the release. */
+  readonly digest: string
+  readonly dictionary: readonly string[]
+  /** Rows that begin with the release. */
+  readonly added: readonly string[]
+  /** The ids of rows that end with it. */
+  readonly removed: readonly string[]
+}
+
+export const column = (name: string): Sql => raw(`"${name.replaceAll('"', '""')}"`)
+const columnList = (names: readonly string[]) => join(names.map(column))
+const text = (value: string) => raw(`'${value.replaceAll("'", "''")}'`)
+
+export const declareColumns = (columns: readonly Column[]): Sql =>
+  join(columns.map((one) => sql`${column(one.name)} ${raw(sqlType(one))}`))
+
+/** Every statement of this module contains only names and numbers of the program, no values of a request. */
+const run = (connection: DuckDBConnection, statement: Sql) => connection.run(statement.text)
+
+export async function createTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
+  const columns = declareColumns(indexColumns(dataset))
+  await run(connection, sql`create table applied_release (number INTEGER, digest VARCHAR)`)
+  await run(connection, sql`create table dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
+  await run(connection, sql`create table present_row (${columns})`)
+  await run(connection, sql`create table past_row (${columns}, to_release INTEGER)`)
+}
+
+/** Deletes all releases. */
+export async function clearTables(connection: DuckDBConnection): Promise<void> {
+  for (const table of ['applied_release', 'dictionary', 'present_row', 'past_row'])
+    await run(connection, sql`delete from ${raw(table)}`)
+}
+
+/** Adds releases. The caller's transaction makes all of them visible at once. */
+export async function applyParts(
+  connection: DuckDBConnection,
+  dataset: Dataset,
+  releases: readonly PartFiles[],
+): Promise<void> {
+  const columns = columnList(indexColumns(dataset).map(({ name }) => name))
+  const [dictionary, added, removed] = (['dictionary', 'added', 'removed'] as const).map((kind) =>
+    releases.flatMap((one) => one[kind]),
+  ) as [string[], string[], string[]]
+  if (dictionary.length > 0)
+    await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
+  if (added.length > 0)
+    await run(connection, sql`insert into present_row by name select ${columns} from ${readFiles(added)}`)
+  if (removed.length > 0) {
+    // A row ends with the first release after its own that removed its id.
+    await run(
+      connection,
+      sql`create or replace temp table ended_row as
+      select present_row.id, from_release, ended.release as to_release
+      from present_row asof join ${readFiles(removed)} as ended
+        on present_row.id = ended.id and present_row.from_release < ended.release`,
+    )
+    await run(
+      connection,
+      sql`insert into past_row by name select present_row.*, to_release from present_row join ended_row using (id, from_release)`,
+    )
+    await run(
+      connection,
+      sql`delete from present_row using ended_row
+      where present_row.id = ended_row.id and present_row.from_release = ended_row.from_release`,
+    )
+  }
+  const applied = releases.map(({ release, digest }) => sql`(${raw(String(release))}, ${text(digest)})`)
+  await run(connection, sql`insert into applied_release values ${join(applied)}`)
+}
+
+const readFiles = (files: readonly string[]) => sql`read_parquet([${join(files.map(text))}])`
+
+/** Deletes rows that no kept release has. */
+export const deletePast = (connection: DuckDBConnection, oldestKept: number) =>
+  run(connection, sql`delete from past_row where to_release <= ${raw(String(oldestKept))}`)
+
+/** Writes the rows of the newest release again in the order of id, which scans of a range of ids need. */
+export const sortRows = (connection: DuckDBConnection) =>
+  run(connection, sql`create or replace table present_row as select * from present_row order by id`)
+
+/** Computes the stretches of the newest release. */
+export async function buildStretches(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
+  const names = stretchColumns(dataset)
+  const keys = names.length === 0 ? sql`true` : columnList(names)
+  await run(
+    connection,
+    sql`create or replace table stretch as
+    with marked as (
+      select *, hash(${keys}) as combination from present_row
+    ), started as (
+      select *, id is distinct from lag(id) over in_order + 1
+        or combination is distinct from lag(combination) over in_order as starts
+      from marked window in_order as (order by id)
+    ), numbered as (
+      select *, sum(starts::integer) over (order by id rows unbounded preceding) as stretch from started
+    )
+    select ${join([...names.map((name) => sql`any_value(${column(name)}) as ${column(name)}`), sql`min(id) as first_id`])},
+      count(*)::integer as records
+    from numbered group by stretch order by first_id`,
+  )
+}
+
+/** The rows of a release. `newest` is the newest release of the index. */
+export function rowsOf(release: number, newest: number): Sql {
+  const number = raw(String(release))
+  if (release === newest) return sql`present_row`
+  return sql`(
+    select * from present_row where from_release <= ${number}
+    union all by name
+    select * exclude (to_release) from past_row where from_release <= ${number} and to_release > ${number})`
+}

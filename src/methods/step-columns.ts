@@ -1,0 +1,110 @@
+// What each record of a series gives to any figure, as columns: computed once, when a release is published, so that figures
+// are plain sums over columns. The rules are those of increments.ts and figures.ts. Pure.
+import { type CountKind, DERIVED, LEFT_OUT, REVISIONS, type Rule, type Step } from './increments.ts'
+import type { RecordSeries } from './record-series.ts'
+
+/** In a stored column a rule is its position in this list: append only. */
+export const RULES = [
+  'counted',
+  'difference',
+  'since_start',
+  'restart',
+  'rebound',
+  'correction',
+  'point',
+  'first_report',
+  'dip',
+  'superseded',
+  'overlap',
+  'earlier_start',
+] as const satisfies readonly Rule[]
+
+/** What a figure has to tell about the counts of a record: the bits of a stored number. */
+export const MARKS = {
+  derived: 1,
+  revision: 2,
+  baseUnknown: 4,
+  overlapping: 8,
+  inexact: 16,
+  definitionChanged: 32,
+} as const
+
+/** One count of one record. */
+export interface CountStep {
+  readonly rule: Rule
+  /** The new count; null if the record gives none. */
+  readonly increment: number | null
+  /** The total of the series after this record, never below 0; null if the record is left out. */
+  readonly total: number | null
+  /** How much this record adds to the total; null if the record is left out. */
+  readonly gain: number | null
+  /** The day of the next record of the series that is not left out; null if there is none. */
+  readonly until: number | null
+  /** True if no earlier record of the series has the count. */
+  readonly isFirst: boolean
+}
+
+export interface RecordSteps {
+  readonly id: number
+  /** Null if the record is undated. */
+  readonly day: number | null
+  /** By count; null if the record does not have the count. */
+  readonly counts: readonly (CountStep | null)[]
+  readonly marks: number
+  /** The first day that a new count of the record may contain; null without a new count. */
+  readonly firstDay: number | null
+}
+
+/** The steps of every record of a series. `width` is the number of counts. */
+export function deriveRecordSteps(series: RecordSeries, width: number): RecordSteps[] {
+  const byCount = Map.groupBy(series.steps, ({ count }) => count)
+  const steps = Array.from({ length: width }, (_, count) => deriveCountSteps(series.kind, byCount.get(count) ?? []))
+  const byRecord = Map.groupBy(series.steps, ({ id }) => id)
+  const redefined = new Set(series.redefinedDays)
+  const describe = (id: number, day: number | null): RecordSteps => {
+    const own = byRecord.get(id) ?? []
+    const firstDays = own.filter(({ increment }) => increment !== null).map(({ firstDay }) => firstDay)
+    return {
+      ...{ id, day },
+      counts: steps.map((byId) => byId.get(id) ?? null),
+      marks: combineMarks(own, series.inexact.has(id), day !== null && redefined.has(day)),
+      firstDay: firstDays.length === 0 ? null : Math.min(...firstDays),
+    }
+  }
+  return [...series.records.map(({ id, day }) => describe(id, day)), ...series.undated.map((id) => describe(id, null))]
+}
+
+/** The steps of one count, by record. A series has at most one record for each day that is not left out. */
+function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, CountStep> {
+  const used = steps.filter(({ rule }) => !LEFT_OUT.has(rule)).sort((a, b) => a.day - b.day)
+  const isSum = kind === 'new' || kind === 'period_to_date'
+  const byRecord = new Map<number, CountStep>(
+    steps.map(({ id, rule, increment }) => [
+      id,
+      { ...{ rule, increment, total: null, gain: null, until: null }, isFirst: false },
+    ]),
+  )
+  let sum = 0
+  let before = 0
+  for (const [i, { id, rule, increment, value }] of used.entries()) {
+    sum += increment ?? 0
+    const total = Math.max(0, isSum ? sum : value)
+    const until = used[i + 1]?.day ?? null
+    byRecord.set(id, { ...{ rule, increment, total, until }, gain: total - before, isFirst: i === 0 })
+    before = total
+  }
+  return byRecord
+}
+
+function combineMarks(steps: readonly Step[], isInexact: boolean, isRedefined: boolean): number {
+  const has = (rules: ReadonlySet<Rule>) => steps.some(({ rule }) => rules.has(rule))
+  const isNegative = ({ rule, increment }: Step) => rule === 'counted' && increment !== null && increment < 0
+  return (
+    (has(DERIVED) ? MARKS.derived : 0) |
+    (has(REVISIONS) || steps.some(isNegative) ? MARKS.revision : 0) |
+    (steps.some(({ rule }) => rule === 'first_report') ? MARKS.baseUnknown : 0) |
+    (steps.some(({ rule }) => rule === 'overlap') ? MARKS.overlapping : 0) |
+    (isInexact && steps.some(({ rule }) => !LEFT_OUT.has(rule)) ? MARKS.inexact : 0) |
+    (isRedefined ? MARKS.definitionChanged : 0)
+  )
+}

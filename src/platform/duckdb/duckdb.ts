@@ -1,0 +1,141 @@
+// A DuckDB database in this process. DuckDB runs queries in its own threads, beside the event loop. Memory, threads, the
+// number of concurrent queries and the time of each are limited; a query ends when its request does.
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import type { Sql } from 'sql-template-tag'
+import { currentSignal } from '../cancellation.ts'
+import { Problem } from '../problem.ts'
+
+export type DuckRow = readonly DuckDBValue[]
+
+/** One connection in one transaction: all its queries see the same state. */
+export interface DuckSession {
+  query(statement: Sql): Promise<readonly DuckRow[]>
+}
+
+export interface DuckDb {
+  /** Reads. Waits while too many other sessions are open. */
+  read<Result>(work: (session: DuckSession) => Promise<Result>): Promise<Result>
+  /** Writes. The caller runs one at a time; sessions that read go on beside it. */
+  write<Result>(work: (connection: DuckDBConnection) => Promise<Result>): Promise<Result>
+  close(): void
+}
+
+interface DuckDbOptions {
+  /** The database file; `:memory:` for none. */
+  readonly file: string
+  readonly memoryMegabytes: number
+  /** Where DuckDB writes what does not fit into memory. */
+  readonly temporaryDirectory: string
+  readonly threads?: number
+  readonly maxSessions?: number
+  readonly maxWaiting?: number
+  readonly queryTimeoutMs?: number
+}
+
+/** A query occupies a thread of Node's pool of four, which compression and files need too. */
+const MAX_SESSIONS = 2
+const MAX_WAITING = 64
+const QUERY_TIMEOUT_MS = 20_000
+
+export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
+  const { file, memoryMegabytes, temporaryDirectory, threads = 2 } = options
+  const { maxSessions = MAX_SESSIONS, maxWaiting = MAX_WAITING, queryTimeoutMs = QUERY_TIMEOUT_MS } = options
+  const instance = await DuckDBInstance.create(file, {
+    threads: String(threads),
+    memory_limit: `${memoryMegabytes}MB`,
+    temp_directory: temporaryDirectory,
+    // Nothing is downloaded at run time.
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  })
+  const idle: DuckDBConnection[] = []
+  const waiting: (() => void)[] = []
+  let open = 0
+
+  async function takeTurn(): Promise<void> {
+    if (open < maxSessions) {
+      open += 1
+      return
+    }
+    if (waiting.length >= maxWaiting) throw new Problem('overloaded', 'The node is overloaded. Try again shortly.')
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+
+  function endTurn(): void {
+    const next = waiting.shift()
+    if (next === undefined) open -= 1
+    else next()
+  }
+
+  const querier =
+    (connection: DuckDBConnection): DuckSession['query'] =>
+    (statement) =>
+      interruptible(connection, queryTimeoutMs, async () =>
+        (await connection.runAndReadAll(statement.text, statement.values as DuckDBValue[])).getRows(),
+      )
+
+  return {
+    async read(work) {
+      await takeTurn()
+      try {
+        const connection = idle.pop() ?? (await instance.connect())
+        const result = await inTransaction(connection, () => work({ query: querier(connection) }))
+        idle.push(connection)
+        return result
+      } finally {
+        endTurn()
+      }
+    },
+    async write(work) {
+      const connection = await instance.connect()
+      try {
+        return await inTransaction(connection, () => work(connection))
+      } finally {
+        connection.closeSync()
+      }
+    },
+    close() {
+      for (const connection of idle.splice(0)) connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+
+async function inTransaction<Result>(connection: DuckDBConnection, work: () => Promise<Result>): Promise<Result> {
+  await connection.run('begin transaction')
+  try {
+    const result = await work()
+    await connection.run('commit')
+    return result
+  } catch (error) {
+    await connection.run('rollback')
+    throw error
+  }
+}
+
+/** Interrupts the query after a time, or when the client of the running request has left. */
+async function interruptible<Result>(
+  connection: DuckDBConnection,
+  timeoutMs: number,
+  query: () => Promise<Result>,
+): Promise<Result> {
+  const signal = currentSignal()
+  signal?.throwIfAborted()
+  let isLate = false
+  const interrupt = () => connection.interrupt()
+  const timer = setTimeout(() => {
+    isLate = true
+    interrupt()
+  }, timeoutMs)
+  signal?.addEventListener('abort', interrupt, { once: true })
+  try {
+    return await query()
+  } catch (error) {
+    if (isLate) throw new Problem('unavailable', 'The query took too long. Try again, or add filters.')
+    signal?.throwIfAborted()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', interrupt)
+  }
+}

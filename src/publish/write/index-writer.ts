@@ -1,0 +1,208 @@
+// Writes what a release changes in the column index. Opens the index of the latest release in a temporary directory, collects
+// the changed rows and the steps of the series that they touch, and stores the difference as parts.
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { PoolClient } from 'pg'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { createDictionary, type Dictionary, type DictionaryEntry } from '../../columns/dictionary.ts'
+import { createRecordEncoder, encodeSteps } from '../../columns/encode-rows.ts'
+import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
+import { fetchParts, type PartKind, storePart } from '../../columns/parts.ts'
+import { createStage, stagedValue } from '../../columns/stage.ts'
+import { applyParts, column, createTables } from '../../columns/tables.ts'
+import type { Dataset, FieldValue } from '../../datasets/define.ts'
+import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
+import type { Cell } from '../../storage/serialise-record.ts'
+
+/** A current record with the columns of its series. `from_release` is the release that began its version. */
+export type SeriesRow = Record<string, FieldValue>
+
+/** The rows of one part. Each takes about 30 bytes. */
+const PART_ROWS = 1_000_000
+const MEMORY_MEGABYTES = 1024
+export type IndexWriter = Awaited<ReturnType<typeof openIndexWriter>>
+
+/** `latest` is the release before the one that is written; 0 if there is none. */
+export async function openIndexWriter(client: PoolClient, dataset: Dataset, latest: number, release = latest + 1) {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-index-'))
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${MEMORY_MEGABYTES}MB`,
+    temp_directory: directory,
+    autoload_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  const run = (statement: Sql) => connection.run(statement.text)
+
+  async function close(): Promise<void> {
+    connection.closeSync()
+    instance.closeSync()
+    await rm(directory, { recursive: true, force: true })
+  }
+
+  try {
+    await createTables(connection, dataset)
+    if (latest > 0) {
+      const reader = { query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows }
+      await applyParts(connection, dataset, await fetchParts(reader, dataset, { after: 0, upTo: latest, directory }))
+    }
+    const dictionary = createDictionary(await readDictionary(connection))
+    const added = await createStage(connection, 'added', recordColumns(dataset))
+    const withdrawn = await createStage(connection, 'withdrawn', [{ name: 'id', type: 'bigint' }])
+    const stepped = hasSeries(dataset)
+      ? await createStage(connection, 'stepped', [
+          { name: 'id', type: 'bigint' },
+          { name: dataset.series.breakFlag, type: 'boolean' },
+          ...stepColumns(dataset),
+        ])
+      : null
+    const encodeRecord = createRecordEncoder(dataset, dictionary, release)
+
+    return {
+      /** Adds a new or corrected record. `lastRelease` is the last release that changed it. */
+      add: (id: number, cells: readonly Cell[], lastRelease = release) =>
+        added.add(encodeRecord(id, cells, lastRelease)),
+      withdraw: (id: number) => withdrawn.add([id]),
+      /** The current rows of every series that the release touches, series by series; with `all`, of all series. */
+      async *readTouchedSeries(all: boolean): AsyncGenerator<SeriesRow[]> {
+        if (!hasSeries(dataset)) return
+        added.flush()
+        withdrawn.flush()
+        yield* readSeries(connection, dataset, dictionary, all)
+      },
+      /** Adds the steps of a series. `broken` has the records at which it breaks. */
+      addSteps(series: RecordSeries, broken: ReadonlySet<number>): void {
+        if (!hasSeries(dataset)) return
+        for (const row of encodeSteps(dataset, dictionary, series, broken)) stepped?.add(row)
+      },
+      /** Stores the parts. The release is in the database already. */
+      async store(): Promise<void> {
+        for (const stage of [added, withdrawn, stepped]) stage?.flush()
+        await collectChanges()
+        const entries = await createStage(connection, 'entry', [
+          { name: 'field', type: 'text' },
+          { name: 'value', type: 'text' },
+          { name: 'code', type: 'integer' },
+        ])
+        for (const { field, value, code } of dictionary.newEntries()) entries.add([field, value, code])
+        entries.flush()
+        await storeTable('dictionary', sql`select * from entry`)
+        await storeTable('removed', sql`select id, ${raw(String(release))} as release from removed_row order by id`)
+        await storeTable('added', sql`select * from added_row order by id`)
+      },
+      close,
+    }
+
+    /** The rows that begin and end with the release: changed records, and records whose steps changed. */
+    async function collectChanges(): Promise<void> {
+      const record = recordColumns(dataset)
+      const own = record.map((one) => unstage('added', one))
+      if (!hasSeries(dataset)) {
+        await run(sql`create table added_row as select ${join(own)} from added`)
+        await run(sql`create table removed_row as
+          select id from present_row where id in (select id from added) or id in (select id from withdrawn)`)
+        return
+      }
+      const { breakFlag } = dataset.series
+      const steps = stepColumns(dataset)
+      const changing = [{ name: breakFlag, type: 'boolean' } as const, ...steps]
+      const fromSteps = steps.map((one) => unstage('stepped', one))
+      const isChanged = join(
+        changing.map((one) => sql`present_row.${column(one.name)} is distinct from ${stagedValue('stepped', one)}`),
+        ' or ',
+      )
+      // A record whose break flag changes is corrected, so the release is its last one.
+      const kept = record.map(({ name }) => {
+        if (name === 'from_release') return sql`${raw(String(release))} as from_release`
+        if (name === breakFlag) return sql`stepped.${column(name)}`
+        if (name === 'last_release')
+          return sql`case when present_row.${column(breakFlag)} is distinct from stepped.${column(breakFlag)}
+            then ${raw(String(release))} else present_row.last_release end as last_release`
+        return sql`present_row.${column(name)}`
+      })
+      await run(sql`create table added_row as
+        select ${join(own.map((one, i) => (record[i]?.name === breakFlag ? sql`stepped.${column(breakFlag)}` : one)))},
+          ${join(fromSteps)}
+        from added join stepped using (id)
+        union all
+        select ${join(kept)}, ${join(fromSteps)}
+        from present_row join stepped using (id) anti join added using (id) where ${isChanged}`)
+      await run(sql`create table removed_row as
+        select id from present_row
+        where id in (select id from added_row) or id in (select id from withdrawn)`)
+    }
+
+    async function storeTable(kind: PartKind, rows: Sql): Promise<void> {
+      await run(sql`create or replace temp table stored as ${rows}`)
+      const count = await countRows(connection, 'stored')
+      for (let number = 1; (number - 1) * PART_ROWS < count; number++) {
+        const file = path.join(directory, `stored-${kind}-${number}.parquet`)
+        await run(sql`copy (select * from stored limit ${raw(String(PART_ROWS))} offset ${raw(String((number - 1) * PART_ROWS))})
+          to ${raw(`'${file}'`)} (format parquet, compression zstd)`)
+        await storePart(client, dataset, release, { kind, number, file })
+        await rm(file)
+      }
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const unstage = (table: string, one: Column): Sql => sql`${stagedValue(table, one)} as ${column(one.name)}`
+
+async function readDictionary(connection: DuckDBConnection): Promise<DictionaryEntry[]> {
+  const rows = (await connection.runAndReadAll('select field, value, code from dictionary')).getRows()
+  return rows.map(([field, value, code]) => ({ field: String(field), value: String(value), code: Number(code) }))
+}
+
+async function countRows(connection: DuckDBConnection, table: string): Promise<number> {
+  const rows = (await connection.runAndReadAll(`select count(*) from ${table}`)).getRows()
+  return Number(rows[0]?.[0])
+}
+
+async function* readSeries(
+  connection: DuckDBConnection,
+  dataset: SeriesDataset,
+  dictionary: Dictionary,
+  all: boolean,
+): AsyncGenerator<SeriesRow[]> {
+  const names = [...seriesColumns(dataset), dataset.series.breakFlag, 'last_release']
+  const byName = new Map(recordColumns(dataset).map((one) => [one.name, one]))
+  const columns = names.map((name) => byName.get(name) as Column)
+  const select = (value: (one: Column) => Sql) =>
+    join(columns.map((one) => (one.type === 'date' ? sql`${value(one)}::VARCHAR` : value(one))))
+  const id = column(dataset.series.id)
+  const isChanged = sql`id in (select id from added) or id in (select id from withdrawn)`
+  const isTouched = all
+    ? sql`true`
+    : sql`${id} in (select ${id} from added union select ${id} from present_row where ${isChanged})`
+  const result = await connection.stream(
+    sql`
+    select ${select(({ name }) => column(name))} from present_row where ${isTouched} and not (${isChanged})
+    union all
+    select ${select((one) => stagedValue('added', one))} from added
+    order by ${raw(String(names.indexOf(dataset.series.id) + 1))}, 1`.text,
+  )
+  const decode = (value: unknown, { name, type }: Column): FieldValue => {
+    if (value === null) return null
+    if (type === 'code') return dictionary.valueOf(name, value as number)
+    return typeof value === 'bigint' ? Number(value) : (value as FieldValue)
+  }
+  let members: SeriesRow[] = []
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (chunk === null || chunk.rowCount === 0) break
+    for (const values of chunk.getRows()) {
+      const row = Object.fromEntries(columns.map((one, i) => [one.name, decode(values[i], one)]))
+      row['from_release'] = row['last_release'] as number
+      if (members.length > 0 && members[0]?.[dataset.series.id] !== row[dataset.series.id]) {
+        yield members
+        members = []
+      }
+      members.push(row)
+    }
+  }
+  if (members.length > 0) yield members
+}
