@@ -19,9 +19,9 @@ import { createValueCheck } from './search/check-values.ts'
 import { createIndexCache } from './search/index-cache.ts'
 
 export function registerDataRoutes(app: HttpServer, options: DatasetOptions): void {
-  const { dataset, database } = options
-  const loadIndex = createIndexCache(database, dataset)
-  const checkValues = createValueCheck({ database, dataset, loadIndex })
+  const { dataset, index } = options
+  const loadIndex = createIndexCache(index, dataset)
+  const checkValues = createValueCheck({ index, loadIndex })
   const routes: ResourceOptions = { ...options, loadIndex, checkValues }
   app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
   addNewestReleaseHeader(app, routes)

@@ -23,6 +23,8 @@ type Release = Pick<PublishedRelease, 'number' | 'digest'>
 export interface IndexSnapshot {
   /** The rows of the release, for the `from` clause. */
   readonly rows: Sql
+  /** The rows of an earlier release. */
+  readonly rowsOf: (release: number) => Sql
   /** True if the table `stretch` is about this release. */
   readonly hasStretches: boolean
   query(statement: Sql): Promise<readonly DuckRow[]>
@@ -142,6 +144,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
         const newest = Number(row?.[0])
         return run({
           rows: rowsOf(release.number, newest),
+          rowsOf: (earlier) => rowsOf(earlier, newest),
           hasStretches: release.number === newest,
           query,
           async codesOf(field, values) {

@@ -1,10 +1,14 @@
 // Writes a body from its parts in two encodings: plain text, and one gzip member that contains compressed parts unchanged.
 // Both give the same text.
 import { crc32 } from 'node:zlib'
-import { type DeflatedText, decodeChunk, deflateText } from './chunk.ts'
+import { type DeflatedText, decodeChunk, deflateText, SEPARATOR } from './chunk.ts'
 import { combineCrc32 } from './crc-combine.ts'
 
 export type Part = string | DeflatedText
+
+/** The records of a part. */
+export const splitRecords = (part: Part): string[] =>
+  (typeof part === 'string' ? part : decodeChunk(part).toString()).split(SEPARATOR)
 
 /** The length of the body without compression. */
 export const countBytes = (parts: readonly Part[]): number =>

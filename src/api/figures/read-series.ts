@@ -6,19 +6,18 @@ import {
   seriesColumns,
   toSeries,
 } from '../../methods/record-series.ts'
-import type { Database } from '../../platform/postgres/database.ts'
 import { Problem } from '../../platform/problem.ts'
-import { type FilterQuery, readColumns } from '../filters/run-filter-queries.ts'
+import { type DataSource, type FilterQuery, readColumns } from '../filters/run-filter-queries.ts'
 
 /** The maximum number of records that are read for one answer. */
 const MAX_RECORDS = 20_000
 
 export async function readSeries(
-  database: Database,
+  source: Pick<DataSource, 'index'>,
   query: FilterQuery & { readonly dataset: SeriesDataset },
 ): Promise<RecordSeries[]> {
   const { dataset } = query
-  const rows = await readColumns<Row>(database, query, seriesColumns(dataset), MAX_RECORDS)
+  const rows = await readColumns<Row>(source, query, seriesColumns(dataset), MAX_RECORDS)
   if (rows === null)
     throw new Problem(
       'invalid_parameter',

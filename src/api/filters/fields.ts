@@ -1,6 +1,8 @@
 // Field selection: `fields=event,cases` returns records with only these fields, in the order of the declaration. Pure.
 import type { Dataset } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
+import { SEPARATOR } from '../../storage/chunk.ts'
+import { type Part, splitRecords } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
 export function parseFields(dataset: Dataset, text: string): string[] {
@@ -31,6 +33,10 @@ export function requireField(
     parameter,
   })
 }
+
+/** The parts with only the selected fields of each record. */
+export const pickParts = (parts: readonly Part[], pick: ((body: string) => string) | undefined): Part[] =>
+  pick === undefined ? [...parts] : parts.map((part) => splitRecords(part).map(pick).join(SEPARATOR))
 
 /** The record with only these fields. Numbers and texts are serialised as in the stored record. */
 export function pickFields(body: string, fields: readonly string[]): string {

@@ -43,24 +43,21 @@ export function fitsStretches(dataset: Dataset, { days, counts, box, missing, up
 
 async function matchValues(snapshot: IndexSnapshot, name: string, accepted: readonly (string | boolean)[]) {
   const texts = accepted.filter((value) => typeof value === 'string')
-  if (texts.length < accepted.length) return sql`${column(name)} in (${join(accepted.map((value) => raw(String(value))))})`
+  if (texts.length < accepted.length)
+    return sql`${column(name)} in (${join(accepted.map((value) => raw(String(value))))})`
   const codes = await snapshot.codesOf(name, texts)
   return codes.length === 0 ? null : isOneOf(name, codes)
 }
 
 /** Numbers are part of the SQL text: they come from the index, and DuckDB compares literals with the bounds of row groups. */
 export const isOneOf = (name: string, codes: readonly number[]): Sql =>
-  codes.length === 1
-    ? sql`${column(name)} = ${raw(String(codes[0]))}`
-    : sql`${column(name)} in (${raw(codes.join())})`
+  codes.length === 1 ? sql`${column(name)} = ${raw(String(codes[0]))}` : sql`${column(name)} in (${raw(codes.join())})`
 
 /** A field without a column of its own has a bit in `present`. */
 async function matchMissing(dataset: Dataset, snapshot: IndexSnapshot, missing: readonly string[]): Promise<Sql[]> {
   const columns = stretchColumns(dataset)
   const bits = await Promise.all(
-    missing
-      .filter((name) => !columns.includes(name))
-      .map(async (name) => (await snapshot.codesOf(PRESENT, [name]))[0]),
+    missing.filter((name) => !columns.includes(name)).map(async (name) => (await snapshot.codesOf(PRESENT, [name]))[0]),
   )
   return [
     ...missing.filter((name) => columns.includes(name)).map((name) => sql`${column(name)} is null`),
@@ -89,12 +86,8 @@ function isInRange(name: string, { min, max }: CountRange): Sql {
   return join(bounds, ' and ')
 }
 
-function isInBox(
-  { latitude, longitude }: NonNullable<Dataset['coordinates']>,
-  { west, south, east, north }: Box,
-): Sql {
+function isInBox({ latitude, longitude }: NonNullable<Dataset['coordinates']>, { west, south, east, north }: Box): Sql {
   const [x, y] = [column(longitude), column(latitude)]
-  const isBetween =
-    west <= east ? sql`${x} between ${west} and ${east}` : sql`(${x} >= ${west} or ${x} <= ${east})`
+  const isBetween = west <= east ? sql`${x} between ${west} and ${east}` : sql`(${x} >= ${west} or ${x} <= ${east})`
   return sql`${y} between ${south} and ${north} and ${isBetween}`
 }

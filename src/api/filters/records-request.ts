@@ -1,10 +1,9 @@
 // Parses the part of a request for records that v1 and v2 have in common: filters and fields.
 import type { Dataset } from '../../datasets/define.ts'
-import type { Database } from '../../platform/postgres/database.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { parseFields, pickFields, requireField } from './fields.ts'
 import { checkUpdatedSince, type Filters, parseFilters, serialiseFilters, usedFields } from './filters.ts'
-import { type FilterQuery, readTotal } from './run-filter-queries.ts'
+import { type DataSource, type FilterQuery, readTotal } from './run-filter-queries.ts'
 
 /** The parameters that v1 and v2 have in common. Filters are present by their names. */
 export interface RecordsQuery {
@@ -22,12 +21,10 @@ export interface RecordsRequest {
   readonly canonicalFilters: string
   /** The selected fields; null for all. */
   readonly fields: readonly string[] | null
-  /** True if there are no filters and all fields are selected. */
-  readonly isUnrestricted: boolean
   /** The filters and the fields. Together with the position they determine the response. */
   readonly variant: string
-  /** Reduces a record to the selected fields. */
-  readonly pick: (body: string) => string
+  /** Reduces a record to the selected fields; undefined for all fields. */
+  readonly pick: ((body: string) => string) | undefined
 }
 
 export function parseRecordsRequest(dataset: Dataset, query: RecordsQuery): RecordsRequest {
@@ -38,9 +35,8 @@ export function parseRecordsRequest(dataset: Dataset, query: RecordsQuery): Reco
     filters,
     canonicalFilters,
     fields,
-    isUnrestricted: canonicalFilters === '' && fields === null,
     variant: `${canonicalFilters} ${fields?.join() ?? ''}`,
-    pick: (body) => (fields === null ? body : pickFields(body, fields)),
+    pick: fields === null ? undefined : (body) => pickFields(body, fields),
   }
 }
 
@@ -54,14 +50,14 @@ export function toFilterQuery(
   checkUpdatedSince(filters, release.number)
   for (const name of fields ?? []) requireField(releases, release, name, 'fields')
   for (const [name, parameter] of usedFields(dataset, filters)) requireField(releases, release, name, parameter)
-  return { dataset, filters, release, releases: releases.filter(({ number }) => number <= release.number) }
+  return { dataset, filters, release }
 }
 
 /** The number of matching records, if the request has `count`. */
 export async function countHeader(
-  database: Database,
+  source: Pick<DataSource, 'index'>,
   query: FilterQuery,
   count: 'exact' | undefined,
 ): Promise<Record<string, string>> {
-  return count === undefined ? {} : { 'outbreaks-count': String(await readTotal(database, query)) }
+  return count === undefined ? {} : { 'outbreaks-count': String(await readTotal(source, query)) }
 }

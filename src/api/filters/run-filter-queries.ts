@@ -8,8 +8,8 @@ import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { readRecords } from '../paging/read-chunks.ts'
 import type { Page } from '../paging/page-from-chunks.ts'
+import { readRecords } from '../paging/read-chunks.ts'
 import type { FacetValue } from './facets.ts'
 import { type Filters, isUnfiltered } from './filters.ts'
 import { fitsStretches, matchRows } from './match-rows.ts'
@@ -178,7 +178,10 @@ export async function readColumns<Row extends object>(
       )
       const found = await snapshot.query(sql`select ${join(selected)} ${from} limit ${raw(String(maxRows + 1))}`)
       const coded = columns.flatMap((name, i) => (types.get(name) === 'code' ? [{ name, i }] : []))
-      const values = await readTexts(snapshot, coded.map(({ name, i }) => [name, new Set(found.map((row) => row[i]))]))
+      const values = await readTexts(
+        snapshot,
+        coded.map(({ name, i }) => [name, new Set(found.map((row) => row[i]))]),
+      )
       return found.map((row) =>
         Object.fromEntries(
           columns.map((name, i) => {

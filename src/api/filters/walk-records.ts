@@ -3,20 +3,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type EncodableRecord, readRecord, selectFields } from '../../formats/file-encoder.ts'
 import { currentSignal } from '../../platform/cancellation.ts'
-import type { Database } from '../../platform/postgres/database.ts'
 import { Problem } from '../../platform/problem.ts'
-import { decodeChunk, SEPARATOR } from '../../storage/chunk.ts'
 import type { Fields } from '../../storage/contract.ts'
-import type { Part } from '../../storage/gzip-splice.ts'
+import { splitRecords } from '../../storage/gzip-splice.ts'
 import type { Page } from '../paging/page-from-chunks.ts'
 import { readPage } from '../paging/read-chunks.ts'
 import { serialiseFilters } from './filters.ts'
-import { type FilterQuery, readFilteredPage } from './run-filter-queries.ts'
+import { type DataSource, type FilterQuery, readFilteredPage } from './run-filter-queries.ts'
 
 /** Encoding a page of this size blocks the event loop for about 30 ms. */
 const PAGE_RECORDS = 500
-/** The number of versions that a page scans. Higher than for a page of a client's walk, which has the cost of a request too. */
-const PAGE_VERSIONS = 5000
 /** The waits before each further attempt to read a page, about 8 s in total. */
 const RETRY_DELAYS_MS = [100, 200, 400, 800, 1600, 5000]
 
@@ -31,7 +27,7 @@ interface Selection {
  * last one.
  */
 export async function startWalk(
-  database: Database,
+  source: DataSource,
   query: FilterQuery,
   { fields, isComplete }: Selection,
 ): Promise<AsyncGenerator<EncodableRecord[]>> {
@@ -39,12 +35,12 @@ export async function startWalk(
   const inContext = AsyncLocalStorage.snapshot()
   const signal = currentSignal()
   const toRecord = (body: string) => (isComplete ? readRecord(fields, body) : selectFields(fields, body))
-  const first = await readWalkPage(database, query, 1)
+  const first = await readWalkPage(source, query, 1)
   return walk()
 
   async function* walk() {
     for (let page = first; ; page = await inContext(readNext, page.nextId)) {
-      yield page.parts.flatMap(splitPart).map(toRecord)
+      yield page.parts.flatMap(splitRecords).map(toRecord)
       if (page.nextId === null) return
     }
   }
@@ -52,25 +48,22 @@ export async function startWalk(
   async function readNext(fromId: number | null): Promise<Page> {
     for (const delay of RETRY_DELAYS_MS) {
       try {
-        return await readWalkPage(database, query, fromId ?? 1)
+        return await readWalkPage(source, query, fromId ?? 1)
       } catch (error) {
         if (!isTransient(error)) throw error
         await wait(delay, undefined, signal && { signal })
       }
     }
-    return readWalkPage(database, query, fromId ?? 1)
+    return readWalkPage(source, query, fromId ?? 1)
   }
 }
 
-async function readWalkPage(database: Database, query: FilterQuery, fromId: number): Promise<Page> {
+async function readWalkPage(source: DataSource, query: FilterQuery, fromId: number): Promise<Page> {
   const { dataset, filters, release } = query
   return serialiseFilters(filters) === ''
-    ? readPage(database, dataset, { release: release.number, fromId, skip: 0, limit: PAGE_RECORDS })
-    : readFilteredPage(database, query, { fromId, limit: PAGE_RECORDS, budget: PAGE_VERSIONS })
+    ? readPage(source.database, dataset, { release: release.number, fromId, skip: 0, limit: PAGE_RECORDS })
+    : readFilteredPage(source, query, { fromId, limit: PAGE_RECORDS })
 }
-
-const splitPart = (part: Part): string[] =>
-  (typeof part === 'string' ? part : decodeChunk(part).toString()).split(SEPARATOR)
 
 const isTransient = (error: unknown): boolean =>
   error instanceof Problem && (error.code === 'overloaded' || error.code === 'unavailable')

@@ -80,13 +80,13 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       }
       toFilterQuery(dataset, releases.list(), filters, release)
       reply.headers(warningHeader(await checkValues([from, release], filters, strict)))
-      const range = { from: from.number, to: number, fromId: cursor?.fromId ?? 0, limit: num, filters }
+      const range = { dataset, from, to: release, fromId: cursor?.fromId ?? 0, limit: num, filters }
       return respond(request, reply, {
         release,
         pinned: { from: from.number, to: number },
         variant: `from=${identifyRelease(from)}&at=${range.fromId}&num=${num} ${bodies} ${listsFields} ${canonicalFilters}`,
         async render() {
-          const { changes, nextId } = await readChanges(database, dataset, range)
+          const { changes, nextId } = await readChanges(routes, range)
           const next = nextId === null ? null : { release: number, from: from.number, fromId: nextId }
           const serialise = ({ before, after, ...change }: Change) => {
             const records = {

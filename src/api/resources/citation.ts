@@ -35,7 +35,7 @@ const FILES = {
 }
 
 export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, baseUrl, checkValues } = routes
+  const { dataset, baseUrl, checkValues } = routes
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
 
@@ -65,10 +65,6 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
                   },
                 ),
                 more_sources: Type.Integer({ minimum: 0, description: 'The number of sources that are not listed.' }),
-                exact: Type.Boolean({
-                  description:
-                    'False if too many records match to scan them all: the list of sources is then incomplete.',
-                }),
                 text: Type.String(),
                 bibtex: Type.String(),
                 csl_json: Type.Object({}, { additionalProperties: true }),
@@ -87,8 +83,8 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
       reply.headers(warningHeader(await checkValues([release], filters, strict)))
-      const facet = (await readFacets(database, filterQuery, [SOURCE_FIELD])).get(SOURCE_FIELD)
-      const sources = rankValues(facet?.values ?? [])
+      const facets = await readFacets(routes, filterQuery, [SOURCE_FIELD])
+      const sources = rankValues(facets.get(SOURCE_FIELD) ?? [])
       const query = new URLSearchParams(serialiseFilters(filters))
       query.append('release', String(release.number))
       const citation: Citation = {
@@ -100,7 +96,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
         moreSources: Math.max(0, sources.length - MAX_SOURCES),
       }
       if (format === 'json') {
-        return respond(request, reply, { release, ...prerendered([serialiseCitation(citation, facet?.exact ?? true)]) })
+        return respond(request, reply, { release, ...prerendered([serialiseCitation(citation)]) })
       }
       const { type, name, write } = FILES[format]
       reply.headers({
@@ -113,7 +109,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
   )
 }
 
-const serialiseCitation = (citation: Citation, exact: boolean) =>
+const serialiseCitation = (citation: Citation) =>
   JSON.stringify({
     url: citation.url,
     title: citation.title,
@@ -123,7 +119,6 @@ const serialiseCitation = (citation: Citation, exact: boolean) =>
     digest: citation.digest,
     sources: citation.sources.map(({ value, records }) => ({ [SOURCE_FIELD]: value, records })),
     more_sources: citation.moreSources,
-    exact,
     text: citeAsText(citation),
     bibtex: citeAsBibtex(citation),
     csl_json: citeAsCsl(citation),

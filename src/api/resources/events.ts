@@ -6,9 +6,10 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
 import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
-import { readEvents, readEventsByName, readMatchingEvents } from '../filters/run-filter-queries.ts'
+import { readMatchingEvents } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { readEvents, readEventsByName } from '../queries/events.ts'
 import { DEFAULT_NUM, eventsQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { serialiseEnvelope } from '../response/json-body.ts'
@@ -69,7 +70,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         // A later version of the program may know more synonyms, so the list of events is part of the variant.
         variant: `from=${index}&num=${num} ${serialiseFilters(filters)} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
-          const matching = await readMatchingEvents(database, filterQuery)
+          const matching = await readMatchingEvents(routes, filterQuery)
           const position = { release: number, skip: index, limit: num + 1 }
           const bodies =
             found === null

@@ -3,11 +3,11 @@ import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
 import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { rankValues } from '../filters/facets.ts'
+import { type FacetValue, rankValues } from '../filters/facets.ts'
 import { hasField } from '../filters/fields.ts'
 import { type Filters, omitFilter, parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
-import { type FacetResult, readFacets } from '../filters/run-filter-queries.ts'
+import { readFacets } from '../filters/run-filter-queries.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { DEFAULT_NUM, facetsQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -17,7 +17,7 @@ import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, checkValues } = routes
+  const { dataset, checkValues } = routes
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
 
@@ -43,7 +43,7 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
       reply.headers(warningHeader(await checkValues([release], filters, strict)))
       const countValues = (applied: Filters, fields: readonly string[]) =>
-        readFacets(database, { ...filterQuery, filters: applied }, fields)
+        readFacets(routes, { ...filterQuery, filters: applied }, fields)
       const isTable = wantsTable(request)
       return respond(request, reply, {
         release,
@@ -58,7 +58,10 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
             const result = (await countValues(omitFilter(filters, name), [name])).get(name)
             if (result !== undefined) results.set(name, result)
           }
-          const formatted = facets.map((name) => ({ name, ...formatFacet(dataset, name, results.get(name), num) }))
+          const formatted = facets.map((name) => ({
+            name,
+            ...formatFacet(dataset, name, results.get(name) ?? [], num),
+          }))
           if (isTable) return [encodeTable(formatted.flatMap(toRows), TABLE_COLUMNS)]
           return [JSON.stringify(Object.fromEntries(formatted.map(({ name, ...facet }) => [name, facet])))]
         },
@@ -67,18 +70,16 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
   )
 }
 
-function formatFacet(dataset: Dataset, name: string, result: FacetResult | undefined, num: number) {
+function formatFacet(dataset: Dataset, name: string, values: readonly FacetValue[], num: number) {
   const isBoolean = dataset.fields.find((field) => field.name === name)?.kind === 'boolean'
-  const { values = [], exact = true } = result ?? {}
   const ranked = rankValues(values).slice(0, num)
   return {
     values: ranked.map(({ value, records }) => ({ value: isBoolean ? value === 'true' : value, records })),
     distinct: values.length,
-    exact,
   }
 }
 
-const TABLE_COLUMNS = ['field', 'value', 'records', 'distinct', 'exact']
+const TABLE_COLUMNS = ['field', 'value', 'records', 'distinct']
 const toRows = ({ name, values, ...facet }: ReturnType<typeof formatFacet> & { name: string }) =>
   values.map((value) => ({ field: name, ...value, ...facet }))
 
@@ -95,9 +96,6 @@ const facetsSchema = (dataset: Dataset) =>
             }),
           ),
           distinct: Type.Integer({ minimum: 0, description: 'The number of distinct values, listed or not.' }),
-          exact: Type.Boolean({
-            description: 'False if too many records match to scan them all: each number may be too low.',
-          }),
         }),
       ]),
     ),

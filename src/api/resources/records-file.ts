@@ -16,7 +16,7 @@ import { warningHeader } from '../search/warnings.ts'
 type FileQuery = RecordsQuery & { page?: string; sort?: string }
 
 export function createRecordsFileSender(routes: ResourceOptions) {
-  const { dataset, database, checkValues } = routes
+  const { dataset, checkValues } = routes
   const releases = createReleaseResolver(routes)
   const takePlace = createStreamLimit()
 
@@ -28,8 +28,8 @@ export function createRecordsFileSender(routes: ResourceOptions) {
     const release = await releases.resolveParameter('release', query.release)
     const filterQuery = toFilterQuery(dataset, releases.list(), filters, release, names)
     const warnings = warningHeader(await checkValues([release], filters, query.strict))
-    if (query.strict === true) await rejectMixedRecords(database, filterQuery)
-    const count = await countHeader(database, filterQuery, query.count)
+    if (query.strict === true) await rejectMixedRecords(routes, filterQuery)
+    const count = await countHeader(routes, filterQuery, query.count)
     const { contentType, extension, createEncoder } = recordFormats[type]
     reply.type(contentType).headers({
       ...warnings,
@@ -45,7 +45,7 @@ export function createRecordsFileSender(routes: ResourceOptions) {
     try {
       const { fields: all } = release.contract
       const fields = names === null ? all : all.filter(({ name }) => names.includes(name))
-      const batches = await startWalk(database, filterQuery, { fields, isComplete: names === null })
+      const batches = await startWalk(routes, filterQuery, { fields, isComplete: names === null })
       const encoder = await createEncoder({ dataset, release: release.number, fields })
       const counted = canonicalFilters === '' ? String(release.records) : count['outbreaks-count']
       const expectedRecords = counted === undefined ? undefined : Number(counted)

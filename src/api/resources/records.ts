@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { rejectMixedRecords } from '../figures/strict-records.ts'
-import { requireField } from '../filters/fields.ts'
+import { pickParts, requireField } from '../filters/fields.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { readFilteredOffset, readFilteredPage } from '../filters/run-filter-queries.ts'
 import { parseSort, readSortedPage } from '../filters/sorted-page.ts'
@@ -81,23 +81,21 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         recordsRequest.fields,
       )
       const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
-      if (strict === true) await rejectMixedRecords(database, filterQuery)
-      reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
+      if (strict === true) await rejectMixedRecords(routes, filterQuery)
+      reply.headers({ ...warnings, ...(await countHeader(routes, filterQuery, count)) })
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
       return respond(request, reply, {
         release,
         variant: `offset=${offset}&num=${num} ${recordsRequest.variant}`,
         async render() {
           if (offset >= release.records) return serialiseArray([])
-          const fromFirst = { fromId: 1, skip: offset }
-          const start = recordsRequest.canonicalFilters === '' ? await findOffset(release, offset) : fromFirst
-          if (!recordsRequest.isUnrestricted) {
+          if (recordsRequest.canonicalFilters !== '')
             return serialiseArray(
-              await readFilteredOffset(database, filterQuery, { ...start, limit: num, pick: recordsRequest.pick }),
+              await readFilteredOffset(routes, filterQuery, { skip: offset, limit: num, pick: recordsRequest.pick }),
             )
-          }
-          const page = await readPage(database, dataset, { release: release.number, limit: num, ...start })
-          return serialiseArray(page.parts)
+          const position = { release: release.number, limit: num, ...(await findOffset(release, offset)) }
+          const page = await readPage(database, dataset, position)
+          return serialiseArray(pickParts(page.parts, recordsRequest.pick))
         },
       })
     },
@@ -135,8 +133,8 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         recordsRequest.fields,
       )
       const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
-      if (strict === true) await rejectMixedRecords(database, filterQuery)
-      reply.headers({ ...warnings, ...(await countHeader(database, filterQuery, count)) })
+      if (strict === true) await rejectMixedRecords(routes, filterQuery)
+      reply.headers({ ...warnings, ...(await countHeader(routes, filterQuery, count)) })
       if (sort !== null) requireField(releases.list(), release, sort.field, 'sort')
       // The first id, or the number of records that precede a sorted page.
       const fromId = cursor?.fromId ?? (sort === null ? 1 : 0)
@@ -148,15 +146,19 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         async render() {
           if (sort !== null) {
             const position = { sort, skip: fromId, limit: num, pick: recordsRequest.pick }
-            const sorted = await readSortedPage(database, filterQuery, position)
+            const sorted = await readSortedPage(routes, filterQuery, position)
             const following = sorted.next === null ? null : { release: release.number, fromId: sorted.next }
             return serialiseEnvelope(sorted.parts, following && writeCursor(cursorKey, walk, following))
           }
-          const { parts, nextId } = recordsRequest.isUnrestricted
-            ? await readPage(database, dataset, { release: release.number, fromId, skip: 0, limit: num })
-            : await readFilteredPage(database, filterQuery, { fromId, limit: num, pick: recordsRequest.pick })
+          const { pick } = recordsRequest
+          const position = { fromId, limit: num }
+          const { parts, nextId } =
+            recordsRequest.canonicalFilters === ''
+              ? await readPage(database, dataset, { release: release.number, skip: 0, ...position })
+              : await readFilteredPage(routes, filterQuery, { ...position, pick })
           const next = nextId === null ? null : { release: release.number, fromId: nextId }
-          return serialiseEnvelope(parts, next && writeCursor(cursorKey, walk, next))
+          const picked = recordsRequest.canonicalFilters === '' ? pickParts(parts, pick) : parts
+          return serialiseEnvelope(picked, next && writeCursor(cursorKey, walk, next))
         },
       })
     },

@@ -29,7 +29,7 @@ import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, checkValues } = routes
+  const { dataset, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -64,7 +64,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         ...(isTable && asTable(dataset.name, release, 'series')),
         variant: `${interval} ${figureRequest.variant}`,
         async render() {
-          const all = await readSeries(database, { ...filterQuery, dataset })
+          const all = await readSeries(routes, { ...filterQuery, dataset })
           const groups = computeGroups(dataset, all, figureRequest, (day) => periodOf(interval, day))
           const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
           if (isTable) {

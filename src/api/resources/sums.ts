@@ -36,7 +36,7 @@ interface SumRow {
 const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
 
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, checkValues } = routes
+  const { dataset, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -75,7 +75,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         ...(isTable && asTable(dataset.name, release, 'sums')),
         variant: [requested, sort, num, figureRequest.variant].join(' '),
         async render() {
-          const all = await readSeries(database, { ...filterQuery, dataset })
+          const all = await readSeries(routes, { ...filterQuery, dataset })
           const groups = computeGroups(
             dataset,
             all,

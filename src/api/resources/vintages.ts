@@ -23,7 +23,7 @@ import { warningHeader } from '../search/warnings.ts'
 const MAX_RELEASES = 50
 
 export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, checkValues } = routes
+  const { dataset, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -68,7 +68,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
           const rows: object[] = []
           for (const query of queries) {
             const { number, publishedAt } = query.release
-            const all = await readSeries(database, { ...query, dataset })
+            const all = await readSeries(routes, { ...query, dataset })
             const groups = computeGroups(dataset, all, figureRequest, (day) => periodOf(interval, day))
             for (const figure of groups.flatMap((group) => group.figures)) {
               rows.push({

@@ -1,15 +1,12 @@
 // Finds the filter values that no record of a release has, and the values that the client may have meant.
 // A response to such a filter has a warning in a header; with `strict` the request is rejected.
 import { LRUCache } from 'lru-cache'
-import sql, { type Sql } from 'sql-template-tag'
-import type { Dataset } from '../../datasets/define.ts'
-import type { Database } from '../../platform/postgres/database.ts'
+import sql, { join, raw } from 'sql-template-tag'
+import type { ColumnIndex } from '../../columns/column-index.ts'
+import { column } from '../../columns/tables.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { identifier, tablesOf } from '../../storage/tables.ts'
-import { assertKept, isInRelease } from '../../storage/versions.ts'
-import { selectFacetCounts } from '../filters/filter-sql.ts'
-import { type Filters, filterFields, serialiseFilters } from '../filters/filters.ts'
+import { type Filters, serialiseFilters } from '../filters/filters.ts'
 import type { LoadSearchIndex } from './index-cache.ts'
 import { describeNearest, formatParameter } from './warnings.ts'
 
@@ -38,40 +35,14 @@ const MAX_LOOKUPS = 10
 const MAX_LISTED = 50
 
 interface CheckOptions {
-  database: Database
-  dataset: Dataset
+  index: ColumnIndex
   loadIndex: LoadSearchIndex
 }
 
-export function createValueCheck({ database, dataset, loadIndex }: CheckOptions): CheckValues {
+export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValues {
   const cache = new LRUCache<string, readonly MissingValue[]>({ max: CACHED_RESULTS })
-  const fieldsOf = (...cardinalities: string[]) =>
-    filterFields(dataset)
-      .filter(({ filterCardinality = '' }) => cardinalities.includes(filterCardinality))
-      .map(({ name }) => name)
-  const counted = fieldsOf('low', 'high')
-  const unbounded = fieldsOf('unbounded')
-  const scanned = fieldsOf('scanned')
-
-  /** The values that the release has, as `field\0value`. A scanned field that the index does not have is not checked. */
-  async function findPresent(release: PublishedRelease, filters: Filters): Promise<Set<string>> {
-    const requested = (fields: readonly string[]) =>
-      fields.flatMap((field) => (filters.values.get(field) ?? []).map((value) => ({ field, value: String(value) })))
-    const present: { field: string; value: string }[] = []
-    if (requested(counted).length > 0)
-      present.push(...(await database.query<ValueRow>(selectFacetCounts(dataset, filters, release.number))))
-    for (const field of unbounded.filter((name) => filters.values.has(name)))
-      present.push(...(await database.query<ValueRow>(selectPresent(dataset, release.number, field, filters))))
-    if (requested(scanned).length > 0) {
-      const index = await loadIndex(release)
-      const isPresent = ({ field, value }: ValueRow) => index.incomplete.includes(field) || index.has(field, value)
-      present.push(...requested(scanned).filter(isPresent))
-    }
-    return new Set(present.map(({ field, value }) => `${field}\0${value}`))
-  }
-
   async function findMissing(releases: readonly PublishedRelease[], filters: Filters): Promise<MissingValue[]> {
-    const present = await Promise.all(releases.map((release) => findPresent(release, filters)))
+    const present = await Promise.all(releases.map((release) => findPresent(index, release, filters)))
     const missing = [...filters.values].flatMap(([parameter, values]) =>
       values
         .map((value) => ({ parameter, value: String(value), nearest: [] }))
@@ -79,10 +50,10 @@ export function createValueCheck({ database, dataset, loadIndex }: CheckOptions)
     )
     const newest = releases.at(-1)
     if (missing.length === 0 || newest === undefined) return missing
-    const index = await loadIndex(newest)
+    const { suggest } = await loadIndex(newest)
     return missing.map((entry, i) => {
       if (i >= MAX_LOOKUPS) return entry
-      const similar = index.suggest(entry.value, [entry.parameter], MAX_NEAREST)
+      const similar = suggest(entry.value, [entry.parameter], MAX_NEAREST)
       return { ...entry, nearest: similar.map(({ value }) => value) }
     })
   }
@@ -97,15 +68,26 @@ export function createValueCheck({ database, dataset, loadIndex }: CheckOptions)
   }
 }
 
-interface ValueRow {
-  field: string
-  value: string
+/** The values of filters that the release has, as `field\0value`. */
+function findPresent(index: ColumnIndex, release: PublishedRelease, { values }: Filters): Promise<Set<string>> {
+  return index.read(release, async (snapshot) => {
+    const from = snapshot.hasStretches ? sql`stretch` : snapshot.rows
+    const present = new Set<string>()
+    for (const [field, requested] of values) {
+      const texts = requested.filter((value) => typeof value === 'string')
+      const condition =
+        texts.length < requested.length
+          ? sql`${column(field)} in (${raw(requested.join())})`
+          : sql`${column(field)} in (select code from dictionary where field = ${field} and value in (${join(texts)}))`
+      const found = sql`select distinct ${column(field)} as code from ${from} where ${condition}`
+      const rows = await snapshot.query(sql`
+        select coalesce(value, found.code::VARCHAR) from (${found}) as found
+        left join dictionary on dictionary.field = ${field} and dictionary.code::VARCHAR = found.code::VARCHAR`)
+      for (const [value] of rows) present.add(`${field}\0${String(value)}`)
+    }
+    return present
+  })
 }
-
-export const selectPresent = (dataset: Dataset, release: number, field: string, filters: Filters): Sql => sql`
-  select ${field} as field, value from unnest(${filters.values.get(field)?.map(String)}::text[]) as requested (value)
-  where exists (select from ${tablesOf(dataset).version} where ${identifier(field)} = value and ${isInRelease(release)})
-    and ${assertKept(dataset, release)}`
 
 const describeMissing = ({ parameter, value, nearest }: MissingValue): string =>
   `${formatParameter(parameter, value)} matches no record. ${describeNearest(nearest.map((name) => formatParameter(parameter, name)))}`
