@@ -9,6 +9,7 @@ import { findBreaks } from '../methods/series-breaks.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { readCells } from '../storage/serialise-record.ts'
 import { tablesOf } from '../storage/tables.ts'
+import { isInRelease } from '../storage/versions.ts'
 import { openIndexWriter } from './write/index-writer.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
 import { toSeriesRecord } from './write/mark-breaks.ts'
@@ -32,7 +33,7 @@ async function replayRelease(client: PoolClient, dataset: Dataset, release: numb
   const { version } = tablesOf(dataset)
   const index = await openIndexWriter(client, dataset, isFirst ? 0 : release - 1, release)
   try {
-    const began = isFirst ? sql`from_release <= ${release} and to_release > ${release}` : sql`from_release = ${release}`
+    const began = isFirst ? isInRelease(release) : sql`from_release = ${release}`
     const changed = readByCursor<{ id: string; body: string; last_release: number }>(
       client,
       'changed',

@@ -143,40 +143,7 @@ describe('two releases', () => {
     })
   }
 
-  test('for any parameters, a page reads a bounded number of rows and index entries', async () => {
-    const budget = 200
-    const list = releases()
-    const items = (recordsByRelease.get(2) ?? []).map(({ item }) => item)
-    const samples: FilterParameters[] = fc.sample(anyParameters(items, 2), 200)
-    for (const parameters of [
-      ...samples,
-      { date_to: ['1700-01-01'] },
-      { host: ['human'], reported_from: ['2999-01-01'] },
-    ]) {
-      const query = compileQuery(cursorQuery(hedOutbreaks))(
-        parse(toQueryString(parameters)) as Record<string, string | string[]>,
-      )
-      const filters = parseFilters(hedOutbreaks, query)
-      const release = list[1]
-      assert.ok(release !== undefined)
-      let rows = 0
-      const counting: Database = {
-        ...api,
-        async query<Row extends object>(statement: Sql) {
-          const [explained] = await api.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-            sql`explain (analyze, format json) ${statement}`,
-          )
-          rows += countRows(explained?.['QUERY PLAN'][0].Plan)
-          return api.query<Row>(statement)
-        },
-      }
-      const page = { fromId: 1, limit: 50, budget }
-      await readFilteredPage(counting, { dataset: hedOutbreaks, filters, release, releases: list }, page)
-      assert.ok(rows <= 6 * (budget + 1), `${rows} rows for ${toQueryString(parameters)}`)
-    }
-  })
-
-  test('count=exact returns the number of matching records, or 400', async () => {
+  test('count=exact returns the number of matching records', async () => {
     const records = recordsByRelease.get(2) ?? []
     for (const parameters of fc.sample(
       anyParameters(
@@ -188,8 +155,7 @@ describe('two releases', () => {
       const expected = records.filter(({ item }) => matches(item, parameters)).length
       for (const address of [V1, V2]) {
         const response = await inject(`${address}?${toQueryString({ ...parameters, count: ['exact'], num: ['1'] })}`)
-        if (response.statusCode === 400) assert.equal(response.json<{ parameter: string }>().parameter, 'count')
-        else assert.equal(response.headers['outbreaks-count'], String(expected), toQueryString(parameters))
+        assert.equal(response.headers['outbreaks-count'], String(expected), toQueryString(parameters))
       }
     }
     assert.equal((await inject(`${V2}?count=exact`)).headers['outbreaks-count'], String(records.length))

@@ -69,16 +69,4 @@ describe('400', () => {
     for (const query of [{}, { sort: 'cases' }, { sort: '-cases', host: 'human' }])
       await routes.assertProblem(V2, { ...query, page: next ?? '' }, 400, 'invalid_parameter', 'page')
   })
-
-  test('if too many records match', async () => {
-    const [release] = routes.releases() as [PublishedRelease]
-    const query = { dataset: hedOutbreaks, filters: parseFilters(hedOutbreaks, {}), release, releases: [release] }
-    const page = { sort: { field: 'cases', descending: false }, skip: 0, limit: 5, pick: (body: string) => body }
-    assert.equal((await readSortedPage(routes.api, query, page, release.records)).parts.length, 5)
-    await assert.rejects(readSortedPage(routes.api, query, page, release.records - 1), {
-      code: 'invalid_parameter',
-      parameter: 'sort',
-      message: /Add filters/,
-    })
-  })
 })
