@@ -44,7 +44,7 @@ interface AppDependencies {
   database: Database
   /** Undefined if this node has no files. */
   files?: FileStore | undefined
-  /** Where the column index is kept; null to keep it in memory. */
+  /** Where the column index is kept; null for a temporary file. */
   indexDirectory: string | null
   watcher: Watcher
   log: FastifyBaseLogger

@@ -37,7 +37,7 @@ export interface ServiceConfig extends OperatorConfig {
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   /** The directory with the files of releases; null if there is none. */
   filesDirectory: string | null
-  /** The directory in which this node keeps its column index; null to keep it in memory. */
+  /** The directory in which this node keeps its column index; null for a temporary file. */
   indexDirectory: string | null
 }
 

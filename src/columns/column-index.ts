@@ -1,12 +1,13 @@
 // The column index of a node: a DuckDB database that has every kept release. It is built from the parts in PostgreSQL and
-// extended when a release is published. With a directory it is a file that the next start uses again; a file that is
-// damaged, or that has other releases than the database, is built anew. A query of a release that the index does not have
+// extended when a release is published. In a directory of its own the next start uses it again; a file that is damaged, or
+// that has other releases than the database, is built anew. A query of a release that the index does not have
 // yet waits a moment and then fails: the index never answers for another release.
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version as engineVersion } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { runUncancelled } from '../platform/cancellation.ts'
@@ -42,7 +43,7 @@ export interface ColumnIndex {
 interface IndexOptions {
   readonly dataset: Dataset
   readonly database: Reader
-  /** Where the index is kept; null to keep it in memory. */
+  /** Where the index is kept; null to keep it in a temporary file. */
   readonly directory: string | null
   readonly onFailure: (error: unknown) => void
   readonly waitMs?: number
@@ -51,8 +52,11 @@ interface IndexOptions {
 /** How long a query waits for the index of its release. */
 const WAIT_MS = 5000
 const MEMORY_MEGABYTES = 512
+/** A release adds its rows at the end. All rows are sorted again when this many releases were added. */
+const SORTED_RELEASES = 16
 /** Processes that share a directory: each has a file of its own. */
 const MAX_FILES = 64
+const CACHED_CODES = 10_000
 
 interface OpenIndex {
   readonly duckDb: DuckDb
@@ -67,6 +71,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   let target: string | null = null
   let temporary: Promise<string> | null = null
   let isClosed = false
+  const findCodes = createCodeFinder()
 
   const has = ({ number, digest }: Release) => state?.digests.get(number) === digest
 
@@ -78,10 +83,9 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
 
   async function open(): Promise<OpenIndex> {
     const limits = { memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: await openTemporary() }
-    if (directory === null) return openTables(await openDuckDb({ file: ':memory:', ...limits }), dataset)
     const name = `${dataset.name}-${layoutOf(dataset)}-${engineVersion()}`
     for (let number = 1; number <= MAX_FILES; number++) {
-      const file = path.join(directory, `${name}-${number}.duckdb`)
+      const file = path.join(directory ?? limits.temporaryDirectory, `${name}-${number}.duckdb`)
       try {
         return await openTables(await openDuckDb({ file, ...limits }), dataset)
       } catch (error) {
@@ -91,13 +95,14 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
         return openTables(await openDuckDb({ file, ...limits }), dataset)
       }
     }
-    throw new Error(`${directory} has ${MAX_FILES} index files that are in use`)
+    throw new Error(`there are ${MAX_FILES} index files, and all of them are in use`)
   }
 
   /** Adds all releases up to one. */
   async function extend(release: Release): Promise<void> {
     if (isClosed || has(release)) return
     state ??= await open()
+    if (has(release)) return
     const { duckDb, digests } = state
     const known = await readDigests(database, dataset)
     // The database may have another history, for instance after a restore.
@@ -110,7 +115,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)
       await applyParts(connection, dataset, parts)
-      await sortRows(connection)
+      if (parts.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
       await buildStretches(connection, dataset)
     })
     if (!isSameHistory) digests.clear()
@@ -130,30 +135,25 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   async function waitFor(release: Release): Promise<OpenIndex> {
     if (!has(release)) await Promise.race([extendInTurn(release), wait(waitMs, undefined, { ref: false })])
     if (state !== null && has(release)) return state
-    throw new Problem(
-      'unavailable',
-      `This node is getting the index of release ${release.number} ready. It answers requests without filters. Try again shortly.`,
-    )
+    throw notReady(release)
   }
 
   return {
     async read(release, run) {
       const { duckDb } = await waitFor(release)
       return duckDb.read(async ({ query }) => {
-        const [row] = await query(sql`select max(number) from applied_release`)
-        const newest = Number(row?.[0])
+        const [row] = await query(
+          sql`select max(number), any_value(digest) filter (where number = ${release.number}) from applied_release`,
+        )
+        // Checked in the transaction: the index may have been built anew since.
+        if (row?.[1] !== release.digest) throw notReady(release)
+        const newest = Number(row[0])
         return run({
           rows: rowsOf(release.number, newest),
           rowsOf: (earlier) => rowsOf(earlier, newest),
           hasStretches: release.number === newest,
           query,
-          async codesOf(field, values) {
-            if (values.length === 0) return []
-            const rows = await query(
-              sql`select code from dictionary where field = ${field} and value in (${join(values)})`,
-            )
-            return rows.map(([code]) => Number(code))
-          },
+          codesOf: (field, values) => findCodes(query, release.digest, field, values),
         })
       })
     },
@@ -172,6 +172,12 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   }
 }
 
+const notReady = ({ number }: Release) =>
+  new Problem(
+    'unavailable',
+    `This node is getting the index of release ${number} ready. It answers requests without filters. Try again shortly.`,
+  )
+
 /** The tables of a new database, or the releases of one that has tables. */
 async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> {
   const tables = await duckDb.read(({ query }) =>
@@ -180,6 +186,22 @@ async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> 
   if (tables.length === 0) await duckDb.write((connection) => createTables(connection, dataset))
   const rows = await duckDb.read(({ query }) => query(sql`select number, digest from applied_release`))
   return { duckDb, digests: new Map(rows.map(([number, digest]) => [Number(number), String(digest)])) }
+}
+
+/** The numbers of a release never change, so they are cached. */
+function createCodeFinder() {
+  const cache = new LRUCache<string, number>({ max: CACHED_CODES })
+  return async (query: IndexSnapshot['query'], digest: string, field: string, values: readonly string[]) => {
+    const keyOf = (value: string) => `${digest}\0${field}\0${value}`
+    const known = values.map((value) => cache.get(keyOf(value)))
+    const unknown = values.filter((_, i) => known[i] === undefined)
+    if (unknown.length === 0) return known.filter((code) => code !== undefined)
+    const rows = await query(
+      sql`select value, code from dictionary where field = ${field} and value in (${join(unknown)})`,
+    )
+    for (const [value, code] of rows) cache.set(keyOf(String(value)), Number(code))
+    return [...known.filter((code) => code !== undefined), ...rows.map(([, code]) => Number(code))]
+  }
 }
 
 const isLocked = (error: unknown) => error instanceof Error && /Could not set lock|already attached/.test(error.message)
