@@ -186,6 +186,7 @@ export function anyParameters(records: readonly Item[], release: number): fc.Arb
     const values = unusedValues[name] === undefined ? known : [...known, unusedValues[name]]
     return fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: Math.min(4, values.length) })
   }
+  const hasValues = (name: string) => name in unusedValues || records.some((record) => (record[name] ?? null) !== null)
   const days = [...new Set(records.map((record) => record['date_high'] ?? '2000-01-01'))].map(String)
   const period = (name: string) =>
     fc
@@ -215,7 +216,7 @@ export function anyParameters(records: readonly Item[], release: number): fc.Arb
     fc
       .subarray(['admin_l2', 'hospitalised', 'note'], { minLength: 1 })
       .map((missing): FilterParameters => ({ missing })),
-    ...columns.map((name) => valuesOf(name).map((values): FilterParameters => ({ [name]: values }))),
+    ...columns.filter(hasValues).map((name) => valuesOf(name).map((values): FilterParameters => ({ [name]: values }))),
     period('date'),
     period('reported'),
     fc.integer({ min: 1, max: release }).map((since): FilterParameters => ({ updated_since_release: [String(since)] })),

@@ -201,10 +201,7 @@ describe('a citation', () => {
   test('has the canonical query, the release and the sources', async () => {
     const citation = await read(`${HOME}/citation?source_name=WHO+%26+co&event=A&release=1`)
     assert.equal(citation['url'], `https://api.test${HOME}/outbreaks?event=A&source_name=WHO+%26+co&release=1`)
-    assert.deepEqual(
-      [citation['sources'], citation['more_sources']],
-      [[{ source_name: 'WHO & co', records: 2 }], 0],
-    )
+    assert.deepEqual([citation['sources'], citation['more_sources']], [[{ source_name: 'WHO & co', records: 2 }], 0])
     assert.match(String(citation['digest']), /^[0-9a-f]{64}$/)
     assert.match(
       String(citation['text']),
