@@ -56,6 +56,7 @@ test('three variables are required; the others have defaults', () => {
     redisUrl: null,
     externalIssuer: null,
     filesDirectory: null,
+    indexDirectory: null,
   })
 })
 
