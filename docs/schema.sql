@@ -350,6 +350,24 @@ CREATE TABLE public.hed_outbreak_version (
 );
 
 --
+-- Name: index_part; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.index_part (
+    dataset text NOT NULL,
+    release integer NOT NULL,
+    kind text NOT NULL,
+    number integer NOT NULL,
+    layout text NOT NULL,
+    sha256 bytea NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'removed'::text]))),
+    CONSTRAINT index_part_number_check CHECK ((number >= 1)),
+    CONSTRAINT index_part_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+ALTER TABLE ONLY public.index_part ALTER COLUMN content SET STORAGE EXTERNAL;
+
+--
 -- Name: migration; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -570,6 +588,13 @@ ALTER TABLE ONLY public.hed_outbreak_version
     ADD CONSTRAINT hed_outbreak_version_pkey PRIMARY KEY (id, from_release);
 
 --
+-- Name: index_part index_part_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.index_part
+    ADD CONSTRAINT index_part_pkey PRIMARY KEY (dataset, release, kind, number);
+
+--
 -- Name: migration migration_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -738,6 +763,13 @@ ALTER TABLE ONLY public.client_secret
 
 ALTER TABLE ONLY public.contract
     ADD CONSTRAINT contract_dataset_first_release_fkey FOREIGN KEY (dataset, first_release) REFERENCES public.release(dataset, number);
+
+--
+-- Name: index_part index_part_dataset_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.index_part
+    ADD CONSTRAINT index_part_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
 
 --
 -- Name: release release_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
@@ -921,6 +953,13 @@ GRANT SELECT,INSERT ON TABLE public.hed_outbreak_version TO outbreaks_operator;
 --
 
 GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_version TO outbreaks_operator;
+
+--
+-- Name: TABLE index_part; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.index_part TO outbreaks_api;
+GRANT SELECT,INSERT,DELETE ON TABLE public.index_part TO outbreaks_operator;
 
 --
 -- Name: TABLE migration; Type: ACL; Schema: public; Owner: -
