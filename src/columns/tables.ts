@@ -89,25 +89,29 @@ export const deletePast = (connection: DuckDBConnection, oldestKept: number) =>
 export const sortRows = (connection: DuckDBConnection) =>
   run(connection, sql`create or replace table present_row as select * from present_row order by id`)
 
-/** Computes the stretches of the newest release. */
+/**
+ * Computes the stretches of the newest release. Only two columns go through the window functions, which keep all rows in
+ * memory; the values of a stretch are those of its first row.
+ */
 export async function buildStretches(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
   const names = stretchColumns(dataset)
+  const values = names.map((name) => sql`present_row.${column(name)}`)
   const keys = names.length === 0 ? sql`true` : columnList(names)
   await run(
     connection,
     sql`create or replace table stretch as
     with marked as (
-      select *, hash(${keys}) as combination from present_row
-    ), started as (
-      select *, id is distinct from lag(id) over in_order + 1
-        or combination is distinct from lag(combination) over in_order as starts
+      select id, hash(${keys}) as combination from present_row
+    ), compared as (
+      select id, lag(id) over in_order as previous,
+        combination is distinct from lag(combination) over in_order as differs
       from marked window in_order as (order by id)
-    ), numbered as (
-      select *, sum(starts::integer) over (order by id rows unbounded preceding) as stretch from started
+    ), started as (
+      select id, lead(previous, 1, (select max(id) from present_row)) over (order by id) as last_id
+      from compared where differs or id is distinct from previous + 1
     )
-    select ${join([...names.map((name) => sql`any_value(${column(name)}) as ${column(name)}`), sql`min(id) as first_id`])},
-      count(*)::integer as records
-    from numbered group by stretch order by first_id`,
+    select ${join([...values, sql`id as first_id`])}, (last_id - id + 1)::integer as records
+    from started join present_row using (id) order by first_id`,
   )
 }
 

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import { type ColumnIndex, createColumnIndex } from '../../../src/columns/column-index.ts'
@@ -38,15 +38,12 @@ const HOLD_FILE = `
   console.log('open')
   process.stdin.resume()`
 
-let failures: unknown[] = []
-beforeEach(() => {
-  failures = []
-})
-
-function open(options: { directory?: string | null; database?: Database; waitMs?: number } = {}): ColumnIndex {
+function open(
+  options: { directory?: string; database?: Database; waitMs?: number; onFailure?: (error: unknown) => void } = {},
+): ColumnIndex {
   const index = createColumnIndex({
     ...{ dataset: hedOutbreaks, database: api, directory: null, waitMs: 30_000 },
-    onFailure: (error) => void failures.push(error),
+    onFailure: () => {},
     ...options,
   })
   opened.push(index)
@@ -136,7 +133,8 @@ describe('an index', () => {
     await first.close()
     const [file = ''] = (await readdir(home)).filter((name) => name.endsWith('.duckdb'))
     await writeFile(path.join(home, file), Buffer.alloc(20_000, 7))
-    const second = open({ directory: home })
+    const failures: unknown[] = []
+    const second = open({ directory: home, onFailure: (error) => failures.push(error) })
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
     assert.equal(failures.length, 1)
     await second.close()
@@ -183,15 +181,15 @@ describe('an index does not answer', () => {
   })
 
   test('from a damaged part: 503, and the failure names the part', async () => {
-    await superuser.query('begin')
-    await superuser.query(`update index_part set content = content || '\\x00' where kind = 'added' and release = 2`)
-    await superuser.query('commit')
-    const index = open({ waitMs: 5000 })
+    const damaged = "kind = 'added' and release = 2"
+    await superuser.query(`update index_part set content = content || '\\x00' where ${damaged}`)
+    const failures: unknown[] = []
+    const index = open({ waitMs: 5000, onFailure: (error) => failures.push(error) })
     await assert.rejects(readCases(index, (await readReleases()).at(-1) as PublishedRelease), { code: 'unavailable' })
-    assert.match(String(failures[0]), /part added 1 of the column index of release 2 is damaged/)
     await superuser.query(
-      `update index_part set content = substring(content from 1 for length(content) - 1) where kind = 'added' and release = 2`,
+      `update index_part set content = substring(content from 1 for length(content) - 1) where ${damaged}`,
     )
+    assert.match(String(failures[0]), /part added 1 of the column index of release 2 is damaged/)
   })
 })
 
