@@ -170,6 +170,7 @@ describe('an index does not answer', () => {
 
   test('while it waits for its parts: 503 after the wait', async () => {
     const never = Promise.withResolvers<never>()
+    never.promise.catch(() => {})
     const blocked: Database = { ...api, query: () => never.promise }
     const index = open({ database: blocked, waitMs: 50 })
     const newest = (await readReleases()).at(-1) as PublishedRelease
