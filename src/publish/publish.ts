@@ -25,7 +25,7 @@ import {
   validateRows,
 } from './validate/validate-release.ts'
 import { parseIdentity } from './validate/validate-row.ts'
-import { addCheckpoints, digestChunks, findChunks, rewriteChunks } from './write/chunks.ts'
+import { digestChunks, findChunks, rewriteChunks } from './write/chunks.ts'
 import { createComparison, type NamedRow } from './write/compare.ts'
 import { countFacets } from './write/count-facets.ts'
 import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
@@ -285,7 +285,6 @@ async function writeDraft(
     (done) => progress('compressing', done, changedChunks.size),
   )
   progress('counting', 0, null)
-  await addCheckpoints(client, dataset, release)
   await countFacets(client, dataset, release)
   const digested = await digestChunks(client, dataset)
   if (digested.records !== records)

@@ -1,7 +1,7 @@
 // Writes a body from its parts in two encodings: plain text, and one gzip member that contains compressed parts unchanged.
 // Both give the same text.
 import { crc32 } from 'node:zlib'
-import { type DeflatedText, decodeChunk, deflateText, SEPARATOR } from './chunk.ts'
+import { type DeflatedText, decodeChunk, deflateText, freeText, SEPARATOR } from './chunk.ts'
 import { combineCrc32 } from './crc-combine.ts'
 
 export type Part = string | DeflatedText
@@ -14,8 +14,12 @@ export const splitRecords = (part: Part): string[] =>
 export const countBytes = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.bytes), 0)
 
-export const writeIdentity = (parts: readonly Part[]): Buffer =>
-  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : decodeChunk(part))))
+export function writeIdentity(parts: readonly Part[]): Buffer {
+  const texts = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : decodeChunk(part)))
+  const body = Buffer.concat(texts)
+  for (const text of texts) freeText(text)
+  return body
+}
 
 /** RFC 1952: deflate, no name, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
@@ -46,9 +50,10 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
   return Buffer.concat([...pieces, LAST_BLOCK, trailer])
 }
 
+/** For text that is compressed for one response. */
+export const FAST_LEVEL = 1
 /** Compressing a shorter text is not worth the time. A much longer one would not fit into a stored block. */
 const MAX_STORED_CHARACTERS = 1024
-const FAST_LEVEL = 1
 
 const isLongText = (part: Part): part is string => typeof part === 'string' && part.length > MAX_STORED_CHARACTERS
 

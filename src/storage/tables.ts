@@ -5,8 +5,6 @@ import type { Dataset } from '../datasets/define.ts'
 
 /** The to_release of a version that is in the latest release: no release has closed it. */
 export const NO_END_RELEASE = 2_147_483_647
-/** A release has a checkpoint for every tenth chunk. */
-export const CHECKPOINT_SPACING = 10
 
 export const identifier = (name: string): Sql => raw(pg.escapeIdentifier(name))
 
@@ -15,7 +13,6 @@ export const tablesOf = (dataset: Dataset) => ({
   key: identifier(`${dataset.table}_key`),
   chunk: identifier(`${dataset.table}_chunk`),
   facet: identifier(`${dataset.table}_facet`),
-  checkpoint: identifier(`${dataset.table}_checkpoint`),
 })
 
 export const contentColumns = (dataset: Dataset): Sql[] => dataset.content.map((field) => identifier(field.name))

@@ -1,7 +1,16 @@
-// Takes a page out of chunks. Only the chunks at the first and last record of the page are decompressed; the chunks
-// between them stay compressed. Pure.
-import { CHUNK_IDS, chunkOf, type DeflatedText, decodeChunk, firstIdOf, SEPARATOR } from '../../storage/chunk.ts'
-import type { Part } from '../../storage/gzip-splice.ts'
+// Takes a page out of chunks. Only the chunks at the first and last record of the page are decompressed, and their part of
+// the page is compressed again; the chunks between them stay as they are. Pure.
+import {
+  CHUNK_IDS,
+  chunkOf,
+  type DeflatedText,
+  decodeChunk,
+  deflateTextSync,
+  firstIdOf,
+  freeText,
+  SEPARATOR,
+} from '../../storage/chunk.ts'
+import { FAST_LEVEL, type Part } from '../../storage/gzip-splice.ts'
 
 export interface Position {
   /** The lowest id that the page may contain. */
@@ -41,40 +50,76 @@ export function slicePage(chunks: readonly Chunk[], { fromId, skip, limit }: Pag
       parts.push(chunk)
       remaining -= chunk.records
     } else {
-      const bodies = decodeRecords(chunk).filter((body) => idOf(body) >= fromId)
-      const selected = bodies.slice(toSkip, toSkip + remaining)
-      const following = bodies[toSkip + remaining]
-      toSkip = Math.max(0, toSkip - bodies.length)
-      remaining -= selected.length
-      if (selected.length > 0) parts.push(selected.join(SEPARATOR))
-      if (following !== undefined) return { parts, nextId: idOf(following) }
+      const cut = cutChunk(chunk, { fromId, skip: toSkip, limit: remaining })
+      if (cut.part !== null) parts.push(cut.part)
+      if (cut.nextId !== null) return { parts, nextId: cut.nextId }
+      remaining -= Math.max(0, cut.inRange - toSkip)
+      toSkip = Math.max(0, toSkip - cut.inRange)
     }
   }
   return { parts, nextId: null }
 }
 
-function decodeRecords(chunk: Chunk): string[] {
-  const bodies = decodeChunk(chunk).toString().split(SEPARATOR)
-  if (bodies.length !== chunk.records)
-    throw new Error(`chunk ${chunk.number} has ${bodies.length} records instead of ${chunk.records}`)
-  return bodies
+interface Cut {
+  /** Null if the chunk has no record of the page. */
+  readonly part: DeflatedText | null
+  /** The number of records from `fromId` on. */
+  readonly inRange: number
+  /** The id of the record after the part; null if the chunk has none. */
+  readonly nextId: number | null
+}
+
+function cutChunk(chunk: Chunk, { fromId, skip, limit }: Omit<PageQuery, 'release'>): Cut {
+  const text = decodeChunk(chunk)
+  const starts = findRecords(chunk, text)
+  const inRange = firstIdOf(chunk.number) >= fromId ? starts : starts.filter((start) => readId(text, start) >= fromId)
+  const first = inRange[skip]
+  const following = inRange[skip + limit]
+  const end = following === undefined ? text.length : following - SEPARATOR.length
+  const cut = {
+    part: first === undefined ? null : deflateTextSync(text.subarray(first, end), FAST_LEVEL),
+    inRange: inRange.length,
+    nextId: following === undefined ? null : readId(text, following),
+  }
+  freeText(text)
+  return cut
+}
+
+const LINE_END = '\n'.charCodeAt(0)
+const COMMA = ','.charCodeAt(0)
+
+/** Where each record starts. Only a separator contains a line end. */
+function findRecords({ number, records }: Chunk, text: Buffer): number[] {
+  const starts = [0]
+  for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, end + 1)) starts.push(end + 1)
+  if (starts.length !== records) throw new Error(`chunk ${number} has ${starts.length} records instead of ${records}`)
+  return starts
 }
 
 /** The records with these ids, which the chunk has and which are in ascending order. */
 export function takeRecords(chunk: Chunk, ids: readonly number[]): string[] {
-  const bodies = decodeRecords(chunk)
+  const text = decodeChunk(chunk)
+  const starts = findRecords(chunk, text)
   // Without a gap the position of a record follows from its id.
   const first = chunk.records === CHUNK_IDS ? firstIdOf(chunk.number) : null
-  const byId = first === null ? new Map(bodies.map((body) => [idOf(body), body])) : null
-  return ids.map((id) => {
-    const body = first === null ? byId?.get(id) : bodies[id - first]
-    if (body === undefined) throw new Error(`chunk ${chunk.number} does not have record ${id}`)
-    return body
+  const positions = first === null ? new Map(starts.map((start, i) => [readId(text, start), i])) : null
+  const records = ids.map((id) => {
+    const position = first === null ? positions?.get(id) : id - first
+    const start = position === undefined ? undefined : starts[position]
+    if (position === undefined || start === undefined)
+      throw new Error(`chunk ${chunk.number} does not have record ${id}`)
+    const following = starts[position + 1]
+    return text.toString('utf8', start, following === undefined ? text.length : following - SEPARATOR.length)
   })
+  freeText(text)
+  return records
 }
 
+const ID_KEY = '{"id":'
+
 /** Every record begins with its id. */
-const idOf = (body: string): number => Number(/^\{"id":(\d+),/.exec(body)?.[1])
+const readId = (text: Buffer, start: number): number =>
+  Number(text.toString('latin1', start + ID_KEY.length, text.indexOf(COMMA, start)))
 
 const MAX_GROWTH = 4
 

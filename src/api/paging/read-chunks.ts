@@ -1,4 +1,4 @@
-// Reads the chunks of a page and the checkpoints of a release from the database.
+// Reads the chunks of a page, and how many records each chunk of a release has, from the database.
 import { setImmediate } from 'node:timers/promises'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
@@ -7,7 +7,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import { chunkOf, SEPARATOR } from '../../storage/chunk.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
 import { tablesOf } from '../../storage/tables.ts'
-import { assertKept, isInKeptRelease, literal } from '../../storage/versions.ts'
+import { isInKeptRelease, literal } from '../../storage/versions.ts'
 import { type Chunk, estimateChunks, type Page, type PageQuery, slicePage, takeRecords } from './page-from-chunks.ts'
 
 /** The chunks of a release from a chunk number on, in binary format. */
@@ -18,9 +18,10 @@ export const selectChunks = (dataset: Dataset, release: number, number: number, 
     order by number limit ${literal(limit)}
   ) to stdout (format binary)`
 
-export const selectCheckpoints = (dataset: Dataset, release: number): Sql => sql`
-  select ordinal, id from ${tablesOf(dataset).checkpoint}
-  where release = ${release} and ${assertKept(dataset, release)} order by ordinal`
+/** The number and the records of every chunk as one value: a row for each chunk would take longer to read. */
+export const selectChunkSizes = (dataset: Dataset, release: number): Sql => sql`
+  select coalesce(string_agg(int8send(number) || int4send(records), '' order by number), '') as sizes
+  from ${tablesOf(dataset).chunk} where ${isInKeptRelease(dataset, release)}`
 
 /** These chunks of a release, in binary format. */
 const selectChunksByNumber = (dataset: Dataset, release: number, numbers: readonly number[]): Sql => sql`
@@ -105,14 +106,26 @@ function toChunk([number, records, bytes, crc32, deflated]: Buffer[]): Chunk {
   }
 }
 
-/** `ordinal` records of the release precede the record `id`. */
-export interface Checkpoint {
-  readonly ordinal: number
-  readonly id: number
+/** The chunks of a release in ascending order: their numbers, and how many records of the release precede each. */
+export interface ChunkOrdinals {
+  readonly numbers: Float64Array
+  readonly ordinals: Float64Array
 }
 
-/** The checkpoints in ascending order. */
-export async function readCheckpoints(database: Database, dataset: Dataset, release: number): Promise<Checkpoint[]> {
-  const rows = await database.query<{ ordinal: string; id: string }>(selectCheckpoints(dataset, release))
-  return rows.map(({ ordinal, id }) => ({ ordinal: Number(ordinal), id: Number(id) }))
+/** The length of int8send and of both values. */
+const NUMBER_BYTES = 8
+const SIZE_BYTES = 12
+
+export async function readChunkOrdinals(database: Database, dataset: Dataset, release: number): Promise<ChunkOrdinals> {
+  const [row] = await database.query<{ sizes: Buffer }>(selectChunkSizes(dataset, release))
+  if (row === undefined) throw new Error('an aggregate returned no row')
+  const chunks = row.sizes.length / SIZE_BYTES
+  const numbers = new Float64Array(chunks)
+  const ordinals = new Float64Array(chunks)
+  for (let i = 0, records = 0; i < chunks; i++) {
+    numbers[i] = Number(row.sizes.readBigInt64BE(i * SIZE_BYTES))
+    ordinals[i] = records
+    records += row.sizes.readInt32BE(i * SIZE_BYTES + NUMBER_BYTES)
+  }
+  return { numbers, ordinals }
 }

@@ -5,7 +5,7 @@ import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { CHUNK_IDS, encodeChunk, SEPARATOR } from '../../storage/chunk.ts'
 import { type Contract, readVersion } from '../../storage/contract.ts'
-import { CHECKPOINT_SPACING, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
+import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import { copyIn } from './versions.ts'
 
 const BATCH_CHUNKS = 32
@@ -83,19 +83,6 @@ async function closeChunks(
 async function encodeLine(release: number, { number, records, text }: ChunkText): Promise<string> {
   const { bytes, crc32, sha256, deflated } = await encodeChunk(text)
   return `${number}\t${release}\t${records}\t${bytes}\t${crc32}\t\\\\x${sha256.toString('hex')}\t\\\\x${deflated.toString('hex')}\n`
-}
-
-/** Stores how many records precede every tenth chunk, so that a deep offset can start there. */
-export async function addCheckpoints(client: PoolClient, dataset: Dataset, release: number): Promise<void> {
-  const { chunk, checkpoint } = tablesOf(dataset)
-  await client.query(sql`
-    insert into ${checkpoint} (release, ordinal, id)
-    select ${release}, before, number * ${CHUNK_IDS} + 1
-    from (
-      select number, sum(records) over in_order - records as before, row_number() over in_order as position
-      from ${chunk} where to_release = ${NO_END_RELEASE} window in_order as (order by number)
-    ) as numbered
-    where position % ${CHECKPOINT_SPACING} = 1`)
 }
 
 /** The number of records and the digest of the release, from its chunks. */

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
-import { selectCheckpoints, selectChunks } from '../../../src/api/paging/read-chunks.ts'
+import { selectChunkSizes, selectChunks } from '../../../src/api/paging/read-chunks.ts'
 import { selectScannedChanges } from '../../../src/api/queries/changes.ts'
 import { selectEventSummaries, selectSummariesOf } from '../../../src/api/queries/events.ts'
 import { selectEventNames, selectRecordBody, selectRecordVersions } from '../../../src/api/queries/records.ts'
@@ -24,7 +24,7 @@ const SCAN = { fromId: 0, window: 9 }
 
 /** Each statement with and without rows, because the check must not depend on them. */
 const statements: Record<string, (release: number) => Sql> = {
-  checkpoints: (release) => selectCheckpoints(hedOutbreaks, release),
+  'sizes of chunks': (release) => selectChunkSizes(hedOutbreaks, release),
   'event names': (release) => selectEventNames(hedOutbreaks, release),
   'a record': (release) => selectRecordBody(hedOutbreaks, release, 1),
   'no record': (release) => selectRecordBody(hedOutbreaks, release, UNUSED_ID),

@@ -16,7 +16,7 @@ const LONG_NOTE = 'long '.repeat(399).trimEnd()
 /** Long enough for a statement that was sent too late to arrive. */
 const LATE_STATEMENT_MARGIN_MS = 250
 
-const TABLES = ['version', 'key', 'chunk', 'facet', 'checkpoint', 'event']
+const TABLES = ['version', 'key', 'chunk', 'facet', 'event']
 
 /** Every row of every table of the dataset, as one digest for each table. */
 async function digestTables(database: Database) {

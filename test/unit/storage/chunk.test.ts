@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { CHUNK_IDS, chunkOf, decodeChunk, encodeChunk, firstIdOf } from '../../../src/storage/chunk.ts'
+import { CHUNK_IDS, chunkOf, decodeChunk, encodeChunk, firstIdOf, freeText } from '../../../src/storage/chunk.ts'
 import { combineCrc32 } from '../../../src/storage/crc-combine.ts'
 import { fc } from '../../seed.ts'
 
@@ -104,4 +104,15 @@ test('a chunk refers to no data outside itself: two concatenated chunks inflate 
   const chunks = await Promise.all(texts.map((text) => encodeChunk(text)))
   const both = Buffer.concat([...chunks.map((chunk) => chunk.deflated), Buffer.from([3, 0])])
   assert.equal(inflateRawSync(both).toString(), texts.join(''))
+})
+
+test('a freed text is empty, unless it is so short that it may share its memory', async () => {
+  for (const [length, rest] of [
+    [Buffer.poolSize * 2, 0],
+    [100, 100],
+  ] as const) {
+    const text = decodeChunk(await encodeChunk('x'.repeat(length)))
+    freeText(text)
+    assert.equal(text.length, rest)
+  }
 })

@@ -118,7 +118,7 @@ test('only the chunks at the start and end of a page are decompressed', async ()
   const chunks = await createChunks(Array.from({ length: 500 }, (_, i) => i + 1))
   const kinds = (fromId: number, skip: number, limit: number) =>
     slicePage(chunks, { release: 1, fromId, skip, limit })
-      .parts.map((part) => (typeof part === 'string' ? 't' : 'c'))
+      .parts.map((part) => (chunks.some((chunk) => chunk === part) ? 'c' : 't'))
       .join('')
   assert.equal(kinds(1, 0, 300), 'ccc')
   assert.equal(kinds(1, 100, 400), 'cccc')

@@ -18,9 +18,8 @@ import { createHttpServer } from '../../../../src/platform/http/http-server.ts'
 import { openDatabase } from '../../../../src/platform/postgres/database.ts'
 import { createWatcher } from '../../../../src/platform/postgres/watcher.ts'
 import { publishRelease } from '../../../../src/publish/publish.ts'
-import { CHUNK_IDS } from '../../../../src/storage/chunk.ts'
+import { CHUNK_IDS, chunkOf } from '../../../../src/storage/chunk.ts'
 import { loadPublishedReleases } from '../../../../src/storage/published-releases.ts'
-import { CHECKPOINT_SPACING } from '../../../../src/storage/tables.ts'
 import { createTestDatabase } from '../../../database.ts'
 import { openTestIndex } from '../../../fixtures/column-index.ts'
 import { fc } from '../../../seed.ts'
@@ -177,22 +176,22 @@ describe('one release', () => {
     assert.equal(page, null)
   })
 
-  test('a deep offset starts at the preceding checkpoint', async () => {
+  test('an offset starts at the chunk of its first record', async () => {
     const findOffset = createOffsetFinder(api, hedOutbreaks)
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: RECORDS - 1 }), async (offset) => {
         const { fromId, skip } = await findOffset({ number: 1, digest: 'one' }, offset)
         assert.equal(oracle.ids.filter((id) => id < fromId).length + skip, offset)
-        assert.ok(skip < CHECKPOINT_SPACING * CHUNK_IDS)
+        assert.equal(chunkOf(oracle.ids[offset] ?? 0), chunkOf(fromId))
       }),
       { numRuns: 50, examples: [0, 999, 1000, 1001, 2000, 3000].map((offset): [number] => [offset]) },
     )
-    // Checkpoints are cached by the digest of a release, not by its number.
+    // The sizes of chunks are cached by the digest of a release, not by its number.
     assert.deepEqual(await findOffset({ number: 99, digest: 'one' }, 0), { fromId: 1, skip: 0 })
     await assert.rejects(findOffset({ number: 99, digest: 'other' }, 5), { code: 'unavailable' })
-    // More concurrent releases than the cache has room for: each still gets its checkpoints and does not scan from the start.
+    // More concurrent releases than the cache has room for: each request still gets the sizes it waits for.
     const many = Array.from({ length: 40 }, (_, i) => findOffset({ number: 1, digest: `copy ${i}` }, RECORDS - 1))
-    for (const { skip } of await Promise.all(many)) assert.ok(skip < CHECKPOINT_SPACING * CHUNK_IDS)
+    for (const { skip } of await Promise.all(many)) assert.ok(skip < CHUNK_IDS)
   })
 })
 
