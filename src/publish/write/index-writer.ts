@@ -33,10 +33,14 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
     autoload_known_extensions: 'false',
   })
   const connection = await instance.connect()
+  // The rows of series are read while their steps are written. One connection does one of both: an appender that writes ends
+  // the result that its connection streams.
+  const stepConnection = await instance.connect()
   const run = (statement: Sql) => connection.run(statement.text)
 
   async function close(): Promise<void> {
     connection.closeSync()
+    stepConnection.closeSync()
     instance.closeSync()
     await rm(directory, { recursive: true, force: true })
   }
@@ -51,7 +55,7 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
     const added = await createStage(connection, 'added', recordColumns(dataset))
     const withdrawn = await createStage(connection, 'withdrawn', [{ name: 'id', type: 'bigint' }])
     const stepped = hasSeries(dataset)
-      ? await createStage(connection, 'stepped', [
+      ? await createStage(stepConnection, 'stepped', [
           { name: 'id', type: 'bigint' },
           { name: dataset.series.breakFlag, type: 'boolean' },
           ...stepColumns(dataset),
