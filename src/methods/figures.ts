@@ -74,7 +74,7 @@ export const ALL_DAYS: Window = { from: Number.NEGATIVE_INFINITY, to: Number.POS
 /** One period for all days. */
 export const ONE_PERIOD: Period = { name: '', first: ALL_DAYS.from, last: ALL_DAYS.to }
 
-export const isWithin = ({ from, to }: Window, day: number): boolean => day >= from && day <= to
+const isWithin = ({ from, to }: Window, day: number): boolean => day >= from && day <= to
 
 interface Completeness {
   readonly placesKnown: number
@@ -82,7 +82,7 @@ interface Completeness {
   readonly share: number | null
 }
 
-interface Explanation {
+export interface Explanation {
   readonly id: number
   /** By count; null if the record does not have the count. */
   readonly rules: readonly (Rule | 'covered' | null)[]

@@ -53,7 +53,13 @@ export const guardingModules: readonly GuardingModule[] = [
   ...group('numbers', 'api/figures', {
     'comparison-problem': 'integration/api/resources/figures',
     'figure-request': 'integration/api/filters/invalid-filters integration/api/resources/figures',
-    'group-figures': 'integration/api/resources/figures',
+    'cover-series': 'integration/api/resources/figures',
+    'explain-records': 'integration/api/resources/figures',
+    'figure-columns': 'integration/api/resources/figures',
+    'figure-sql': 'integration/api/resources/figures',
+    'group-values': 'integration/api/resources/figures',
+    'mixed-rows': 'integration/api/resources/figures',
+    'read-figures': 'integration/api/resources/figures',
   }),
   ...group('storage', 'storage', {
     chunk: 'unit/storage/chunk',

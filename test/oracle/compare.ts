@@ -10,6 +10,8 @@ const FLAGS = [
 /** `share` has 4 decimals, and both programs may round the last one differently. */
 const SHARE_TOLERANCE = 0.000_11
 const MAX_DIFFERENCES = 8
+/** The service lists the values with the most records only. */
+const MAX_LISTED = 100
 
 type Json = Record<string, unknown>
 interface ExplainLine {
@@ -95,7 +97,10 @@ function summariseMixed(question: Question, mixed: Json): Json {
   return Object.fromEntries(
     Object.entries(mixed)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([field, values]) => [field, isPlain && field !== 'place' ? sortValues(values as Json[]) : 'mixed']),
+      .map(([field, values]) => [
+        field,
+        isPlain && field !== 'place' && (values as Json[]).length < MAX_LISTED ? sortValues(values as Json[]) : 'mixed',
+      ]),
   )
 }
 /** The service lists the values with the most records, up to this number. */

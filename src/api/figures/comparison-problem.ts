@@ -5,10 +5,7 @@ import { type Choice, type Extent, type Mixture, PLACE } from '../../methods/com
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 
-/** A program needs the largest choices; a list of thousands would only be long. */
-const MAX_CHOICES = 100
-
-export function notComparable(dataset: SeriesDataset, { mixed, choices }: Mixture): Problem {
+export function notComparable(dataset: SeriesDataset, { mixed, choices, choicesTotal }: Mixture): Problem {
   const fields = mixed.map(({ field }) => field)
   const { addable, parts } = dataset.series.comparison
   const across = fields.filter((field) => addable.includes(field) || parts.includes(field))
@@ -20,19 +17,19 @@ export function notComparable(dataset: SeriesDataset, { mixed, choices }: Mixtur
       members: {
         mixed: mixed.map(({ field, values }) => ({
           field,
-          values: values.slice(0, MAX_CHOICES).map(({ value, ...extent }) => ({
+          values: values.map(({ value, ...extent }) => ({
             value: field === PLACE ? describePlace(dataset, value) : value,
             ...formatExtent(extent),
           })),
         })),
-        choices: choices.slice(0, MAX_CHOICES).map(({ values, ...extent }) => ({
+        choices: choices.map(({ values, hasOtherPlace, ...extent }) => ({
           values: Object.fromEntries(
             [...values].map(([field, value]) => [field, field === PLACE ? describePlace(dataset, value) : value]),
           ),
           ...formatExtent(extent),
-          query: toQuery(dataset, values, choices),
+          query: toQuery(dataset, values, hasOtherPlace),
         })),
-        choices_total: choices.length,
+        choices_total: choicesTotal,
       },
     },
   )
@@ -56,19 +53,16 @@ function describePlace({ series: { place } }: SeriesDataset, identity: FieldValu
  * The filters that select the choice. Null if there are none: no filter selects only the places that contain no others, if
  * the other filters do not tell them apart.
  */
-function toQuery(dataset: SeriesDataset, values: Choice['values'], choices: readonly Choice[]): string | null {
+function toQuery(dataset: SeriesDataset, values: Choice['values'], hasOtherPlace: boolean): string | null {
   const query = new URLSearchParams()
   for (const [field, value] of values) {
     if (field !== PLACE) query.append(value === null ? 'missing' : field, value === null ? field : toText(value))
     else if (value !== null) {
       for (const [name, part] of Object.entries(describePlace(dataset, value) ?? {}))
         if (!values.has(name)) query.append(name, toText(part))
-    } else if (choices.some((other) => differsOnlyInPlace(values, other.values))) return null
+    } else if (hasOtherPlace) return null
   }
   return query.toString()
 }
-
-const differsOnlyInPlace = (a: Choice['values'], b: Choice['values']) =>
-  a !== b && [...a].every(([field, value]) => (field === PLACE) !== (b.get(field) === value))
 
 const toText = (value: FieldValue) => (typeof value === 'object' ? JSON.stringify(value) : String(value))

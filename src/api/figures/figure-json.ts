@@ -4,7 +4,7 @@ import type { FieldValue, Series } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
-import type { FigureGroup } from './group-figures.ts'
+import type { FigureGroup } from './read-figures.ts'
 
 /** A value for each count, by its name. */
 const byCount = <Value>({ counts }: Series, values: readonly Value[]): Record<string, Value> =>
@@ -53,12 +53,11 @@ export const formatGroup = ({ group }: FigureGroup): Record<string, FieldValue> 
 
 /** The totals of an answer: over all groups at the top, or of one group. */
 export const formatTotals = (groups: readonly FigureGroup[], explain: boolean) => {
-  const undated = groups.flatMap((group) => group.undated)
   return {
     records: groups.reduce((sum, { records }) => sum + records, 0),
     series: groups.reduce((sum, { series }) => sum + series, 0),
-    undated: undated.length,
-    ...(explain ? { undated_records: undated } : {}),
+    undated: groups.reduce((sum, { undated }) => sum + undated, 0),
+    ...(explain ? { undated_records: groups.flatMap(({ undatedIds }) => undatedIds ?? []) } : {}),
   }
 }
 

@@ -1,14 +1,24 @@
 // `strict=true` on a list of records: refuses records whose counts must not be added up.
 import { ALL_DAYS } from '../../methods/figures.ts'
 import { hasSeries } from '../../methods/record-series.ts'
+import { matchRows } from '../filters/match-rows.ts'
 import type { DataSource, FilterQuery } from '../filters/run-filter-queries.ts'
-import { rejectMixtures } from './group-figures.ts'
-import { readSeries } from './read-series.ts'
+import { notComparable } from './comparison-problem.ts'
+import { isInWindow } from './figure-columns.ts'
+import { describeMixture, judgeFields, judgeRows } from './mixed-rows.ts'
 
 /** Judges all matching records, not only those of the page. */
-export async function rejectMixedRecords(source: Pick<DataSource, 'index'>, query: FilterQuery): Promise<void> {
-  const { dataset } = query
+export async function rejectMixedRecords(
+  { index }: Pick<DataSource, 'index'>,
+  { dataset, filters, release }: FilterQuery,
+): Promise<void> {
   if (!hasSeries(dataset)) return
-  const series = await readSeries(source, { ...query, dataset })
-  rejectMixtures(dataset, [series], { window: ALL_DAYS, groupBy: [], across: [], place: null })
+  await index.read(release, async (snapshot) => {
+    const condition = await matchRows(dataset, filters, snapshot)
+    if (condition === null) return
+    const rows = { from: snapshot.rows, condition }
+    const judged = judgeFields(dataset, { filters, groupBy: [], across: [], place: null })
+    const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups: [], days: isInWindow(ALL_DAYS) })
+    if (mixed.length > 0) throw notComparable(dataset, await describeMixture(dataset, snapshot, rows, ALL_DAYS, mixed))
+  })
 }

@@ -9,12 +9,20 @@ import type { Box, CountRange, DayRange } from './ranges.ts'
 
 type Period = Dataset['periods'][number]
 
-/** The condition for matching rows; null if no row can match, because no record has one of the values. */
-export async function matchRows(dataset: Dataset, filters: Filters, snapshot: IndexSnapshot): Promise<Sql | null> {
+/**
+ * The condition for matching rows; null if no row can match, because no record has one of the values. `columnOf` names the
+ * column in which a field is compared.
+ */
+export async function matchRows(
+  dataset: Dataset,
+  filters: Filters,
+  snapshot: IndexSnapshot,
+  columnOf: (field: string) => string = (field) => field,
+): Promise<Sql | null> {
   const { values, days, counts, box, missing, updatedSince } = filters
   const conditions: Sql[] = []
   for (const [name, accepted] of values) {
-    const condition = await matchValues(snapshot, name, accepted)
+    const condition = await matchValues(snapshot, name, accepted, columnOf(name))
     if (condition === null) return null
     conditions.push(condition)
   }
@@ -22,7 +30,7 @@ export async function matchRows(dataset: Dataset, filters: Filters, snapshot: In
     ...dataset.periods.map((period) => overlapsDays(period, days.get(period.name))),
     ...[...counts].map(([name, range]) => isInRange(name, range)),
     box === null || dataset.coordinates === undefined ? empty : isInBox(dataset.coordinates, box),
-    ...(await matchMissing(dataset, snapshot, missing)),
+    ...(await matchMissing(dataset, snapshot, missing, columnOf)),
     updatedSince === null ? empty : sql`last_release > ${raw(String(updatedSince))}`,
   )
   const known = conditions.filter((condition) => condition !== empty)
@@ -41,11 +49,16 @@ export function fitsStretches(dataset: Dataset, { days, counts, box, missing, up
   )
 }
 
-async function matchValues(snapshot: IndexSnapshot, name: string, accepted: readonly (string | boolean)[]) {
+async function matchValues(
+  snapshot: IndexSnapshot,
+  field: string,
+  accepted: readonly (string | boolean)[],
+  name: string,
+) {
   const texts = accepted.filter((value) => typeof value === 'string')
   if (texts.length < accepted.length)
     return sql`${column(name)} in (${join(accepted.map((value) => raw(String(value))))})`
-  const codes = await snapshot.codesOf(name, texts)
+  const codes = await snapshot.codesOf(field, texts)
   return codes.length === 0 ? null : isOneOf(name, codes)
 }
 
@@ -54,13 +67,18 @@ export const isOneOf = (name: string, codes: readonly number[]): Sql =>
   codes.length === 1 ? sql`${column(name)} = ${raw(String(codes[0]))}` : sql`${column(name)} in (${raw(codes.join())})`
 
 /** A field without a column of its own has a bit in `present`. */
-async function matchMissing(dataset: Dataset, snapshot: IndexSnapshot, missing: readonly string[]): Promise<Sql[]> {
+async function matchMissing(
+  dataset: Dataset,
+  snapshot: IndexSnapshot,
+  missing: readonly string[],
+  columnOf: (field: string) => string,
+): Promise<Sql[]> {
   const columns = stretchColumns(dataset)
   const bits = await Promise.all(
     missing.filter((name) => !columns.includes(name)).map(async (name) => (await snapshot.codesOf(PRESENT, [name]))[0]),
   )
   return [
-    ...missing.filter((name) => columns.includes(name)).map((name) => sql`${column(name)} is null`),
+    ...missing.filter((name) => columns.includes(name)).map((name) => sql`${column(columnOf(name))} is null`),
     // A field that no record ever had has no bit: it is missing everywhere.
     ...bits.filter((bit) => bit !== undefined).map((bit) => sql`present & ${raw(String(2 ** bit))} = 0`),
   ]

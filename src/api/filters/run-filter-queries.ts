@@ -1,7 +1,6 @@
 // Filtered queries: the column index finds and counts the records, PostgreSQL has their text. Every result is complete.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
-import { recordColumns } from '../../columns/layout.ts'
 import { column } from '../../columns/tables.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
@@ -159,61 +158,6 @@ function countValues(fields: readonly string[], from: Sql, records: Sql): Sql {
     select listed.field, coalesce(dictionary.value, listed.code), records
     from listed left join dictionary on dictionary.field = listed.field and dictionary.code::VARCHAR = listed.code
     where listed.code is not null and records > 0`
-}
-
-/** Some columns of every matching record as fields of a record, dates as text; null if there are more than `maxRows`. */
-export async function readColumns<Row extends object>(
-  source: Pick<DataSource, 'index'>,
-  query: FilterQuery,
-  columns: readonly string[],
-  maxRows: number,
-): Promise<Row[] | null> {
-  const types = new Map(recordColumns(query.dataset).map(({ name, type }) => [name, type]))
-  const rows = await readMatches(
-    source,
-    query,
-    async (snapshot, { from }) => {
-      const selected = columns.map((name) =>
-        types.get(name) === 'date' ? sql`${column(name)}::VARCHAR` : column(name),
-      )
-      const found = await snapshot.query(sql`select ${join(selected)} ${from} limit ${raw(String(maxRows + 1))}`)
-      const coded = columns.flatMap((name, i) => (types.get(name) === 'code' ? [{ name, i }] : []))
-      const values = await readTexts(
-        snapshot,
-        coded.map(({ name, i }) => [name, new Set(found.map((row) => row[i]))]),
-      )
-      return found.map((row) =>
-        Object.fromEntries(
-          columns.map((name, i) => {
-            const value = row[i] ?? null
-            if (value === null) return [name, null]
-            if (types.get(name) === 'code') return [name, values.get(`${name} ${Number(value)}`)]
-            return [name, typeof value === 'bigint' ? Number(value) : value]
-          }),
-        ),
-      )
-    },
-    { asRows: true },
-  )
-  if (rows === null) return []
-  return rows.length > maxRows ? null : (rows as Row[])
-}
-
-/** The texts of codes, by field and code. */
-async function readTexts(
-  snapshot: IndexSnapshot,
-  codes: readonly (readonly [field: string, codes: ReadonlySet<unknown>])[],
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>()
-  for (const [field, wanted] of codes) {
-    const numbers = [...wanted].filter((code) => code !== null).map(Number)
-    if (numbers.length === 0) continue
-    const rows = await snapshot.query(
-      sql`select code, value from dictionary where field = ${field} and code in (${raw(numbers.join())})`,
-    )
-    for (const [code, value] of rows) texts.set(`${field} ${Number(code)}`, String(value))
-  }
-  return texts
 }
 
 /** The names of the events with a matching record; null without filters. */

@@ -1,7 +1,7 @@
 // Counts over time of comparable series, as one curve or as one curve for each value of a field.
 import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
-import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import { formatDay, type Interval } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
@@ -17,8 +17,7 @@ import {
   totalsSchema,
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { computeGroups, type FigureGroup } from '../figures/group-figures.ts'
-import { readSeries } from '../figures/read-series.ts'
+import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { requireInterval, seriesQuery } from '../requests/parameters.ts'
@@ -29,7 +28,7 @@ import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, checkValues } = routes
+  const { dataset, index, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -64,8 +63,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         ...(isTable && asTable(dataset.name, release, 'series')),
         variant: `${interval} ${figureRequest.variant}`,
         async render() {
-          const all = await readSeries(routes, { ...filterQuery, dataset })
-          const groups = computeGroups(dataset, all, figureRequest, (day) => periodOf(interval, day))
+          const groups = await readFigures(index, { ...filterQuery, dataset, request: figureRequest, interval })
           const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
           if (isTable) {
             const rows = groups.flatMap((group) =>
@@ -94,7 +92,15 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
   )
 }
 
-const EMPTY_GROUP: FigureGroup = { group: new Map(), records: 0, series: 0, undated: [], figures: [], cover: null }
+const EMPTY_GROUP: FigureGroup = {
+  group: new Map(),
+  records: 0,
+  series: 0,
+  undated: 0,
+  undatedIds: [],
+  figures: [],
+  cover: null,
+}
 
 /** The range of the groups in each interval. */
 function formatRanges({ series }: SeriesDataset, groups: readonly FigureGroup[]) {

@@ -1,7 +1,7 @@
 // Totals of comparable counts by the values of one or two fields.
 import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
-import { INTERVALS, type Interval, periodOf } from '../../methods/calendar.ts'
+import { INTERVALS, type Interval } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
@@ -17,8 +17,7 @@ import {
   totalsSchema,
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { computeGroups, type FigureGroup } from '../figures/group-figures.ts'
-import { readSeries } from '../figures/read-series.ts'
+import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { sumsQuery } from '../requests/parameters.ts'
@@ -36,7 +35,7 @@ interface SumRow {
 const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
 
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, checkValues } = routes
+  const { dataset, index, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -75,13 +74,10 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         ...(isTable && asTable(dataset.name, release, 'sums')),
         variant: [requested, sort, num, figureRequest.variant].join(' '),
         async render() {
-          const all = await readSeries(routes, { ...filterQuery, dataset })
-          const groups = computeGroups(
-            dataset,
-            all,
-            figureRequest,
-            interval === undefined ? null : (day) => periodOf(interval, day),
-          )
+          const groups = await readFigures(index, {
+            ...{ ...filterQuery, dataset, request: figureRequest },
+            interval: interval ?? null,
+          })
           const rows = groups.flatMap((group) => group.figures.map((figure): SumRow => ({ group, figure })))
           if (requested[0] === interval && interval !== undefined)
             rows.sort((a, b) => a.figure.period.first - b.figure.period.first)

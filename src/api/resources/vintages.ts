@@ -8,8 +8,7 @@ import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { computeGroups } from '../figures/group-figures.ts'
-import { readSeries } from '../figures/read-series.ts'
+import { readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { requireInterval, vintagesQuery } from '../requests/parameters.ts'
@@ -23,7 +22,7 @@ import { warningHeader } from '../search/warnings.ts'
 const MAX_RELEASES = 50
 
 export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, checkValues } = routes
+  const { dataset, index, checkValues } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
   const releases = createReleaseResolver(routes)
@@ -56,7 +55,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
           : await releases.resolveParameter('from', request.query.from)
       const vintages = selectReleases(releases.list(), from, to)
       const queries = vintages.map((release) => toFilterQuery(dataset, releases.list(), figureRequest.filters, release))
-      const index = series.counts.findIndex((name) => name === count)
+      const countIndex = series.counts.findIndex((name) => name === count)
       reply.headers(warningHeader(await checkValues(vintages, figureRequest.filters)))
       const isTable = wantsTable(request)
       return respond(request, reply, {
@@ -68,8 +67,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
           const rows: object[] = []
           for (const query of queries) {
             const { number, publishedAt } = query.release
-            const all = await readSeries(routes, { ...query, dataset })
-            const groups = computeGroups(dataset, all, figureRequest, (day) => periodOf(interval, day))
+            const groups = await readFigures(index, { ...query, dataset, request: figureRequest, interval })
             for (const figure of groups.flatMap((group) => group.figures)) {
               rows.push({
                 release: number,
@@ -78,9 +76,9 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
                 // The whole interval, also if the last day of the question cuts it.
                 reference_date: formatDay(periodOf(interval, figure.period.first).last),
                 records: figure.records,
-                new: figure.new[index] ?? null,
-                cumulative: figure.cumulative[index] ?? null,
-                point: figure.point[index] ?? null,
+                new: figure.new[countIndex] ?? null,
+                cumulative: figure.cumulative[countIndex] ?? null,
+                point: figure.point[countIndex] ?? null,
                 revision: figure.revision,
               })
             }

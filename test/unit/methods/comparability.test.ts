@@ -1,69 +1,41 @@
-// Which counts may be added up, and which choices a refusal lists.
+// In which fields records must agree so that their counts may be added up.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FieldValue } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
-import { type Contribution, describeMixture, findMixedFields } from '../../../src/methods/comparability.ts'
+import { judgedFields } from '../../../src/methods/comparability.ts'
 
 const { comparison } = hedOutbreaks.series as NonNullable<typeof hedOutbreaks.series>
-const contribution = (values: Record<string, FieldValue>, more: Partial<Contribution> = {}): Contribution => ({
-  read: (field) => values[field] ?? null,
-  ...{ exclusivePlace: null, records: 1, firstDay: 10, lastDay: 20 },
-  ...more,
-})
-const mixedIn = (all: Contribution[], across: string[] = [], ignored: string[] = []) =>
-  findMixedFields(all, comparison, { across, ignored })
+const { separate, addable, parts } = comparison
+const judgedBy = (field: string, across: string[] = [], ignored: string[] = []) =>
+  judgedFields(comparison, { across, ignored }).find((one) => one.field === field)?.by
 
-describe('counts are not added up', () => {
-  for (const field of comparison.separate)
-    test(`over ${field}, not even on request`, () => {
-      const all = [contribution({ [field]: 'a' }), contribution({ [field]: 'b' })]
-      assert.deepEqual(mixedIn(all), [field])
-      assert.deepEqual(mixedIn(all, [field]), [field])
-      assert.deepEqual(mixedIn(all, [], [field]), [])
-      assert.deepEqual(mixedIn([contribution({ [field]: null }), contribution({ [field]: 'b' })]), [field])
+describe('records must agree', () => {
+  for (const field of [...separate, 'place'])
+    test(`in ${field}, also if it is added across`, () => {
+      assert.equal(judgedBy(field), 'value')
+      assert.equal(judgedBy(field, [field]), 'value')
     })
-  for (const field of [...comparison.addable, ...comparison.parts])
-    test(`over ${field}, except on request`, () => {
-      const all = [contribution({ [field]: 'a' }), contribution({ [field]: 'b' })]
-      assert.deepEqual(mixedIn(all), [field])
-      assert.deepEqual(mixedIn(all, [field]), [])
+  for (const field of addable)
+    test(`in ${field}, unless it is added across`, () => {
+      assert.equal(judgedBy(field), 'value')
+      assert.equal(judgedBy(field, [field]), undefined)
     })
-  for (const field of comparison.parts)
-    test(`over everyone and a part by ${field}, not even on request`, () => {
-      const all = [contribution({ [field]: null }), contribution({ [field]: 'b' })]
-      assert.deepEqual(mixedIn(all, [field]), [field])
+  for (const field of parts)
+    test(`in ${field}; if it is added across, in whether it is everyone`, () => {
+      assert.equal(judgedBy(field), 'value')
+      assert.equal(judgedBy(field, [field]), 'presence')
     })
-  test('over a place that may contain the others', () => {
-    const world = contribution({}, { exclusivePlace: 'world' })
-    const other = contribution({}, { exclusivePlace: 'region' })
-    assert.deepEqual(mixedIn([world, contribution({})]), ['place'])
-    assert.deepEqual(mixedIn([world, other]), ['place'])
-    assert.deepEqual(mixedIn([world]), [])
-  })
+  for (const field of [...separate, 'place', ...addable, ...parts])
+    test(`not in ${field} if it is ignored`, () => {
+      assert.equal(judgedBy(field, [], [field]), undefined)
+    })
 })
 
-test('a refusal lists the values and the comparable choices, the largest first', () => {
-  const all = [
-    contribution({ case_status: 'confirmed', source_name: 'A' }, { records: 2 }),
-    contribution({ case_status: 'suspected', source_name: 'A' }, { records: 5, firstDay: 5 }),
-    contribution({ case_status: 'suspected', source_name: 'B' }, { records: 4, lastDay: 30 }),
-    contribution({ case_status: 'suspected', source_name: 'B' }, { records: 3, lastDay: null }),
-  ]
-  const { mixed, choices } = describeMixture(all, ['case_status', 'source_name'])
-  assert.deepEqual(mixed[0], {
-    field: 'case_status',
-    values: [
-      { value: 'suspected', records: 12, firstDay: 5, lastDay: 30 },
-      { value: 'confirmed', records: 2, firstDay: 10, lastDay: 20 },
-    ],
-  })
+test('every field that identifies a series is judged or belongs to the place', () => {
+  const { fields = [], place } = hedOutbreaks.series ?? {}
+  const known = [...separate, ...addable, ...parts, ...(place?.fields ?? [])]
   assert.deepEqual(
-    choices.map(({ values, records }) => [...values.values(), records]),
-    [
-      ['suspected', 'B', 7],
-      ['suspected', 'A', 5],
-      ['confirmed', 'A', 2],
-    ],
+    fields.filter((field) => !known.includes(field)),
+    [],
   )
 })

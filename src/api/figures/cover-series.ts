@@ -1,0 +1,178 @@
+// Chooses the series that cover a requested place. docs/methods.md, section 8.
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { IndexSnapshot } from '../../columns/column-index.ts'
+import { column } from '../../columns/tables.ts'
+import type { FieldValue } from '../../datasets/define.ts'
+import { type Cover, chooseCover } from '../../methods/place-cover.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import { Problem } from '../../platform/problem.ts'
+import { notComparable } from './comparison-problem.ts'
+import {
+  type FigureRows,
+  figureColumn,
+  groupKey,
+  hasCount,
+  isInSeries,
+  isInWindow,
+  isUpTo,
+  placeColumns,
+  readTexts,
+} from './figure-columns.ts'
+import type { FigureRequest } from './figure-request.ts'
+import { describeMixture, judgedValue, judgeFields } from './mixed-rows.ts'
+
+/** The tree of places is built in the event loop, from about 50 series in a millisecond. */
+const MAX_SERIES = 30_000
+
+interface CoveredPlace {
+  readonly place: Record<string, FieldValue>
+  readonly records: number
+}
+
+/** What the figures of a group are made of. */
+export interface GroupCover {
+  readonly madeOf: readonly CoveredPlace[]
+  /** The number of series that another place covers, or that have no position. */
+  readonly leftOut: number
+}
+
+export interface Covers {
+  /** The codes of the series that are used, and of those that other places cover. */
+  readonly taken: readonly number[]
+  readonly covered: readonly number[]
+  /** By the key of the group. */
+  readonly groups: ReadonlyMap<string, GroupCover>
+}
+
+interface PlacedSeries {
+  readonly code: number
+  readonly group: string
+  /** The values in which comparable series agree. */
+  readonly judged: readonly unknown[]
+  readonly placeCode: unknown
+  readonly valueOf: (field: string) => FieldValue
+  readonly path: readonly string[] | null
+  readonly reports: boolean
+  readonly known: boolean
+  /** The number of records with a day in the window. */
+  readonly records: number
+}
+
+export async function chooseCovers(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+): Promise<Covers> {
+  const judged = judgeFields(dataset, request)
+  const groups = await readGroups(dataset, snapshot, rows, request)
+  const placed = [...groups.values()].flat().filter(({ path }) => path !== null)
+  const mixed = new Set([...groups.values()].flatMap((members) => findMixed(members)))
+  if (mixed.size > 0) {
+    const fields = judged.filter((_, i) => mixed.has(i)).map(({ field }) => field)
+    const codes = placed.map(({ code }) => code)
+    const ofPlaces = { ...rows, condition: sql`${rows.condition} and ${isInSeries(dataset, codes)}` }
+    throw notComparable(dataset, await describeMixture(dataset, snapshot, ofPlaces, request.window, fields))
+  }
+  const covers = [...groups].map(([key, members]) => ({ key, members, cover: chooseCover(members) }))
+  const codesOf = (pick: (cover: Cover<PlacedSeries>) => readonly PlacedSeries[]) =>
+    covers.flatMap(({ cover }) => pick(cover).map(({ code }) => code))
+  return {
+    taken: codesOf(({ taken }) => taken),
+    covered: codesOf(({ covered }) => covered),
+    groups: new Map(covers.map(({ key, members, cover }) => [key, describeCover(dataset, cover, members)])),
+  }
+}
+
+/** One row for each series, in the order of their first record. */
+async function readGroups(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  { from, condition }: FigureRows,
+  request: FigureRequest,
+): Promise<Map<string, PlacedSeries[]>> {
+  const { series } = dataset
+  const { window, groupBy } = request
+  const place = placeColumns(dataset)
+  const same = (values: readonly Sql[]) => values.map((value) => sql`any_value(${value})`)
+  const found = await snapshot.query(sql`
+    select ${join([
+      ...same(place.map(({ name }) => column(name))),
+      column(series.id),
+      sql`count(*) filter (where ${isInWindow(window)})`,
+      sql`bool_or(${hasCount(dataset)} and ${isInWindow(window)})`,
+      sql`bool_or(${hasCount(dataset)} and ${isUpTo(window)})`,
+      ...same([
+        sql`place`,
+        ...groupBy.map((field) => column(figureColumn(dataset, field))),
+        ...judgeFields(dataset, request).map(judgedValue),
+      ]),
+    ])}
+    from ${from} where ${condition} group by ${column(series.id)} order by min(id)
+    limit ${raw(String(MAX_SERIES + 1))}`)
+  if (found.length > MAX_SERIES)
+    throw new Problem(
+      'invalid_parameter',
+      `The places of more than ${MAX_SERIES} series would have to be compared. Choose a smaller place, or filter by event or another field that fewer series have.`,
+      { parameter: 'place' },
+    )
+  const decode = await readTexts(
+    dataset,
+    snapshot,
+    place.map(({ name }, i) => ({ name, values: found.map((row) => row[i]) })),
+  )
+  const positions = new Map(place.map(({ field, name }, i) => [field, { name, i }]))
+  const members = found.map((row) => {
+    const [code, records, reports, known, placeCode, ...values] = row.slice(place.length)
+    return {
+      ...{ code: Number(code), records: Number(records), reports: reports === true, known: known === true, placeCode },
+      valueOf: (field: string) => {
+        const position = positions.get(field)
+        return position === undefined ? null : decode(position.name, row[position.i])
+      },
+      group: groupKey(values.slice(0, groupBy.length)),
+      judged: values.slice(groupBy.length),
+    }
+  })
+  const groups = Map.groupBy(members, ({ group }) => group)
+  return new Map(
+    [...groups].map(([key, own]) => {
+      const paths = series.place?.findPaths(own.map(({ valueOf }) => valueOf)) ?? []
+      return [key, own.map((one, i) => ({ ...one, path: paths[i] ?? null }))]
+    }),
+  )
+}
+
+/** The positions of the judged values in which the series of a group differ. A cover uses only series with a position. */
+function findMixed(members: readonly PlacedSeries[]): number[] {
+  const [first, ...others] = members.filter(({ reports, path }) => reports && path !== null)
+  return first === undefined
+    ? []
+    : first.judged.flatMap((value, i) => (others.some(({ judged }) => judged[i] !== value) ? [i] : []))
+}
+
+function describeCover(
+  dataset: SeriesDataset,
+  { taken, covered, unplaced }: Cover<PlacedSeries>,
+  members: readonly PlacedSeries[],
+): GroupCover {
+  const reporting = members.find(({ reports, path }) => reports && path !== null)
+  // The earlier counts of a series without a count in the window are used only if it agrees with the others.
+  const isUsed = ({ known, judged }: PlacedSeries) =>
+    known && reporting !== undefined && reporting.judged.every((value, i) => value === judged[i])
+  const places = [...Map.groupBy(taken, ({ placeCode }) => placeCode).values()]
+  return {
+    madeOf: places
+      .map((own) => ({
+        first: own[0] as PlacedSeries,
+        records: own.reduce((sum, { records }) => sum + records, 0),
+        isKnown: own.some(isUsed),
+      }))
+      .filter(({ records, isKnown }) => records > 0 || isKnown)
+      .map(({ first, records }) => ({
+        place: Object.fromEntries(placeColumns(dataset).map(({ field }) => [field, first.valueOf(field)])),
+        records,
+      })),
+    leftOut: covered.length + unplaced.length,
+  }
+}

@@ -1,0 +1,192 @@
+// The SQL of figures over the column index: plain sums over rows, because every row has what its record adds to a figure
+// (methods/step-columns.ts). docs/methods.md, sections 5 to 7. Pure.
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { countColumns } from '../../columns/layout.ts'
+import { column } from '../../columns/tables.ts'
+import type { Interval } from '../../methods/calendar.ts'
+import type { Window } from '../../methods/figures.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
+import { dayLiteral, dayNumber, type FigureRows, hasCount, isInWindow, isUpTo, toNumber } from './figure-columns.ts'
+
+interface FigureSqlOptions {
+  readonly window: Window
+  readonly interval: Interval | null
+  /** The columns of the groups. */
+  readonly groups: readonly Sql[]
+  /** The counts that some row has; at least one. */
+  readonly counts: readonly string[]
+  /** False if several series of a group may have the same place. */
+  readonly hasSeriesPerPlace: boolean
+  readonly maxRows: number
+}
+
+/** The cell of all days before the window: its rows are part of totals only. */
+const BEFORE = sql`date '-infinity'`
+/** The cell of all days of the window, if there are no periods. */
+const ONE_CELL = sql`date '1970-01-01'`
+
+const PERIOD_STARTS: Record<Interval, Sql> = {
+  day: sql`day`,
+  isoweek: sql`date_trunc('week', day)::DATE`,
+  epiweek: sql`day - dayofweek(day)::INTEGER`,
+  month: sql`date_trunc('month', day)::DATE`,
+  year: sql`date_trunc('year', day)::DATE`,
+}
+const PERIOD_ENDS: Record<Interval, Sql> = {
+  day: sql`day`,
+  isoweek: sql`date_trunc('week', day)::DATE + 6`,
+  epiweek: sql`day - dayofweek(day)::INTEGER + 6`,
+  month: sql`last_day(day)`,
+  year: sql`make_date(year(day), 12, 31)`,
+}
+
+/** The cell of a row: the first day of its period, before it is cut to the window. An undated record has none. */
+export function cellOf({ from }: Window, interval: Interval | null): Sql {
+  const start = interval === null ? sql`if(day is null, null, ${ONE_CELL})` : PERIOD_STARTS[interval]
+  return Number.isFinite(from) ? sql`if(day < ${dayLiteral(from)}, ${BEFORE}, ${start})` : start
+}
+
+/** The last day of the cell of a row; infinite if there is none. */
+function cellEnd({ to }: Window, interval: Interval | null): Sql {
+  const end = interval === null ? sql`date 'infinity'` : PERIOD_ENDS[interval]
+  return Number.isFinite(to) ? sql`least(${end}, ${dayLiteral(to)})` : end
+}
+
+/**
+ * The columns of a cell for one count: the sum of new counts, how much the totals grow, the totals of the series that report,
+ * the places that report, and the places whose first count is in the cell.
+ */
+const CELL_COLUMNS = ['new', 'gain', 'reported', 'reporting', 'known'] as const
+type CellColumn = (typeof CELL_COLUMNS)[number]
+type CellCount = Readonly<Record<CellColumn, number | null>>
+export const NO_COUNT: CellCount = { new: null, gain: null, reported: null, reporting: null, known: null }
+
+const cellColumn = (count: string, name: CellColumn) => column(`${count} ${name}`)
+
+/** The total of the series, if the record is the last one of its series in the cell that is not left out. */
+const lastTotal = (count: string) => {
+  const { total, until } = countColumns(count)
+  return sql`if(${column(until)} is null or ${column(until)} > cell_end, ${column(total)}, null)`
+}
+
+function sumCount(count: string, hasSeriesPerPlace: boolean): Sql[] {
+  const { increment, gain, isFirst } = countColumns(count)
+  const reported = cellColumn(count, 'reported')
+  return [
+    sql`sum(${column(increment)}) as ${cellColumn(count, 'new')}`,
+    sql`sum(${column(gain)}) as ${cellColumn(count, 'gain')}`,
+    sql`sum(${reported}) as ${reported}`,
+    sql`count(${hasSeriesPerPlace ? reported : sql`distinct if(${reported} is null, null, place)`})
+      as ${cellColumn(count, 'reporting')}`,
+    ...(hasSeriesPerPlace ? [sql`count_if(${column(isFirst)}) as ${cellColumn(count, 'known')}`] : []),
+  ]
+}
+
+/** Several series have one place: it is known from the first count of any of them on. */
+const selectKnownPlaces = (count: string, groupNames: readonly Sql[]) => sql`
+  union all by name
+  select * exclude (place), 1 as ${cellColumn(count, 'known')}
+  from (
+    select ${join([...groupNames, sql`place`, sql`min(cell) as cell`])} from matching
+    where ${column(countColumns(count).isFirst)} group by all)`
+
+/**
+ * A row for each cell of each group. A row without a cell has the undated records and the number of series of its group.
+ * The rows of a group must be comparable.
+ */
+export function selectFigures(dataset: SeriesDataset, { from, condition }: FigureRows, options: FigureSqlOptions): Sql {
+  const { window, interval, groups, counts, hasSeriesPerPlace, maxRows } = options
+  const { id, kind } = dataset.series
+  const groupNames = groups.map((_, i) => raw(`group_${i}`))
+  const groupValues = groups.map((value, i) => sql`${value} as ${groupNames[i]}`)
+  const days = Number.isFinite(window.to) ? sql`(day is null or ${isUpTo(window)})` : sql`true`
+  const list = (...parts: readonly (Sql | readonly Sql[])[]) => join(parts.flat())
+  const figures = counts.flatMap((count) =>
+    CELL_COLUMNS.map((name) => {
+      const sum = sql`sum(${cellColumn(count, name)})`
+      return name === 'gain' || name === 'known' ? sql`(sum(${sum}) over in_order)::DOUBLE` : sql`${sum}::DOUBLE`
+    }),
+  )
+  return sql`
+    with matching as not materialized (
+      select *, ${list(
+        groupValues,
+        sql`${cellOf(window, interval)} as cell`,
+        sql`${cellEnd(window, interval)} as cell_end`,
+        counts.map((count) => sql`${lastTotal(count)} as ${cellColumn(count, 'reported')}`),
+      )}
+      from ${from} where ${condition} and ${days}
+    ), collected as (
+      select ${list(groupNames, sql`cell`)}, count(*) as records, min(id) as first_id, bit_or(marks) as marks,
+        min(first_day) as begins, min(day) as first_record, max(day) as last_record,
+        ${list(
+          sql`min(${column(kind)}) filter (where ${hasCount(dataset)}) as kind`,
+          counts.flatMap((count) => sumCount(count, hasSeriesPerPlace)),
+        )}
+      from matching group by all
+      union all by name
+      select ${list(groupNames, sql`null::DATE as cell`, sql`count(distinct ${column(id)}) as series`)}
+      from matching where ${isInWindow(window)} group by all
+      ${
+        hasSeriesPerPlace
+          ? empty
+          : join(
+              counts.map((count) => selectKnownPlaces(count, groupNames)),
+              ' ',
+            )
+      }
+    )
+    select ${list(groupNames, dayNumber(sql`cell`))}, sum(records)::DOUBLE, sum(series)::DOUBLE, min(first_id)::DOUBLE,
+      bit_or(marks), ${dayNumber(sql`min(begins)`)}, ${dayNumber(sql`min(first_record)`)},
+      ${list(dayNumber(sql`max(last_record)`), sql`min(kind)`, figures)}
+    from collected group by ${list(groupNames, sql`cell`)}
+    window in_order as (${groups.length === 0 ? empty : sql`partition by ${join(groupNames)}`} order by cell)
+    qualify cell is null or cell > ${BEFORE}
+    limit ${raw(String(maxRows))}`
+}
+
+/** One row of `selectFigures`. */
+export interface FigureCell {
+  readonly group: DuckRow
+  /** The first day of the period; null in the row that has the undated records. */
+  readonly cell: number | null
+  readonly records: number
+  readonly series: number
+  readonly firstId: number
+  readonly marks: number
+  /** The first day that a new count of the cell may contain. */
+  readonly begins: number | null
+  readonly firstRecord: number
+  readonly lastRecord: number
+  /** The code of the kind of the counts; null if no record has a count. */
+  readonly kind: number | null
+  /** By count. */
+  readonly counts: ReadonlyMap<string, CellCount>
+}
+
+export function readCell(row: DuckRow, groups: number, counts: readonly string[]): FigureCell {
+  const [cell, records, series, firstId, marks, begins, firstRecord, lastRecord, kind, ...figures] = row
+    .slice(groups)
+    .map(toNumber)
+  return {
+    group: row.slice(0, groups),
+    ...{ cell: cell ?? null, records: records ?? 0, series: series ?? 0, firstId: firstId ?? 0, marks: marks ?? 0 },
+    ...{ begins: begins ?? null, firstRecord: firstRecord ?? 0, lastRecord: lastRecord ?? 0, kind: kind ?? null },
+    counts: new Map(
+      counts.map((count, i) => {
+        const at = (name: CellColumn) => figures[i * CELL_COLUMNS.length + CELL_COLUMNS.indexOf(name)] ?? null
+        return [
+          count,
+          {
+            new: at('new'),
+            gain: at('gain'),
+            reported: at('reported'),
+            reporting: at('reporting'),
+            known: at('known'),
+          },
+        ]
+      }),
+    ),
+  }
+}
