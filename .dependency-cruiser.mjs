@@ -1,7 +1,14 @@
 // The layers: an import goes to a layer further down or stays in its own. `import type` counts.
 
 /** From the bottom to the top. Folders on one line do not import each other. */
-const LAYERS = [['platform'], ['datasets'], ['methods'], ['storage'], ['columns', 'formats'], ['auth', 'api', 'publish']]
+const LAYERS = [
+  ['platform'],
+  ['datasets'],
+  ['methods'],
+  ['storage'],
+  ['columns', 'formats'],
+  ['auth', 'api', 'publish'],
+]
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
 const SUBFOLDERS = [

@@ -27,23 +27,6 @@ begin
 end $$;
 
 --
--- Name: mark_hed_outbreak_breaks(integer, bigint[], boolean[], text[]); Type: FUNCTION; Schema: public; Owner: -
---
-
-CREATE FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
-begin
-  if of_release <= (select max(number) from public.release where dataset = 'hed-outbreaks') then
-    raise exception 'release % is published: its versions are never changed', of_release;
-  end if;
-  update public.hed_outbreak_version as marked set series_break = given.flag, body = given.body
-  from unnest(ids, flags, bodies) as given (id, flag, body)
-  where marked.id = given.id and marked.from_release = of_release;
-end $$;
-
---
 -- Name: note_change(); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -74,12 +57,11 @@ begin
   end if;
   update public.release set pruned_at = now()
   where dataset = of_dataset and number < oldest_kept and pruned_at is null;
-  foreach versioned in array array['_version', '_chunk', '_facet', '_event'] loop
+  foreach versioned in array array['_version', '_chunk', '_event'] loop
     if to_regclass(format('public.%I', prefix || versioned)) is not null then
       execute format('delete from public.%I where to_release <= $1', prefix || versioned) using oldest_kept;
     end if;
   end loop;
-  execute format('delete from public.%I where release < $1', prefix || '_checkpoint') using oldest_kept;
 end $_$;
 
 --
@@ -104,55 +86,6 @@ begin
       (select min(number) from public.release where dataset = of_dataset and pruned_at is null));
   end if;
   return true;
-end $$;
-
---
--- Name: restore_index(); Type: FUNCTION; Schema: public; Owner: -
---
-
-CREATE FUNCTION public.restore_index() RETURNS trigger
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    SET maintenance_work_mem TO '256MB'
-    AS $$
-begin
-  if tg_relid <> 'public.suspended_index'::regclass then
-    raise exception 'this trigger belongs to another table';
-  end if;
-  execute new.definition;
-  delete from public.suspended_index where definition = new.definition;
-  return null;
-end $$;
-
---
--- Name: suspend_indexes(text); Type: FUNCTION; Schema: public; Owner: -
---
-
-CREATE FUNCTION public.suspend_indexes(of_dataset text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-    AS $$
-declare
-  suspended regclass := (
-    select pg_class.oid from public.dataset join pg_class on relname = table_prefix || '_version'
-    where name = of_dataset and relnamespace = 'public'::regnamespace and relkind = 'r');
-  filled boolean;
-  index record;
-begin
-  if suspended is null then
-    raise exception 'there is no dataset %', of_dataset;
-  end if;
-  execute format('select exists (select from %s)', suspended) into filled;
-  if filled then
-    raise exception 'indexes of % are in use', suspended;
-  end if;
-  for index in
-    select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
-    where indrelid = suspended and not exists (select from pg_constraint where conindid = indexrelid)
-  loop
-    insert into public.suspended_index values (suspended, index.definition);
-    execute format('drop index %s', index.name);
-  end loop;
 end $$;
 
 SET default_tablespace = '';
@@ -205,16 +138,6 @@ CREATE TABLE public.dataset (
 );
 
 --
--- Name: hed_outbreak_checkpoint; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.hed_outbreak_checkpoint (
-    release integer NOT NULL,
-    ordinal bigint NOT NULL,
-    id bigint NOT NULL
-);
-
---
 -- Name: hed_outbreak_chunk; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -230,7 +153,8 @@ CREATE TABLE public.hed_outbreak_chunk (
     CONSTRAINT hed_outbreak_chunk_check CHECK ((from_release < to_release)),
     CONSTRAINT hed_outbreak_chunk_records_check CHECK (((records >= 1) AND (records <= 100))),
     CONSTRAINT hed_outbreak_chunk_sha256_check CHECK ((octet_length(sha256) = 32))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01');
 ALTER TABLE ONLY public.hed_outbreak_chunk ALTER COLUMN deflated SET STORAGE EXTERNAL;
 
 --
@@ -243,21 +167,8 @@ CREATE TABLE public.hed_outbreak_event (
     to_release integer DEFAULT 2147483647 NOT NULL,
     body text NOT NULL,
     CONSTRAINT hed_outbreak_event_check CHECK ((from_release < to_release))
-);
-
---
--- Name: hed_outbreak_facet; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.hed_outbreak_facet (
-    field text NOT NULL,
-    value text NOT NULL COLLATE pg_catalog."C",
-    from_release integer NOT NULL,
-    to_release integer DEFAULT 2147483647 NOT NULL,
-    records bigint NOT NULL,
-    CONSTRAINT hed_outbreak_facet_check CHECK ((from_release < to_release)),
-    CONSTRAINT hed_outbreak_facet_records_check CHECK ((records > 0))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01');
 
 --
 -- Name: hed_outbreak_key; Type: TABLE; Schema: public; Owner: -
@@ -277,7 +188,8 @@ CREATE TABLE public.hed_outbreak_series (
     event text NOT NULL,
     last_release integer NOT NULL,
     summary jsonb NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.01');
 
 --
 -- Name: hed_outbreak_version; Type: TABLE; Schema: public; Owner: -
@@ -287,67 +199,37 @@ CREATE TABLE public.hed_outbreak_version (
     id bigint NOT NULL,
     from_release integer NOT NULL,
     to_release integer DEFAULT 2147483647 NOT NULL,
-    event text NOT NULL,
-    pathogen text NOT NULL,
-    pathogen_taxon_id integer,
-    disease text,
-    disease_icd11 text,
-    host text,
-    host_species text,
-    country_code text NOT NULL,
-    country text NOT NULL,
-    country_iso3 text,
-    who_region text,
-    un_region text,
-    location_granularity text NOT NULL,
-    al1_code text,
-    admin_l1 text,
-    admin_l2 text,
-    admin_l3 text,
-    locality text,
-    place_id text,
-    location_as_reported text,
-    location_type text,
-    latitude double precision,
-    longitude double precision,
-    date_low date,
-    date_high date,
-    date_report date,
-    date_type text,
-    date_inferred boolean NOT NULL,
-    case_status text NOT NULL,
-    case_definition text,
-    count_kind text NOT NULL,
-    age_group text,
-    sex text,
-    population text,
-    cases integer,
-    deaths integer,
-    hospitalised integer,
-    recovered integer,
-    tested integer,
-    count_qualifier text NOT NULL,
-    cases_missing text,
-    deaths_missing text,
-    series_id text NOT NULL,
-    series_break boolean NOT NULL,
-    composite boolean NOT NULL,
-    source_name text NOT NULL,
-    source_report text,
-    source_type text,
-    source_url text,
-    licence text,
-    verification text NOT NULL,
-    note text,
-    extra jsonb NOT NULL,
     revision integer NOT NULL,
     first_release integer NOT NULL,
-    last_release integer NOT NULL,
-    content_sha256 bytea NOT NULL,
-    body text NOT NULL,
+    content_hash bytea NOT NULL,
     CONSTRAINT hed_outbreak_version_check CHECK ((from_release < to_release)),
-    CONSTRAINT hed_outbreak_version_content_sha256_check CHECK ((octet_length(content_sha256) = 32))
+    CONSTRAINT hed_outbreak_version_content_hash_check CHECK ((octet_length(content_hash) = 16))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01');
+
+--
+-- Name: COLUMN hed_outbreak_version.content_hash; Type: COMMENT; Schema: public; Owner: -
+--
+
+COMMENT ON COLUMN public.hed_outbreak_version.content_hash IS 'The first half of the SHA-256 of the content. Distinguishes a corrected record from an unchanged one.';
+
+--
+-- Name: index_part; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.index_part (
+    dataset text NOT NULL,
+    release integer NOT NULL,
+    kind text NOT NULL,
+    number integer NOT NULL,
+    layout text NOT NULL,
+    sha256 bytea NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'removed'::text]))),
+    CONSTRAINT index_part_number_check CHECK ((number >= 1)),
+    CONSTRAINT index_part_sha256_check CHECK ((octet_length(sha256) = 32))
 );
+ALTER TABLE ONLY public.index_part ALTER COLUMN content SET STORAGE EXTERNAL;
 
 --
 -- Name: index_part; Type: TABLE; Schema: public; Owner: -
@@ -472,15 +354,6 @@ CREATE TABLE public.signing_key (
 );
 
 --
--- Name: suspended_index; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.suspended_index (
-    of_table regclass NOT NULL,
-    definition text NOT NULL
-);
-
---
 -- Name: watched_topic; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -532,13 +405,6 @@ ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_table_prefix_key UNIQUE (table_prefix);
 
 --
--- Name: hed_outbreak_checkpoint hed_outbreak_checkpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
---
-
-ALTER TABLE ONLY public.hed_outbreak_checkpoint
-    ADD CONSTRAINT hed_outbreak_checkpoint_pkey PRIMARY KEY (release, ordinal);
-
---
 -- Name: hed_outbreak_chunk hed_outbreak_chunk_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -551,20 +417,6 @@ ALTER TABLE ONLY public.hed_outbreak_chunk
 
 ALTER TABLE ONLY public.hed_outbreak_event
     ADD CONSTRAINT hed_outbreak_event_pkey PRIMARY KEY (event, from_release);
-
---
--- Name: hed_outbreak_facet hed_outbreak_facet_pkey; Type: CONSTRAINT; Schema: public; Owner: -
---
-
-ALTER TABLE ONLY public.hed_outbreak_facet
-    ADD CONSTRAINT hed_outbreak_facet_pkey PRIMARY KEY (field, value, from_release);
-
---
--- Name: hed_outbreak_key hed_outbreak_key_id_key; Type: CONSTRAINT; Schema: public; Owner: -
---
-
-ALTER TABLE ONLY public.hed_outbreak_key
-    ADD CONSTRAINT hed_outbreak_key_id_key UNIQUE (id);
 
 --
 -- Name: hed_outbreak_key hed_outbreak_key_pkey; Type: CONSTRAINT; Schema: public; Owner: -
@@ -649,6 +501,12 @@ CREATE INDEX client_secret_client_id_idx ON public.client_secret USING btree (cl
 CREATE INDEX hed_outbreak_chunk_held ON public.hed_outbreak_chunk USING btree (number, to_release, from_release);
 
 --
+-- Name: hed_outbreak_open_chunk; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE UNIQUE INDEX hed_outbreak_open_chunk ON public.hed_outbreak_chunk USING btree (number) WHERE (to_release = 2147483647);
+
+--
 -- Name: hed_outbreak_open_version; Type: INDEX; Schema: public; Owner: -
 --
 
@@ -661,58 +519,16 @@ CREATE UNIQUE INDEX hed_outbreak_open_version ON public.hed_outbreak_version USI
 CREATE INDEX hed_outbreak_series_event ON public.hed_outbreak_series USING btree (event);
 
 --
--- Name: hed_outbreak_version_al1_code; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_al1_code ON public.hed_outbreak_version USING btree (al1_code, id) WHERE (al1_code IS NOT NULL);
-
---
 -- Name: hed_outbreak_version_began; Type: INDEX; Schema: public; Owner: -
 --
 
-CREATE INDEX hed_outbreak_version_began ON public.hed_outbreak_version USING btree (from_release, id);
-
---
--- Name: hed_outbreak_version_country_code; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_country_code ON public.hed_outbreak_version USING btree (country_code, id);
-
---
--- Name: hed_outbreak_version_disease; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_disease ON public.hed_outbreak_version USING btree (disease, id) WHERE (disease IS NOT NULL);
+CREATE INDEX hed_outbreak_version_began ON public.hed_outbreak_version USING btree (from_release, id) WHERE (from_release > 1);
 
 --
 -- Name: hed_outbreak_version_ended; Type: INDEX; Schema: public; Owner: -
 --
 
 CREATE INDEX hed_outbreak_version_ended ON public.hed_outbreak_version USING btree (to_release, id) WHERE (to_release < 2147483647);
-
---
--- Name: hed_outbreak_version_event; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_event ON public.hed_outbreak_version USING btree (event, id);
-
---
--- Name: hed_outbreak_version_pathogen; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_pathogen ON public.hed_outbreak_version USING btree (pathogen, id);
-
---
--- Name: hed_outbreak_version_series_id; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_series_id ON public.hed_outbreak_version USING btree (series_id, id);
-
---
--- Name: hed_outbreak_version_source_name; Type: INDEX; Schema: public; Owner: -
---
-
-CREATE INDEX hed_outbreak_version_source_name ON public.hed_outbreak_version USING btree (source_name, id);
 
 --
 -- Name: client note_change; Type: TRIGGER; Schema: public; Owner: -
@@ -743,12 +559,6 @@ CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.release_fi
 --
 
 CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.signing_key FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('signing_key');
-
---
--- Name: suspended_index restore_index; Type: TRIGGER; Schema: public; Owner: -
---
-
-CREATE CONSTRAINT TRIGGER restore_index AFTER INSERT ON public.suspended_index DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.restore_index();
 
 --
 -- Name: client_secret client_secret_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
@@ -814,13 +624,6 @@ REVOKE ALL ON FUNCTION public.lock_dataset(of_dataset text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lock_dataset(of_dataset text) TO outbreaks_operator;
 
 --
--- Name: FUNCTION mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]); Type: ACL; Schema: public; Owner: -
---
-
-REVOKE ALL ON FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.mark_hed_outbreak_breaks(of_release integer, ids bigint[], flags boolean[], bodies text[]) TO outbreaks_operator;
-
---
 -- Name: FUNCTION note_change(); Type: ACL; Schema: public; Owner: -
 --
 
@@ -840,19 +643,6 @@ GRANT ALL ON FUNCTION public.prune_releases(of_dataset text, oldest_kept integer
 REVOKE ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_api;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_operator;
-
---
--- Name: FUNCTION restore_index(); Type: ACL; Schema: public; Owner: -
---
-
-REVOKE ALL ON FUNCTION public.restore_index() FROM PUBLIC;
-
---
--- Name: FUNCTION suspend_indexes(of_dataset text); Type: ACL; Schema: public; Owner: -
---
-
-REVOKE ALL ON FUNCTION public.suspend_indexes(of_dataset text) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.suspend_indexes(of_dataset text) TO outbreaks_operator;
 
 --
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
@@ -883,13 +673,6 @@ GRANT SELECT ON TABLE public.dataset TO outbreaks_api;
 GRANT SELECT ON TABLE public.dataset TO outbreaks_operator;
 
 --
--- Name: TABLE hed_outbreak_checkpoint; Type: ACL; Schema: public; Owner: -
---
-
-GRANT SELECT ON TABLE public.hed_outbreak_checkpoint TO outbreaks_api;
-GRANT SELECT,INSERT ON TABLE public.hed_outbreak_checkpoint TO outbreaks_operator;
-
---
 -- Name: TABLE hed_outbreak_chunk; Type: ACL; Schema: public; Owner: -
 --
 
@@ -914,19 +697,6 @@ GRANT SELECT,INSERT ON TABLE public.hed_outbreak_event TO outbreaks_operator;
 --
 
 GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_event TO outbreaks_operator;
-
---
--- Name: TABLE hed_outbreak_facet; Type: ACL; Schema: public; Owner: -
---
-
-GRANT SELECT ON TABLE public.hed_outbreak_facet TO outbreaks_api;
-GRANT SELECT,INSERT ON TABLE public.hed_outbreak_facet TO outbreaks_operator;
-
---
--- Name: COLUMN hed_outbreak_facet.to_release; Type: ACL; Schema: public; Owner: -
---
-
-GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_facet TO outbreaks_operator;
 
 --
 -- Name: TABLE hed_outbreak_key; Type: ACL; Schema: public; Owner: -

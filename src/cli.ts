@@ -16,6 +16,7 @@ import { migrate } from './platform/postgres/migrate.ts'
 import { checkSchema } from './platform/postgres/schema-version.ts'
 import { Problem } from './platform/problem.ts'
 import { registerReleaseCommands } from './publish/commands.ts'
+import { renewIndexes } from './publish/rebuild-index.ts'
 import { type FileStore, openFileStore } from './storage/file-store.ts'
 
 const progress = createProgress(process.stderr)
@@ -53,8 +54,17 @@ const program = new Command('outbreakctl')
 
 program
   .command('migrate')
-  .description('migrate the database to the current schema')
-  .action(async () => print({ applied: await migrate(readDatabaseConfig(process.env).databaseUrl) }))
+  .description('migrate the database to the current schema, and rebuild a column index that this version cannot use')
+  .action(async () => {
+    const { databaseUrl } = readDatabaseConfig(process.env)
+    const applied = await migrate(databaseUrl)
+    const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })
+    try {
+      print({ applied, rebuilt: await renewIndexes(database, catalogue) })
+    } finally {
+      await database.close()
+    }
+  })
 registerCredentialCommands(program, {
   scopes: catalogue.map((dataset) => dataset.scope),
   runAndPrint,

@@ -16,7 +16,7 @@ import type { Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
 import { fetchParts, layoutOf } from './parts.ts'
-import { applyParts, buildStretches, clearTables, createTables, rowsOf, sortRows } from './tables.ts'
+import { applyParts, buildStretches, clearTables, createTables, deletePast, rowsOf, sortRows } from './tables.ts'
 
 type Release = Pick<PublishedRelease, 'number' | 'digest'>
 
@@ -104,7 +104,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     state ??= await open()
     if (has(release)) return
     const { duckDb, digests } = state
-    const known = await readDigests(database, dataset)
+    const { known, oldestKept } = await readKnownReleases(database, dataset)
     // The database may have another history, for instance after a restore.
     const isSameHistory = [...digests].every(([number, digest]) => known.get(number) === digest)
     const after = isSameHistory ? Math.max(0, ...digests.keys()) : 0
@@ -115,6 +115,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)
       await applyParts(connection, dataset, parts)
+      await deletePast(connection, oldestKept)
       if (parts.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
       await buildStretches(connection, dataset)
     })
@@ -206,9 +207,13 @@ function createCodeFinder() {
 
 const isLocked = (error: unknown) => error instanceof Error && /Could not set lock|already attached/.test(error.message)
 
-async function readDigests(database: Reader, dataset: Dataset): Promise<Map<number, string>> {
-  const rows = await database.query<{ number: number; digest: string }>(
-    sql`select number, encode(digest, 'hex') as digest from release where dataset = ${dataset.name}`,
-  )
-  return new Map(rows.map(({ number, digest }) => [number, digest]))
+/** The digest of every release, and the oldest release that is not pruned. */
+async function readKnownReleases(database: Reader, dataset: Dataset) {
+  const rows = await database.query<{ number: number; digest: string; pruned: boolean }>(sql`
+    select number, encode(digest, 'hex') as digest, pruned_at is not null as pruned
+    from release where dataset = ${dataset.name} order by number`)
+  return {
+    known: new Map(rows.map(({ number, digest }) => [number, digest])),
+    oldestKept: rows.find(({ pruned }) => !pruned)?.number ?? 1,
+  }
 }

@@ -8,6 +8,8 @@ export interface DictionaryEntry {
 export interface Dictionary {
   /** The number of a text. A new text gets the next number of its field. */
   codeOf(field: string, value: string): number
+  /** The number of a text that the dictionary has. */
+  findCode(field: string, value: string): number | undefined
   valueOf(field: string, code: number): string
   /** The entries that were added since the dictionary was loaded. */
   newEntries(): readonly DictionaryEntry[]
@@ -41,6 +43,7 @@ export function createDictionary(entries: Iterable<DictionaryEntry>): Dictionary
       added.push({ field, value, code })
       return code
     },
+    findCode: (field, value) => fields.get(field)?.codes.get(value),
     valueOf(field, code) {
       const value = fields.get(field)?.values[code]
       if (value === undefined) throw new Error(`the dictionary of ${field} has no entry ${code}`)

@@ -16,7 +16,7 @@ export const layoutOf = (dataset: Dataset): string =>
   hash('sha256', JSON.stringify(indexColumns(dataset).map(({ name, type }) => [name, type]))).slice(0, 16)
 
 /** An index that cannot be used: a part is missing, damaged, or has other columns. */
-export class UnusableIndex extends Error {}
+class UnusableIndex extends Error {}
 
 export async function storePart(
   client: PoolClient,
@@ -52,7 +52,9 @@ export async function fetchParts(
     order by release, kind, index_part.number`)
   requireAllReleases(names, after, upTo)
   if (names.some(({ layout }) => layout !== layoutOf(dataset)))
-    throw new UnusableIndex('the column index in the database has other columns than this program')
+    throw new UnusableIndex(
+      'the column index in the database has other columns than this program: run outbreakctl migrate',
+    )
   const releases = Map.groupBy(names, ({ release }) => release)
   const fetched: PartFiles[] = []
   for (const [release, parts] of releases) {
@@ -68,8 +70,7 @@ function requireAllReleases(names: readonly PartName[], after: number, upTo: num
   const known = new Set(names.map(({ release }) => release))
   const first = after === 0 ? (names[0]?.release ?? 1) : after + 1
   for (let release = first; release <= upTo; release++)
-    if (!known.has(release))
-      throw new UnusableIndex(`release ${release} has no column index: run outbreakctl index rebuild`)
+    if (!known.has(release)) throw new UnusableIndex(`release ${release} has no column index: run outbreakctl migrate`)
 }
 
 /** True if some kept release has no parts, or parts with other columns. */
@@ -92,7 +93,9 @@ async function fetchPart(database: Reader, dataset: Dataset, part: PartName, dir
     select sha256, content from index_part
     where dataset = ${dataset.name} and release = ${release} and kind = ${kind} and number = ${number}`)
   if (row === undefined || !hash('sha256', row.content, 'buffer').equals(row.sha256))
-    throw new UnusableIndex(`part ${kind} ${number} of the column index of release ${release} is damaged`)
+    throw new UnusableIndex(
+      `part ${kind} ${number} of the column index of release ${release} is damaged: run outbreakctl release reindex`,
+    )
   const file = path.join(directory, `${release}-${kind}-${number}.parquet`)
   await writeFile(file, row.content)
   return file

@@ -22,7 +22,7 @@ export const column = (name: string): Sql => raw(`"${name.replaceAll('"', '""')}
 const columnList = (names: readonly string[]) => join(names.map(column))
 const text = (value: string) => raw(`'${value.replaceAll("'", "''")}'`)
 
-export const declareColumns = (columns: readonly Column[]): Sql =>
+const declareColumns = (columns: readonly Column[]): Sql =>
   join(columns.map((one) => sql`${column(one.name)} ${raw(sqlType(one))}`))
 
 /** Every statement of this module contains only names and numbers of the program, no values of a request. */

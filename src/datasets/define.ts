@@ -84,7 +84,7 @@ export interface Search {
 }
 
 /** The fields with the coordinates of a record, in degrees. */
-export interface Coordinates {
+interface Coordinates {
   readonly latitude: string
   readonly longitude: string
 }
@@ -97,7 +97,7 @@ export interface Dataset {
   readonly recordName: string
   readonly title: string
   readonly description: string
-  /** Its tables are {table}_version, _key, _checkpoint, _chunk and _facet. */
+  /** Its tables are {table}_version, _key and _chunk. */
   readonly table: string
   /** The scope that a token needs to read the dataset. */
   readonly scope: string

@@ -30,7 +30,7 @@ export const MARKS = {
 } as const
 
 /** One count of one record. */
-export interface CountStep {
+interface CountStep {
   readonly rule: Rule
   /** The new count; null if the record gives none. */
   readonly increment: number | null

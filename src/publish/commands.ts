@@ -10,6 +10,7 @@ import { exportRelease } from './export/export-files.ts'
 import { listReleases } from './list-releases.ts'
 import { pruneReleases } from './prune.ts'
 import { previewRelease, publishRelease } from './publish.ts'
+import { rebuildIndex } from './rebuild-index.ts'
 import { rollbackTo } from './rollback.ts'
 import { validateRelease } from './validate/validate-release.ts'
 
@@ -119,6 +120,9 @@ export function registerReleaseCommands(
         return exportRelease(database, store, findDataset(options), number)
       }),
     )
+  command('reindex', 'build the column index of all releases again, for instance if a part of it is damaged').action(
+    (options: { dataset: string }) => runAndPrint((database) => rebuildIndex(database, findDataset(options))),
+  )
   command('list', 'list all releases, newest first').action((options: { dataset: string }) =>
     runAndPrint((database) => listReleases(database, findDataset(options))),
   )

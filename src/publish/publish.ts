@@ -8,13 +8,14 @@ import type { Progress } from '../platform/cli/progress.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Reasons } from '../storage/change-reasons.ts'
-import { chunkOf } from '../storage/chunk.ts'
-import { NO_END_RELEASE, tablesOf } from '../storage/tables.ts'
-import { describeChanges } from './change-report.ts'
+import { serialiseBody } from '../storage/serialise-record.ts'
+import { type ChangeReport, describeChanges } from './change-report.ts'
 import { collectFindings, errorAt, type Findings, type RowError } from './findings/findings.ts'
 import { describeRow, writeRejectedRows } from './findings/rejected-rows.ts'
 import { openRelease, type ReleaseInput } from './input/read-release.ts'
 import type { RecordFile } from './input/record-file.ts'
+import { renewIndex } from './rebuild-index.ts'
+import { createIdSet } from './validate/id-set.ts'
 import { createNewEventWarnings } from './validate/new-event-warnings.ts'
 import {
   countSkipped,
@@ -25,12 +26,11 @@ import {
   validateRows,
 } from './validate/validate-release.ts'
 import { parseIdentity } from './validate/validate-row.ts'
-import { digestChunks, findChunks, rewriteChunks } from './write/chunks.ts'
-import { createComparison, type NamedRow } from './write/compare.ts'
-import { countFacets } from './write/count-facets.ts'
+import { createChunkWriter, digestChunks } from './write/chunks.ts'
+import { createComparison, type NamedRow, type ReplacedSource } from './write/compare.ts'
 import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
 import { type LatestRelease, lockLatestRelease, nextContract } from './write/latest-release.ts'
-import { createBreakMarker } from './write/mark-breaks.ts'
+import { type BreakChanges, createBreakMarker } from './write/mark-breaks.ts'
 import { createEventSummaries, hasNoSums } from './write/summarise-events.ts'
 import { closeVersions, createVersionWriter } from './write/versions.ts'
 
@@ -97,8 +97,7 @@ export async function previewRelease(
   const input = await openRelease(directory)
   return database.dryRun(async (client) => {
     const publication = { database, client, dataset, input, confirmedRejected, replacedSource, progress }
-    const { summary, latest, findings } = await publishInput(publication)
-    const changes = await describeChanges(client, dataset, latest.number + 1)
+    const { summary, changes, findings } = await publishInput({ ...publication, reportsChanges: true })
     return {
       ...summary,
       ...changes,
@@ -117,6 +116,8 @@ interface InputPublication {
   confirmedRejected: number
   replacedSource: string | undefined
   progress: Progress
+  /** True to describe the changes. */
+  reportsChanges?: boolean
 }
 
 /** `replaced` has the number of records that the input replaces: those of the latest release, or of one source in it. */
@@ -128,14 +129,14 @@ async function publishInput({
   confirmedRejected,
   replacedSource,
   progress,
+  reportsChanges = false,
 }: InputPublication) {
   const { manifest, files, withdrawals } = input
   const { base, reasons = {}, note = null, title, licence } = manifest
   const latest = await lockLatestRelease(client, dataset)
   if (base !== undefined && base !== latest.number)
     throw new OperatorError(`these are changes to release ${base}, but the latest release is ${latest.number}`)
-  const replaced =
-    replacedSource === undefined ? latest : await countSource(client, dataset, replacedSource, base !== undefined)
+  if (replacedSource !== undefined) requireReplaceable(dataset, base !== undefined)
   const findings = collectFindings({ readToEnd: confirmedRejected > 0, confirmedRejected })
   // The database detects a new key that occurs twice only when it is too late to reject one row.
   const possibleDuplicates = confirmedRejected > 0 ? await findPossibleDuplicates(dataset, files) : undefined
@@ -146,7 +147,9 @@ async function publishInput({
     metadata: { title, licence, note, reasons, restores: null },
   }
   const target = { database, client, dataset, latest }
-  const summary = await publishDraft(target, draft, { findings, progress }).catch(async (error: unknown) => {
+  const { summary, replaced, changes } = await publishDraft(target, draft, {
+    ...{ findings, progress, reportsChanges },
+  }).catch(async (error: unknown) => {
     if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
     throw error
   })
@@ -154,19 +157,14 @@ async function publishInput({
   if (base === undefined && summary.records === 0) throw new OperatorError('the input has no records')
   if (!summary.unchanged) await writeRejectedRows(client, dataset, summary.release, findings.rejections)
   const { warnings, rejected } = findings.counts
-  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, findings, latest, replaced }
+  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, findings, replaced, changes }
 }
 
-/** The number of records of the source in the latest release. */
-async function countSource(client: PoolClient, dataset: Dataset, source: string, changesOnly: boolean) {
+function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
   if (changesOnly)
     throw new OperatorError('release.json has "base", but --replace-source needs the complete table of the source')
   if (!dataset.content.some(({ name }) => name === SOURCE_FIELD))
     throw new OperatorError(`${dataset.name} has no field ${SOURCE_FIELD}, so no source can be replaced`)
-  const { rows } = await client.query<{ records: number }>(sql`
-    select count(*)::integer as records from ${tablesOf(dataset).version}
-    where to_release = ${NO_END_RELEASE} and source_name = ${source}`)
-  return { records: rows[0]?.records ?? 0 }
 }
 
 /** Two new rows have the same key. The database reports it first; reading the input again gives the lines. */
@@ -209,29 +207,61 @@ export interface ReleaseDraft {
 interface DraftOptions {
   findings: Findings
   progress: Progress
+  reportsChanges?: boolean
 }
 
-export async function publishDraft(target: PublishTarget, draft: ReleaseDraft, options: DraftOptions) {
-  const index = await openIndexWriter(target.client, target.dataset, target.latest.number)
+interface Publication {
+  summary: PublishedSummary
+  /** How many records of the latest release the rows replace: all, or those of one source. */
+  replaced: { records: number }
+  changes: ChangeReport | null
+}
+
+export async function publishDraft(
+  target: PublishTarget,
+  draft: ReleaseDraft,
+  { reportsChanges = false, ...options }: DraftOptions,
+): Promise<Publication> {
+  const { client, dataset, latest } = target
+  await renewIndex(client, dataset)
+  const index = await openIndexWriter(client, dataset, latest.number)
   try {
-    return await writeDraft(target, draft, { ...options, index })
+    const source = draft.replacedSource === undefined ? undefined : await findSource(index, draft.replacedSource)
+    const summary = await writeDraft(target, draft, { ...options, index, source })
+    const changes = reportsChanges ? await describeChanges(client, dataset, latest.number + 1, index) : null
+    return { summary, replaced: source ?? latest, changes }
   } finally {
     await index.close()
   }
 }
 
+/** The records of a source in the latest release. */
+async function findSource(index: IndexWriter, source: string): Promise<ReplacedSource> {
+  const ids = createIdSet()
+  let records = 0
+  for await (const batch of index.idsOfSource(source)) {
+    for (const id of batch) ids.add(id)
+    records += batch.length
+  }
+  return { records, has: ids.has, ids: () => index.idsOfSource(source), sourceOf: index.sourceOf }
+}
+
+interface WriteOptions extends DraftOptions {
+  index: IndexWriter
+  source: ReplacedSource | undefined
+}
+
 async function writeDraft(
   { database, client, dataset, latest }: PublishTarget,
-  { rows, withdrawn, replacedSource, metadata }: ReleaseDraft,
-  { findings, progress, index }: DraftOptions & { index: IndexWriter },
+  { rows, withdrawn, metadata }: ReleaseDraft,
+  { findings, progress, index, source }: WriteOptions,
 ): Promise<PublishedSummary> {
   const release = latest.number + 1
-  if (latest.number === 0) await client.query(sql`select suspend_indexes(${dataset.name})`)
-  const comparison = createComparison(database, dataset, { latest, findings, source: replacedSource })
+  const comparison = createComparison(database, dataset, { latest, findings, source })
   const writer = createVersionWriter(client, dataset, release)
-  const warnOfNewEvent = createNewEventWarnings(latest.events, findings)
+  const chunks = await createChunkWriter({ client, dataset, release, lastId: latest.lastId, index })
+  const warnOfNewEvent = createNewEventWarnings(await index.readEvents(), findings)
   const eventIndex = dataset.content.findIndex((field) => field.name === 'event')
-  const changedChunks = new Set<number>()
   const counts = { added: 0, corrected: 0, withdrawn: 0 }
   let read = 0
 
@@ -240,9 +270,9 @@ async function writeDraft(
       for (const { file, line, cells } of batch)
         warnOfNewEvent({ file, line, event: cells[eventIndex]?.value as string })
       const versions = await comparison.compare(batch)
-      for (const { id, replaces, row } of versions) {
+      for (const { id, revision, firstRelease, replaces, content, row } of versions) {
         index.add(id, row.cells)
-        changedChunks.add(chunkOf(id))
+        await chunks.add(id, serialiseBody(content, { id, revision, firstRelease, lastRelease: release }))
         counts[replaces ? 'corrected' : 'added'] += 1
       }
       await writer.add(versions)
@@ -250,58 +280,51 @@ async function writeDraft(
       progress('comparing', read, latest.records || null)
     }
     await writer.end()
+
+    await comparison.keepRejected(findings.rejections.flatMap(({ identity }) => identity ?? []))
+    const withdrawnBatches =
+      withdrawn === 'absent' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
+    for await (const ids of withdrawnBatches) {
+      await closeVersions(client, dataset, release, ids)
+      for (const id of ids) {
+        index.withdraw(id)
+        chunks.withdraw(id)
+      }
+      counts.withdrawn += ids.length
+    }
+    findings.throwIfErrors()
+    const records = latest.records + counts.added - counts.withdrawn
+    const isUnchanged = counts.added + counts.corrected + counts.withdrawn === 0 && latest.number > 0
+    if (isUnchanged) return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }
+    progress('comparing series', 0, null)
+    const { edits, corrected } = hasSeries(dataset)
+      ? await compareSeries({ client, dataset, release, findings, index })
+      : NO_BREAK_CHANGES
+    counts.corrected += corrected.length
+    const { contract, isNew } = nextContract(dataset, latest)
+    await chunks.end({ contract, edits, progress: (done, total) => progress('compressing', done, total) })
+    const digested = await digestChunks(client, dataset)
+    if (digested.records !== records)
+      throw new Error(`the chunks have ${digested.records} records, but the release has ${records}`)
+    await client.query(sql`
+      insert into release (dataset, number, title, licence, note, restores, reasons, warnings,
+        added, corrected, withdrawn, records, last_id, digest)
+      values (${dataset.name}, ${release}, ${metadata.title}, ${metadata.licence}, ${metadata.note}, ${metadata.restores},
+        ${JSON.stringify(metadata.reasons)}, ${JSON.stringify(findings.warningCounts)},
+        ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()}, ${digested.digest})`)
+    await index.store()
+    if (isNew)
+      await client.query(sql`
+        insert into contract (dataset, first_release, fields)
+        values (${dataset.name}, ${release}, ${JSON.stringify(contract.fields)})`)
+    return { dataset: dataset.name, release, records, ...counts, unchanged: false }
   } finally {
     await writer.stop()
+    await chunks.close()
   }
-
-  await comparison.keepRejected(findings.rejections.flatMap(({ identity }) => identity ?? []))
-  const withdrawnBatches =
-    withdrawn === 'absent' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
-  for await (const ids of withdrawnBatches) {
-    await closeVersions(client, dataset, release, ids)
-    for (const id of ids) {
-      index.withdraw(id)
-      changedChunks.add(chunkOf(id))
-    }
-    counts.withdrawn += ids.length
-  }
-  findings.throwIfErrors()
-  const records = latest.records + counts.added - counts.withdrawn
-  if (changedChunks.size === 0 && latest.number > 0)
-    return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }
-  progress('comparing series', 0, null)
-  for (const id of hasSeries(dataset) ? await compareSeries({ client, dataset, release, findings, index }) : []) {
-    changedChunks.add(chunkOf(id))
-    counts.corrected += 1
-  }
-  const { contract, isNew } = nextContract(dataset, latest)
-  // From this release on records have other keys, so the text of every chunk changes.
-  if (contract.keysSince === release) for (const number of await findChunks(client, dataset)) changedChunks.add(number)
-  await rewriteChunks(
-    client,
-    dataset,
-    { release, contract },
-    [...changedChunks].sort((a, b) => a - b),
-    (done) => progress('compressing', done, changedChunks.size),
-  )
-  progress('counting', 0, null)
-  await countFacets(client, dataset, release)
-  const digested = await digestChunks(client, dataset)
-  if (digested.records !== records)
-    throw new Error(`the chunks have ${digested.records} records, but the release has ${records}`)
-  await client.query(sql`
-    insert into release (dataset, number, title, licence, note, restores, reasons, warnings,
-      added, corrected, withdrawn, records, last_id, digest)
-    values (${dataset.name}, ${release}, ${metadata.title}, ${metadata.licence}, ${metadata.note}, ${metadata.restores},
-      ${JSON.stringify(metadata.reasons)}, ${JSON.stringify(findings.warningCounts)},
-      ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()}, ${digested.digest})`)
-  await index.store()
-  if (isNew)
-    await client.query(sql`
-      insert into contract (dataset, first_release, fields)
-      values (${dataset.name}, ${release}, ${JSON.stringify(contract.fields)})`)
-  return { dataset: dataset.name, release, records, ...counts, unchanged: false }
 }
+
+const NO_BREAK_CHANGES: BreakChanges = { edits: new Map(), corrected: [] }
 
 interface SeriesComparison {
   client: PoolClient
@@ -311,20 +334,22 @@ interface SeriesComparison {
   index: IndexWriter
 }
 
-/** Marks breaks and sums up series and events. Gives the ids of the records that the release corrects thereby. */
-async function compareSeries({ client, dataset, release, findings, index }: SeriesComparison): Promise<number[]> {
+/** Finds breaks and sums up series and events. */
+async function compareSeries({ client, dataset, release, findings, index }: SeriesComparison): Promise<BreakChanges> {
   const all = release === 1 || (dataset.summarisesEvents && (await hasNoSums(client, dataset)))
   const breaks = createBreakMarker(client, dataset, release, findings)
-  const summaries = dataset.summarisesEvents ? await createEventSummaries(client, dataset, release, all) : null
+  const summaries = dataset.summarisesEvents
+    ? await createEventSummaries({ client, dataset, release, index, all })
+    : null
   for await (const rows of index.readTouchedSeries(all)) {
     const series = toSeries(dataset, rows)
     const { broken, corrects } = breaks.add(rows)
     index.addSteps(series, broken)
     await summaries?.add(rows, series, corrects)
   }
-  const corrected = await breaks.end()
+  const changes = await breaks.end()
   await summaries?.end()
-  return corrected
+  return changes
 }
 
 async function* mapBatches<From, To>(batches: AsyncIterable<From>, map: (batch: From) => Promise<To>) {

@@ -1,16 +1,16 @@
 // Writes the column index of all kept releases again: after a migration, for a program with other columns, or if a part is
 // damaged. Replays the releases, the oldest first.
 import type { PoolClient } from 'pg'
-import sql from 'sql-template-tag'
-import { deleteParts } from '../columns/parts.ts'
-import type { Dataset } from '../datasets/define.ts'
+import sql, { type Sql } from 'sql-template-tag'
+import { deleteParts, needsRebuild } from '../columns/parts.ts'
+import type { Dataset, FieldValue } from '../datasets/define.ts'
 import { hasSeries, toSeries } from '../methods/record-series.ts'
 import { findBreaks } from '../methods/series-breaks.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { readCells } from '../storage/serialise-record.ts'
+import { copySourceOf, readRecordsById, walkRecords } from '../storage/read-records.ts'
+import { type AssignedFields, readCells } from '../storage/serialise-record.ts'
 import { tablesOf } from '../storage/tables.ts'
-import { isInRelease } from '../storage/versions.ts'
-import { openIndexWriter } from './write/index-writer.ts'
+import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
 import { toSeriesRecord } from './write/mark-breaks.ts'
 import { readByCursor } from './write/server-cursor.ts'
@@ -19,42 +19,79 @@ import { readByCursor } from './write/server-cursor.ts'
 export function rebuildIndex(database: Database, dataset: Dataset): Promise<{ dataset: string; releases: number }> {
   return database.transaction(async (client) => {
     await lockLatestRelease(client, dataset)
-    await deleteParts(client, dataset)
-    const { rows } = await client.query<{ number: number }>(
-      sql`select number from release where dataset = ${dataset.name} and pruned_at is null order by number`,
-    )
-    for (const [i, { number }] of rows.entries()) await replayRelease(client, dataset, number, i === 0)
-    return { dataset: dataset.name, releases: rows.length }
+    return { dataset: dataset.name, releases: await replayReleases(client, dataset) }
   })
 }
 
-/** `isFirst` is true for the oldest kept release: all its records are new to the index. */
-async function replayRelease(client: PoolClient, dataset: Dataset, release: number, isFirst: boolean): Promise<void> {
-  const { version } = tablesOf(dataset)
-  const index = await openIndexWriter(client, dataset, isFirst ? 0 : release - 1, release)
-  try {
-    const began = isFirst ? isInRelease(release) : sql`from_release = ${release}`
-    const changed = readByCursor<{ id: string; body: string; last_release: number }>(
-      client,
-      'changed',
-      sql`select id, body, last_release from ${version} where ${began} order by id`,
-    )
-    for await (const batch of changed)
-      for (const { id, body, last_release } of batch) index.add(Number(id), readCells(dataset, body), last_release)
-    const ended = readByCursor<{ id: string }>(
-      client,
-      'ended',
-      sql`select id from ${version} as ended where to_release = ${isFirst ? 0 : release} and not exists (
-        select from ${version} as began where began.id = ended.id and began.from_release = ${release})`,
-    )
-    for await (const batch of ended) for (const { id } of batch) index.withdraw(Number(id))
-    if (hasSeries(dataset))
-      for await (const rows of index.readTouchedSeries(isFirst)) {
-        const breaks = findBreaks(rows.map((row) => toSeriesRecord(dataset.series, row)))
-        index.addSteps(toSeries(dataset, rows), new Set(breaks.keys()))
-      }
-    await index.store()
-  } finally {
-    await index.close()
+/** Rebuilds the indexes that this program cannot use. Gives the names of their datasets. */
+export async function renewIndexes(database: Database, datasets: readonly Dataset[]): Promise<string[]> {
+  const renewed: string[] = []
+  for (const dataset of datasets) {
+    if (!(await needsRebuild(database, dataset))) continue
+    await rebuildIndex(database, dataset)
+    renewed.push(dataset.name)
   }
+  return renewed
+}
+
+/** The same for one dataset, which the transaction has locked. */
+export async function renewIndex(client: PoolClient, dataset: Dataset): Promise<void> {
+  const reader = {
+    query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows,
+  }
+  if (await needsRebuild(reader, dataset)) await replayReleases(client, dataset)
+}
+
+async function replayReleases(client: PoolClient, dataset: Dataset): Promise<number> {
+  await deleteParts(client, dataset)
+  const { rows } = await client.query<{ number: number }>(
+    sql`select number from release where dataset = ${dataset.name} and pruned_at is null order by number`,
+  )
+  for (const [i, { number }] of rows.entries()) {
+    const index = await openIndexWriter(client, dataset, i === 0 ? 0 : number - 1, number)
+    try {
+      await (i === 0 ? replayAll : replayChanges)(client, dataset, number, index)
+      if (hasSeries(dataset))
+        for await (const members of index.readTouchedSeries(i === 0)) {
+          const breaks = findBreaks(members.map((row) => toSeriesRecord(dataset.series, row)))
+          index.addSteps(toSeries(dataset, members), new Set(breaks.keys()))
+        }
+      await index.store()
+    } finally {
+      await index.close()
+    }
+  }
+  return rows.length
+}
+
+function addRecord(dataset: Dataset, index: IndexWriter, body: string): void {
+  const record = JSON.parse(body) as Record<string, FieldValue> & AssignedFields
+  index.add(record.id, readCells(dataset, record), record.last_release)
+}
+
+/** All records of the oldest kept release are new to the index. */
+async function replayAll(client: PoolClient, dataset: Dataset, release: number, index: IndexWriter): Promise<void> {
+  for await (const bodies of walkRecords(copySourceOf(client), dataset, release))
+    for (const body of bodies) addRecord(dataset, index, body)
+}
+
+async function replayChanges(client: PoolClient, dataset: Dataset, release: number, index: IndexWriter): Promise<void> {
+  const { version } = tablesOf(dataset)
+  const began = readByCursor<{ id: string }>(
+    client,
+    'began',
+    sql`select id from ${version} where from_release = ${release} order by id`,
+  )
+  for await (const rows of began) {
+    const ids = rows.map(({ id }) => Number(id))
+    const bodies = await readRecordsById(copySourceOf(client), dataset, release, ids)
+    for (const body of bodies.values()) addRecord(dataset, index, body)
+  }
+  const ended = readByCursor<{ id: string }>(
+    client,
+    'ended',
+    sql`select id from ${version} as ended where to_release = ${release} and not exists (
+      select from ${version} as began where began.id = ended.id and began.from_release = ${release})`,
+  )
+  for await (const rows of ended) for (const { id } of rows) index.withdraw(Number(id))
 }

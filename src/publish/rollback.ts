@@ -2,9 +2,10 @@
 // withdrawn.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
-import type { Dataset } from '../datasets/define.ts'
+import type { Dataset, FieldValue } from '../datasets/define.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { copySourceOf, readRecordsById } from '../storage/read-records.ts'
 import { readCells } from '../storage/serialise-record.ts'
 import { NO_END_RELEASE, tablesOf } from '../storage/tables.ts'
 import { assertKept, isInKeptRelease, isInRelease } from '../storage/versions.ts'
@@ -27,9 +28,9 @@ export async function rollbackTo(
     const locate = (id: number) => ({ file: `release ${earlier}`, line: id, identity: { id } })
     const reason = 'release_withdrawn' as const
     const draft = {
-      rows: mapEach(readRecordsToRestore(client, dataset, earlier), ({ id, body }) => ({
-        ...locate(Number(id)),
-        cells: readCells(dataset, body),
+      rows: mapEach(readRecordsToRestore(client, dataset, earlier), ([id, body]) => ({
+        ...locate(id),
+        cells: readCells(dataset, JSON.parse(body) as Record<string, FieldValue>),
       })),
       withdrawn: mapEach(readRecordsToWithdraw(client, dataset, earlier), ({ id }) => locate(Number(id))),
       metadata: {
@@ -40,7 +41,7 @@ export async function rollbackTo(
       },
     }
     const target = { database, client, dataset, latest }
-    const summary = await publishDraft(target, draft, { findings: collectFindings(), progress: () => {} })
+    const { summary } = await publishDraft(target, draft, { findings: collectFindings(), progress: () => {} })
     requireConfirmedWithdrawal(summary, latest, confirmedWithdrawn)
     return summary
   })
@@ -62,14 +63,19 @@ async function findEarlierRelease(client: PoolClient, dataset: Dataset, earlier:
   return { title: release.title, licence: release.licence }
 }
 
-/** Versions of the earlier release that a later release closed. */
-const readRecordsToRestore = (client: PoolClient, dataset: Dataset, earlier: number) =>
-  readByCursor<{ id: string; body: string }>(
+/** Records of the earlier release of which a later release closed the version, with their text. */
+async function* readRecordsToRestore(client: PoolClient, dataset: Dataset, earlier: number) {
+  const changed = readByCursor<{ id: string }>(
     client,
     'to_restore',
-    sql`select id, body from ${tablesOf(dataset).version}
+    sql`select id from ${tablesOf(dataset).version}
       where ${isInKeptRelease(dataset, earlier)} and to_release < ${NO_END_RELEASE} order by id`,
   )
+  for await (const rows of changed) {
+    const ids = rows.map(({ id }) => Number(id))
+    yield [...(await readRecordsById(copySourceOf(client), dataset, earlier, ids))]
+  }
+}
 
 /** Records of the latest release that the earlier release did not have. */
 const readRecordsToWithdraw = (client: PoolClient, dataset: Dataset, earlier: number) => {

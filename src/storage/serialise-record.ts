@@ -2,24 +2,18 @@
 // Every key is present, in the order of the declaration, so that equal records have equal bytes.
 import type { Dataset, FieldValue } from '../datasets/define.ts'
 
-/** A value with its two text forms: JSON, and the text format of COPY. */
+/** A value with its JSON text. */
 export interface Cell {
   readonly value: FieldValue
   readonly json: string
-  readonly copy: string
 }
 
-export function toCell(value: FieldValue): Cell {
-  const json = JSON.stringify(value)
-  if (value === null) return { value, json, copy: '\\N' }
-  return { value, json, copy: typeof value === 'string' ? escapeCopy(value) : escapeCopy(json) }
-}
+export const toCell = (value: FieldValue): Cell => ({ value, json: JSON.stringify(value) })
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+/** The text format of COPY. */
 export const escapeCopy = (text: string): string =>
   text.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? character)
-/** The same for JSON text. Of these characters JSON contains only the backslash, so this is much faster. */
-export const escapeJsonCopy = (json: string): string => (json.includes('\\') ? json.replaceAll('\\', '\\\\') : json)
 
 /** Serialises the content without the fields that the service assigns: `"event":"…",…,"extra":{}`. */
 export function createRecordSerialiser(dataset: Dataset): (cells: readonly Cell[]) => string {
@@ -42,8 +36,14 @@ interface Assigned {
 export const serialiseBody = (content: string, { id, revision, firstRelease, lastRelease }: Assigned): string =>
   `{"id":${id},${content},"revision":${revision},"first_release":${firstRelease},"last_release":${lastRelease}}`
 
-/** Reads the cells of a record from its body. They have the same text as when the body was written. */
-export function readCells(dataset: Dataset, body: string): Cell[] {
-  const record = JSON.parse(body) as Record<string, FieldValue>
-  return dataset.content.map(({ name }) => toCell(record[name] ?? null))
+/** The fields of a stored record that the service assigned. */
+export interface AssignedFields {
+  readonly id: number
+  readonly revision: number
+  readonly first_release: number
+  readonly last_release: number
 }
+
+/** The cells of a stored record. They have the same text as when it was written. */
+export const readCells = (dataset: Dataset, record: Readonly<Record<string, FieldValue>>): Cell[] =>
+  dataset.content.map(({ name }) => toCell(record[name] ?? null))

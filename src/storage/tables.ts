@@ -1,4 +1,4 @@
-// The names of the tables and columns of a dataset, as SQL. Names come only from declarations, never from a request.
+// The names of the tables of a dataset, as SQL. Names come only from declarations, never from a request.
 import pg from 'pg'
 import { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
@@ -12,7 +12,4 @@ export const tablesOf = (dataset: Dataset) => ({
   version: identifier(`${dataset.table}_version`),
   key: identifier(`${dataset.table}_key`),
   chunk: identifier(`${dataset.table}_chunk`),
-  facet: identifier(`${dataset.table}_facet`),
 })
-
-export const contentColumns = (dataset: Dataset): Sql[] => dataset.content.map((field) => identifier(field.name))

@@ -18,8 +18,10 @@ export const assertKept = (dataset: Dataset, release: number): Sql =>
   sql`require_kept(${raw(pg.escapeLiteral(dataset.name))}, ${literal(release)})`
 
 /** True for the versions of the release. Use it only in statements that also have `assertKept` for this release. */
-export const isInRelease = (release: number): Sql =>
-  sql`(from_release <= ${literal(release)} and to_release > ${literal(release)})`
+export const isInRelease = (release: number): Sql => isInReleaseOf(literal(release))
+
+/** The same for a release that is an SQL expression. */
+export const isInReleaseOf = (release: Sql): Sql => sql`(from_release <= ${release} and to_release > ${release})`
 
 /** The outermost `where` of a statement that reads one release. */
 export const isInKeptRelease = (dataset: Dataset, release: number): Sql =>

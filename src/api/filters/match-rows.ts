@@ -63,7 +63,7 @@ async function matchValues(
 }
 
 /** Numbers are part of the SQL text: they come from the index, and DuckDB compares literals with the bounds of row groups. */
-export const isOneOf = (name: string, codes: readonly number[]): Sql =>
+const isOneOf = (name: string, codes: readonly number[]): Sql =>
   codes.length === 1 ? sql`${column(name)} = ${raw(String(codes[0]))}` : sql`${column(name)} in (${raw(codes.join())})`
 
 /** A field without a column of its own has a bit in `present`. */

@@ -2,7 +2,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { column } from '../../columns/tables.ts'
 import type { Dataset } from '../../datasets/define.ts'
-import { readRecordsById } from '../paging/read-chunks.ts'
+import { readRecordsById } from '../../storage/read-records.ts'
 import { type DataSource, type FilterQuery, readMatches } from './run-filter-queries.ts'
 
 export interface Sort {

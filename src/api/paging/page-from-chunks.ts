@@ -11,6 +11,7 @@ import {
   SEPARATOR,
 } from '../../storage/chunk.ts'
 import { FAST_LEVEL, type Part } from '../../storage/gzip-splice.ts'
+import { findRecords, readId, type StoredChunk } from '../../storage/read-records.ts'
 
 export interface Position {
   /** The lowest id that the page may contain. */
@@ -31,13 +32,8 @@ export interface Page {
   nextId: number | null
 }
 
-export interface Chunk extends DeflatedText {
-  readonly number: number
-  readonly records: number
-}
-
 /** `chunks` are in order and start with the chunk of `fromId` or, if there is none, with the next chunk. */
-export function slicePage(chunks: readonly Chunk[], { fromId, skip, limit }: PageQuery): Page {
+export function slicePage(chunks: readonly StoredChunk[], { fromId, skip, limit }: PageQuery): Page {
   const parts: Part[] = []
   let toSkip = skip
   let remaining = limit
@@ -69,7 +65,7 @@ interface Cut {
   readonly nextId: number | null
 }
 
-function cutChunk(chunk: Chunk, { fromId, skip, limit }: Omit<PageQuery, 'release'>): Cut {
+function cutChunk(chunk: StoredChunk, { fromId, skip, limit }: Omit<PageQuery, 'release'>): Cut {
   const text = decodeChunk(chunk)
   const starts = findRecords(chunk, text)
   const inRange = firstIdOf(chunk.number) >= fromId ? starts : starts.filter((start) => readId(text, start) >= fromId)
@@ -85,49 +81,17 @@ function cutChunk(chunk: Chunk, { fromId, skip, limit }: Omit<PageQuery, 'releas
   return cut
 }
 
-const LINE_END = '\n'.charCodeAt(0)
-const COMMA = ','.charCodeAt(0)
-
-/** Where each record starts. Only a separator contains a line end. */
-function findRecords({ number, records }: Chunk, text: Buffer): number[] {
-  const starts = [0]
-  for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, end + 1)) starts.push(end + 1)
-  if (starts.length !== records) throw new Error(`chunk ${number} has ${starts.length} records instead of ${records}`)
-  return starts
-}
-
-/** The records with these ids, which the chunk has and which are in ascending order. */
-export function takeRecords(chunk: Chunk, ids: readonly number[]): string[] {
-  const text = decodeChunk(chunk)
-  const starts = findRecords(chunk, text)
-  // Without a gap the position of a record follows from its id.
-  const first = chunk.records === CHUNK_IDS ? firstIdOf(chunk.number) : null
-  const positions = first === null ? new Map(starts.map((start, i) => [readId(text, start), i])) : null
-  const records = ids.map((id) => {
-    const position = first === null ? positions?.get(id) : id - first
-    const start = position === undefined ? undefined : starts[position]
-    if (position === undefined || start === undefined)
-      throw new Error(`chunk ${chunk.number} does not have record ${id}`)
-    const following = starts[position + 1]
-    return text.toString('utf8', start, following === undefined ? text.length : following - SEPARATOR.length)
-  })
-  freeText(text)
-  return records
-}
-
-const ID_KEY = '{"id":'
-
-/** Every record begins with its id. */
-const readId = (text: Buffer, start: number): number =>
-  Number(text.toString('latin1', start + ID_KEY.length, text.indexOf(COMMA, start)))
-
 const MAX_GROWTH = 4
 
 /**
  * How many chunks to read next. The first round assumes that no id is missing. Later rounds assume that the next chunks are
  * as full as those already read, and read more in each round, but at most `MAX_GROWTH` times as many as were read so far.
  */
-export function estimateChunks(round: number, chunks: readonly Chunk[], { fromId, skip, limit }: PageQuery): number {
+export function estimateChunks(
+  round: number,
+  chunks: readonly StoredChunk[],
+  { fromId, skip, limit }: PageQuery,
+): number {
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0)
   if (round === 0) return Math.ceil((fromId - firstIdOf(chunkOf(fromId)) + skip + limit + 1) / CHUNK_IDS)
   // Besides the page and the record after it, the first chunk may have up to `CHUNK_IDS` - 1 records before `fromId`.

@@ -1,7 +1,8 @@
-// Reads the difference between two releases from the database.
+// Reads the difference between two releases. The versions say which records differ; the chunks of the two releases have them.
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { readRecordsById } from '../../storage/read-records.ts'
 import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import { assertKept, isInRelease } from '../../storage/versions.ts'
 import { type Filters, isUnfiltered } from '../filters/filters.ts'
@@ -29,7 +30,8 @@ const scanChangedIds = (dataset: Dataset, { from, to, fromId, window }: ScanQuer
   const { version } = tablesOf(dataset)
   return sql`
     select distinct id from generate_series(${from}::integer + 1, ${to}::integer) as later (release), lateral (
-      (select id from ${version} where from_release = later.release and id >= ${fromId} order by id limit ${window})
+      (select id from ${version} where from_release = later.release and from_release > 1 and id >= ${fromId}
+        order by id limit ${window})
       union all
       (select id from ${version} where to_release = later.release and to_release < ${NO_END_RELEASE} and id >= ${fromId}
         order by id limit ${window})
@@ -49,19 +51,19 @@ function selectChanges(dataset: Dataset, { from, to }: ReleasePair, ids: Sql, wi
   select scanned.horizon, change.*
   from (select case when count(*) = ${window} then max(id) end as horizon from changed) as scanned
   left join lateral (
-    select id, before.body as before, after.body as after, coalesce(after.event, before.event) as event,
+    select id, before.from_release is not null as before, after.from_release is not null as after,
       coalesce(after.from_release, ended.release) as release,
-      case when after.body is null then 'withdrawn' when previous.present then 'corrected' else 'added' end as kind
+      case when after.from_release is null then 'withdrawn' when previous.present then 'corrected' else 'added' end as kind
     from changed
-    left join lateral (select body, event from ${version} as v
+    left join lateral (select from_release from ${version} as v
       where v.id = changed.id and ${isInRelease(from)}) as before on true
-    left join lateral (select body, event, from_release from ${version} as v
+    left join lateral (select from_release from ${version} as v
       where v.id = changed.id and ${isInRelease(to)}) as after on true
     cross join lateral (select max(to_release) as release from ${version} as v
       where v.id = changed.id and to_release <= ${to}) as ended
     cross join lateral (select exists (select from ${version} as v
       where v.id = changed.id and v.to_release = after.from_release) as present) as previous
-    where before.body is distinct from after.body
+    where before.from_release is distinct from after.from_release
     order by id limit ${limit}
   ) as change on true
   where ${assertKept(dataset, from)} and ${assertKept(dataset, to)}
@@ -83,8 +85,14 @@ interface ChangesQuery {
 }
 
 interface ChangesPage {
-  changes: (Change & { id: string | null })[]
+  changes: Change[]
   nextId: number | null
+}
+
+interface ChangeRow extends Pick<Change, 'id' | 'release' | 'kind'> {
+  /** Whether the two releases have the record. */
+  before: boolean
+  after: boolean
 }
 
 /** Ids that are the same in both releases use up the scan window. This many of them do not shorten a page. */
@@ -100,16 +108,30 @@ export async function readChanges(source: DataSource, query: ChangesQuery): Prom
     ids === null
       ? selectScannedChanges(dataset, { ...releases, fromId, window: limit + SPARE_IDS }, limit)
       : selectChanges(dataset, releases, sql`select unnest(${ids}::bigint[]) as id`, limit, limit)
-  const rows = await source.database.query<Change & { id: string | null; horizon: string | null }>(statement)
+  const rows = await source.database.query<ChangeRow & { horizon: string | null }>(statement)
+  // Without a change there is one row, which has only the horizon.
   const found = rows.filter((row) => row.id !== null)
   const following = found[query.limit]
   const horizon = rows[0]?.horizon ?? null
   const nextUnscanned = horizon === null ? null : Number(horizon) + 1
   return {
-    changes: found.slice(0, query.limit),
+    changes: await readBodies(source, query, found.slice(0, query.limit)),
     nextId: following === undefined ? nextUnscanned : Number(following.id),
   }
 }
+
+/** Adds the records before and after each change. */
+async function readBodies({ database }: DataSource, { dataset, from, to }: ChangesQuery, rows: readonly ChangeRow[]) {
+  const idsWith = (side: 'before' | 'after') => rows.filter((row) => row[side]).map(({ id }) => Number(id))
+  const before = await readRecordsById(database, dataset, from.number, idsWith('before'))
+  const after = await readRecordsById(database, dataset, to.number, idsWith('after'))
+  return rows.map(({ id, release, kind }): Change => {
+    const bodies = { before: before.get(Number(id)) ?? null, after: after.get(Number(id)) ?? null }
+    return { id, release, kind, event: readEvent(bodies.after ?? bodies.before ?? ''), ...bodies }
+  })
+}
+
+const readEvent = (body: string): string => (JSON.parse(body) as { event: string }).event
 
 /** The ids of records that differ and that match in one of the two releases, and one more than the page has. */
 async function findMatchingChanges(

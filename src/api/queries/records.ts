@@ -1,20 +1,24 @@
-// Reads single records, their history and the event names of a release from the database.
-import sql, { type Sql } from 'sql-template-tag'
+// Reads single records, their history and the event names of a release.
+import { setImmediate } from 'node:timers/promises'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { readVersion } from '../../storage/contract.ts'
+import { chunkOf, type DeflatedText } from '../../storage/chunk.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
-import { assertKept, isInKeptRelease } from '../../storage/versions.ts'
+import { decodeRecords, idOf } from '../../storage/read-records.ts'
+import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
+import { assertKept, isInKeptRelease, isInReleaseOf } from '../../storage/versions.ts'
+import type { DataSource } from '../filters/run-filter-queries.ts'
 import type { ReleaseRange, Version } from '../response/json-body.ts'
 
 export const selectEventNames = (dataset: Dataset, release: number): Sql => sql`
-  select value from ${tablesOf(dataset).facet}
-  where field = 'event' and ${isInKeptRelease(dataset, release)} order by value`
+  select event from ${identifier(`${dataset.table}_event`)}
+  where ${isInKeptRelease(dataset, release)} order by event`
 
+/** The chunk that has the record, if the release has it. */
 export const selectRecordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
-  select body from ${tablesOf(dataset).version}
-  where id = ${id} and ${isInKeptRelease(dataset, release)}`
+  select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
+  where number = ${chunkOf(id)} and ${isInKeptRelease(dataset, release)}`
 
 const selectRecordRanges = (dataset: Dataset, id: number): Sql => sql`
   select from_release, to_release from ${tablesOf(dataset).version} where id = ${id} order by from_release`
@@ -27,21 +31,54 @@ interface HistoryQuery {
   limit: number
 }
 
-export const selectRecordVersions = (dataset: Dataset, { id, release, fromRelease, limit }: HistoryQuery): Sql => sql`
-  select from_release, case when to_release <= ${release} then to_release end as to_release, body
-  from ${tablesOf(dataset).version}
-  where id = ${id} and from_release between ${fromRelease} and ${release} and ${assertKept(dataset, release)}
-  order by from_release limit ${limit}`
+/** Each version with a chunk that has it: that of the first kept release of the version. */
+export const selectRecordVersions = (dataset: Dataset, { id, release, fromRelease, limit }: HistoryQuery): Sql => {
+  const { version, chunk } = tablesOf(dataset)
+  return sql`
+  select version.from_release, case when version.to_release <= ${release} then version.to_release end as to_release,
+    number, records, bytes, crc32, deflated
+  from ${version} as version
+  cross join lateral (
+    select greatest(version.from_release, min(release.number)) as release from release
+    where dataset = ${dataset.name} and pruned_at is null
+  ) as kept
+  cross join lateral (
+    select number, records, bytes, crc32, deflated from ${chunk}
+    where number = ${chunkOf(id)} and ${isInReleaseOf(sql`kept.release`)}
+  ) as chunk
+  where id = ${id} and version.from_release between ${fromRelease} and ${release} and ${assertKept(dataset, release)}
+  order by version.from_release limit ${limit}`
+}
 
-export async function readEventNames(database: Database, dataset: Dataset, release: number): Promise<string[]> {
-  const rows = await database.query<{ value: string }>(selectEventNames(dataset, release))
-  return rows.map(({ value }) => value)
+/** A chunk as a normal query reads it. */
+interface ChunkRow {
+  number: string
+  records: number
+  bytes: number
+  crc32: string
+  deflated: DeflatedText['deflated']
+}
+
+const findRecord = ({ number, crc32, ...chunk }: ChunkRow, id: number): string | undefined =>
+  decodeRecords({ ...chunk, number: Number(number), crc32: Number(crc32) }).find((body) => idOf(body) === id)
+
+/** In the order of code points. */
+export async function readEventNames({ database, index }: DataSource, dataset: Dataset, release: PublishedRelease) {
+  if (dataset.summarisesEvents) {
+    const rows = await database.query<{ event: string }>(selectEventNames(dataset, release.number))
+    return rows.map(({ event }) => event)
+  }
+  return index.read(release, async ({ rows, query }) => {
+    const values = await query(sql`
+      select value from dictionary where field = ${raw(`'event'`)} and code in (select event from ${rows}) order by value`)
+    return values.map(([value]) => String(value))
+  })
 }
 
 /** The record in the release; null if the release does not contain it. */
 export async function readRecord(database: Database, dataset: Dataset, release: PublishedRelease, id: number) {
-  const [row] = await database.query<{ body: string }>(selectRecordBody(dataset, release.number, id))
-  return row === undefined ? null : readVersion(release.contract, row.body)
+  const [chunk] = await database.query<ChunkRow>(selectRecordBody(dataset, release.number, id))
+  return (chunk && findRecord(chunk, id)) ?? null
 }
 
 /** The releases of each version of a record. */
@@ -50,10 +87,18 @@ export async function readRanges(database: Database, dataset: Dataset, id: numbe
   return rows.map((row) => ({ from: row.from_release, to: row.to_release === NO_END_RELEASE ? null : row.to_release }))
 }
 
+/** The text of a version has the fields of the release that its chunk was written for. */
 export async function readHistory(database: Database, dataset: Dataset, query: HistoryQuery) {
-  const rows = await database.query<{ from_release: number; to_release: number | null; body: string }>(
+  const rows = await database.query<ChunkRow & { from_release: number; to_release: number | null }>(
     selectRecordVersions(dataset, { ...query, limit: query.limit + 1 }),
   )
-  const versions = rows.map(({ from_release: from, to_release: to, body }): Version => ({ from, to, body }))
-  return { versions: versions.slice(0, query.limit), nextRelease: versions[query.limit]?.from ?? null }
+  const versions: Version[] = []
+  for (const { from_release: from, to_release: to, ...chunk } of rows.slice(0, query.limit)) {
+    const body = findRecord(chunk, query.id)
+    if (body === undefined) throw new Error(`chunk ${chunk.number} does not have record ${query.id}`)
+    versions.push({ from, to, body })
+    // Each version is in another chunk.
+    await setImmediate()
+  }
+  return { versions, nextRelease: rows[query.limit]?.from_release ?? null }
 }

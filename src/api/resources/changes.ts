@@ -4,7 +4,6 @@ import type { Dataset } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { CHANGE_REASONS, CHANGES, reasonOf } from '../../storage/change-reasons.ts'
-import { readVersion } from '../../storage/contract.ts'
 import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
@@ -19,7 +18,7 @@ import { errorResponses, pageResponse } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey, checkValues } = routes
+  const { dataset, cursorKey, checkValues } = routes
   const path = `/v2/${dataset.name}/changes`
   const recordOrNull = (description: string) => Type.Union([Type.Ref(dataset.recordName), Type.Null()], { description })
   const releases = createReleaseResolver(routes)
@@ -88,14 +87,8 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
         async render() {
           const { changes, nextId } = await readChanges(routes, range)
           const next = nextId === null ? null : { release: number, from: from.number, fromId: nextId }
-          const serialise = ({ before, after, ...change }: Change) => {
-            const records = {
-              before: before && readVersion(from.contract, before),
-              after: after && readVersion(release.contract, after),
-            }
-            return serialiseWithReason({ ...change, ...records }, listsFields, bodies)
-          }
-          return serialiseEnvelope(changes.map(serialise), next && writeCursor(cursorKey, walk, next))
+          const serialised = changes.map((change) => serialiseWithReason(change, listsFields, bodies))
+          return serialiseEnvelope(serialised, next && writeCursor(cursorKey, walk, next))
         },
       })
     },

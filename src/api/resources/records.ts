@@ -52,7 +52,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       return respond(request, reply, {
         release,
         variant: '',
-        render: async () => [JSON.stringify(await readEventNames(database, dataset, release.number))],
+        render: async () => [JSON.stringify(await readEventNames(routes, dataset, release))],
       })
     },
   )

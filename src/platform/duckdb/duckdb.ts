@@ -8,7 +8,7 @@ import { Problem } from '../problem.ts'
 export type DuckRow = readonly DuckDBValue[]
 
 /** One connection in one transaction: all its queries see the same state. */
-export interface DuckSession {
+interface DuckSession {
   query(statement: Sql): Promise<readonly DuckRow[]>
 }
 

@@ -30,7 +30,8 @@ export interface Database extends Reader {
 
 interface DatabaseOptions {
   url: string
-  role: Role
+  /** Null to keep the login's own privileges: for migrations, whose login owns the schema. */
+  role: Role | null
   connections?: number
   /** Called when an idle connection is lost. */
   onLostConnection?: (error: Error) => void
@@ -69,8 +70,10 @@ const OPERATOR_TIMEOUTS: pg.PoolConfig = {
 export function openDatabase({ url, role, connections = 10, onLostConnection }: DatabaseOptions): Database {
   const readOnly = role === 'outbreaks_api'
   const settings: pg.PoolConfig = {
-    application_name: role,
-    options: `-c role=${role} ${readOnly ? READ_SETTINGS.map((setting) => `-c ${setting}`).join(' ') : ''}`,
+    application_name: role ?? 'outbreaks_migration',
+    options: [...(role === null ? [] : [`role=${role}`]), ...(readOnly ? READ_SETTINGS : [])]
+      .map((setting) => `-c ${setting}`)
+      .join(' '),
     max: connections,
     ...(readOnly ? REQUEST_TIMEOUTS : OPERATOR_TIMEOUTS),
     keepAlive: true,

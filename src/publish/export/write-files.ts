@@ -1,14 +1,12 @@
 // Streams the records of a release, in the order of id, into several files in one pass and with bounded memory.
 // If one file fails, no file is kept.
 import type { PoolClient } from 'pg'
-import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { type FileEncoder, readRecord } from '../../formats/file-encoder.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
-import { type Contract, type Fields, readVersion } from '../../storage/contract.ts'
+import type { Contract, Fields } from '../../storage/contract.ts'
 import type { FileDraft, FileStore, Fingerprint } from '../../storage/file-store.ts'
-import { tablesOf } from '../../storage/tables.ts'
-import { isInKeptRelease } from '../../storage/versions.ts'
+import { copySourceOf, walkRecords } from '../../storage/read-records.ts'
 
 export interface ReleaseContents {
   readonly dataset: Dataset
@@ -31,8 +29,6 @@ interface OpenFile {
   readonly encoder: FileEncoder
   readonly draft: FileDraft
 }
-
-const BATCH_RECORDS = 1000
 
 export async function writeFiles(
   client: PoolClient,
@@ -59,32 +55,15 @@ export async function writeFiles(
 }
 
 async function writeRecords(client: PoolClient, files: readonly OpenFile[], contents: ReleaseContents): Promise<void> {
-  const { release, records, contract } = contents
+  const { dataset, release, records, contract } = contents
   let written = 0
-  for await (const bodies of readBodies(client, contents)) {
+  for await (const bodies of walkRecords(copySourceOf(client), dataset, release)) {
     const batch = bodies.map((body) => readRecord(contract.fields, body))
     for (const { encoder, draft } of files) await draft.write(encoder.add(batch))
     written += batch.length
   }
   for (const { encoder, draft } of files) await draft.write(encoder.end())
   if (written !== records) throw new Error(`release ${release} has ${records} records, but ${written} were read`)
-}
-
-async function* readBodies(
-  client: PoolClient,
-  { dataset, release, contract }: ReleaseContents,
-): AsyncGenerator<string[]> {
-  const { version } = tablesOf(dataset)
-  let last: string | undefined = '0'
-  while (last !== undefined) {
-    const { rows }: { rows: { id: string; body: string }[] } = await client.query(
-      sql`select id, body from ${version}
-        where id > ${last} and ${isInKeptRelease(dataset, release)}
-        order by id limit ${BATCH_RECORDS}`,
-    )
-    yield rows.map(({ body }) => readVersion(contract, body))
-    last = rows.at(-1)?.id
-  }
 }
 
 async function finishFile({ plan: { name, recorded }, draft }: OpenFile): Promise<Fingerprint> {

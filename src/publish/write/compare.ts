@@ -1,6 +1,6 @@
 // Compares batches of input rows with the published records and finds new, corrected and missing records. Writes nothing.
 import { hash } from 'node:crypto'
-import sql, { empty } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
@@ -16,7 +16,7 @@ import type { LatestRelease } from './latest-release.ts'
 export interface NewVersion {
   row: ValidRow
   content: string
-  contentSha256: string
+  contentHash: string
   id: number
   revision: number
   firstRelease: number
@@ -36,19 +36,26 @@ export interface NamedRow {
 /** A record that was ever published. If its versions were pruned, only its id is known. */
 interface KnownRecord {
   id: number
-  content_sha256: string | null
+  content_hash: string | null
   revision: number | null
   first_release: number | null
   open: boolean
-  /** Null unless one source is replaced. */
-  source: string | null
 }
 
 interface ComparisonOptions {
   latest: LatestRelease
   findings: Findings
-  /** If given, the rows replace only the records of this source. */
-  source?: string | undefined
+  /** If given, the rows replace only the records of one source. */
+  source?: ReplacedSource | undefined
+}
+
+/** A source whose records are replaced, and what the latest release has of it. */
+export interface ReplacedSource {
+  readonly records: number
+  has(id: number): boolean
+  ids(): AsyncIterable<number[]>
+  /** The source of any record. */
+  sourceOf(id: number): Promise<string>
 }
 
 export function createComparison(
@@ -65,7 +72,7 @@ export function createComparison(
   let newNamedBy: 'id' | 'key' | null = null
 
   const lookUp = async (identities: readonly Identity[]) =>
-    latest.number === 0 ? new Map<number, KnownRecord>() : findKnown(database, dataset, identities, source)
+    latest.number === 0 ? new Map<number, KnownRecord>() : findKnown(database, dataset, identities)
 
   /** A new record has the id that the row gives. If the row gives a key, the service assigns the next id. */
   function assignId(identity: Identity): { id: number; newKey: string | null } {
@@ -86,23 +93,25 @@ export function createComparison(
     findings.reject({ file, line, identity, errors: [{ column: null, rule, message }], row })
   }
 
-  function compareRow(row: LocatedRow, known: KnownRecord | undefined): NewVersion | null {
+  async function rejectOtherSource(row: LocatedRow, id: number): Promise<null> {
+    rejectRow(row, 'other_source', `names record ${id}, which is of the source ${await source?.sourceOf(id)}`)
+    return null
+  }
+
+  function compareRow(row: LocatedRow, known: KnownRecord | undefined): NewVersion | null | Promise<null> {
     const { id, newKey } = known === undefined ? assignId(row.identity) : { id: known.id, newKey: null }
-    if (source !== undefined && known?.open && known.source !== source) {
-      rejectRow(row, 'other_source', `names record ${id}, which is of the source ${known.source}`)
-      return null
-    }
+    if (source !== undefined && known?.open && !source.has(id)) return rejectOtherSource(row, id)
     if (!seen.add(id)) {
       rejectRow(row, 'duplicate', `names record ${id}, which an earlier row already has`)
       return null
     }
     if (known?.open) matched += 1
-    const contentSha256 = digest(row.cells)
-    if (known?.open && known.content_sha256 === contentSha256) return null
+    const contentHash = digest(row.cells)
+    if (known?.open && known.content_hash === contentHash) return null
     return {
       row,
       content: serialise(row.cells),
-      contentSha256,
+      contentHash,
       id,
       newKey,
       revision: (known?.revision ?? -1) + 1,
@@ -114,7 +123,13 @@ export function createComparison(
   return {
     async compare(rows: readonly LocatedRow[]): Promise<NewVersion[]> {
       const known = await lookUp(rows.map((row) => row.identity))
-      return rows.map((row, index) => compareRow(row, known.get(index))).filter((version) => version !== null)
+      const versions: NewVersion[] = []
+      for (const [i, row] of rows.entries()) {
+        const compared = compareRow(row, known.get(i))
+        const version = compared instanceof Promise ? await compared : compared
+        if (version !== null) versions.push(version)
+      }
+      return versions
     },
 
     /** The ids of records to withdraw. A record that is not in the latest release, or has a row in the input, is an error. */
@@ -141,18 +156,10 @@ export function createComparison(
 
     /** The records of the latest release, or of the source, that are not in the input, in batches. */
     async *findMissing(): AsyncGenerator<number[]> {
-      const { version } = tablesOf(dataset)
-      const ofSource = source === undefined ? empty : sql`and source_name = ${source}`
-      if (matched === latest.records) return
-      for (let from = 0; ; ) {
-        const ids = await database.query<{ id: string }>(
-          sql`select id from ${version} where to_release = ${NO_END_RELEASE} ${ofSource} and id > ${from}
-            order by id limit ${SCAN_ROWS}`,
-        )
-        const missing = ids.map((row) => Number(row.id)).filter((id) => !seen.has(id) && !keptIds.has(id))
+      if (matched === (source ?? latest).records) return
+      for await (const ids of source === undefined ? readOpenIds(database, dataset) : source.ids()) {
+        const missing = ids.filter((id) => !seen.has(id) && !keptIds.has(id))
         if (missing.length > 0) yield missing
-        if (ids.length < SCAN_ROWS) return
-        from = Number(ids.at(-1)?.id)
       }
     },
 
@@ -166,7 +173,7 @@ export function createComparison(
  * have a value, so a field that is added to the declaration and is still empty corrects no record. It excludes the break
  * flag, which also depends on other records.
  */
-export function createContentDigest({ content, series }: Dataset): (cells: readonly Cell[]) => string {
+function createContentDigest({ content, series }: Dataset): (cells: readonly Cell[]) => string {
   const digested = content.flatMap(({ name }, index) =>
     name === series?.breakFlag ? [] : [{ label: `,"${name}":`, index }],
   )
@@ -178,31 +185,40 @@ export function createContentDigest({ content, series }: Dataset): (cells: reado
       const { value, json } = cells[index] as Cell
       if (value !== null) text += label + json
     }
-    return hash('sha256', text)
+    return hash('sha256', text).slice(0, HASH_DIGITS)
   }
 }
+
+/** 16 bytes, in hexadecimal: enough that two contents never have the same. */
+const HASH_DIGITS = 32
 
 const SCAN_ROWS = 20_000
 const LOOKUP_ROWS = 1000
 
+async function* readOpenIds(database: Database, dataset: Dataset): AsyncGenerator<number[]> {
+  for (let from = 0; ; ) {
+    const rows = await database.query<{ id: string }>(
+      sql`select id from ${tablesOf(dataset).version} where to_release = ${NO_END_RELEASE} and id > ${from}
+        order by id limit ${SCAN_ROWS}`,
+    )
+    yield rows.map(({ id }) => Number(id))
+    if (rows.length < SCAN_ROWS) return
+    from = Number(rows.at(-1)?.id)
+  }
+}
+
 /** The last published state of each record that was ever published, by its index in the list. */
-async function findKnown(
-  database: Database,
-  dataset: Dataset,
-  identities: readonly Identity[],
-  source: string | undefined,
-) {
+async function findKnown(database: Database, dataset: Dataset, identities: readonly Identity[]) {
   const { version, key } = tablesOf(dataset)
-  const sourceColumn = source === undefined ? sql`null::text` : sql`source_name`
   const ids = identities.map((identity) => ('id' in identity ? identity.id : null))
   const keys = identities.map((identity) => ('key' in identity ? identity.key : null))
   const rows = await database.query<KnownRecord & { position: string; id: string }>(sql`
-    select position, coalesce(latest.id, known.id) as id, encode(content_sha256, 'hex') as content_sha256,
-      revision, first_release, coalesce(to_release = ${NO_END_RELEASE}, false) as open, source
+    select position, coalesce(latest.id, known.id) as id, encode(content_hash, 'hex') as content_hash,
+      revision, first_release, coalesce(to_release = ${NO_END_RELEASE}, false) as open
     from unnest(${ids}::bigint[], ${keys}::text[]) with ordinality as named (id, key, position)
     left join lateral (select id from ${key} as k where k.key = named.key limit 1) as known on true
     left join lateral (
-      select id, content_sha256, revision, first_release, to_release, ${sourceColumn} as source from ${version} as v
+      select id, content_hash, revision, first_release, to_release from ${version} as v
       where v.id = coalesce(named.id, known.id) order by from_release desc limit 1
     ) as latest on true
     where coalesce(latest.id, known.id) is not null`)

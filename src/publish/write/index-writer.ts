@@ -15,6 +15,7 @@ import { applyParts, column, createTables } from '../../columns/tables.ts'
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
+import { createIndexQueries } from './index-queries.ts'
 
 /** A current record with the columns of its series. `from_release` is the release that began its version. */
 export type SeriesRow = Record<string, FieldValue>
@@ -61,9 +62,33 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
           ...stepColumns(dataset),
         ])
       : null
+    const bodies = await createStage(connection, 'staged_body', [
+      { name: 'id', type: 'bigint' },
+      { name: 'body', type: 'text' },
+    ])
     const encodeRecord = createRecordEncoder(dataset, dictionary, release)
 
+    const queries = createIndexQueries(instance, dictionary)
+    let isStored = false
+
     return {
+      ...queries,
+      /** For temporary files. */
+      directory,
+      /** Keeps the text of a record until its chunk is written. Beside memory, DuckDB uses files. */
+      stageBody: (id: number, body: string | null) => bodies.add([id, body]),
+      stagedBodies() {
+        bodies.flush()
+        return queries.stagedBodies()
+      },
+      touchedSeries(of: SeriesDataset) {
+        flushChanges()
+        return queries.touchedSeries(of)
+      },
+      touchedEvents() {
+        flushChanges()
+        return queries.touchedEvents()
+      },
       /** Adds a new or corrected record. `lastRelease` is the last release that changed it. */
       add: (id: number, cells: readonly Cell[], lastRelease = release) =>
         added.add(encodeRecord(id, cells, lastRelease)),
@@ -71,8 +96,7 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       /** The current rows of every series that the release touches, series by series; with `all`, of all series. */
       async *readTouchedSeries(all: boolean): AsyncGenerator<SeriesRow[]> {
         if (!hasSeries(dataset)) return
-        added.flush()
-        withdrawn.flush()
+        flushChanges()
         yield* readSeries(connection, dataset, dictionary, all)
       },
       /** Adds the steps of a series. `broken` has the records at which it breaks. */
@@ -80,8 +104,10 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
         if (!hasSeries(dataset)) return
         for (const row of encodeSteps(dataset, dictionary, series, broken)) stepped?.add(row)
       },
+      isStored: () => isStored,
       /** Stores the parts. The release is in the database already. */
       async store(): Promise<void> {
+        isStored = true
         for (const stage of [added, withdrawn, stepped]) stage?.flush()
         await collectChanges()
         const entries = await createStage(connection, 'entry', [
@@ -96,6 +122,11 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
         await storeTable('added', sql`select * from added_row order by id`)
       },
       close,
+    }
+
+    function flushChanges(): void {
+      added.flush()
+      withdrawn.flush()
     }
 
     /** The rows that begin and end with the release: changed records, and records whose steps changed. */
@@ -125,6 +156,10 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
             then ${raw(String(release))} else present_row.last_release end as last_release`
         return sql`present_row.${column(name)}`
       })
+      // Every changed record belongs to a series that was read. Otherwise the index would silently lack records.
+      const changed = await countRows(connection, 'added')
+      const derived = await countRows(connection, 'added semi join stepped using (id)')
+      if (derived !== changed) throw new Error(`steps were derived for ${derived} of ${changed} changed records`)
       await run(sql`create table added_row as
         select ${join(own.map((one, i) => (record[i]?.name === breakFlag ? sql`stepped.${column(breakFlag)}` : one)))},
           ${join(fromSteps)}

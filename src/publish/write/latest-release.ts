@@ -12,14 +12,12 @@ import {
   findContract,
   type StoredContract,
 } from '../../storage/contract.ts'
-import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 
 export interface LatestRelease {
   number: number
   records: number
   /** The highest id that was ever assigned. */
   lastId: number
-  events: ReadonlySet<string>
   contracts: readonly StoredContract[]
 }
 
@@ -31,9 +29,6 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
   const releases = await client.query<{ number: number; records: string; last_id: string }>(
     sql`select number, records, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
   )
-  const events = await client.query<{ value: string }>(
-    sql`select value from ${tablesOf(dataset).facet} where field = 'event' and to_release = ${NO_END_RELEASE}`,
-  )
   const { rows: contracts } = await client.query<StoredContract>(contractsOf(dataset.name))
   const row = releases.rows[0]
   if (row !== undefined) requireCompatibleFields(findContract(contracts, row.number), dataset, row.number)
@@ -41,7 +36,6 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
     number: row?.number ?? 0,
     records: Number(row?.records ?? 0),
     lastId: Number(row?.last_id ?? 0),
-    events: new Set(events.rows.map(({ value }) => value)),
     contracts,
   }
 }

@@ -1,23 +1,15 @@
 // Writes the sums of the series that a release changes, and the summaries of their events.
 import type { PoolClient } from 'pg'
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { type SeriesSummary, summariseEvent, summariseSeries } from '../../methods/event-summary.ts'
 import type { RecordSeries, SeriesDataset } from '../../methods/record-series.ts'
 import { escapeCopy } from '../../storage/serialise-record.ts'
-import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
-import type { SeriesRow } from './index-writer.ts'
+import { identifier, NO_END_RELEASE } from '../../storage/tables.ts'
+import type { IndexWriter, SeriesRow } from './index-writer.ts'
 import { readByCursor } from './server-cursor.ts'
 import { copyIn } from './versions.ts'
 
 const BLOCK_CHARACTERS = 1 << 22
-
-/** The ids of the series of which the release added, corrected or withdrew a record. */
-function touchedSeries(dataset: SeriesDataset, release: number): Sql {
-  const { version } = tablesOf(dataset)
-  const id = identifier(dataset.series.id)
-  return sql`select ${id} from ${version} where from_release = ${release}
-    union select ${id} from ${version} where to_release = ${release}`
-}
 
 const summaryTables = ({ table }: SeriesDataset) => ({
   seriesTable: identifier(`${table}_series`),
@@ -32,13 +24,20 @@ export async function hasNoSums(client: PoolClient, dataset: SeriesDataset): Pro
   return rows[0]?.filled !== true
 }
 
+interface SummaryOptions {
+  client: PoolClient
+  dataset: SeriesDataset
+  release: number
+  index: IndexWriter
+  all: boolean
+}
+
 /** `add` takes the rows of one touched series; `end` writes the summaries of the events. With `all`, of all events. */
-export async function createEventSummaries(client: PoolClient, dataset: SeriesDataset, release: number, all: boolean) {
+export async function createEventSummaries({ client, dataset, release, index, all }: SummaryOptions) {
   const { seriesTable, eventTable } = summaryTables(dataset)
-  const { version } = tablesOf(dataset)
   if (!all)
-    await client.query(sql`
-      delete from ${seriesTable} where series_id in (${touchedSeries(dataset, release)})`)
+    for await (const ids of index.touchedSeries(dataset))
+      await client.query(sql`delete from ${seriesTable} where series_id = any(${ids})`)
   const sums = createCopyBuffer((block) =>
     copyIn(client, sql`copy ${seriesTable} (series_id, event, last_release, summary) from stdin`, block),
   )
@@ -58,8 +57,7 @@ export async function createEventSummaries(client: PoolClient, dataset: SeriesDa
       await sums.end()
       const touched = all
         ? sql`select event from ${seriesTable} union select event from ${eventTable} where to_release = ${NO_END_RELEASE}`
-        : sql`select event from ${version} where from_release = ${release}
-            union select event from ${version} where to_release = ${release}`
+        : sql`select unnest(${await index.touchedEvents()}::text[])`
       await client.query(sql`
         update ${eventTable} set to_release = ${release} where to_release = ${NO_END_RELEASE} and event in (${touched})`)
       const rows = readByCursor<{ event: string; summary: SeriesSummary }>(

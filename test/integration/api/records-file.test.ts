@@ -1,4 +1,5 @@
 // A filtered query as one file: in every format the records of the JSON pages, complete or broken, and within limits.
+
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,6 +20,7 @@ import {
   toAsyncBuffer,
 } from '../../fixtures/read-files.ts'
 import { HOME, openRoutes, type Query, type Row } from '../../fixtures/routes.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 import { readResponse, startRequest } from '../../fixtures/streamed-response.ts'
 
 const RECORDS = 3000
@@ -136,10 +138,8 @@ for (const type of recordMediaTypes) {
 
 test('CSV and NDJSON of a complete release have the bytes of the files of the release', async () => {
   const { body } = await read('application/x-ndjson')
-  const stored = await routes.superuser.query<{ body: string }>(
-    'select body from hed_outbreak_version where to_release > 2 order by id',
-  )
-  assert.equal(String(body), stored.rows.map((row) => `${row.body}\n`).join(''))
+  const stored = await readStoredRecords(routes.api, 2)
+  assert.equal(String(body), stored.map((record) => `${record}\n`).join(''))
 })
 
 test('GeoJSON has a point or a null geometry, whichever fields are selected, and ends with the number of records', async () => {

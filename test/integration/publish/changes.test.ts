@@ -14,16 +14,12 @@ import { validateRelease } from '../../../src/publish/validate/validate-release.
 import { decodeChunk } from '../../../src/storage/chunk.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeChanges, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 async function openStore() {
   const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
   after(() => database.close())
-  const bodies = async (release: number) =>
-    (
-      await database.query<{ body: string }>(
-        sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-      )
-    ).map((row) => row.body)
+  const bodies = (release: number) => readStoredRecords(database, release)
   return {
     database,
     bodies,
@@ -141,26 +137,6 @@ test('the digest of a release is that of its chunks, and a chunk has the records
     sql`select count(*) as n from hed_outbreak_chunk where from_release = 2`,
   )
   assert.equal(Number(rewritten?.n), 2)
-})
-
-test('every facet has the number of records with its value, in every release', async () => {
-  const { database, publish } = await openStore()
-  const row = (i: number, event: string, more: Partial<Row> = {}): Row => ({ key: `k${i}`, event, ...more })
-  await publish(await writeNdjson([row(0, 'A'), row(1, 'A'), row(2, 'B', { host: 'human' }), row(3, 'C')]))
-  await publish(await writeNdjson([row(0, 'A'), row(1, 'B'), row(2, 'B'), row(4, 'D')]), 1)
-  await rollbackTo(database, hedOutbreaks, 1, 'Back.', { confirmedWithdrawn: 1 })
-  for (const release of [1, 2, 3]) {
-    for (const field of hedOutbreaks.facets) {
-      const counted = await database.query(sql`
-        select ${sql([`"${field}"`])}::text collate "C" as value, count(*) as records from hed_outbreak_version
-        where from_release <= ${release} and to_release > ${release} and ${sql([`"${field}"`])} is not null
-        group by 1 order by 1`)
-      const stored = await database.query(sql`
-        select value, records from hed_outbreak_facet
-        where field = ${field} and from_release <= ${release} and to_release > ${release} order by value`)
-      assert.deepEqual(stored, counted, `${field} in release ${release}`)
-    }
-  }
 })
 
 test('the summary of every event agrees with its records, in every release', async () => {

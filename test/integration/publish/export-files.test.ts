@@ -22,6 +22,7 @@ import { openFileStore } from '../../../src/storage/file-store.ts'
 import { createTestDatabase } from '../../database.ts'
 import { readCsvFile, readNdjsonFile, readParquetFile, toAsyncBuffer } from '../../fixtures/read-files.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 const NAMES = ['hed-outbreaks-1.csv', 'hed-outbreaks-1.ndjson', 'hed-outbreaks-1.parquet']
 const rows: Row[] = [
@@ -83,9 +84,7 @@ describe('the files of a release with difficult values', async () => {
   before(async () => {
     await store.publish(rows)
     await store.export()
-    bodies = (await store.operator.query<{ body: string }>(sql`select body from hed_outbreak_version order by id`)).map(
-      ({ body }) => body,
-    )
+    bodies = await readStoredRecords(store.operator, 1)
   })
   const records = () => bodies.map((body) => JSON.parse(body) as Record<string, unknown>)
 

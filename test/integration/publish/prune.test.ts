@@ -7,18 +7,16 @@ import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { isInKeptRelease } from '../../../src/storage/versions.ts'
+import { type CopySource, copySourceOf, walkRecords } from '../../../src/storage/read-records.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
 const publish = async (rows: readonly Row[], confirmedWithdrawn = 0) =>
   publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn })
-const read = async (release: number) =>
-  database.query(
-    sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-  )
+const read = (release: number) => readStoredRecords(database, release)
 const countRows = async () =>
   (
     await database.query(sql`select (select count(*)::integer from hed_outbreak_version) as versions,
@@ -53,12 +51,16 @@ test('a snapshot from before the pruning reads the complete release; a later one
   const expected = await read(2)
   const results = await database.transaction(async (client) => {
     await client.query('set transaction isolation level repeatable read')
-    const query = sql`select body from hed_outbreak_version where ${isInKeptRelease(hedOutbreaks, 2)} order by id`
-    const first = await client.query(query)
+    const readAll = async (source: CopySource) => {
+      const bodies: string[] = []
+      for await (const batch of walkRecords(source, hedOutbreaks, 2)) bodies.push(...batch)
+      return bodies
+    }
+    const first = await readAll(copySourceOf(client))
     await pruneReleases(database, hedOutbreaks, 3)
-    const second = await client.query(query)
-    await assert.rejects(database.query(query), { code: 'release_pruned' })
-    return [first.rows, second.rows]
+    const second = await readAll(copySourceOf(client))
+    await assert.rejects(readAll(database), { code: 'release_pruned' })
+    return [first, second]
   })
   assert.deepEqual(results, [expected, expected])
 })

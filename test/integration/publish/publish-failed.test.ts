@@ -10,18 +10,18 @@ import { publishRelease } from '../../../src/publish/publish.ts'
 import { createTestDatabase } from '../../database.ts'
 import { fullRow, type Row, writeNdjson, writeText } from '../../fixtures/releases.ts'
 
-/** Versions are written in blocks of 4 MB while the next rows are read. These rows are about six blocks. */
+/** Versions are written in blocks of 64 KB while the next rows are read. These rows are about four blocks. */
 const ROWS = 4000
 const LONG_NOTE = 'long '.repeat(399).trimEnd()
 /** Long enough for a statement that was sent too late to arrive. */
 const LATE_STATEMENT_MARGIN_MS = 250
 
-const TABLES = ['version', 'key', 'chunk', 'facet', 'event']
+const TABLES = ['version', 'key', 'chunk', 'event', 'series']
 
 /** Every row of every table of the dataset, as one digest for each table. */
 async function digestTables(database: Database) {
   const digests = await Promise.all(
-    [...TABLES.map((name) => `hed_outbreak_${name}`), 'release'].map((table) =>
+    [...TABLES.map((name) => `hed_outbreak_${name}`), 'release', 'index_part'].map((table) =>
       database.query(sql`select ${table} as name, count(*)::integer as rows,
         md5(string_agg(md5(t::text), '' order by md5(t::text))) as digest from ${sql([`"${table}"`])} as t`),
     ),
@@ -63,16 +63,16 @@ test('a release whose chunks have another number of records than were counted is
   const admin = new pg.Client(url)
   await admin.connect()
   after(() => admin.end())
-  // A trigger drops one version without an error.
+  // A trigger drops one chunk without an error.
   await admin.query(`
-    create function lose_version() returns trigger language plpgsql as $$ begin return null; end $$;
-    create trigger lose_version before insert on hed_outbreak_version
-      for each row when (new.id = 2) execute function lose_version()`)
+    create function lose_chunk() returns trigger language plpgsql as $$ begin return null; end $$;
+    create trigger lose_chunk before insert on hed_outbreak_chunk
+      for each row when (new.number = 1) execute function lose_chunk()`)
   const before = await digestTables(database)
-  const directory = await writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
+  const directory = await writeNdjson(Array.from({ length: 130 }, (_, i) => ({ key: `k${i}` })))
   await assert.rejects(
     publishRelease(database, hedOutbreaks, directory),
-    /the chunks have 2 records, but the release has 3/,
+    /the chunks have 100 records, but the release has 130/,
   )
   assert.deepEqual(await digestTables(database), before)
 })

@@ -9,6 +9,7 @@ import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeCsv, writeDangling, writeNdjson, writeText } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 async function openStore() {
   const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
@@ -31,12 +32,7 @@ async function openStore() {
         return publishRelease(database, hedOutbreaks, directory, { confirmedWithdrawn: Number(count) })
       })
     },
-    read: async (release: number) =>
-      (
-        await database.query<{ body: string }>(
-          sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-        )
-      ).map((row) => row.body),
+    read: (release: number) => readStoredRecords(database, release),
     count: async (table: 'release' | 'hed_outbreak_version' | 'hed_outbreak_key') =>
       Number((await database.query<{ n: string }>(sql`select count(*) as n from ${sql([`"${table}"`])}`))[0]?.n),
   }
@@ -157,15 +153,6 @@ test('rows may have ids instead of keys, and new keys get ids after the highest 
   )
 })
 
-test('the columns and the body of a version have the same values', async () => {
-  const { database, publish } = await openStore()
-  await publish([{ key: 'a', cases: 5, date_low: '2020-01-01', latitude: 1.5, longitude: 2, extra: { a: 1 } }])
-  const [row] = await database.query<Record<string, unknown>>(
-    sql`select to_jsonb(v) - array['from_release', 'to_release', 'content_sha256', 'body'] as columns, body::jsonb as body from hed_outbreak_version v`,
-  )
-  assert.deepEqual(row?.['columns'], row?.['body'])
-})
-
 test('an input with errors publishes nothing and names file, line and column of each error', async () => {
   const { publish, count } = await openStore()
   await publish([{ key: 'a' }])
@@ -250,11 +237,10 @@ test('while one command publishes, another is rejected', async () => {
 test('event names are distinct and sorted by code point', async () => {
   const { database, publish } = await openStore()
   await publish(['b', 'B', 'a', 'é', 'z', 'b'].map((event, i) => ({ key: String(i), event })))
-  const names = await database.query<{ value: string; records: string }>(
-    sql`select value, records from hed_outbreak_facet where field = 'event' order by value`,
-  )
+  const events = await database.query<{ event: string; body: string }>(sql`
+    select event, body from hed_outbreak_event order by event`)
   assert.deepEqual(
-    names.map(({ value, records }) => [value, Number(records)]),
+    events.map(({ event, body }) => [event, (JSON.parse(body) as { records: number }).records]),
     [
       ['B', 1],
       ['a', 1],
@@ -278,23 +264,4 @@ test('a release that withdraws more than 5 % of the records is rejected until th
   }
   assert.equal(await count('release'), 2)
   assert.equal((await publish(rows.slice(11), writeNdjson, 6)).withdrawn, 6)
-})
-
-test('all indexes exist after a first release, and after a first release that was rejected', async () => {
-  const { database, publish } = await openStore()
-  const indexes = () =>
-    database.query(sql`select indexname, indexdef from pg_indexes where tablename = 'hed_outbreak_version' order by 1`)
-  const before = await indexes()
-  assert.ok(before.length > 5)
-  await assert.rejects(publish([{ key: 'a', cases: -1 }]))
-  assert.deepEqual(await indexes(), before)
-  await publish([{ key: 'a' }])
-  assert.deepEqual(await indexes(), before)
-})
-
-test('the indexes of a dataset with records, or of another table, cannot be suspended', async () => {
-  const { database, publish } = await openStore()
-  await assert.rejects(database.query(sql`select suspend_indexes('release_file')`), /there is no dataset/)
-  await publish([{ key: 'a' }])
-  await assert.rejects(database.query(sql`select suspend_indexes('hed-outbreaks')`), /are in use/)
 })

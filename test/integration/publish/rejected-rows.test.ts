@@ -13,6 +13,7 @@ import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../database.ts'
 import { fullRow, type Row, writeChanges, writeNdjson, writeText } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 const invalid = { host: 'plant' }
 
@@ -26,12 +27,16 @@ async function openStore() {
     api,
     publish: async (rows: readonly Row[], confirmedRejected = 0, confirmedWithdrawn = 0) =>
       publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedRejected, confirmedWithdrawn }),
-    readCurrent: async () =>
-      (
-        await database.query<{ key: string; cases: number | null; revision: number }>(sql`
-          select key, cases, revision from hed_outbreak_version join hed_outbreak_key using (id)
-          where to_release = 2147483647 order by key`)
-      ).map(({ key, cases, revision }) => [key, cases, revision]),
+    readCurrent: async () => {
+      const [latest] = await database.query<{ number: number }>(sql`select max(number) as number from release`)
+      const bodies = await readStoredRecords(database, latest?.number ?? 0)
+      const records = bodies.map((body) => JSON.parse(body) as { id: number; cases: number | null; revision: number })
+      const keys = await database.query<{ key: string; id: string }>(sql`select key, id from hed_outbreak_key`)
+      return records
+        .map(({ id, cases, revision }) => [keys.find((row) => Number(row.id) === id)?.key, cases, revision] as const)
+        .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
+        .map((row) => [...row])
+    },
     readRejected: async (release: number) =>
       database.query<Record<string, unknown>>(sql`
         select number, file, line, "column", rule, message, row_json from release_rejection

@@ -9,6 +9,7 @@ import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 import { fc } from '../../seed.ts'
 
 const rowsOf = (source: string, cases: readonly number[]): Row[] =>
@@ -27,11 +28,9 @@ async function openStore(...rows: Row[]) {
     replace: async (source: string, table: readonly Row[], options: object = {}) =>
       publishRelease(database, hedOutbreaks, await writeNdjson(table), { replacedSource: source, ...options }),
     bodies: async (release: number) =>
-      (
-        await database.query<{ body: string }>(
-          sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-        )
-      ).map(({ body }) => JSON.parse(body) as { id: number; source_name: string; cases: number; last_release: number }),
+      (await readStoredRecords(database, release)).map(
+        (body) => JSON.parse(body) as { id: number; source_name: string; cases: number; last_release: number },
+      ),
   }
 }
 

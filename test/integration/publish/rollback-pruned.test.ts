@@ -9,6 +9,7 @@ import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 async function openStore() {
   const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
@@ -21,10 +22,8 @@ async function openStore() {
       rollbackTo(database, hedOutbreaks, to, 'Back.', { confirmedWithdrawn }),
     /** The records of a release in the order of id, without the fields that the service assigns. */
     read: async (release: number) => {
-      const rows = await database.query<{ body: string }>(
-        sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-      )
-      return rows.map(({ body }) => {
+      const bodies = await readStoredRecords(database, release)
+      return bodies.map((body) => {
         const { revision: _revision, first_release: _first, last_release: _last, ...content } = JSON.parse(body)
         return content as Record<string, unknown>
       })

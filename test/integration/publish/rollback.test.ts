@@ -1,7 +1,6 @@
 // A rollback publishes a new release that is equal to an earlier one; earlier releases do not change.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import sql from 'sql-template-tag'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { listReleases } from '../../../src/publish/list-releases.ts'
@@ -9,16 +8,15 @@ import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
 const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
 after(() => database.close())
 const publish = async (rows: readonly Row[], withdrawn = 0) =>
   publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn: withdrawn })
 const read = async (release: number) => {
-  const rows = await database.query<{ body: string }>(
-    sql`select body from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-  )
-  return rows.map(({ body }) => JSON.parse(body) as Record<string, unknown>)
+  const bodies = await readStoredRecords(database, release)
+  return bodies.map((body) => JSON.parse(body) as Record<string, unknown>)
 }
 /** The records without the fields that the service assigns. */
 const contents = (records: Record<string, unknown>[]) =>

@@ -42,11 +42,9 @@ const versioned = 'from_release > last or (to_release > last and to_release < 21
 const strayConditions: Record<string, string> = {
   hed_outbreak_version: versioned,
   hed_outbreak_chunk: versioned,
-  hed_outbreak_facet: versioned,
   hed_outbreak_event: versioned,
-  hed_outbreak_checkpoint: 'release > last',
-  hed_outbreak_series: `last_release > last or not exists (select from hed_outbreak_version as version
-    where version.series_id = stray.series_id and version.to_release = 2147483647)`,
+  hed_outbreak_series: `last_release > last or not exists (select from hed_outbreak_event as event
+    where event.event = stray.event and event.to_release = 2147483647)`,
   // Nothing is pruned here, so every id that was assigned to a key has a version.
   hed_outbreak_key: 'not exists (select from hed_outbreak_version as version where version.id = stray.id)',
 }
@@ -55,7 +53,7 @@ const strayConditions: Record<string, string> = {
 async function readStore() {
   const [store] = await runQuery<{ release: number; digest: string }>(`
     with newest as (select coalesce(max(number), 0) as last from release)
-    select last as release, encode(sha256(string_agg(content_sha256, '' order by id)), 'hex') as digest
+    select last as release, encode(sha256(string_agg(content_hash, '' order by id)), 'hex') as digest
     from newest left join hed_outbreak_version on from_release <= last and to_release > last group by last`)
   const counts = Object.entries(strayConditions).map(
     ([table, condition]) =>
@@ -148,7 +146,7 @@ test('a row of no release is detected in every table', async () => {
     const moved: Record<string, string> = {
       ...{ from_release: '999998', to_release: '999999', release: '999999', last_release: '999999' },
       ...{ key: "'stray'", id: '-1' },
-      ...(table === 'hed_outbreak_series' ? { series_id: "'stray'" } : {}),
+      ...(table === 'hed_outbreak_series' ? { series_id: "'stray'", event: "'stray'" } : {}),
     }
     const names = columns.map(({ name }) => `"${name}"`).join(', ')
     const values = columns.map(({ name }) => moved[name] ?? `"${name}"`).join(', ')

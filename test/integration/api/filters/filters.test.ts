@@ -1,4 +1,5 @@
 // Filters over HTTP: for any parameters, each page of v1 and v2 has exactly the records of the oracle.
+
 import assert from 'node:assert/strict'
 import { parse } from 'node:querystring'
 import { before, describe, test } from 'node:test'
@@ -10,6 +11,7 @@ import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { compileQuery } from '../../../../src/platform/http/query-string.ts'
 import type { Database } from '../../../../src/platform/postgres/database.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
+import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 import { fc } from '../../../seed.ts'
 import { anyParameters, type FilterParameters, type Item, matches, toQueryString, variedRows } from './filter-oracle.ts'
 
@@ -39,11 +41,8 @@ interface StoredRecord {
 }
 
 async function readRecords(release: number): Promise<StoredRecord[]> {
-  const { rows } = await superuser.query<{ body: string }>(
-    'select body from hed_outbreak_version where from_release <= $1 and to_release > $1 order by id',
-    [release],
-  )
-  return rows.map(({ body }) => ({ body, item: JSON.parse(body) as Item }))
+  const bodies = await readStoredRecords(api, release)
+  return bodies.map((body) => ({ body, item: JSON.parse(body) as Item }))
 }
 
 /** The records of a page as text, their number, and the cursor of the next page. */

@@ -2,18 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
-import {
-  type Chunk,
-  estimateChunks,
-  type Page,
-  type PageQuery,
-  slicePage,
-} from '../../../../src/api/paging/page-from-chunks.ts'
+import { estimateChunks, type Page, type PageQuery, slicePage } from '../../../../src/api/paging/page-from-chunks.ts'
 import { readPage } from '../../../../src/api/paging/read-chunks.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../../src/platform/postgres/database.ts'
 import { chunkOf, encodeChunk, SEPARATOR } from '../../../../src/storage/chunk.ts'
 import { writeIdentity } from '../../../../src/storage/gzip-splice.ts'
+import { type StoredChunk } from '../../../../src/storage/read-records.ts'
 import { createTestDatabase } from '../../../database.ts'
 import { fc } from '../../../seed.ts'
 
@@ -37,7 +32,7 @@ function spreadIds(seed: number): number[] {
   return ids
 }
 
-const createChunks = (ids: readonly number[]): Promise<Chunk[]> =>
+const createChunks = (ids: readonly number[]): Promise<StoredChunk[]> =>
   Promise.all(
     [...Map.groupBy(ids, chunkOf)].map(async ([number, members]) => {
       const { bytes, crc32, deflated } = await encodeChunk(members.map(bodyOf).join(SEPARATOR))
@@ -74,7 +69,7 @@ test('any page of any distribution of ids has its records, and is read in few ro
   fc.assert(
     fc.property(fc.constantFrom(...spreads), queries, ({ ids, chunks }, query) => {
       const available = chunks.filter(({ number }) => number >= chunkOf(query.fromId))
-      const read: Chunk[] = []
+      const read: StoredChunk[] = []
       for (let round = 0; ; round++) {
         const requested = estimateChunks(round, read, query)
         assert.ok(requested >= 1)

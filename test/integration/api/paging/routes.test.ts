@@ -22,6 +22,7 @@ import { CHUNK_IDS, chunkOf } from '../../../../src/storage/chunk.ts'
 import { loadPublishedReleases } from '../../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../../database.ts'
 import { openTestIndex } from '../../../fixtures/column-index.ts'
+import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 import { fc } from '../../../seed.ts'
 
 const V1 = '/v1/hed-outbreaks/outbreaks'
@@ -59,16 +60,11 @@ async function publish(release: number) {
   return publishRelease(operator, hedOutbreaks, directory)
 }
 
-/** The records of a release, read from the table. */
+/** The records of a release, read from the chunks. */
 async function readOracle(release: number) {
-  const rows = await operator.query<{ id: string; body: string; event: string }>(
-    sql`select id, body, event from hed_outbreak_version where from_release <= ${release} and to_release > ${release} order by id`,
-  )
-  return {
-    ids: rows.map((row) => Number(row.id)),
-    bodies: rows.map((row) => row.body),
-    events: rows.map((row) => row.event),
-  }
+  const bodies = await readStoredRecords(operator, release)
+  const records = bodies.map((body) => JSON.parse(body) as { id: number; event: string })
+  return { ids: records.map(({ id }) => id), bodies, events: records.map(({ event }) => event) }
 }
 
 type Query = Record<string, string | number>

@@ -231,24 +231,18 @@ describe('many releases', async () => {
 })
 
 test('the changes do not show the steps between the two releases', async () => {
-  const { publish, walk, superuser } = await openRoutes()
+  const { publish, walk } = await openRoutes()
   await publish([{ key: 'stays' }, { key: 'twice', cases: 1 }, { key: 'returns' }])
   await publish([{ key: 'stays' }, { key: 'twice', cases: 2 }, { key: 'passes' }])
   await publish([{ key: 'stays' }, { key: 'twice', cases: 3 }, { key: 'returns' }])
   const changes = await walk(CHANGES, { from: 1, to: 3 })
+  // A record that was withdrawn and added again has another revision, so it differs.
   assert.deepEqual(
     changes.map(({ id, change }) => [id, change]),
     [
       [2, 'corrected'],
       [3, 'corrected'],
     ],
-  )
-  // A record that was withdrawn and added again has another revision, so it differs. With the same body it does not.
-  await superuser.query(`update hed_outbreak_version as back set body = first.body from hed_outbreak_version as first
-    where back.id = 3 and back.from_release = 3 and first.id = 3 and first.from_release = 1`)
-  assert.deepEqual(
-    (await walk(CHANGES, { from: 1, to: 3, num: 1 })).map(({ id }) => id),
-    [2],
   )
 })
 

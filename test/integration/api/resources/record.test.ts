@@ -1,7 +1,9 @@
 // One record: its content in each release, and its history.
+
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
+import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 
 const recordOf = (id: number | string) => `${HOME}/outbreaks/${id}`
 const historyOf = (id: number | string) => `${recordOf(id)}/history`
@@ -20,12 +22,7 @@ describe('a record that is corrected, withdrawn and added again', async () => {
   })
 
   const readBody = async (id: number, release: number) =>
-    (
-      await routes.superuser.query<{ body: string }>(
-        'select body from hed_outbreak_version where id = $1 and from_release <= $2 and to_release > $2',
-        [id, release],
-      )
-    ).rows[0]?.body
+    (await readStoredRecords(routes.api, release)).find((body) => body.startsWith(`{"id":${id},`))
 
   test('is read byte for byte as it is stored in the release', async () => {
     for (const release of [1, 2, 3, 5]) {

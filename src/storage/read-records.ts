@@ -1,0 +1,156 @@
+// Reads the text of records from the chunks of a release. Nothing else in the database has it. The text has the fields of the
+// contract of the release, because a release with other fields writes all chunks again.
+import { setImmediate } from 'node:timers/promises'
+import type { PoolClient } from 'pg'
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { Dataset } from '../datasets/define.ts'
+import { CopyOut, readBinaryRows } from '../platform/postgres/copy-out.ts'
+import { CHUNK_IDS, chunkOf, type DeflatedText, decodeChunk, firstIdOf, freeText, SEPARATOR } from './chunk.ts'
+import { NO_END_RELEASE, tablesOf } from './tables.ts'
+import { isInKeptRelease, literal } from './versions.ts'
+
+export interface StoredChunk extends DeflatedText {
+  readonly number: number
+  readonly records: number
+}
+
+/** A database or a transaction that runs COPY … TO STDOUT. */
+export interface CopySource {
+  copyOut(statement: Sql): Promise<Buffer[]>
+}
+
+export const copySourceOf = (client: PoolClient): CopySource => ({
+  copyOut: (statement) => new CopyOut(statement).run(client),
+})
+
+const copyChunks = (dataset: Dataset, rest: Sql): Sql => sql`
+  copy (
+    select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk} where ${rest}
+  ) to stdout (format binary)`
+
+/** The chunks of a release from a chunk number on. */
+export const selectChunks = (dataset: Dataset, release: number, number: number, limit: number): Sql =>
+  copyChunks(
+    dataset,
+    sql`number >= ${literal(number)} and ${isInKeptRelease(dataset, release)} order by number limit ${literal(limit)}`,
+  )
+
+const isOneOf = (numbers: readonly number[]): Sql => sql`number in (${join(numbers.map(literal))})`
+
+export async function readChunks(source: CopySource, statement: Sql): Promise<StoredChunk[]> {
+  return readBinaryRows(await source.copyOut(statement)).map(toChunk)
+}
+
+/** The chunks with these numbers that no release has closed yet. */
+export async function readOpenChunks(source: CopySource, dataset: Dataset, numbers: readonly number[]) {
+  if (numbers.length === 0) return []
+  const isOpen = sql`to_release = ${literal(NO_END_RELEASE)}`
+  return readChunks(source, copyChunks(dataset, sql`${isOneOf(numbers)} and ${isOpen} order by number`))
+}
+
+function toChunk([number, records, bytes, crc32, deflated]: Buffer[]): StoredChunk {
+  if (!number || !records || !bytes || !crc32 || !deflated) throw new Error('a chunk row does not have five columns')
+  return {
+    number: Number(number.readBigInt64BE()),
+    records: records.readInt32BE(),
+    bytes: bytes.readInt32BE(),
+    crc32: Number(crc32.readBigInt64BE()),
+    deflated,
+  }
+}
+
+export function decodeRecords(chunk: StoredChunk): string[] {
+  const bodies = decodeChunk(chunk).toString().split(SEPARATOR)
+  if (bodies.length !== chunk.records)
+    throw new Error(`chunk ${chunk.number} has ${bodies.length} records instead of ${chunk.records}`)
+  return bodies
+}
+
+/** Every record begins with its id. */
+export const idOf = (body: string): number => Number(/^\{"id":(\d+),/.exec(body)?.[1])
+
+const LINE_END = '\n'.charCodeAt(0)
+const COMMA = ','.charCodeAt(0)
+
+/** Where each record starts. Only a separator contains a line end. */
+export function findRecords({ number, records }: StoredChunk, text: Buffer): number[] {
+  const starts = [0]
+  for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, end + 1)) starts.push(end + 1)
+  if (starts.length !== records) throw new Error(`chunk ${number} has ${starts.length} records instead of ${records}`)
+  return starts
+}
+
+/** The records with these ids, which the chunk has and which are in ascending order. */
+export function takeRecords(chunk: StoredChunk, ids: readonly number[]): string[] {
+  const text = decodeChunk(chunk)
+  const starts = findRecords(chunk, text)
+  // Without a gap the position of a record follows from its id.
+  const first = chunk.records === CHUNK_IDS ? firstIdOf(chunk.number) : null
+  const positions = first === null ? new Map(starts.map((start, i) => [readId(text, start), i])) : null
+  const records = ids.map((id) => {
+    const position = first === null ? positions?.get(id) : id - first
+    const start = position === undefined ? undefined : starts[position]
+    if (position === undefined || start === undefined)
+      throw new Error(`chunk ${chunk.number} does not have record ${id}`)
+    const following = starts[position + 1]
+    return text.toString('utf8', start, following === undefined ? text.length : following - SEPARATOR.length)
+  })
+  freeText(text)
+  return records
+}
+
+const ID_KEY = '{"id":'
+
+/** Every record begins with its id. */
+export const readId = (text: Buffer, start: number): number =>
+  Number(text.toString('latin1', start + ID_KEY.length, text.indexOf(COMMA, start)))
+
+/** Decompressing more chunks without a pause would delay other requests. */
+const CHUNKS_PER_TURN = 16
+
+/** The chunks of a release that have these ids, which are in ascending order, each with its ids. */
+export async function* readChunksOf(
+  source: CopySource,
+  dataset: Dataset,
+  release: number,
+  ids: readonly number[],
+): AsyncGenerator<[chunk: StoredChunk, ids: number[]]> {
+  const wanted = Map.groupBy(ids, chunkOf)
+  if (wanted.size === 0) return
+  const isWanted = sql`${isOneOf([...wanted.keys()])} and ${isInKeptRelease(dataset, release)}`
+  const chunks = await readChunks(source, copyChunks(dataset, sql`${isWanted} order by number`))
+  for (const [i, chunk] of chunks.entries()) {
+    if (i % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await setImmediate()
+    yield [chunk, wanted.get(chunk.number) ?? []]
+  }
+}
+
+/** The records with these ids, which the release has, by id. */
+export async function readRecordsById(
+  source: CopySource,
+  dataset: Dataset,
+  release: number,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  const bodies = new Map<number, string>()
+  const ordered = ids.toSorted((a, b) => a - b)
+  for await (const [chunk, wanted] of readChunksOf(source, dataset, release, ordered))
+    for (const [i, body] of takeRecords(chunk, wanted).entries()) bodies.set(wanted[i] as number, body)
+  const missing = ids.find((id) => !bodies.has(id))
+  if (missing !== undefined) throw new Error(`release ${release} has no chunk with record ${missing}`)
+  return bodies
+}
+
+/** A thousand records: enough to encode at once, little enough to keep in memory. */
+const BATCH_CHUNKS = 10
+
+/** All records of a release in the order of id, in batches. The last read finds nothing, or that the release was pruned. */
+export async function* walkRecords(source: CopySource, dataset: Dataset, release: number): AsyncGenerator<string[]> {
+  for (let number = 0; ; ) {
+    const chunks = await readChunks(source, selectChunks(dataset, release, number, BATCH_CHUNKS))
+    const last = chunks.at(-1)
+    if (last === undefined) return
+    yield chunks.flatMap(decodeRecords)
+    number = last.number + 1
+  }
+}

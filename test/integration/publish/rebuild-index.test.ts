@@ -1,0 +1,85 @@
+// The column index that is built again from chunks is the one that publishing wrote, for every release.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { indexColumns } from '../../../src/columns/layout.ts'
+import { needsRebuild } from '../../../src/columns/parts.ts'
+import { column } from '../../../src/columns/tables.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
+import { pruneReleases } from '../../../src/publish/prune.ts'
+import { publishRelease } from '../../../src/publish/publish.ts'
+import { rebuildIndex } from '../../../src/publish/rebuild-index.ts'
+import { rollbackTo } from '../../../src/publish/rollback.ts'
+import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
+import { createTestDatabase } from '../../database.ts'
+import { openTestIndex } from '../../fixtures/column-index.ts'
+import { type Row, writeNdjson } from '../../fixtures/releases.ts'
+import { readStoredRecords } from '../../fixtures/stored-records.ts'
+
+const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+after(() => database.close())
+
+const row = (i: number, cases: number, more: Partial<Row> = {}): Row => ({
+  ...{ key: `k${i}`, event: i % 2 === 0 ? 'A' : 'B', cases, date_high: `2020-01-${String(i + 1).padStart(2, '0')}` },
+  ...more,
+})
+const publish = async (rows: readonly Row[], confirmedWithdrawn = 0) =>
+  publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn })
+
+/** The rows of a release in the index of a new node. Texts instead of their numbers, because numbers may differ. */
+async function readIndex(release: number) {
+  const index = openTestIndex(database, hedOutbreaks)
+  try {
+    const published = (await loadPublishedReleases(database)).get(hedOutbreaks.name) ?? []
+    return await index.read(published[release - 1] ?? assert.fail('no such release'), async ({ rows, query }) => {
+      const columns = indexColumns(hedOutbreaks).filter(({ name }) => name !== 'from_release')
+      const values = await query(sql`select field, code, value from dictionary`)
+      const texts = new Map(values.map(([field, code, value]) => [`${String(field)} ${String(code)}`, String(value)]))
+      const places = ['place', 'exclusive_place']
+      const read = await query(sql`select * exclude (from_release) from ${rows} order by ${column('id')}`)
+      return read.map((cells) =>
+        cells.map((cell, i) => {
+          const { name, type } = columns[i] ?? assert.fail('more cells than columns')
+          if (type !== 'code' || cell === null) return String(cell)
+          const field = places.includes(name) ? '(place)' : name.replace(/^latest_/, '')
+          return texts.get(`${field} ${String(cell)}`)
+        }),
+      )
+    })
+  } finally {
+    await index.close()
+  }
+}
+
+const rows = Array.from({ length: 20 }, (_, i) => row(i, i === 9 ? 1 : i * 10))
+const readAll = async (releases: readonly number[]) => Promise.all(releases.map(readIndex))
+
+test('every release has the same rows after the index is built again', async () => {
+  await publish(rows)
+  await publish([...rows.slice(0, 18).map((one, i) => (i === 4 ? row(4, 500) : one)), row(30, 5, { event: 'C' })], 2)
+  await publish([...rows.slice(0, 18), row(30, 6, { event: 'D' })])
+  await rollbackTo(database, hedOutbreaks, 1, 'Back.', { confirmedWithdrawn: 1 })
+  const before = await readAll([1, 2, 3, 4])
+  for (const [i, found] of before.entries())
+    assert.equal(found.length, (await readStoredRecords(database, i + 1)).length)
+  assert.deepEqual(await rebuildIndex(database, hedOutbreaks), { dataset: hedOutbreaks.name, releases: 4 })
+  assert.deepEqual(await readAll([1, 2, 3, 4]), before)
+})
+
+test('after pruning, the index is built from the oldest kept release', async () => {
+  const before = await readAll([3, 4])
+  await pruneReleases(database, hedOutbreaks, 3)
+  assert.deepEqual(await rebuildIndex(database, hedOutbreaks), { dataset: hedOutbreaks.name, releases: 2 })
+  assert.deepEqual(await readAll([3, 4]), before)
+})
+
+test('publishing builds a missing index first', async () => {
+  const before = await readAll([3, 4])
+  await database.query(sql`delete from index_part where release = 4`)
+  assert.equal(await needsRebuild(database, hedOutbreaks), true)
+  await publish(rows.with(3, row(3, 31)))
+  assert.equal(await needsRebuild(database, hedOutbreaks), false)
+  assert.deepEqual(await readAll([3, 4]), before)
+  assert.equal((await readIndex(5)).length, rows.length)
+})
