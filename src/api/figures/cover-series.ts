@@ -21,9 +21,6 @@ import {
 import type { FigureRequest } from './figure-request.ts'
 import { describeMixture, judgedValue, judgeFields } from './mixed-rows.ts'
 
-/** The tree of places is built in the event loop, from about 50 series in a millisecond. */
-const MAX_SERIES = 30_000
-
 interface CoveredPlace {
   readonly place: Record<string, FieldValue>
   readonly records: number
@@ -63,9 +60,10 @@ export async function chooseCovers(
   snapshot: IndexSnapshot,
   rows: FigureRows,
   request: FigureRequest,
+  maxSeries: number,
 ): Promise<Covers> {
   const judged = judgeFields(dataset, request)
-  const groups = await readGroups(dataset, snapshot, rows, request)
+  const groups = await readGroups(dataset, snapshot, rows, request, maxSeries)
   const placed = [...groups.values()].flat().filter(({ path }) => path !== null)
   const mixed = new Set([...groups.values()].flatMap((members) => findMixed(members)))
   if (mixed.size > 0) {
@@ -90,6 +88,7 @@ async function readGroups(
   snapshot: IndexSnapshot,
   { from, condition }: FigureRows,
   request: FigureRequest,
+  maxSeries: number,
 ): Promise<Map<string, PlacedSeries[]>> {
   const { series } = dataset
   const { window, groupBy } = request
@@ -100,8 +99,8 @@ async function readGroups(
       ...same(place.map(({ name }) => column(name))),
       column(series.id),
       sql`count(*) filter (where ${isInWindow(window)})`,
-      sql`bool_or(${hasCount(dataset)} and ${isInWindow(window)})`,
-      sql`bool_or(${hasCount(dataset)} and ${isUpTo(window)})`,
+      sql`bool_or(${hasCount(series.counts)} and ${isInWindow(window)})`,
+      sql`bool_or(${hasCount(series.counts)} and ${isUpTo(window)})`,
       ...same([
         sql`place`,
         ...groupBy.map((field) => column(figureColumn(dataset, field))),
@@ -109,11 +108,11 @@ async function readGroups(
       ]),
     ])}
     from ${from} where ${condition} group by ${column(series.id)} order by min(id)
-    limit ${raw(String(MAX_SERIES + 1))}`)
-  if (found.length > MAX_SERIES)
+    limit ${raw(String(maxSeries + 1))}`)
+  if (found.length > maxSeries)
     throw new Problem(
       'invalid_parameter',
-      `The places of more than ${MAX_SERIES} series would have to be compared. Choose a smaller place, or filter by event or another field that fewer series have.`,
+      `The places of more than ${maxSeries} series would have to be compared. Choose a smaller place, or filter by event or another field that fewer series have.`,
       { parameter: 'place' },
     )
   const decode = await readTexts(

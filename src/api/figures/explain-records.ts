@@ -21,8 +21,6 @@ import {
 import type { FigureRequest } from './figure-request.ts'
 import { cellOf } from './figure-sql.ts'
 
-const MAX_RECORDS = 20_000
-
 export interface Explanations {
   /** The records of a cell of a group. */
   ofCell(group: string, cell: number): readonly Explanation[]
@@ -34,7 +32,7 @@ export async function readExplanations(
   snapshot: IndexSnapshot,
   { from, condition }: FigureRows,
   { window, groupBy }: FigureRequest,
-  { interval, covers }: { interval: Interval | null; covers: Covers | null },
+  { interval, covers, maxRecords }: { interval: Interval | null; covers: Covers | null; maxRecords: number },
 ): Promise<Explanations> {
   const { counts } = dataset.series
   const isCovered = covers === null || covers.covered.length === 0 ? sql`false` : isInSeries(dataset, covers.covered)
@@ -48,11 +46,11 @@ export async function readExplanations(
     select id, ${isCovered} as covered, ${join([dayNumber(cellOf(window, interval)), ...columns, ...groups])}
     from ${from}
     where ${condition} and (${isTaken} or ${isCovered} and day is not null) and (day is null or ${isInWindow(window)})
-    order by id limit ${raw(String(MAX_RECORDS + 1))}`)
-  if (rows.length > MAX_RECORDS)
+    order by id limit ${raw(String(maxRecords + 1))}`)
+  if (rows.length > maxRecords)
     throw new Problem(
       'invalid_parameter',
-      `explain lists at most ${MAX_RECORDS} records, and more match. Filter further, or leave explain out.`,
+      `explain lists at most ${maxRecords} records, and more match. Filter further, or leave explain out.`,
       { parameter: 'explain' },
     )
   const undated = new Map<string, number[]>()

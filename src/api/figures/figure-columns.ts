@@ -40,10 +40,10 @@ export const isUpTo = ({ to }: Window): Sql =>
 export const isInWindow = (window: Window): Sql =>
   Number.isFinite(window.from) ? sql`day >= ${dayLiteral(window.from)} and ${isUpTo(window)}` : isUpTo(window)
 
-/** True if the record has at least one count. */
-export const hasCount = ({ series }: SeriesDataset): Sql =>
+/** True if the record has at least one of the counts. */
+export const hasCount = (counts: readonly string[]): Sql =>
   sql`(${join(
-    series.counts.map((count) => sql`${column(count)} is not null`),
+    counts.map((count) => sql`${column(count)} is not null`),
     ' or ',
   )})`
 

@@ -18,6 +18,8 @@ interface FigureSqlOptions {
   readonly counts: readonly string[]
   /** False if several series of a group may have the same place. */
   readonly hasSeriesPerPlace: boolean
+  /** True if the first record of each group is needed. */
+  readonly withFirstId: boolean
   readonly maxRows: number
 }
 
@@ -118,10 +120,13 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
       )}
       from ${from} where ${condition} and ${days}
     ), collected as (
-      select ${list(groupNames, sql`cell`)}, count(*) as records, min(id) as first_id, bit_or(marks) as marks,
-        min(first_day) as begins, min(day) as first_record, max(day) as last_record,
+      select ${list(groupNames, sql`cell`)}, count(*) as records, bit_or(marks) as marks, min(first_day) as begins,
         ${list(
-          sql`min(${column(kind)}) filter (where ${hasCount(dataset)}) as kind`,
+          options.withFirstId ? sql`min(id) as first_id` : sql`null::BIGINT as first_id`,
+          // Only an open end of the window is shown as the day of a record.
+          interval === null ? sql`min(day) as first_record` : sql`null::DATE as first_record`,
+          interval === null ? sql`max(day) as last_record` : sql`null::DATE as last_record`,
+          sql`min(${column(kind)}) filter (where ${hasCount(counts)}) as kind`,
           counts.flatMap((count) => sumCount(count, hasSeriesPerPlace)),
         )}
       from matching group by all

@@ -36,7 +36,7 @@ const differs = (value: Sql) =>
   sql`(min(${value}) is distinct from max(${value}) or count(${value}) not in (0, count(*)))`
 
 const counted = (dataset: SeriesDataset, { from, condition }: FigureRows, days: Sql) =>
-  sql`from ${from} where ${condition} and ${days} and ${hasCount(dataset)}`
+  sql`from ${from} where ${condition} and ${days} and ${hasCount(dataset.series.counts)}`
 
 interface Verdict {
   /** The fields in which the rows of a group differ but must not. */

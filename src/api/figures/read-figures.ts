@@ -5,7 +5,7 @@ import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
 import { column } from '../../columns/tables.ts'
 import type { FieldValue } from '../../datasets/define.ts'
 import { type Interval, type Period, periodOf } from '../../methods/calendar.ts'
-import type { JudgedField } from '../../methods/comparability.ts'
+import { type JudgedField, PLACE } from '../../methods/comparability.ts'
 import { type Figure, ONE_PERIOD, type Window } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { MARKS } from '../../methods/step-columns.ts'
@@ -21,8 +21,17 @@ import { type FigureCell, NO_COUNT, readCell, selectFigures } from './figure-sql
 import { type DescribeGroup, readGroupValues } from './group-values.ts'
 import { describeMixture, judgeFields, judgeRows, selectComparable } from './mixed-rows.ts'
 
-/** A cell is about 1 kB of the answer. */
-const MAX_CELLS = 50_000
+/** The largest question that is answered. docs/methods.md, limits. */
+export interface FigureLimits {
+  /** Groups times periods. A figure is about 1 kB of the answer. */
+  readonly figures: number
+  /** The records that `explain` lists. */
+  readonly explained: number
+  /** The series of a place. Their tree is built in the event loop, from about 50 series in a millisecond. */
+  readonly placed: number
+}
+
+const LIMITS: FigureLimits = { figures: 20_000, explained: 20_000, placed: 30_000 }
 
 export interface FigureGroup {
   /** The values of the group: of a field or, for `place`, of all fields of the place. */
@@ -46,19 +55,22 @@ export interface FigureQuestion {
   readonly release: PublishedRelease
 }
 
-export function readFigures(index: ColumnIndex, question: FigureQuestion): Promise<FigureGroup[]> {
+export function readFigures(index: ColumnIndex, question: FigureQuestion, limits = LIMITS): Promise<FigureGroup[]> {
   const { dataset, request, interval, release } = question
   return index.read(release, async (snapshot) => {
     const condition = await matchRows(dataset, request.filters, snapshot, (field) => figureColumn(dataset, field))
     if (condition === null) return []
     const all = { from: snapshot.rows, condition }
-    const covers = request.place === null ? null : await chooseCovers(dataset, snapshot, all, request)
+    const covers = request.place === null ? null : await chooseCovers(dataset, snapshot, all, request, limits.placed)
     if (covers?.taken.length === 0) return []
     const rows =
       covers === null ? all : { ...all, condition: sql`${condition} and ${isInSeries(dataset, covers.taken)}` }
-    const cells = await readCells(question, snapshot, rows)
+    const cells = await readCells(question, snapshot, rows, limits.figures)
     const explanations = request.explain
-      ? await readExplanations(dataset, snapshot, all, request, { interval, covers })
+      ? await readExplanations(dataset, snapshot, all, request, {
+          ...{ interval, covers },
+          maxRecords: limits.explained,
+        })
       : null
     const describe = await readGroupValues(dataset, snapshot, request.groupBy, cells)
     const groups = [...Map.groupBy(cells, ({ group }) => groupKey(group))]
@@ -72,6 +84,7 @@ async function readCells(
   { dataset, request, interval }: FigureQuestion,
   snapshot: IndexSnapshot,
   rows: FigureRows,
+  maxFigures: number,
 ): Promise<FigureCell[]> {
   const { window, groupBy } = request
   const judged = judgeFields(dataset, request)
@@ -89,14 +102,15 @@ async function readCells(
   const counts = upTo.counts.length > 0 ? upTo.counts : dataset.series.counts.slice(0, 1)
   const found = await snapshot.query(
     selectFigures(dataset, comparable, {
-      ...{ window, interval, groups, counts, maxRows: MAX_CELLS + 1 },
+      ...{ window, interval, groups, counts, maxRows: maxFigures + 1 },
       hasSeriesPerPlace: hasSeriesPerPlace(dataset, request, judged),
+      withFirstId: groupBy.includes(PLACE),
     }),
   )
-  if (found.length > MAX_CELLS)
+  if (found.length > maxFigures)
     throw new Problem(
       'invalid_parameter',
-      `The answer would have more than ${MAX_CELLS} figures. Filter further, choose longer periods, or group by fewer fields.`,
+      `The answer would have more than ${maxFigures} figures. Filter further, choose longer periods, or group by fewer fields.`,
       { parameter: groupBy.length > 0 ? 'group_by' : 'interval' },
     )
   return found.map((row) => readCell(row, groups.length, counts))
