@@ -15,7 +15,7 @@ import { type DuckDb, type DuckRow, openDuckDb } from '../platform/duckdb/duckdb
 import type { Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
-import { fetchParts, layoutOf } from './parts.ts'
+import { fetchParts, layoutOf, readFingerprints } from './parts.ts'
 import { applyParts, buildStretches, clearTables, createTables, deletePast, rowsOf, sortRows } from './tables.ts'
 
 type Release = Pick<PublishedRelease, 'number' | 'digest'>
@@ -62,6 +62,8 @@ interface OpenIndex {
   readonly duckDb: DuckDb
   /** By number, the digest of every release of the index. */
   readonly digests: Map<number, string>
+  /** By number, the fingerprint of the parts from which it was built. */
+  readonly fingerprints: Map<number, string>
 }
 
 export function createColumnIndex(options: IndexOptions): ColumnIndex {
@@ -103,10 +105,11 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     if (isClosed || has(release)) return
     state ??= await open()
     if (has(release)) return
-    const { duckDb, digests } = state
-    const { known, oldestKept } = await readKnownReleases(database, dataset)
-    // The database may have another history, for instance after a restore.
-    const isSameHistory = [...digests].every(([number, digest]) => known.get(number) === digest)
+    const { duckDb, digests, fingerprints } = state
+    const known = await readFingerprints(database, dataset)
+    const oldestKept = await readOldestKept(database, dataset)
+    // The database may have another history, for instance after a restore, or an index that was built again.
+    const isSameHistory = [...fingerprints].every(([number, fingerprint]) => known.get(number) === fingerprint)
     const after = isSameHistory ? Math.max(0, ...digests.keys()) : 0
     const parts = await fetchParts(database, dataset, {
       ...{ after, upTo: release.number },
@@ -119,9 +122,10 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
       if (parts.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
       await buildStretches(connection, dataset)
     })
-    if (!isSameHistory) digests.clear()
-    for (const { release: number, digest, dictionary, added, removed } of parts) {
+    if (!isSameHistory) for (const map of [digests, fingerprints]) map.clear()
+    for (const { release: number, digest, fingerprint, dictionary, added, removed } of parts) {
       digests.set(number, digest)
+      fingerprints.set(number, fingerprint)
       for (const file of [...dictionary, ...added, ...removed]) await rm(file, { force: true })
     }
   }
@@ -185,8 +189,12 @@ async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> 
     query(sql`select table_name from duckdb_tables() where table_name = 'applied_release'`),
   )
   if (tables.length === 0) await duckDb.write((connection) => createTables(connection, dataset))
-  const rows = await duckDb.read(({ query }) => query(sql`select number, digest from applied_release`))
-  return { duckDb, digests: new Map(rows.map(([number, digest]) => [Number(number), String(digest)])) }
+  const rows = await duckDb.read(({ query }) => query(sql`select number, digest, fingerprint from applied_release`))
+  return {
+    duckDb,
+    digests: new Map(rows.map(([number, digest]) => [Number(number), String(digest)])),
+    fingerprints: new Map(rows.map(([number, , fingerprint]) => [Number(number), String(fingerprint)])),
+  }
 }
 
 /** The numbers of a release never change, so they are cached. */
@@ -207,13 +215,9 @@ function createCodeFinder() {
 
 const isLocked = (error: unknown) => error instanceof Error && /Could not set lock|already attached/.test(error.message)
 
-/** The digest of every release, and the oldest release that is not pruned. */
-async function readKnownReleases(database: Reader, dataset: Dataset) {
-  const rows = await database.query<{ number: number; digest: string; pruned: boolean }>(sql`
-    select number, encode(digest, 'hex') as digest, pruned_at is not null as pruned
-    from release where dataset = ${dataset.name} order by number`)
-  return {
-    known: new Map(rows.map(({ number, digest }) => [number, digest])),
-    oldestKept: rows.find(({ pruned }) => !pruned)?.number ?? 1,
-  }
+async function readOldestKept(database: Reader, dataset: Dataset): Promise<number> {
+  const [row] = await database.query<{ number: number }>(
+    sql`select coalesce(min(number), 1) as number from release where dataset = ${dataset.name} and pruned_at is null`,
+  )
+  return row?.number ?? 1
 }

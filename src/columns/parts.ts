@@ -37,6 +37,21 @@ interface PartName {
   number: number
   layout: string
   digest: string
+  sha256: string
+}
+
+/** The digest of the release is part of it: fields that are no columns may differ. */
+const fingerprintOf = (parts: readonly Pick<PartName, 'digest' | 'sha256'>[]): string =>
+  hash('sha256', parts.map(({ digest, sha256 }) => `${digest} ${sha256}`).join(' '))
+
+/** The fingerprint of the parts of each release. */
+export async function readFingerprints(database: Reader, dataset: Dataset): Promise<Map<number, string>> {
+  const parts = await database.query<Pick<PartName, 'release' | 'digest' | 'sha256'>>(sql`
+    select release, encode(digest, 'hex') as digest, encode(sha256, 'hex') as sha256
+    from index_part join release on release.dataset = index_part.dataset and release.number = release
+    where index_part.dataset = ${dataset.name} order by release, kind, index_part.number`)
+  const releases = Map.groupBy(parts, ({ release }) => release)
+  return new Map([...releases].map(([release, of]) => [release, fingerprintOf(of)]))
 }
 
 /** Writes the parts of the releases after `after`, up to `upTo`, to files in the directory. The oldest release is first. */
@@ -46,7 +61,7 @@ export async function fetchParts(
   { after, upTo, directory }: { after: number; upTo: number; directory: string },
 ): Promise<PartFiles[]> {
   const names = await database.query<PartName>(sql`
-    select release, kind, index_part.number, layout, encode(digest, 'hex') as digest
+    select release, kind, index_part.number, layout, encode(digest, 'hex') as digest, encode(sha256, 'hex') as sha256
     from index_part join release on release.dataset = index_part.dataset and release.number = release
     where index_part.dataset = ${dataset.name} and release > ${after} and release <= ${upTo}
     order by release, kind, index_part.number`)
@@ -60,7 +75,7 @@ export async function fetchParts(
   for (const [release, parts] of releases) {
     const files = { dictionary: [] as string[], added: [] as string[], removed: [] as string[] }
     for (const part of parts) files[part.kind].push(await fetchPart(database, dataset, part, directory))
-    fetched.push({ release, digest: (parts[0] as PartName).digest, ...files })
+    fetched.push({ release, digest: (parts[0] as PartName).digest, fingerprint: fingerprintOf(parts), ...files })
   }
   return fetched
 }

@@ -11,6 +11,8 @@ export interface PartFiles {
   readonly release: number
   /** The digest of the release. */
   readonly digest: string
+  /** Identifies the parts. An index that is built again has other parts of the same release, with other numbers for texts. */
+  readonly fingerprint: string
   readonly dictionary: readonly string[]
   /** Rows that begin with the release. */
   readonly added: readonly string[]
@@ -30,7 +32,7 @@ const run = (connection: DuckDBConnection, statement: Sql) => connection.run(sta
 
 export async function createTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
   const columns = declareColumns(indexColumns(dataset))
-  await run(connection, sql`create table applied_release (number INTEGER, digest VARCHAR)`)
+  await run(connection, sql`create table applied_release (number INTEGER, digest VARCHAR, fingerprint VARCHAR)`)
   await run(connection, sql`create table dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
   await run(connection, sql`create table present_row (${columns})`)
   await run(connection, sql`create table past_row (${columns}, to_release INTEGER)`)
@@ -75,7 +77,9 @@ export async function applyParts(
       where present_row.id = ended_row.id and present_row.from_release = ended_row.from_release`,
     )
   }
-  const applied = releases.map(({ release, digest }) => sql`(${raw(String(release))}, ${text(digest)})`)
+  const applied = releases.map(
+    ({ release, digest, fingerprint }) => sql`(${raw(String(release))}, ${text(digest)}, ${text(fingerprint)})`,
+  )
   await run(connection, sql`insert into applied_release values ${join(applied)}`)
 }
 

@@ -27,33 +27,38 @@ const row = (i: number, cases: number, more: Partial<Row> = {}): Row => ({
 const publish = async (rows: readonly Row[], confirmedWithdrawn = 0) =>
   publishRelease(database, hedOutbreaks, await writeNdjson(rows), { confirmedWithdrawn })
 
-/** The rows of a release in the index of a new node. Texts instead of their numbers, because numbers may differ. */
+/** The rows of a release in the index. Texts instead of their numbers, because numbers may differ. */
+async function readRows(index: ReturnType<typeof openTestIndex>, release: number) {
+  const published = (await loadPublishedReleases(database)).get(hedOutbreaks.name) ?? []
+  return index.read(published[release - 1] ?? assert.fail('no such release'), async ({ rows, query }) => {
+    const columns = indexColumns(hedOutbreaks).filter(({ name }) => name !== 'from_release')
+    const values = await query(sql`select field, code, value from dictionary`)
+    const texts = new Map(values.map(([field, code, value]) => [`${String(field)} ${String(code)}`, String(value)]))
+    const places = ['place', 'exclusive_place']
+    const read = await query(sql`select * exclude (from_release) from ${rows} order by ${column('id')}`)
+    return read.map((cells) =>
+      cells.map((cell, i) => {
+        const { name, type } = columns[i] ?? assert.fail('more cells than columns')
+        if (type !== 'code' || cell === null) return String(cell)
+        const field = places.includes(name) ? '(place)' : name.replace(/^latest_/, '')
+        return texts.get(`${field} ${String(cell)}`)
+      }),
+    )
+  })
+}
+
+/** The same in the index of a new node. */
 async function readIndex(release: number) {
   const index = openTestIndex(database, hedOutbreaks)
   try {
-    const published = (await loadPublishedReleases(database)).get(hedOutbreaks.name) ?? []
-    return await index.read(published[release - 1] ?? assert.fail('no such release'), async ({ rows, query }) => {
-      const columns = indexColumns(hedOutbreaks).filter(({ name }) => name !== 'from_release')
-      const values = await query(sql`select field, code, value from dictionary`)
-      const texts = new Map(values.map(([field, code, value]) => [`${String(field)} ${String(code)}`, String(value)]))
-      const places = ['place', 'exclusive_place']
-      const read = await query(sql`select * exclude (from_release) from ${rows} order by ${column('id')}`)
-      return read.map((cells) =>
-        cells.map((cell, i) => {
-          const { name, type } = columns[i] ?? assert.fail('more cells than columns')
-          if (type !== 'code' || cell === null) return String(cell)
-          const field = places.includes(name) ? '(place)' : name.replace(/^latest_/, '')
-          return texts.get(`${field} ${String(cell)}`)
-        }),
-      )
-    })
+    return await readRows(index, release)
   } finally {
     await index.close()
   }
 }
 
 const rows = Array.from({ length: 20 }, (_, i) => row(i, i === 9 ? 1 : i * 10))
-const readAll = async (releases: readonly number[]) => Promise.all(releases.map(readIndex))
+const readAll = async (releases: readonly number[]) => Promise.all(releases.map((release) => readIndex(release)))
 
 test('every release has the same rows after the index is built again', async () => {
   await publish(rows)
@@ -67,19 +72,28 @@ test('every release has the same rows after the index is built again', async () 
   assert.deepEqual(await readAll([1, 2, 3, 4]), before)
 })
 
-test('after pruning, the index is built from the oldest kept release', async () => {
+test('after pruning, the index is built from the oldest kept release, and a node with the earlier one notices', async () => {
+  const node = openTestIndex(database, hedOutbreaks)
+  after(() => node.close())
   const before = await readAll([3, 4])
+  assert.deepEqual(await readRows(node, 4), before[1])
   await pruneReleases(database, hedOutbreaks, 3)
+  const numbers = () =>
+    database.query(sql`select sha256 from index_part where kind = 'dictionary' order by release limit 1`)
+  const earlier = await numbers()
   assert.deepEqual(await rebuildIndex(database, hedOutbreaks), { dataset: hedOutbreaks.name, releases: 2 })
+  assert.notDeepEqual(await numbers(), earlier, 'texts have other numbers')
   assert.deepEqual(await readAll([3, 4]), before)
+  await publish([...rows, row(25, 7, { event: 'C' })])
+  assert.deepEqual(await readRows(node, 5), await readIndex(5))
 })
 
 test('publishing builds a missing index first', async () => {
   const before = await readAll([3, 4])
   await database.query(sql`delete from index_part where release = 4`)
   assert.equal(await needsRebuild(database, hedOutbreaks), true)
-  await publish(rows.with(3, row(3, 31)))
+  await publish([...rows.with(3, row(3, 31)), row(25, 7, { event: 'C' })])
   assert.equal(await needsRebuild(database, hedOutbreaks), false)
   assert.deepEqual(await readAll([3, 4]), before)
-  assert.equal((await readIndex(5)).length, rows.length)
+  assert.equal((await readIndex(6)).length, rows.length + 1)
 })
