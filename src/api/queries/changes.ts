@@ -52,17 +52,15 @@ function selectChanges(dataset: Dataset, { from, to }: ReleasePair, ids: Sql, wi
   from (select case when count(*) = ${window} then max(id) end as horizon from changed) as scanned
   left join lateral (
     select id, before.from_release is not null as before, after.from_release is not null as after,
-      coalesce(after.from_release, ended.release) as release,
-      case when after.from_release is null then 'withdrawn' when previous.present then 'corrected' else 'added' end as kind
+      coalesce(after.from_release, earlier.release) as release,
+      case when after.from_release is null then 'withdrawn' when earlier.present then 'corrected' else 'added' end as kind
     from changed
     left join lateral (select from_release from ${version} as v
       where v.id = changed.id and ${isInRelease(from)}) as before on true
     left join lateral (select from_release from ${version} as v
       where v.id = changed.id and ${isInRelease(to)}) as after on true
-    cross join lateral (select max(to_release) as release from ${version} as v
-      where v.id = changed.id and to_release <= ${to}) as ended
-    cross join lateral (select exists (select from ${version} as v
-      where v.id = changed.id and v.to_release = after.from_release) as present) as previous
+    cross join lateral (select max(v.to_release) filter (where v.to_release <= ${to}) as release,
+      bool_or(v.to_release = after.from_release) as present from ${version} as v where v.id = changed.id) as earlier
     where before.from_release is distinct from after.from_release
     order by id limit ${limit}
   ) as change on true
