@@ -139,6 +139,38 @@ test('the digest of a release is that of its chunks, and a chunk has the records
   assert.equal(Number(rewritten?.n), 2)
 })
 
+test('ids in any order, new ids below the last one and a break give chunks in the order of id', async () => {
+  const { publish, bodies } = await openStore()
+  const read = async (release: number) =>
+    (await bodies(release)).map((body) => {
+      const { id, cases, series_break } = JSON.parse(body) as Record<string, unknown>
+      return [id, cases, series_break]
+    })
+  const point = (id: number, cases: number): Row => ({ id, cases, date_high: day((id % 28) + 1), event: `E${id % 28}` })
+  // New chunks, an earlier chunk again, an id between two others, and a chunk that is left out.
+  const first = [1, 2, 150, 149, 3, 160, 420, 401, 99].map((id) => point(id, id))
+  await publish(await writeNdjson(first))
+  const expected = [1, 2, 3, 99, 149, 150, 160, 401, 420].map((id) => [id, id, false])
+  assert.deepEqual(await read(1), expected)
+  // The series of record 1 falls from 1 to 0 at record 57, which is in a chunk of release 1.
+  const falling = { ...point(1, 0), id: 57, date_high: '2020-06-01' }
+  const second = [
+    ...first.filter(({ id }) => id !== 420 && id !== 401),
+    falling,
+    point(250, 7),
+    point(421, 8),
+    point(500, 9),
+  ]
+  await publish(await writeNdjson(second), 2)
+  assert.deepEqual(
+    await read(2),
+    [...expected.slice(0, 7), [57, 0, true], [250, 7, false], [421, 8, false], [500, 9, false]].sort(
+      ([a], [b]) => Number(a) - Number(b),
+    ),
+  )
+  assert.deepEqual(await read(1), expected)
+})
+
 test('the summary of every event agrees with its records, in every release', async () => {
   const { database, publish } = await openStore()
   const row = (i: number, more: Partial<Row>): Row => ({ key: `k${i}`, event: 'A', ...more })
