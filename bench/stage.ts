@@ -10,6 +10,7 @@ import { openPersistentCluster } from './cluster.ts'
 import { runPsql } from './engine.ts'
 import { findPages } from './pages.ts'
 import { type Publication, publish } from './publish.ts'
+import { createRecordTable, RECORD_TABLE } from './record-table.ts'
 import { type Store, startTarget, type Target, UNCACHED } from './target.ts'
 
 /** The size of the small dataset for comparison. */
@@ -82,8 +83,10 @@ export async function openStage(options: Options, report: ReportProgress): Promi
     const cold = await start(store, UNCACHED)
     report('reading all pages once')
     const pages = await findPages(cold, options.records)
+    report('creating the table for pgbench and psql')
+    await createRecordTable(store.databaseUrl)
     // Loads the rows that only pgbench and psql read, so that all contenders read from memory.
-    await runPsql(store.databaseUrl, 'copy hed_outbreak_version to stdout', { discard: true })
+    await runPsql(store.databaseUrl, `copy ${RECORD_TABLE} to stdout`, { discard: true })
     return {
       ...{ options, cluster, store, release, published, scratch, cold, pages, close },
       cached: await start(store),

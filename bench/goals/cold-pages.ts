@@ -5,6 +5,7 @@ import { runPgbench } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { measureInTurns, ratios } from '../measure.ts'
 import { PAGE_SIZE } from '../pages.ts'
+import { RECORD_TABLE } from '../record-table.ts'
 import type { Stage } from '../stage.ts'
 import type { Encoding } from '../target.ts'
 
@@ -29,7 +30,7 @@ export async function measureColdPages({ cold, pages, options, store, scratch }:
     })
   const rows = (columns: string) =>
     query(
-      `\\set id :page * ${PAGE_SIZE} + 1\nselect ${columns} from hed_outbreak_version where id >= :id and ${IN_RELEASE} order by id limit ${PAGE_SIZE};`,
+      `\\set id :page * ${PAGE_SIZE} + 1\nselect ${columns} from ${RECORD_TABLE} where id >= :id order by id limit ${PAGE_SIZE};`,
     )
 
   const service = {

@@ -11,6 +11,7 @@ import { runPsql } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { percentile, ratios } from '../measure.ts'
 import { publish } from '../publish.ts'
+import { RECORD_TABLE } from '../record-table.ts'
 import type { Stage } from '../stage.ts'
 
 const READERS = 2
@@ -49,7 +50,7 @@ export async function measurePublishing(stage: Stage): Promise<Measurements> {
       ),
       result(
         '12b',
-        'the same / psql copy into a table with our body and indexes',
+        'the same / psql copy into a version table with its indexes',
         null,
         ratios(rateOf('full'), indexedRate),
       ),
@@ -65,7 +66,7 @@ export async function measurePublishing(stage: Stage): Promise<Measurements> {
     figures: [
       figure('outbreakctl: publishing everything', 'rows/s', rateOf('full')),
       figure('psql: copy into a bare table', 'rows/s', rateOf('bare')),
-      figure('psql: copy into a table with our body and indexes', 'rows/s', indexedRate),
+      figure('psql: copy into a version table with its indexes', 'rows/s', indexedRate),
       figure('p99 of reads without publishing', 'ms', valuesOf('quiet')),
       figure('p99 of reads while publishing', 'ms', valuesOf('publishing')),
     ],
@@ -109,14 +110,14 @@ async function copyBare({ release }: Stage, { databaseUrl }: Settings): Promise<
   const [, ...columns] = (await readFirstLine(file)).split(',')
   await runPsql(
     databaseUrl,
-    `create table bare as select ''::text as key, ${columns.join(', ')} from hed_outbreak_version with no data`,
+    `create table bare as select ''::text as key, ${columns.join(', ')} from ${RECORD_TABLE} with no data`,
   )
   const seconds = await timed(() => runPsql(databaseUrl, 'copy bare from stdin (format csv, header)', { input: file }))
   await runPsql(databaseUrl, 'drop table bare')
   return seconds
 }
 
-/** Copies rows of the version table, already rendered, into a table with the same columns and indexes. */
+/** Copies rows of the version table into a table with the same columns and indexes. */
 async function copyIndexed({ scratch }: Stage, { databaseUrl }: Settings): Promise<number> {
   const file = path.join(scratch, 'versions.copy')
   await writeFile(file, '')

@@ -4,10 +4,10 @@ import { runPsql } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { measureInTurns, ratios } from '../measure.ts'
 import { walkInflating } from '../pages.ts'
+import { RECORD_TABLE } from '../record-table.ts'
 import type { Stage } from '../stage.ts'
 
-const COPY =
-  'copy (select body from hed_outbreak_version where from_release <= 1 and to_release > 1 order by id) to stdout'
+const COPY = `copy (select body from ${RECORD_TABLE} order by id) to stdout`
 
 export async function measureWalk({ cold, pages, options, store }: Stage): Promise<Measurements> {
   const timed = (work: () => Promise<unknown>) => async () => {
