@@ -3,6 +3,7 @@ import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { replayReleases } from './rebuild-index.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
 
 /** One transaction: a reader sees a release complete, or sees that it is pruned. */
@@ -18,6 +19,8 @@ export function pruneReleases(database: Database, dataset: Dataset, oldestKept: 
       )
     await client.query(sql`select prune_releases(${dataset.name}, ${oldestKept})`)
     const pruned = rows.filter((release) => release.number < oldestKept && !release.pruned)
+    // The parts of a pruned release have values of records that no kept release has.
+    if (pruned.length > 0) await replayReleases(client, dataset)
     return { dataset: dataset.name, oldest_kept: oldestKept, pruned: pruned.map(({ number }) => String(number)) }
   })
 }

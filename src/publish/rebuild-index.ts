@@ -34,7 +34,7 @@ export async function renewIndexes(database: Database, datasets: readonly Datase
   return renewed
 }
 
-/** The same for one dataset, which the transaction has locked. */
+/** The same for one dataset that the transaction has locked. */
 export async function renewIndex(client: PoolClient, dataset: Dataset): Promise<void> {
   const reader = {
     query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows,
@@ -42,7 +42,8 @@ export async function renewIndex(client: PoolClient, dataset: Dataset): Promise<
   if (await needsRebuild(reader, dataset)) await replayReleases(client, dataset)
 }
 
-async function replayReleases(client: PoolClient, dataset: Dataset): Promise<number> {
+/** Builds the index of a dataset, which the transaction has locked. Gives the number of releases. */
+export async function replayReleases(client: PoolClient, dataset: Dataset): Promise<number> {
   await deleteParts(client, dataset)
   const { rows } = await client.query<{ number: number }>(
     sql`select number from release where dataset = ${dataset.name} and pruned_at is null order by number`,

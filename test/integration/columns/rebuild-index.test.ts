@@ -72,17 +72,20 @@ test('every release has the same rows after the index is built again', async () 
   assert.deepEqual(await readAll([1, 2, 3, 4]), before)
 })
 
-test('after pruning, the index is built from the oldest kept release, and a node with the earlier one notices', async () => {
+test('pruning builds the index from the oldest kept release, and a node with the earlier one notices', async () => {
   const node = openTestIndex(database, hedOutbreaks)
   after(() => node.close())
   const before = await readAll([3, 4])
   assert.deepEqual(await readRows(node, 4), before[1])
-  await pruneReleases(database, hedOutbreaks, 3)
-  const numbers = () =>
+  const readDictionary = () =>
     database.query(sql`select sha256 from index_part where kind = 'dictionary' order by release limit 1`)
-  const earlier = await numbers()
-  assert.deepEqual(await rebuildIndex(database, hedOutbreaks), { dataset: hedOutbreaks.name, releases: 2 })
-  assert.notDeepEqual(await numbers(), earlier, 'texts have other numbers')
+  const earlier = await readDictionary()
+  await pruneReleases(database, hedOutbreaks, 3)
+  assert.deepEqual(await database.query(sql`select distinct release from index_part order by 1`), [
+    { release: 3 },
+    { release: 4 },
+  ])
+  assert.notDeepEqual(await readDictionary(), earlier, 'texts have other numbers')
   assert.deepEqual(await readAll([3, 4]), before)
   await publish([...rows, row(25, 7, { event: 'D' })])
   assert.deepEqual(await readRows(node, 5), await readIndex(5))
