@@ -43,10 +43,19 @@ const areas: Record<string, readonly string[]> = {
   filtering: [
     'test/unit/methods/{calendar,increments,figures}.test.ts',
     'test/unit/api/cursor.test.ts',
-    'test/integration/api/filters/{filters,invalid-filters,filter-sql}.test.ts',
+    'test/integration/api/filters/{filters,invalid-filters}.test.ts',
     'test/integration/api/resources/events.test.ts',
     'test/integration/api/responder.test.ts',
     'test/journeys/{data/filtering,timed/limits,http/schemathesis}.test.ts',
+  ],
+  // The column index: its answers compared with records in memory, and with a second program for numbers.
+  engine: [
+    'test/oracle/*.test.ts',
+    'test/integration/columns/*.test.ts',
+    'test/integration/platform/column-index.test.ts',
+    'test/integration/api/filters/*.test.ts',
+    'test/integration/api/resources/{figures,figure-sql,changes,events}.test.ts',
+    'test/journeys/data/{files,filtering,index-directory}.test.ts',
   ],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
@@ -58,6 +67,7 @@ if (globPatterns === undefined) throw new Error(`name an area to verify: ${Objec
 
 // npm test asks fewer questions.
 process.env['NUMBERS_QUESTIONS'] ??= '5000'
+process.env['ENGINE_QUESTIONS'] ??= '10000'
 await globalSetup()
 let [passed, failed] = [0, 0]
 const tests = run({ globPatterns })

@@ -38,6 +38,12 @@ export async function createTables(connection: DuckDBConnection, dataset: Datase
   await run(connection, sql`create table past_row (${columns}, to_release INTEGER)`)
 }
 
+const joinFiles = (releases: readonly PartFiles[]) => ({
+  dictionary: releases.flatMap(({ dictionary }) => dictionary),
+  added: releases.flatMap(({ added }) => added),
+  removed: releases.flatMap(({ removed }) => removed),
+})
+
 /** Deletes all releases. */
 export async function clearTables(connection: DuckDBConnection): Promise<void> {
   for (const table of ['applied_release', 'dictionary', 'present_row', 'past_row'])
@@ -51,9 +57,7 @@ export async function applyParts(
   releases: readonly PartFiles[],
 ): Promise<void> {
   const columns = columnList(indexColumns(dataset).map(({ name }) => name))
-  const [dictionary, added, removed] = (['dictionary', 'added', 'removed'] as const).map((kind) =>
-    releases.flatMap((one) => one[kind]),
-  ) as [string[], string[], string[]]
+  const { dictionary, added, removed } = joinFiles(releases)
   if (dictionary.length > 0)
     await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
   if (added.length > 0)
@@ -81,6 +85,24 @@ export async function applyParts(
     ({ release, digest, fingerprint }) => sql`(${raw(String(release))}, ${text(digest)}, ${text(fingerprint)})`,
   )
   await run(connection, sql`insert into applied_release values ${join(applied)}`)
+}
+
+/** Adds the rows of the newest of these releases, and the dictionary, to an empty index. Past rows are left out. */
+export async function loadPresentRows(
+  connection: DuckDBConnection,
+  dataset: Dataset,
+  releases: readonly PartFiles[],
+): Promise<void> {
+  const columns = columnList(indexColumns(dataset).map(({ name }) => name))
+  const { dictionary, added, removed } = joinFiles(releases)
+  await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
+  // A row is in the newest release if no later release than its own removed its id.
+  const isPresent =
+    removed.length === 0
+      ? sql``
+      : sql`left join (select id, max(release) as ended from ${readFiles(removed)} group by id) as removed using (id)
+        where ended is null or from_release >= ended`
+  await run(connection, sql`insert into present_row by name select ${columns} from ${readFiles(added)} ${isPresent}`)
 }
 
 const readFiles = (files: readonly string[]) => sql`read_parquet([${join(files.map(text))}])`

@@ -9,26 +9,27 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { createDictionary, type Dictionary, type DictionaryEntry } from '../../columns/dictionary.ts'
 import { createRecordEncoder, encodeSteps } from '../../columns/encode-rows.ts'
 import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
-import { fetchParts, type PartKind, storePart } from '../../columns/parts.ts'
+import { fetchParts } from '../../columns/parts.ts'
 import { createStage, stagedValue } from '../../columns/stage.ts'
-import { applyParts, column, createTables } from '../../columns/tables.ts'
+import { column, createTables, loadPresentRows } from '../../columns/tables.ts'
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
+import { storeChanges } from './index-changes.ts'
 import { createIndexQueries } from './index-queries.ts'
 
 /** A current record with the columns of its series. `from_release` is the release that began its version. */
 export type SeriesRow = Record<string, FieldValue>
 
-/** The rows of one part. Each takes about 30 bytes. */
-const PART_ROWS = 1_000_000
-const MEMORY_MEGABYTES = 1024
+const MEMORY_MEGABYTES = 256
 export type IndexWriter = Awaited<ReturnType<typeof openIndexWriter>>
 
 /** `latest` is the release before the one that is written; 0 if there is none. */
 export async function openIndexWriter(client: PoolClient, dataset: Dataset, latest: number, release = latest + 1) {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-index-'))
-  const instance = await DuckDBInstance.create(':memory:', {
+  // In a file, tables are compressed and memory stays bounded. One thread: this process has other work at the same time.
+  const instance = await DuckDBInstance.create(path.join(directory, 'index.duckdb'), {
+    threads: '1',
     memory_limit: `${MEMORY_MEGABYTES}MB`,
     temp_directory: directory,
     autoload_known_extensions: 'false',
@@ -37,7 +38,6 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
   // The rows of series are read while their steps are written. One connection does one of both: an appender that writes ends
   // the result that its connection streams.
   const stepConnection = await instance.connect()
-  const run = (statement: Sql) => connection.run(statement.text)
 
   async function close(): Promise<void> {
     connection.closeSync()
@@ -50,7 +50,11 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
     await createTables(connection, dataset)
     if (latest > 0) {
       const reader = { query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows }
-      await applyParts(connection, dataset, await fetchParts(reader, dataset, { after: 0, upTo: latest, directory }))
+      await loadPresentRows(
+        connection,
+        dataset,
+        await fetchParts(reader, dataset, { after: 0, upTo: latest, directory }),
+      )
     }
     const dictionary = createDictionary(await readDictionary(connection))
     const added = await createStage(connection, 'added', recordColumns(dataset))
@@ -109,17 +113,7 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       async store(): Promise<void> {
         isStored = true
         for (const stage of [added, withdrawn, stepped]) stage?.flush()
-        await collectChanges()
-        const entries = await createStage(connection, 'entry', [
-          { name: 'field', type: 'text' },
-          { name: 'value', type: 'text' },
-          { name: 'code', type: 'integer' },
-        ])
-        for (const { field, value, code } of dictionary.newEntries()) entries.add([field, value, code])
-        entries.flush()
-        await storeTable('dictionary', sql`select * from entry`)
-        await storeTable('removed', sql`select id, ${raw(String(release))} as release from removed_row order by id`)
-        await storeTable('added', sql`select * from added_row order by id`)
+        await storeChanges({ client, connection, dataset, release, directory, dictionary })
       },
       close,
     }
@@ -128,77 +122,15 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       added.flush()
       withdrawn.flush()
     }
-
-    /** The rows that begin and end with the release: changed records, and records whose steps changed. */
-    async function collectChanges(): Promise<void> {
-      const record = recordColumns(dataset)
-      const own = record.map((one) => unstage('added', one))
-      if (!hasSeries(dataset)) {
-        await run(sql`create table added_row as select ${join(own)} from added`)
-        await run(sql`create table removed_row as
-          select id from present_row where id in (select id from added) or id in (select id from withdrawn)`)
-        return
-      }
-      const { breakFlag } = dataset.series
-      const steps = stepColumns(dataset)
-      const changing = [{ name: breakFlag, type: 'boolean' } as const, ...steps]
-      const fromSteps = steps.map((one) => unstage('stepped', one))
-      const isChanged = join(
-        changing.map((one) => sql`present_row.${column(one.name)} is distinct from ${stagedValue('stepped', one)}`),
-        ' or ',
-      )
-      // A record whose break flag changes is corrected, so the release is its last one.
-      const kept = record.map(({ name }) => {
-        if (name === 'from_release') return sql`${raw(String(release))} as from_release`
-        if (name === breakFlag) return sql`stepped.${column(name)}`
-        if (name === 'last_release')
-          return sql`case when present_row.${column(breakFlag)} is distinct from stepped.${column(breakFlag)}
-            then ${raw(String(release))} else present_row.last_release end as last_release`
-        return sql`present_row.${column(name)}`
-      })
-      // Every changed record belongs to a series that was read. Otherwise the index would silently lack records.
-      const changed = await countRows(connection, 'added')
-      const derived = await countRows(connection, 'added semi join stepped using (id)')
-      if (derived !== changed) throw new Error(`steps were derived for ${derived} of ${changed} changed records`)
-      await run(sql`create table added_row as
-        select ${join(own.map((one, i) => (record[i]?.name === breakFlag ? sql`stepped.${column(breakFlag)}` : one)))},
-          ${join(fromSteps)}
-        from added join stepped using (id)
-        union all
-        select ${join(kept)}, ${join(fromSteps)}
-        from present_row join stepped using (id) anti join added using (id) where ${isChanged}`)
-      await run(sql`create table removed_row as
-        select id from present_row
-        where id in (select id from added_row) or id in (select id from withdrawn)`)
-    }
-
-    async function storeTable(kind: PartKind, rows: Sql): Promise<void> {
-      await run(sql`create or replace temp table stored as ${rows}`)
-      const count = await countRows(connection, 'stored')
-      for (let number = 1; (number - 1) * PART_ROWS < count; number++) {
-        const file = path.join(directory, `stored-${kind}-${number}.parquet`)
-        await run(sql`copy (select * from stored limit ${raw(String(PART_ROWS))} offset ${raw(String((number - 1) * PART_ROWS))})
-          to ${raw(`'${file}'`)} (format parquet, compression zstd)`)
-        await storePart(client, dataset, release, { kind, number, file })
-        await rm(file)
-      }
-    }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-const unstage = (table: string, one: Column): Sql => sql`${stagedValue(table, one)} as ${column(one.name)}`
-
 async function readDictionary(connection: DuckDBConnection): Promise<DictionaryEntry[]> {
   const rows = (await connection.runAndReadAll('select field, value, code from dictionary')).getRows()
   return rows.map(([field, value, code]) => ({ field: String(field), value: String(value), code: Number(code) }))
-}
-
-async function countRows(connection: DuckDBConnection, table: string): Promise<number> {
-  const rows = (await connection.runAndReadAll(`select count(*) from ${table}`)).getRows()
-  return Number(rows[0]?.[0])
 }
 
 async function* readSeries(

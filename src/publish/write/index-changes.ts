@@ -1,0 +1,110 @@
+// Finds the rows of the column index that begin and end with a release, and stores them as parts: changed records, and records
+// whose steps changed. Reads the stages of the index writer.
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { PoolClient } from 'pg'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Dictionary } from '../../columns/dictionary.ts'
+import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
+import { type PartKind, storePart } from '../../columns/parts.ts'
+import { createStage, stagedValue } from '../../columns/stage.ts'
+import { column } from '../../columns/tables.ts'
+import type { Dataset } from '../../datasets/define.ts'
+import { hasSeries } from '../../methods/record-series.ts'
+
+/** A part is a value in PostgreSQL that a node reads at once. */
+const PART_BYTES = 16_000_000
+
+interface IndexChanges {
+  readonly client: PoolClient
+  readonly connection: DuckDBConnection
+  readonly dataset: Dataset
+  readonly release: number
+  /** For temporary files. */
+  readonly directory: string
+  readonly dictionary: Dictionary
+}
+
+/** The release is in the database already. */
+export async function storeChanges(changes: IndexChanges): Promise<void> {
+  const { connection, dataset, release, dictionary } = changes
+  await requireSteps(connection, dataset)
+  await connection.run(`create table restepped as ${selectRestepped(dataset).text}`)
+  const entries = await createStage(connection, 'entry', [
+    { name: 'field', type: 'text' },
+    { name: 'value', type: 'text' },
+    { name: 'code', type: 'integer' },
+  ])
+  for (const { field, value, code } of dictionary.newEntries()) entries.add([field, value, code])
+  entries.flush()
+  await storeRows(changes, 'dictionary', sql`select * from entry`)
+  await storeRows(
+    changes,
+    'removed',
+    sql`select id, ${raw(String(release))} as release from present_row
+      where id in (select id from added union all select id from restepped union all select id from withdrawn)
+      order by id`,
+  )
+  await storeRows(changes, 'added', selectAdded(dataset, release))
+}
+
+/** Every changed record belongs to a series that was read. Otherwise the index would silently lack records. */
+async function requireSteps(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
+  if (!hasSeries(dataset)) return
+  const result = await connection.runAndReadAll('select count(*) from added anti join stepped using (id)')
+  const missing = Number(result.getRows()[0]?.[0])
+  if (missing > 0) throw new Error(`steps of ${missing} changed records are missing`)
+}
+
+/** The ids of records that did not change, but whose steps did. */
+function selectRestepped(dataset: Dataset): Sql {
+  if (!hasSeries(dataset)) return sql`select id from added where false`
+  const changing = [{ name: dataset.series.breakFlag, type: 'boolean' } as const, ...stepColumns(dataset)]
+  const isChanged = changing.map(
+    (one) => sql`present_row.${column(one.name)} is distinct from ${stagedValue('stepped', one)}`,
+  )
+  return sql`select id from present_row join stepped using (id) anti join added using (id) where ${join(isChanged, ' or ')}`
+}
+
+function selectAdded(dataset: Dataset, release: number): Sql {
+  const record = recordColumns(dataset)
+  const own = record.map((one) => unstage('added', one))
+  if (!hasSeries(dataset)) return sql`select ${join(own)} from added order by id`
+  const { breakFlag } = dataset.series
+  const flag = sql`stepped.${column(breakFlag)}`
+  const steps = join(stepColumns(dataset).map((one) => unstage('stepped', one)))
+  const number = raw(String(release))
+  // A record whose break flag changes is corrected, so the release is its last one.
+  const kept = record.map(({ name }) => {
+    if (name === 'from_release') return sql`${number} as from_release`
+    if (name === breakFlag) return flag
+    if (name === 'last_release')
+      return sql`case when present_row.${column(breakFlag)} is distinct from ${flag} then ${number}
+        else present_row.last_release end as last_release`
+    return sql`present_row.${column(name)}`
+  })
+  return sql`
+    select ${join(own.map((one, i) => (record[i]?.name === breakFlag ? flag : one)))}, ${steps}
+    from added join stepped using (id)
+    union all
+    select ${join(kept)}, ${steps} from present_row join stepped using (id) semi join restepped using (id)
+    order by id`
+}
+
+const unstage = (table: string, one: Column): Sql => sql`${stagedValue(table, one)} as ${column(one.name)}`
+
+/** DuckDB splits the rows into files. No rows give no part. */
+async function storeRows({ client, connection, dataset, release, directory }: IndexChanges, kind: PartKind, rows: Sql) {
+  const target = path.join(directory, `stored-${kind}`)
+  const result = await connection.runAndReadAll(
+    `copy (${rows.text}) to '${target}' (format parquet, compression zstd, file_size_bytes ${PART_BYTES})`,
+  )
+  if (Number(result.getRows()[0]?.[0]) > 0) {
+    const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0])
+    const files = (await readdir(target)).toSorted((a, b) => numberOf(a) - numberOf(b))
+    for (const [i, name] of files.entries())
+      await storePart(client, dataset, release, { kind, number: i + 1, file: path.join(target, name) })
+  }
+  await rm(target, { recursive: true, force: true })
+}
