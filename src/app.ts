@@ -6,7 +6,7 @@ import { registerDataRoutes } from './api/routes.ts'
 import { createVerifier } from './auth/access-tokens.ts'
 import { createCredentialCache } from './auth/credential-cache.ts'
 import { createExternalVerifier } from './auth/external-issuer.ts'
-import { requireScope } from './auth/guard.ts'
+import { findVerifiedCaller, requireScope } from './auth/guard.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
 import { registerWhoami } from './auth/whoami.ts'
@@ -14,13 +14,14 @@ import { type ColumnIndex, createColumnIndex } from './columns/column-index.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeLandingPage, describeService } from './description.ts'
 import { deriveKey } from './platform/derive-key.ts'
-import { limitConcurrency } from './platform/http/concurrency-limit.ts'
+import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { registerLandingPage } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
 import { limitRate } from './platform/http/rate-limit.ts'
+import { createRepeater } from './platform/http/repeated-responses.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
 import { shedLoad } from './platform/postgres/load-shedding.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
@@ -74,7 +75,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     return releases
   }
   const published = watcher.watch('release', loadReleases, new Map())
-  const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isDraining })
+  const { answerFirst, repeatResponses } = createRepeater({
+    log,
+    findCaller: (authorization) => findVerifiedCaller(verifyToken, authorization),
+    // Only v1 depends on the caller: it reads the release of the token.
+    groupOf: ({ releases }) => [...releases].join(),
+  })
+  const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isDraining, answerFirst })
   app.addHook('onClose', async () => {
     for (const index of indexes.values()) await index.close()
   })
@@ -101,10 +108,17 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const requestDatabase = shedLoad(cancelWithRequest(database))
   const cache = createResponseCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
+    const { clientConcurrency } = dependencies
+    const concurrency = clientConcurrency > 0 ? createConcurrencyLimit(clientConcurrency) : null
     void app.register(async (guarded: HttpServer) => {
       requireScope(guarded, { ...guard, scope: dataset.scope })
       if (quota !== null) limitRate(guarded, quota)
-      if (dependencies.clientConcurrency > 0) limitConcurrency(guarded, dependencies.clientConcurrency)
+      if (concurrency !== null) limitConcurrency(guarded, concurrency)
+      repeatResponses(guarded, {
+        mayRead: ({ scopes: granted }) => granted.has(dataset.scope),
+        version: () => published.value.get(dataset.name),
+        ...{ quota, concurrency },
+      })
       registerDataRoutes(guarded, {
         dataset,
         database: requestDatabase,

@@ -17,8 +17,12 @@ export interface Caller {
   readonly releases: ReadonlyMap<string, number>
 }
 
-/** Throws a Problem for a token that is not valid. */
-export type VerifyToken = (token: string) => Promise<Caller>
+export interface VerifyToken {
+  /** Throws a Problem for a token that is not valid. */
+  (token: string): Promise<Caller>
+  /** The caller of a token that was verified before and is still valid; null if the token must be verified. */
+  findVerified(token: string): Caller | null
+}
 
 interface Parties {
   issuer: string
@@ -76,18 +80,25 @@ export function createVerifier(parties: Parties, credentialCache: CredentialCach
     isStillTrusted: ({ kid }, now) => findVerifier(credentialCache.keys(), kid, now) !== undefined,
   })
 
-  return async (token) => {
-    credentialCache.assertFresh()
-    const { generation, caller } = await verifyCached(token)
-    let client = credentialCache.clients().get(caller.clientId)
-    if (client === undefined) {
-      await credentialCache.refresh()
-      client = credentialCache.clients().get(caller.clientId)
-    }
-    if (client === undefined || client.disabled || client.generation !== generation)
-      throw invalidToken('it was revoked')
-    return caller
+  function isRevoked({ caller, generation }: Awaited<ReturnType<typeof verifyCached>>): boolean {
+    const client = credentialCache.clients().get(caller.clientId)
+    return client === undefined || client.disabled || client.generation !== generation
   }
+
+  async function verify(token: string): Promise<Caller> {
+    credentialCache.assertFresh()
+    const verified = await verifyCached(token)
+    if (!credentialCache.clients().has(verified.caller.clientId)) await credentialCache.refresh()
+    if (isRevoked(verified)) throw invalidToken('it was revoked')
+    return verified.caller
+  }
+
+  function findVerified(token: string): Caller | null {
+    const verified = credentialCache.isFresh() ? verifyCached.find(token) : null
+    return verified === null || isRevoked(verified) ? null : verified.caller
+  }
+
+  return Object.assign(verify, { findVerified })
 }
 
 /** Clocks may differ by 30 s. The expiry has no tolerance: verifyJwt checks it again. */

@@ -9,19 +9,23 @@ export interface CredentialCache {
   keys(): KeyRing
   /** Reloads both before an unknown client or key is rejected: it may have been created a moment ago. */
   refresh(): Promise<void>
-  /** Throws a Problem if the data is so old that a revocation may be missing. */
+  /** False if the data is so old that a revocation may be missing. */
+  isFresh(): boolean
+  /** Throws a Problem if the data is not fresh. */
   assertFresh(): void
 }
 
 export function createCredentialCache(watcher: Watcher, sealingKey: Buffer, maxStalenessMs: number): CredentialCache {
   const clients = watcher.watch('client', loadClients, new Map())
   const keys = watcher.watch('signing_key', loadKeyRing(sealingKey), [])
+  const isFresh = () => watcher.stalenessMs() <= maxStalenessMs
   return {
     clients: () => clients.value,
     keys: () => keys.value,
     refresh: watcher.refresh,
+    isFresh,
     assertFresh() {
-      if (watcher.stalenessMs() <= maxStalenessMs) return
+      if (isFresh()) return
       throw new Problem('unavailable', 'The list of clients is too old to verify tokens. Try again shortly.')
     },
   }

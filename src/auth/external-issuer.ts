@@ -41,5 +41,7 @@ export function createExternalVerifier({ issuer, audience, jwksUrl, tokenType }:
     isStillTrusted: () => true,
     ttlMs: CACHE_MS,
   })
-  return async (token) => (await verifyCached(token)).caller
+  return Object.assign(async (token: string) => (await verifyCached(token)).caller, {
+    findVerified: (token: string) => verifyCached.find(token)?.caller ?? null,
+  })
 }

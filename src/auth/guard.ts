@@ -12,7 +12,8 @@ declare module 'fastify' {
 }
 
 interface GuardOptions {
-  verifyToken: VerifyToken
+  /** Throws a Problem for a token that is not valid. */
+  verifyToken: (token: string) => Promise<Caller>
   /** The required OAuth scope; null if any valid token is enough. */
   scope: string | null
   /** RFC 9728: the metadata that names the token issuer, sent with each 401 and 403. */
@@ -43,6 +44,14 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
   })
 }
 
+const BEARER = /^bearer +([\w.~+/-]+=*)$/i
+
+/** The caller of an Authorization header whose token was verified before and is still valid; otherwise null. */
+export function findVerifiedCaller(verifyToken: VerifyToken, authorization: string): Caller | null {
+  const token = BEARER.exec(authorization)?.[1]
+  return token === undefined ? null : verifyToken.findVerified(token)
+}
+
 function readBearer(request: FastifyRequest, challenge: (error?: string) => string): string {
   const [header, ...further] = headerValues(request.raw, 'authorization')
   if (header === undefined || !/^bearer\b/i.test(header)) {
@@ -51,7 +60,7 @@ function readBearer(request: FastifyRequest, challenge: (error?: string) => stri
       headers: { 'www-authenticate': challenge() },
     })
   }
-  const token = /^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1]
+  const token = BEARER.exec(header)?.[1]
   if (token === undefined || further.length > 0) {
     throw new Problem('invalid_request', 'The Authorization header must contain one Bearer token.', {
       headers: { 'www-authenticate': challenge('invalid_request') },

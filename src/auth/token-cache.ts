@@ -25,13 +25,21 @@ export function createTokenCache<Verified extends Expiring>({
 }: TokenCacheOptions<Verified>) {
   const cache = new LRUCache<string, Verified>({ max: MAX_CACHED_TOKENS, ...(ttlMs !== undefined && { ttl: ttlMs }) })
 
-  return async (token: string): Promise<Verified> => {
-    const digest = hash('sha256', token)
+  function findValid(digest: string): Verified | null {
     const cached = cache.get(digest)
     const now = Date.now()
-    if (cached !== undefined && cached.caller.expiresAt.getTime() > now && isStillTrusted(cached, now)) return cached
+    const isValid = cached !== undefined && cached.caller.expiresAt.getTime() > now && isStillTrusted(cached, now)
+    return isValid ? cached : null
+  }
+
+  async function verifyCached(token: string): Promise<Verified> {
+    const digest = hash('sha256', token)
+    const cached = findValid(digest)
+    if (cached !== null) return cached
     const fresh = await verify(token)
     cache.set(digest, fresh)
     return fresh
   }
+
+  return Object.assign(verifyCached, { find: (token: string) => findValid(hash('sha256', token)) })
 }

@@ -87,6 +87,8 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       return respond(request, reply, {
         release,
         variant: `offset=${offset}&num=${num} ${recordsRequest.variant}`,
+        // Without a release in the token, the time of its issue decides.
+        isPersonal: request.query.release === undefined && request.caller?.releases.has(dataset.name) !== true,
         async render() {
           if (offset >= release.records) return serialiseArray([])
           if (recordsRequest.canonicalFilters !== '')

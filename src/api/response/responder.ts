@@ -4,6 +4,7 @@ import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runWithTimeout } from '../../platform/cancellation.ts'
 import { type ContentEncoding, chooseEncoding } from '../../platform/http/content-encoding.ts'
+import type { Repeatable } from '../../platform/http/repeated-responses.ts'
 import { countBytes, type Part, writeGzip, writeIdentity } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchesIfNoneMatch } from './conditional-request.ts'
@@ -20,6 +21,8 @@ interface ResponseSpec {
   pinned?: Readonly<Record<string, number>>
   /** The request headers that select the representation. */
   vary?: string
+  /** True if the response depends on more of the caller than the releases in the token. */
+  isPersonal?: boolean
   /** A file of another media type than JSON. */
   file?: { readonly contentType: string; readonly name: string }
   render: () => Promise<Rendered> | Rendered
@@ -59,7 +62,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
   const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 
   return async (request: FastifyRequest, reply: FastifyReply, spec: ResponseSpec) => {
-    const { release, variant, pinned, vary = 'accept-encoding', file, render } = spec
+    const { release, variant, pinned, vary = 'accept-encoding', isPersonal = false, file, render } = spec
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
     const key = [identifyRelease(release), path, variant, encoding, ...(file ? [file.contentType] : [])].join(' ')
@@ -78,6 +81,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
           )
           return encodeBody(normaliseRendered(rendered), encoding)
         })
+    if (!isPersonal) request.repeatable = body === null || matches ? NO_BODY : createRepeatable(cache, key)
     reply.headers({
       ...releaseHeader(release),
       etag: tag,
@@ -94,6 +98,13 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     return reply.type(file?.contentType ?? 'application/json; charset=utf-8').send(body.bytes)
   }
 }
+
+const NO_BODY: Repeatable = { readBody: () => null }
+
+/** Keeps nothing of the request in memory, and the body only as long as the cache does. */
+const createRepeatable = (cache: ResponseCache, key: string): Repeatable => ({
+  readBody: () => cache.find(key)?.bytes,
+})
 
 /** The URL of the request with the cursor of the next page. */
 function nextPageUrl(requestUrl: string, cursor: string, pinned: ResponseSpec['pinned'] = {}): string {

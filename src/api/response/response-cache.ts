@@ -12,8 +12,11 @@ export interface EncodedBody {
   readonly next: string | null
 }
 
-/** Returns the cached body of the key, or renders it. Errors are not cached. */
-export type ResponseCache = (key: string, render: () => Promise<EncodedBody>) => Promise<EncodedBody>
+export interface ResponseCache {
+  /** Returns the cached body of the key, or renders it. Errors are not cached. */
+  (key: string, render: () => Promise<EncodedBody>): Promise<EncodedBody>
+  find(key: string): EncodedBody | undefined
+}
 
 /** A rendering that has started, and the number of requests that wait for it. */
 interface PendingBody {
@@ -77,5 +80,7 @@ export function createResponseCache(megabytes: number): ResponseCache {
     }
   }
 
-  return async (key, render) => cached.get(key) ?? waitFor(key, pendingBodies.get(key) ?? startRendering(key, render))
+  const findOrRender = async (key: string, render: () => Promise<EncodedBody>) =>
+    cached.get(key) ?? waitFor(key, pendingBodies.get(key) ?? startRendering(key, render))
+  return Object.assign(findOrRender, { find: (key: string) => cached.get(key) })
 }

@@ -28,7 +28,7 @@ export function createBoundedServer(
     const { closing } = connection
     connection.pending++
     // Emitted when the response is sent or the connection is lost.
-    request.once('close', () => connection.pending--)
+    request.on('close', () => connection.pending--)
     if (connection.pending > MAX_PARSED) socket.destroy()
     if (closing || socket.destroyed) return
     if (connection.pending === MAX_PIPELINED) {

@@ -11,33 +11,49 @@ declare module 'fastify' {
   }
 }
 
-export function limitConcurrency(scope: FastifyInstance, limit: number): void {
-  const active = new Map<string, number>()
-  const clientIds = new WeakMap<FastifyRequest, string>()
+export interface ConcurrencyLimit {
+  readonly limit: number
+  /** Returns a function that frees the place, once; null if the client has no place left. */
+  take(clientId: string): (() => void) | null
+}
 
-  function release(request: FastifyRequest): void {
-    const clientId = clientIds.get(request)
-    if (clientId === undefined) return
-    clientIds.delete(request)
-    const remaining = (active.get(clientId) ?? 0) - 1
-    if (remaining > 0) active.set(clientId, remaining)
-    else active.delete(clientId)
+export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
+  const active = new Map<string, number>()
+  return {
+    limit,
+    take(clientId) {
+      const running = active.get(clientId) ?? 0
+      if (running >= limit) return null
+      active.set(clientId, running + 1)
+      let isTaken = true
+      return () => {
+        if (!isTaken) return
+        isTaken = false
+        const remaining = (active.get(clientId) ?? 0) - 1
+        if (remaining > 0) active.set(clientId, remaining)
+        else active.delete(clientId)
+      }
+    },
   }
+}
+
+export function limitConcurrency(scope: FastifyInstance, { limit, take }: ConcurrencyLimit): void {
+  const places = new WeakMap<FastifyRequest, () => void>()
+  const release = (request: FastifyRequest) => places.get(request)?.()
 
   scope.addHook('onRequest', (request, _reply, done) => {
     const { clientId } = request
     if (clientId === null) throw new Error('the concurrency limit must be registered after the guard')
-    const running = active.get(clientId) ?? 0
-    if (running >= limit) {
+    const freePlace = take(clientId)
+    if (freePlace === null) {
       throw new Problem(
         'concurrency_exceeded',
         `The client already has ${limit} concurrent requests, which is the limit. Wait until one of them ends.`,
         { headers: { 'retry-after': '1' } },
       )
     }
-    active.set(clientId, running + 1)
-    clientIds.set(request, clientId)
-    request.raw.once('close', () => release(request))
+    places.set(request, freePlace)
+    request.raw.once('close', freePlace)
     done()
   })
   // Not when the handler returns: a response that the client does not read still uses memory.

@@ -19,6 +19,8 @@ import {
 import { type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
 import { compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
+import type { AnswerFirst } from './repeated-responses.ts'
+import { chooseRequestId, describeRequest, logResponse } from './response-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,6 +38,8 @@ interface HttpServerOptions {
   connections?: Partial<ConnectionLimits>
   /** While true, each response closes its connection, so that no client sends a request while the server closes it. */
   isDraining?: () => boolean
+  /** Answers a request or passes it on to the framework. */
+  answerFirst?: AnswerFirst
 }
 
 const BODY_LIMIT = 8 * 1024
@@ -50,7 +54,6 @@ const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: 8 * 1024,
   requireHostHeader: false,
 }
-const VALID_REQUEST_ID = /^[\w.-]{8,64}$/
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -58,15 +61,26 @@ const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-export function createHttpServer({ baseUrl, log, connections, isDraining = () => false }: HttpServerOptions) {
+export function createHttpServer(options: HttpServerOptions) {
+  const { baseUrl, log, connections, isDraining = () => false, answerFirst } = options
+  let closing = false
+  const closesConnections = () => closing || isDraining()
   const app = fastify({
-    serverFactory: (handler) => createBoundedServer(handler, SERVER_OPTIONS, { ...DEFAULT_LIMITS, ...connections }),
+    serverFactory: (handler) =>
+      createBoundedServer(
+        (request, response) => {
+          if (answerFirst === undefined || closesConnections()) handler(request, response)
+          else answerFirst(request, response, () => handler(request, response))
+        },
+        SERVER_OPTIONS,
+        { ...DEFAULT_LIMITS, ...connections },
+      ),
     rewriteUrl: toOriginForm,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger for each request costs as much as its log line. Each line has the request id instead.
     childLoggerFactory: (_log, _bindings, { level }) => (level === undefined ? log : log.child({}, { level })),
-    genReqId: chooseRequestId,
+    genReqId: ({ headers }) => chooseRequestId(headers['x-request-id']),
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -81,7 +95,7 @@ export function createHttpServer({ baseUrl, log, connections, isDraining = () =>
     // No hook runs for these errors.
     frameworkErrors: (error, request, reply) => {
       sendProblem(toProblem(error), request, reply.headers(defaultHeaders(request.id)), baseUrl)
-      logResponse(request, reply)
+      logReply(request, reply)
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -95,6 +109,7 @@ export function createHttpServer({ baseUrl, log, connections, isDraining = () =>
   app.addSchema(problemSchema)
   app.decorateRequest('clientId', null)
   app.decorateRequest('problem', null)
+  app.decorateRequest('repeatable', null)
   app.setErrorHandler<Error>((error, request, reply) => {
     sendProblem(toProblem(error), request, reply, baseUrl)
   })
@@ -143,18 +158,17 @@ export function createHttpServer({ baseUrl, log, connections, isDraining = () =>
     if (request.is404) throwNotFound(request)
     runWithSignal(connectionSignal(request), done)
   })
-  let closing = false
   app.addHook('preClose', async () => {
     closing = true
     // A closing Node server applies no timeouts to slow and idle connections, so the remaining ones are closed here.
     setTimeout(() => app.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing || isDraining()) reply.header('connection', 'close')
+    if (closesConnections()) reply.header('connection', 'close')
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logResponse(request, reply)
+    logReply(request, reply)
     done()
   })
 
@@ -213,33 +227,19 @@ function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: st
   }
 }
 
-function logResponse(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
-  request.log[status < 500 ? 'info' : 'warn']({
-    request_id: request.id,
-    method: request.method,
-    route: request.routeOptions.url ?? null,
-    // Only a query that was parsed and accepted: a rejected one may contain a secret.
-    query: status < 400 && request.routeOptions.schema?.querystring !== undefined ? request.query : null,
-    status,
-    ms: Math.round(reply.elapsedTime * 10) / 10,
-    client_id: request.clientId ?? null,
-    problem: request.problem,
-  })
+function logReply(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
+  const { id, log, clientId, problem } = request
+  logResponse(log, { id, request: describeRequest(request, status), status, ms: reply.elapsedTime, clientId, problem })
 }
 
 /** For a connection that was lost before the response was sent: fastify runs no onResponse hook then. */
 function logAborted(request: FastifyRequest, reply: FastifyReply): void {
   const { status, code } = clientClosedRequest()
   request.problem ??= code
-  logResponse(request, reply, reply.raw.headersSent ? reply.statusCode : status)
+  logReply(request, reply, reply.raw.headersSent ? reply.statusCode : status)
 }
 
 const defaultHeaders = (id: string) => ({ 'x-request-id': id, ...SECURITY_HEADERS })
-
-function chooseRequestId(request: IncomingMessage): string {
-  const header = request.headers['x-request-id']
-  return typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID()
-}
 
 function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, baseUrl: string): void {
   request.problem = problem.code

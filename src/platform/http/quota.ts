@@ -14,7 +14,7 @@ interface QuotaOptions {
   log: FastifyBaseLogger
 }
 
-interface QuotaStatus {
+export interface QuotaStatus {
   remaining: number
   /** Whole seconds until the window ends. */
   resetsIn: number

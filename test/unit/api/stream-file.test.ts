@@ -7,7 +7,7 @@ import { streamFile } from '../../../src/api/response/stream-file.ts'
 import { createStreamLimit } from '../../../src/api/response/stream-limit.ts'
 import type { EncodableRecord } from '../../../src/formats/file-encoder.ts'
 import { createNdjsonEncoder } from '../../../src/formats/text-encoders.ts'
-import { limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
+import { createConcurrencyLimit, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
 import type { ProblemCode } from '../../../src/platform/problem.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
@@ -42,7 +42,7 @@ void app.register(async (scope) => {
   scope.addHook('onRequest', async (request) => {
     request.clientId = String(request.headers['client'])
   })
-  limitConcurrency(scope, 1)
+  limitConcurrency(scope, createConcurrencyLimit(1))
   const config = { streamsFromDatabase: true }
   scope.get('/endless', { config }, (request, reply) => streamFile(request, reply, spec(Number.POSITIVE_INFINITY)))
   scope.get('/timeout', { config }, (request, reply) =>

@@ -17,6 +17,7 @@ const verify = createVerifier(parties, {
   clients: () => new Map([[client.clientId, loaded.client]]),
   keys: () => [loaded.key],
   refresh: async () => {},
+  isFresh: () => loaded.fresh,
   assertFresh() {
     if (!loaded.fresh) throw new Problem('unavailable', 'The list of clients is too old.')
   },
@@ -38,7 +39,9 @@ test('a signature is verified once: after the key with the same id changes, only
   loaded.key = await createSigningKey('k1')
   const caller = await verify(token)
   assert.deepEqual([caller.clientId, [...caller.scopes]], ['analyst', ['read:a']])
-  await assert.rejects(verify(await issue()), invalidTokenError('it is not a valid token of this service'))
+  const unverified = await issue()
+  assert.equal(verify.findVerified(unverified), null)
+  await assert.rejects(verify(unverified), invalidTokenError('it is not a valid token of this service'))
 })
 
 test('a token for another audience is rejected with the right audience', async () => {
@@ -97,7 +100,9 @@ for (const [title, change, reason] of revocations) {
   test(`a cached token ${title} is rejected at once`, async () => {
     const token = await issueCached()
     await verify(token)
+    assert.equal(verify.findVerified(token), await verify(token))
     Object.assign(loaded, change)
+    assert.equal(verify.findVerified(token), null)
     await assert.rejects(verify(token), invalidTokenError(reason))
   })
 }
@@ -105,6 +110,7 @@ for (const [title, change, reason] of revocations) {
 test('a cached token gives unavailable while the credentials are stale', async () => {
   const token = await issueCached()
   loaded.fresh = false
+  assert.equal(verify.findVerified(token), null)
   await assert.rejects(verify(token), { code: 'unavailable' })
 })
 
@@ -115,6 +121,7 @@ test('a cached token is rejected from the second in which it expires', async () 
   try {
     await verify(token)
     mock.timers.setTime(expiresAt.getTime())
+    assert.equal(verify.findVerified(token), null)
     await assert.rejects(verify(token), invalidTokenError('it has expired'))
   } finally {
     mock.timers.reset()

@@ -21,6 +21,7 @@ const credentialCache: CredentialCache = {
   clients: () => new Map([['analyst', analyst]]),
   keys: () => [key],
   refresh: async () => {},
+  isFresh: () => true,
   assertFresh() {},
 }
 /** The claims include registered ones, which must not override those of the endpoint. */

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
+import { createConcurrencyLimit, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 
 const LIMIT = 3
@@ -19,7 +19,7 @@ void app.register(async (scope) => {
   scope.addHook('onRequest', async (request) => {
     request.clientId = String(request.headers['client'])
   })
-  limitConcurrency(scope, LIMIT)
+  limitConcurrency(scope, createConcurrencyLimit(LIMIT))
   scope.get('/waits', async (request) => {
     handled.push(request.id)
     await finish.promise
@@ -33,7 +33,7 @@ void app.register(async (scope) => {
   scope.get('/download', (_request, reply) => reply.type('text/plain').send(Readable.from([LARGE, LARGE])))
 })
 void app.register(async (scope) => {
-  limitConcurrency(scope, LIMIT)
+  limitConcurrency(scope, createConcurrencyLimit(LIMIT))
   scope.get('/unidentified', async () => [])
 })
 await app.listen({ host: '127.0.0.1', port: 0 })
