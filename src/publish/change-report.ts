@@ -30,7 +30,7 @@ export async function describeChanges(
 ): Promise<ChangeReport> {
   return {
     usual_changes: await readMedianChanges(client, dataset, release),
-    by_event: isStored() ? await countChanges(release, MAX_EVENTS) : [],
+    by_event: isStored() ? await countChanges(MAX_EVENTS) : [],
     corrections: isStored() ? await sampleCorrections(client, dataset, release) : [],
   }
 }

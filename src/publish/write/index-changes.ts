@@ -57,14 +57,15 @@ async function requireSteps(connection: DuckDBConnection, dataset: Dataset): Pro
   if (missing > 0) throw new Error(`steps of ${missing} changed records are missing`)
 }
 
-/** The ids of records that did not change, but whose steps did. */
+/** The ids of records that have no row in the input, but whose steps changed. A changed break flag corrects a record. */
 function selectRestepped(dataset: Dataset): Sql {
-  if (!hasSeries(dataset)) return sql`select id from added where false`
-  const changing = [{ name: dataset.series.breakFlag, type: 'boolean' } as const, ...stepColumns(dataset)]
-  const isChanged = changing.map(
-    (one) => sql`present_row.${column(one.name)} is distinct from ${stagedValue('stepped', one)}`,
-  )
-  return sql`select id from present_row join stepped using (id) anti join added using (id) where ${join(isChanged, ' or ')}`
+  if (!hasSeries(dataset)) return sql`select id, false as is_corrected from added where false`
+  const differs = (one: Column) => sql`present_row.${column(one.name)} is distinct from ${stagedValue('stepped', one)}`
+  const isCorrected = differs({ name: dataset.series.breakFlag, type: 'boolean' })
+  const isChanged = join([isCorrected, ...stepColumns(dataset).map(differs)], ' or ')
+  return sql`
+    select id, ${isCorrected} as is_corrected
+    from present_row join stepped using (id) anti join added using (id) where ${isChanged}`
 }
 
 function selectAdded(dataset: Dataset, release: number): Sql {
@@ -80,15 +81,14 @@ function selectAdded(dataset: Dataset, release: number): Sql {
     if (name === 'from_release') return sql`${number} as from_release`
     if (name === breakFlag) return flag
     if (name === 'last_release')
-      return sql`case when present_row.${column(breakFlag)} is distinct from ${flag} then ${number}
-        else present_row.last_release end as last_release`
+      return sql`case when is_corrected then ${number} else present_row.last_release end as last_release`
     return sql`present_row.${column(name)}`
   })
   return sql`
     select ${join(own.map((one, i) => (record[i]?.name === breakFlag ? flag : one)))}, ${steps}
     from added join stepped using (id)
     union all
-    select ${join(kept)}, ${steps} from present_row join stepped using (id) semi join restepped using (id)
+    select ${join(kept)}, ${steps} from present_row join stepped using (id) join restepped using (id)
     order by id`
 }
 

@@ -71,14 +71,16 @@ export function createIndexQueries(instance: DuckDBInstance, dictionary: Diction
         yield rows.map(([id, body]): StagedBody => [Number(id), body as string | null])
     },
     /** The events with the most changes. Runs after the changes are stored. */
-    async countChanges(release: number, limit: number): Promise<EventChanges[]> {
+    async countChanges(limit: number): Promise<EventChanges[]> {
       const rows = await read(sql`
         select event,
           count(*) filter (where kind = 'added'), count(*) filter (where kind = 'corrected'),
           count(*) filter (where kind = 'withdrawn')
         from (
-          select added_row.event, case when present_row.id is null then 'added' else 'corrected' end as kind
-          from added_row left join present_row using (id) where added_row.last_release = ${raw(String(release))}
+          select added.event, case when present_row.id is null then 'added' else 'corrected' end as kind
+          from added left join present_row using (id)
+          union all
+          select event, 'corrected' from present_row semi join (from restepped where is_corrected) using (id)
           union all
           select event, 'withdrawn' from present_row where id in (select id from withdrawn)
         ) group by event`)
