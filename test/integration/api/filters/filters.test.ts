@@ -1,15 +1,7 @@
 // Filters over HTTP: for any parameters, each page of v1 and v2 has exactly the records of the oracle.
 
 import assert from 'node:assert/strict'
-import { parse } from 'node:querystring'
 import { before, describe, test } from 'node:test'
-import sql, { type Sql } from 'sql-template-tag'
-import { parseFilters } from '../../../../src/api/filters/filters.ts'
-import { readFilteredPage } from '../../../../src/api/filters/run-filter-queries.ts'
-import { cursorQuery } from '../../../../src/api/requests/parameters.ts'
-import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
-import { compileQuery } from '../../../../src/platform/http/query-string.ts'
-import type { Database } from '../../../../src/platform/postgres/database.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 import { fc } from '../../../seed.ts'
@@ -22,7 +14,7 @@ const RECORDS = 20_000
 const CONCURRENCY = 3
 const RUNS = Number(process.env['FILTER_RUNS'] ?? 1000)
 
-const { api, releases, inject, publish, refresh, superuser, assertProblem } = await openRoutes()
+const { api, inject, publish, refresh, assertProblem } = await openRoutes()
 
 /** On a busy machine the service may respond 503: try again. */
 async function get(address: string): Promise<{ text: string }> {
@@ -51,23 +43,6 @@ function parsePage(text: string) {
   const { next_page: next } = JSON.parse(`{${text.slice(end + 2)}`) as { next_page: string | null }
   const records = text.slice('{"data":['.length, end)
   return { records, count: records === '' ? 0 : records.split(',\n').length, next }
-}
-
-interface PlanNode {
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: PlanNode[]
-}
-
-/** The number of rows read from tables and indexes, including rows that a filter removed. */
-function countRows(node: PlanNode | undefined): number {
-  if (node === undefined) return 0
-  const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-  const read = node['Relation Name'] === undefined ? 0 : (node['Actual Rows'] + removed) * node['Actual Loops']
-  return (node.Plans ?? []).reduce((sum, child) => sum + countRows(child), read)
 }
 
 const textOf = (records: readonly StoredRecord[]) => records.map(({ body }) => body).join(',\n')

@@ -1,10 +1,8 @@
 // Sorted lists over HTTP: each record exactly once, in the order of the field, on pages of any size.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { parseFilters } from '../../../../src/api/filters/filters.ts'
-import { readSortedPage, sortChoices } from '../../../../src/api/filters/sorted-page.ts'
+import { sortChoices } from '../../../../src/api/filters/sorted-page.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
-import type { PublishedRelease } from '../../../../src/storage/published-releases.ts'
 import { HOME, type Item, openRoutes } from '../../../fixtures/routes.ts'
 import { variedRows } from './filter-oracle.ts'
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { parseFilters } from '../../../../src/api/filters/filters.ts'
 import { selectScannedChanges } from '../../../../src/api/queries/changes.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'

@@ -2,12 +2,10 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { Compile } from 'typebox/compile'
-import { parseFilters } from '../../../../src/api/filters/filters.ts'
-import { readMatchingEvents } from '../../../../src/api/filters/run-filter-queries.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
 
-const { api, get, getPage, inject, publish, refresh, releases, walk, assertProblem } = await openRoutes()
+const { get, getPage, inject, publish, refresh, walk, assertProblem } = await openRoutes()
 
 const row = (key: string, more: Partial<Row>): Row => ({ key, source_name: 'Ministry', count_kind: 'new', ...more })
 const first: Row[] = [
