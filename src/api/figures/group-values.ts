@@ -10,7 +10,7 @@ import type { FigureCell } from './figure-sql.ts'
 
 interface GroupDescription {
   readonly values: ReadonlyMap<string, FieldValue>
-  /** The kind of the counts; null if no record has a count. */
+  /** The kind of the counts; null if no record with a day has a count. */
   readonly kind: FieldValue
 }
 /** Describes the group with a key. */
@@ -59,5 +59,6 @@ export async function readGroupValues(
 const merge = (cells: readonly FigureCell[]) => ({
   group: (cells[0] as FigureCell).group,
   firstId: Math.min(...cells.filter(({ firstId }) => firstId > 0).map(({ firstId }) => firstId)),
-  kindCode: cells.find(({ kind }) => kind !== null)?.kind ?? null,
+  // The counts of undated records are not part of a figure.
+  kindCode: cells.find(({ cell, kind }) => cell !== null && kind !== null)?.kind ?? null,
 })

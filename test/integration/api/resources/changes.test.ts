@@ -247,7 +247,8 @@ test('the changes do not show the steps between the two releases', async () => {
 
 test('the statement can use the indexes on from_release and to_release', async () => {
   const { superuser } = await openRoutes()
-  await superuser.query('set enable_seqscan = off')
+  // As in the connections of requests.
+  await superuser.query('set enable_seqscan = off; set enable_bitmapscan = off')
   const query = selectScannedChanges(hedOutbreaks, { from: 1, to: 3, fromId: 0, window: 20 }, 10)
   const { rows } = await superuser.query<{ 'QUERY PLAN': string }>(`explain ${query.text}`, query.values)
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
