@@ -225,25 +225,7 @@ CREATE TABLE public.index_part (
     layout text NOT NULL,
     sha256 bytea NOT NULL,
     content bytea NOT NULL,
-    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'removed'::text]))),
-    CONSTRAINT index_part_number_check CHECK ((number >= 1)),
-    CONSTRAINT index_part_sha256_check CHECK ((octet_length(sha256) = 32))
-);
-ALTER TABLE ONLY public.index_part ALTER COLUMN content SET STORAGE EXTERNAL;
-
---
--- Name: index_part; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.index_part (
-    dataset text NOT NULL,
-    release integer NOT NULL,
-    kind text NOT NULL,
-    number integer NOT NULL,
-    layout text NOT NULL,
-    sha256 bytea NOT NULL,
-    content bytea NOT NULL,
-    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'removed'::text]))),
+    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'added_csv'::text, 'removed'::text]))),
     CONSTRAINT index_part_number_check CHECK ((number >= 1)),
     CONSTRAINT index_part_sha256_check CHECK ((octet_length(sha256) = 32))
 );

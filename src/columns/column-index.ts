@@ -15,7 +15,7 @@ import { type DuckDb, type DuckRow, openDuckDb } from '../platform/duckdb/duckdb
 import type { Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
-import { fetchParts, layoutOf, readFingerprints } from './parts.ts'
+import { fetchParts, layoutOf, readFingerprints, removeFiles } from './parts.ts'
 import { applyParts, buildStretches, clearTables, createTables, deletePast, rowsOf, sortRows } from './tables.ts'
 
 type Release = Pick<PublishedRelease, 'number' | 'digest'>
@@ -119,15 +119,15 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
       if (!isSameHistory) await clearTables(connection)
       await applyParts(connection, dataset, parts)
       await deletePast(connection, oldestKept)
-      if (parts.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
+      if (parts.releases.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
       await buildStretches(connection, dataset)
     })
     if (!isSameHistory) for (const map of [digests, fingerprints]) map.clear()
-    for (const { release: number, digest, fingerprint, dictionary, added, removed } of parts) {
+    for (const { release: number, digest, fingerprint } of parts.releases) {
       digests.set(number, digest)
       fingerprints.set(number, fingerprint)
-      for (const file of [...dictionary, ...added, ...removed]) await rm(file, { force: true })
     }
+    await removeFiles(parts)
   }
 
   /** One extension at a time. */

@@ -1,15 +1,18 @@
-// The parts of a column index in PostgreSQL: what each release changed, as Parquet files with their SHA-256.
+// The parts of a column index in PostgreSQL: what each release changed, as files with their SHA-256. Parquet has 8 kB of
+// metadata and takes milliseconds to open, so few rows are CSV.
 import { hash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Reader } from '../platform/postgres/database.ts'
 import { indexColumns } from './layout.ts'
-import type { PartFiles } from './tables.ts'
+import type { IndexedRelease, PartFiles } from './tables.ts'
 
-export type PartKind = 'dictionary' | 'added' | 'removed'
+/** `added_csv` is compressed with gzip. */
+export type PartKind = 'dictionary' | 'added' | 'added_csv' | 'removed'
 
 /** Names the columns of an index. */
 export const layoutOf = (dataset: Dataset): string =>
@@ -54,12 +57,12 @@ export async function readFingerprints(database: Reader, dataset: Dataset): Prom
   return new Map([...releases].map(([release, of]) => [release, fingerprintOf(of)]))
 }
 
-/** Writes the parts of the releases after `after`, up to `upTo`, to files in the directory. The oldest release is first. */
+/** Writes the parts of the releases after `after`, up to `upTo`, to files in the directory. */
 export async function fetchParts(
   database: Reader,
   dataset: Dataset,
   { after, upTo, directory }: { after: number; upTo: number; directory: string },
-): Promise<PartFiles[]> {
+): Promise<PartFiles> {
   const names = await database.query<PartName>(sql`
     select release, kind, index_part.number, layout, encode(digest, 'hex') as digest, encode(sha256, 'hex') as sha256
     from index_part join release on release.dataset = index_part.dataset and release.number = release
@@ -70,14 +73,27 @@ export async function fetchParts(
     throw new UnusableIndex(
       'the column index in the database has other columns than this program: run outbreakctl migrate',
     )
-  const releases = Map.groupBy(names, ({ release }) => release)
-  const fetched: PartFiles[] = []
-  for (const [release, parts] of releases) {
-    const files = { dictionary: [] as string[], added: [] as string[], removed: [] as string[] }
-    for (const part of parts) files[part.kind].push(await fetchPart(database, dataset, part, directory))
-    fetched.push({ release, digest: (parts[0] as PartName).digest, fingerprint: fingerprintOf(parts), ...files })
+  const releases = [...Map.groupBy(names, ({ release }) => release)].map(
+    ([release, parts]): IndexedRelease => ({
+      ...{ release, digest: (parts[0] as PartName).digest, fingerprint: fingerprintOf(parts) },
+    }),
+  )
+  const files: Record<PartKind, Set<string>> = {
+    ...{ dictionary: new Set(), added: new Set(), added_csv: new Set(), removed: new Set() },
   }
-  return fetched
+  // An earlier attempt may have ended after some releases.
+  await rm(csvFile(directory), { force: true })
+  for (const part of names) files[part.kind].add(await fetchPart(database, dataset, part, directory))
+  const [addedCsv = null] = files.added_csv
+  return {
+    ...{ releases, addedCsv },
+    ...{ dictionary: [...files.dictionary], added: [...files.added], removed: [...files.removed] },
+  }
+}
+
+export async function removeFiles({ dictionary, added, addedCsv, removed }: PartFiles): Promise<void> {
+  for (const file of [...dictionary, ...added, ...removed, ...(addedCsv === null ? [] : [addedCsv])])
+    await rm(file, { force: true })
 }
 
 /** Every release changes something, so every release has parts. Only pruned releases at the beginning may have none. */
@@ -102,6 +118,8 @@ export async function needsRebuild(database: Reader, dataset: Dataset): Promise<
 export const deleteParts = (client: PoolClient, dataset: Dataset) =>
   client.query(sql`delete from index_part where dataset = ${dataset.name}`)
 
+const csvFile = (directory: string) => path.join(directory, 'added.csv')
+
 async function fetchPart(database: Reader, dataset: Dataset, part: PartName, directory: string): Promise<string> {
   const { release, kind, number } = part
   const [row] = await database.query<{ sha256: Buffer; content: Buffer }>(sql`
@@ -111,6 +129,12 @@ async function fetchPart(database: Reader, dataset: Dataset, part: PartName, dir
     throw new UnusableIndex(
       `part ${kind} ${number} of the column index of release ${release} is damaged: run outbreakctl release reindex`,
     )
+  // CSV files of all releases become one: one file is read faster than many.
+  if (kind === 'added_csv') {
+    const file = csvFile(directory)
+    await appendFile(file, gunzipSync(row.content))
+    return file
+  }
   const file = path.join(directory, `${release}-${kind}-${number}.parquet`)
   await writeFile(file, row.content)
   return file

@@ -15,6 +15,8 @@ export interface Stage {
   add(row: readonly StagedValue[]): void
   /** Makes all rows visible to queries. */
   flush(): void
+  /** The number of rows that were added. */
+  rows(): number
 }
 
 const STAGE_TYPES = {
@@ -41,6 +43,7 @@ export async function createStage(
   await connection.run(`create table ${table} (${declared})`)
   const appender = await connection.createAppender(table)
   const buffer: StagedValue[][] = columns.map(() => [])
+  let added = 0
 
   function writeBlock(): void {
     const rows = buffer[0]?.length ?? 0
@@ -53,6 +56,7 @@ export async function createStage(
 
   return {
     add(row) {
+      added += 1
       for (let i = 0; i < buffer.length; i++) (buffer[i] as StagedValue[]).push(row[i] as StagedValue)
       if ((buffer[0] as StagedValue[]).length >= BLOCK_ROWS) writeBlock()
     },
@@ -60,5 +64,6 @@ export async function createStage(
       writeBlock()
       appender.flushSync()
     },
+    rows: () => added,
   }
 }

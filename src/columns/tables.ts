@@ -6,18 +6,24 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { type Column, indexColumns, sqlType, stretchColumns } from './layout.ts'
 
-/** The parts of an index: what one release changed, as Parquet files. */
+/** The parts of some releases, as files. */
 export interface PartFiles {
+  readonly releases: readonly IndexedRelease[]
+  readonly dictionary: readonly string[]
+  /** Rows that begin with a release. */
+  readonly added: readonly string[]
+  /** The same for releases that add few rows, in one CSV file; null if there are none. */
+  readonly addedCsv: string | null
+  /** The ids of rows that end with a release. */
+  readonly removed: readonly string[]
+}
+
+export interface IndexedRelease {
   readonly release: number
   /** The digest of the release. */
   readonly digest: string
   /** Identifies the parts. An index that is built again has other parts of the same release, with other numbers for texts. */
   readonly fingerprint: string
-  readonly dictionary: readonly string[]
-  /** Rows that begin with the release. */
-  readonly added: readonly string[]
-  /** The ids of rows that end with it. */
-  readonly removed: readonly string[]
 }
 
 export const column = (name: string): Sql => raw(`"${name.replaceAll('"', '""')}"`)
@@ -32,17 +38,16 @@ const run = (connection: DuckDBConnection, statement: Sql) => connection.run(sta
 
 export async function createTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
   const columns = declareColumns(indexColumns(dataset))
+  await createPresentTables(connection, dataset)
   await run(connection, sql`create table applied_release (number INTEGER, digest VARCHAR, fingerprint VARCHAR)`)
-  await run(connection, sql`create table dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
-  await run(connection, sql`create table present_row (${columns})`)
   await run(connection, sql`create table past_row (${columns}, to_release INTEGER)`)
 }
 
-const joinFiles = (releases: readonly PartFiles[]) => ({
-  dictionary: releases.flatMap(({ dictionary }) => dictionary),
-  added: releases.flatMap(({ added }) => added),
-  removed: releases.flatMap(({ removed }) => removed),
-})
+/** The tables of the newest release alone. */
+export async function createPresentTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
+  await run(connection, sql`create table dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
+  await run(connection, sql`create table present_row (${declareColumns(indexColumns(dataset))})`)
+}
 
 /** Deletes all releases. */
 export async function clearTables(connection: DuckDBConnection): Promise<void> {
@@ -51,17 +56,11 @@ export async function clearTables(connection: DuckDBConnection): Promise<void> {
 }
 
 /** Adds releases. The caller's transaction makes all of them visible at once. */
-export async function applyParts(
-  connection: DuckDBConnection,
-  dataset: Dataset,
-  releases: readonly PartFiles[],
-): Promise<void> {
-  const columns = columnList(indexColumns(dataset).map(({ name }) => name))
-  const { dictionary, added, removed } = joinFiles(releases)
+export async function applyParts(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
+  const { releases, dictionary, removed } = parts
   if (dictionary.length > 0)
     await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
-  if (added.length > 0)
-    await run(connection, sql`insert into present_row by name select ${columns} from ${readFiles(added)}`)
+  for (const rows of readAdded(dataset, parts)) await run(connection, sql`insert into present_row ${rows}`)
   if (removed.length > 0) {
     // A row ends with the first release after its own that removed its id.
     await run(
@@ -88,13 +87,8 @@ export async function applyParts(
 }
 
 /** Adds the rows of the newest of these releases, and the dictionary, to an empty index. Past rows are left out. */
-export async function loadPresentRows(
-  connection: DuckDBConnection,
-  dataset: Dataset,
-  releases: readonly PartFiles[],
-): Promise<void> {
-  const columns = columnList(indexColumns(dataset).map(({ name }) => name))
-  const { dictionary, added, removed } = joinFiles(releases)
+export async function loadPresentRows(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
+  const { dictionary, removed } = parts
   await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
   // A row is in the newest release if no later release than its own removed its id.
   const isPresent =
@@ -102,7 +96,22 @@ export async function loadPresentRows(
       ? sql``
       : sql`left join (select id, max(release) as ended from ${readFiles(removed)} group by id) as removed using (id)
         where ended is null or from_release >= ended`
-  await run(connection, sql`insert into present_row by name select ${columns} from ${readFiles(added)} ${isPresent}`)
+  for (const rows of readAdded(dataset, parts)) await run(connection, sql`insert into present_row ${rows} ${isPresent}`)
+}
+
+/** The statements that read the added rows. */
+function readAdded(dataset: Dataset, { added, addedCsv }: PartFiles): Sql[] {
+  const columns = indexColumns(dataset)
+  const names = columnList(columns.map(({ name }) => name))
+  const types = join(columns.map((one) => sql`${text(one.name)}: ${text(sqlType(one))}`))
+  return [
+    ...(added.length === 0 ? [] : [sql`select ${names} from ${readFiles(added)}`]),
+    ...(addedCsv === null
+      ? []
+      : [
+          sql`select ${names} from read_csv(${text(addedCsv)}, auto_detect = false, header = false, columns = {${types}})`,
+        ]),
+  ]
 }
 
 const readFiles = (files: readonly string[]) => sql`read_parquet([${join(files.map(text))}])`

@@ -11,7 +11,7 @@ import { createRecordEncoder, encodeSteps } from '../../columns/encode-rows.ts'
 import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
 import { fetchParts } from '../../columns/parts.ts'
 import { createStage, stagedValue } from '../../columns/stage.ts'
-import { column, createTables, loadPresentRows } from '../../columns/tables.ts'
+import { column, createPresentTables, loadPresentRows } from '../../columns/tables.ts'
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
@@ -22,6 +22,8 @@ import { createIndexQueries } from './index-queries.ts'
 export type SeriesRow = Record<string, FieldValue>
 
 const MEMORY_MEGABYTES = 256
+/** A part with fewer rows is smaller as CSV, and faster to read. */
+const MAX_CSV_ROWS = 500
 export type IndexWriter = Awaited<ReturnType<typeof openIndexWriter>>
 
 /** `latest` is the release before the one that is written; 0 if there is none. */
@@ -35,6 +37,8 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
     autoload_known_extensions: 'false',
   })
   const connection = await instance.connect()
+  // The file is deleted: writing its last changes would be a waste.
+  await connection.run('pragma disable_checkpoint_on_shutdown')
   // The rows of series are read while their steps are written. One connection does one of both: an appender that writes ends
   // the result that its connection streams.
   const stepConnection = await instance.connect()
@@ -47,7 +51,7 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
   }
 
   try {
-    await createTables(connection, dataset)
+    await createPresentTables(connection, dataset)
     if (latest > 0) {
       const reader = { query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows }
       await loadPresentRows(
@@ -113,7 +117,10 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       async store(): Promise<void> {
         isStored = true
         for (const stage of [added, withdrawn, stepped]) stage?.flush()
-        await storeChanges({ client, connection, dataset, release, directory, dictionary })
+        await storeChanges({
+          ...{ client, connection, dataset, release, directory, dictionary },
+          hasFewRows: (stepped ?? added).rows() <= MAX_CSV_ROWS,
+        })
       },
       close,
     }

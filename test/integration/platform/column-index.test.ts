@@ -181,8 +181,8 @@ describe('an index does not answer', () => {
     never.reject(new Error('the test ends'))
   })
 
-  test('from a damaged part: 503, and the failure names the part', async () => {
-    const damaged = "kind = 'added' and release = 2"
+  test('from a damaged part: 503, the failure names the part, and the mended part is used', async () => {
+    const damaged = "kind = 'added_csv' and release = 2"
     await superuser.query(`update index_part set content = content || '\\x00' where ${damaged}`)
     const failures: unknown[] = []
     const index = open({ waitMs: 5000, onFailure: (error) => failures.push(error) })
@@ -190,7 +190,8 @@ describe('an index does not answer', () => {
     await superuser.query(
       `update index_part set content = substring(content from 1 for length(content) - 1) where ${damaged}`,
     )
-    assert.match(String(failures[0]), /part added 1 of the column index of release 2 is damaged/)
+    assert.match(String(failures[0]), /part added_csv 1 of the column index of release 2 is damaged/)
+    assert.deepEqual(await readCases(index, (await readReleases()).at(-1) as PublishedRelease), EXPECTED[2])
   })
 })
 
@@ -210,4 +211,40 @@ test('if the database has another history, the index is built anew', async () =>
   await superuser.query(`update release set digest = decode('${changed}', 'hex') where number = 3`)
   assert.deepEqual(await readCases(index, { ...newest, digest: changed }), EXPECTED[2])
   await assert.rejects(readCases(index, newest), { code: 'unavailable' })
+})
+
+test('few rows and many rows of a release are stored in different formats, and all values return exactly', async () => {
+  const draw = (i: number) => ({
+    ...{ key: `exact-${i}`, latitude: 12.300000000000001 + i / 3e3, longitude: (1 - i) / 70, cases: 2 ** 31 - 1 - i },
+    ...(i % 2 === 0 ? { date_high: '1918-03-04', composite: true } : { date_high: '2024-02-29', composite: false }),
+    ...(i % 3 === 0 ? {} : { deaths: 0 }),
+  })
+  const rows = Array.from({ length: 700 }, (_, i) => draw(i))
+  const url = await createTestDatabase()
+  const database = openDatabase({ url, role: 'outbreaks_operator' })
+  const kindsOf = async () =>
+    (await database.query<{ kind: string }>(sql`select kind from index_part order by release desc, kind limit 1`))[0]
+      ?.kind
+  for (const [count, kind] of [
+    [10, 'added_csv'],
+    [700, 'added'],
+  ] as const) {
+    await publishRelease(database, hedOutbreaks, await writeNdjson(rows.slice(0, count)))
+    assert.equal(await kindsOf(), kind)
+  }
+  const index = open({ database })
+  const release = (await loadPublishedReleases(database)).get('hed-outbreaks')?.at(-1) as PublishedRelease
+  const found = await index.read(release, (snapshot) =>
+    snapshot.query(sql`
+      select latitude, longitude, cases, deaths, date_high::VARCHAR, composite, day::VARCHAR
+      from ${snapshot.rows} order by id`),
+  )
+  assert.deepEqual(
+    found,
+    rows.map(({ latitude, longitude, cases, date_high: day, composite, ...more }) => [
+      ...[latitude, longitude, cases, 'deaths' in more ? 0 : null, day, composite, day],
+    ]),
+  )
+  await index.close()
+  await database.close()
 })
