@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { version as engineVersion } from '@duckdb/node-api'
+import { type DuckDBConnection, version as engineVersion } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
@@ -16,9 +16,18 @@ import type { Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
 import { fetchParts, layoutOf, readFingerprints, removeFiles } from './parts.ts'
-import { applyParts, buildStretches, clearTables, createTables, deletePast, rowsOf, sortRows } from './tables.ts'
+import {
+  applyParts,
+  buildStretches,
+  clearTables,
+  countPresent,
+  createTables,
+  deletePast,
+  rowsOf,
+  sortRows,
+} from './tables.ts'
 
-type Release = Pick<PublishedRelease, 'number' | 'digest'>
+type Release = Pick<PublishedRelease, 'number' | 'digest' | 'records'>
 
 /** One release of the index. All queries see the same state. */
 export interface IndexSnapshot {
@@ -118,6 +127,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)
       await applyParts(connection, dataset, parts)
+      await requireRecords(connection, release)
       await deletePast(connection, oldestKept)
       if (parts.releases.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
       await buildStretches(connection, dataset)
@@ -182,6 +192,15 @@ const notReady = ({ number }: Release) =>
     'unavailable',
     `This node is getting the index of release ${number} ready. It answers requests without filters. Try again shortly.`,
   )
+
+/** Every record of the release has a row. */
+async function requireRecords(connection: DuckDBConnection, { number, records }: Release): Promise<void> {
+  const rows = await countPresent(connection)
+  if (rows !== records)
+    throw new Error(
+      `the column index of release ${number} has ${rows} records, but the release has ${records}: run outbreakctl release reindex`,
+    )
+}
 
 /** The tables of a new database, or the releases of one that has tables. */
 async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> {

@@ -116,6 +116,12 @@ function readAdded(dataset: Dataset, { added, addedCsv }: PartFiles): Sql[] {
 
 const readFiles = (files: readonly string[]) => sql`read_parquet([${join(files.map(text))}])`
 
+/** The number of records of the newest release. */
+export async function countPresent(connection: DuckDBConnection): Promise<number> {
+  const [row] = (await connection.runAndReadAll('select count(*) from present_row')).getRows()
+  return Number(row?.[0])
+}
+
 /** Deletes rows that no kept release has. */
 export const deletePast = (connection: DuckDBConnection, oldestKept: number) =>
   run(connection, sql`delete from past_row where to_release <= ${raw(String(oldestKept))}`)

@@ -195,6 +195,23 @@ describe('an index does not answer', () => {
   })
 })
 
+test('an index that lacks a record does not answer', async () => {
+  // Without this part the index of release 3 would still have the withdrawn record. Another part takes its place.
+  await superuser.query(`create table kept as select * from index_part where kind = 'removed' and release = 3`)
+  await superuser.query(`update index_part set kind = 'dictionary', number = 9, content = dictionary.content,
+    sha256 = dictionary.sha256 from index_part as dictionary
+    where index_part.kind = 'removed' and index_part.release = 3 and dictionary.kind = 'dictionary' and dictionary.release = 1`)
+  const failures: unknown[] = []
+  const index = open({ onFailure: (error) => failures.push(error) })
+  const newest = (await readReleases()).at(-1) as PublishedRelease
+  await assert.rejects(readCases(index, newest), { code: 'unavailable' })
+  assert.match(String(failures[0]), /the column index of release 3 has 3 records, but the release has 2/)
+  await superuser.query(
+    `delete from index_part where release = 3; insert into index_part select * from kept; drop table kept`,
+  )
+  assert.deepEqual(await readCases(index, newest), EXPECTED[2])
+})
+
 test('after a prune the kept releases are read as before', async () => {
   await pruneReleases(operator, hedOutbreaks, 2)
   const index = open()
@@ -220,8 +237,7 @@ test('few rows and many rows of a release are stored in different formats, and a
     ...(i % 3 === 0 ? {} : { deaths: 0 }),
   })
   const rows = Array.from({ length: 700 }, (_, i) => draw(i))
-  const url = await createTestDatabase()
-  const database = openDatabase({ url, role: 'outbreaks_operator' })
+  const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
   const kindsOf = async () =>
     (await database.query<{ kind: string }>(sql`select kind from index_part order by release desc, kind limit 1`))[0]
       ?.kind
