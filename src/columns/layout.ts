@@ -53,7 +53,7 @@ export function indexedFields(dataset: Dataset): Field[] {
     ...(hasSeries(dataset) ? seriesColumns(dataset) : []),
     ...(series === undefined ? [] : [series.breakFlag]),
   ])
-  return dataset.content.filter((field) => names.has(field.name) || field.filterCardinality !== undefined)
+  return dataset.content.filter((field) => names.has(field.name) || field.filterable)
 }
 
 /** The columns of a record that do not depend on other records. */
@@ -107,7 +107,7 @@ export const indexColumns = (dataset: Dataset): Column[] => [
 
 /** The columns in which the records of a stretch agree: the fields by whose values records are filtered. */
 export const stretchColumns = (dataset: Dataset): string[] =>
-  dataset.content.filter(({ filterCardinality }) => filterCardinality !== undefined).map(({ name }) => name)
+  dataset.content.filter(({ filterable }) => filterable).map(({ name }) => name)
 
 /** The field of the dictionary that numbers the bits of `present`. */
 export const PRESENT = '(present)'

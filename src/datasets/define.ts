@@ -27,20 +27,15 @@ export interface Rule {
 
 type Kind = 'identifier' | 'integer' | 'number' | 'text' | 'date' | 'boolean' | 'choice' | 'code' | 'uri' | 'object'
 
-/**
- * How many different values a field has, which decides how records are filtered by it. `low`: the values are counted, and
- * each is so common that a scan in the order of id soon finds it. `high`: counted and indexed. `unbounded`: indexed only.
- * `scanned`: neither counted nor indexed, so that the filter needs no migration; a scan compares each record.
- */
-type Cardinality = 'low' | 'high' | 'unbounded' | 'scanned'
-
 export interface Field {
   readonly name: string
   readonly kind: Kind
   readonly description: string
   readonly nullable: boolean
-  /** Undefined if records cannot be filtered by this field. */
-  readonly filterCardinality?: Cardinality
+  /** Records can be filtered by the values of this field. */
+  readonly filterable?: true
+  /** The facets count the values of this field. */
+  readonly faceted?: true
   /** Computes the value from other fields of the record. Input files do not contain the field. */
   readonly derive?: Derivation
   readonly choices?: readonly string[]
@@ -54,7 +49,7 @@ export interface Field {
 }
 
 /** The part of a field that consumers see, and that is stored in the contract of a release. */
-export type FieldShape = Omit<Field, 'filterCardinality' | 'derive' | 'vocabulary'> & {
+export type FieldShape = Omit<Field, 'filterable' | 'faceted' | 'derive' | 'vocabulary'> & {
   readonly vocabulary?: Pick<Vocabulary, 'name' | 'pattern'>
 }
 
@@ -105,7 +100,7 @@ export interface Dataset {
   readonly content: readonly Field[]
   /** Every field of a published record, in order: id, the content, then the other fields that the service assigns. */
   readonly fields: readonly Field[]
-  /** The fields whose values are counted in each release. Null is not counted. */
+  /** The fields whose values the facets count. Null is not counted. */
   readonly facets: readonly string[]
   readonly rules: readonly Rule[]
   readonly series?: Series
@@ -180,7 +175,7 @@ type UnnamedField = Omit<Field, 'name'>
 type Range = { minimum?: number; maximum?: number }
 
 const INT4_MAX = 2_147_483_647
-/** Filters use indexes, and an index entry has at most 2,700 bytes. 500 characters have at most 2,000 bytes. */
+/** PostgreSQL has an index of events, and an index entry has at most 2,700 bytes. 500 characters have at most 2,000 bytes. */
 const MAX_TEXT_LENGTH = 500
 const declareField = (kind: Kind, description: string, options: Partial<UnnamedField> = {}): UnnamedField => ({
   kind,
@@ -205,10 +200,9 @@ export const code = (description: string, vocabulary: Vocabulary) => declareFiel
 
 export const qualified = (field: UnnamedField, qualifiedBy: string): UnnamedField => ({ ...field, qualifiedBy })
 export const optional = (field: UnnamedField): UnnamedField => ({ ...field, nullable: true })
-export const filterable = (field: UnnamedField, filterCardinality: Cardinality): UnnamedField => ({
-  ...field,
-  filterCardinality,
-})
+export const filterable = (field: UnnamedField): UnnamedField => ({ ...field, filterable: true })
+/** A filterable field whose values the facets count. */
+export const faceted = (field: UnnamedField): UnnamedField => ({ ...filterable(field), faceted: true })
 export const derived = (field: UnnamedField, derive: Derivation): UnnamedField => ({ ...field, derive })
 
 /** The fields that the service assigns to every record of every dataset. */
@@ -227,8 +221,8 @@ export function defineDataset(
   const { id, ...assignedLast } = assignedFields
   const content = nameFields(declaration.content)
   const fields = [...nameFields({ id }), ...content, ...nameFields(assignedLast)]
-  const faceted = fields.filter(({ filterCardinality }) => filterCardinality === 'low' || filterCardinality === 'high')
-  return { ...declaration, content, fields, facets: faceted.map((field) => field.name) }
+  const facets = content.filter((field) => field.faceted).map(({ name }) => name)
+  return { ...declaration, content, fields, facets }
 }
 
 /** The PostgreSQL type of the column of a field. */

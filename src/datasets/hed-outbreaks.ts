@@ -9,6 +9,7 @@ import {
   defineDataset,
   derived,
   type FieldValue,
+  faceted,
   filterable,
   integer,
   number,
@@ -130,54 +131,46 @@ export const hedOutbreaks = defineDataset({
   ],
   coordinates: { latitude: 'latitude', longitude: 'longitude' },
   content: {
-    event: filterable(text('Name of the outbreak event, `Label_Place_Year` by convention.', 200), 'high'),
-    pathogen: filterable(text('Name of the pathogen, plain text.'), 'high'),
+    event: faceted(text('Name of the outbreak event, `Label_Place_Year` by convention.', 200)),
+    pathogen: faceted(text('Name of the pathogen, plain text.')),
     pathogen_taxon_id: optional(integer('NCBI Taxonomy id of the pathogen.', { minimum: 1 })),
-    disease: filterable(optional(text('The condition as named.')), 'high'),
+    disease: faceted(optional(text('The condition as named.'))),
     disease_icd11: optional(code('ICD-11 code of the condition: a stem code, or a cluster with / and &.', icd11Codes)),
-    host: filterable(
-      optional(choice('Who fell ill; `environment` for findings in water, food, air or soil.', HOSTS)),
-      'low',
-    ),
+    host: faceted(optional(choice('Who fell ill; `environment` for findings in water, food, air or soil.', HOSTS))),
     host_species: optional(text('Species of the host, where it is not human.')),
-    country_code: filterable(
+    country_code: faceted(
       code('ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries.', countryCodes),
-      'high',
     ),
     country: text('English name of the country. It agrees with `country_code`.'),
     country_iso3: derived(
       optional(text('ISO 3166-1 alpha-3 of the country; null for XA to XZ.', 3)),
       fromCountry(alpha3Of),
     ),
-    who_region: filterable(
+    who_region: faceted(
       derived(optional(choice('Region of the World Health Organization.', WHO_REGIONS)), fromCountry(whoRegionOf)),
-      'low',
     ),
-    un_region: filterable(
+    un_region: faceted(
       derived(
         optional(
           choice('Sub-region of the United Nations (M49), or its intermediate region where M49 has one.', UN_REGIONS),
         ),
         fromCountry(unRegionOf),
       ),
-      'low',
     ),
-    location_granularity: filterable(choice('The level of place the counts are for.', GRANULARITIES), 'low'),
-    al1_code: filterable(
+    location_granularity: faceted(choice('The level of place the counts are for.', GRANULARITIES)),
+    al1_code: faceted(
       optional(code('ISO 3166-2 code of the first administrative level; retired codes are kept.', subdivisionCodes)),
-      'high',
     ),
-    admin_l1: filterable(optional(text('First administrative level, curated name.')), 'scanned'),
-    admin_l2: filterable(optional(text('Second administrative level, curated name.')), 'scanned'),
-    admin_l3: filterable(optional(text('Third administrative level, curated name.')), 'scanned'),
-    locality: filterable(optional(text('Town, village, ship or facility, curated name.')), 'scanned'),
+    admin_l1: filterable(optional(text('First administrative level, curated name.'))),
+    admin_l2: filterable(optional(text('Second administrative level, curated name.'))),
+    admin_l3: filterable(optional(text('Third administrative level, curated name.'))),
+    locality: filterable(optional(text('Town, village, ship or facility, curated name.'))),
     place_id: optional(
       code("The operator's stable id of the place, with its scheme: `geonames:…`, `pcode:…`, `geob:…`.", placeIds),
     ),
     location_as_reported: optional(text('The place exactly as the source wrote it.', LONG_TEXT)),
     location_type: filterable(
       optional(choice('What the place means for the counted persons.', ['residence', 'exposure', 'care', 'report'])),
-      'scanned',
     ),
     latitude: optional(number('Degrees north, WGS 84. Only together with `longitude`.', { minimum: -90, maximum: 90 })),
     longitude: optional(
@@ -188,41 +181,31 @@ export const hedOutbreaks = defineDataset({
     ),
     date_high: optional(date('Last day of the period the counts cover, inclusive.')),
     date_report: optional(date('Day the report was published.')),
-    date_type: filterable(
+    date_type: faceted(
       optional(choice('What the dates refer to.', ['onset', 'specimen', 'lab', 'care', 'notification', 'report'])),
-      'low',
     ),
     date_inferred: boolean('True where the source printed no exact day: a year, a month, "since the last report".'),
-    case_status: filterable(
+    case_status: faceted(
       choice('Certainty of the counted cases.', ['confirmed', 'probable', 'suspected', 'total', 'discarded']),
-      'low',
     ),
     case_definition: optional(text('Name or version of the case definition that the source used.')),
-    count_kind: filterable(
+    count_kind: faceted(
       choice(
         'What the counts count: `new` within the period; `cumulative` since the event began; `period_to_date` since the period began (a year, a season); `point` at a moment.',
         ['new', 'cumulative', 'period_to_date', 'point'],
       ),
-      'low',
     ),
-    age_group: filterable(optional(text('Age group of the counted persons; null is everyone.')), 'low'),
-    sex: filterable(
-      optional(choice('Sex of the counted persons; null is everyone.', ['female', 'male', 'other'])),
-      'low',
-    ),
+    age_group: faceted(optional(text('Age group of the counted persons; null is everyone.'))),
+    sex: faceted(optional(choice('Sex of the counted persons; null is everyone.', ['female', 'male', 'other']))),
     population: filterable(
       optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
-      'scanned',
     ),
     cases: optional(count('Number of cases; includes deaths where both counts have the same basis.')),
     deaths: optional(count('Number of deaths.')),
     hospitalised: optional(count('Number of persons in hospital.')),
     recovered: optional(count('Number of persons who recovered.')),
     tested: optional(count('Number of persons or specimens tested.')),
-    count_qualifier: filterable(
-      choice('How exact the counts are.', ['exact', 'at_least', 'at_most', 'approximate']),
-      'low',
-    ),
+    count_qualifier: faceted(choice('How exact the counts are.', ['exact', 'at_least', 'at_most', 'approximate'])),
     cases_missing: optional(choice('Why `cases` is null.', MISSING_REASONS)),
     deaths_missing: optional(choice('Why `deaths` is null.', MISSING_REASONS)),
     series_id: filterable(
@@ -232,24 +215,19 @@ export const hedOutbreaks = defineDataset({
         ),
         { from: SERIES_FIELDS, compute: identifySeries },
       ),
-      'unbounded',
     ),
     series_break: boolean(
       'True where a cumulative count is below the last known one of its series, or the case definition changed. Computed by the service.',
     ),
-    composite: filterable(boolean("True for a curator's best series, false for one raw source."), 'low'),
-    source_name: filterable(text('Who reports: the same name in every report of the source.'), 'high'),
+    composite: faceted(boolean("True for a curator's best series, false for one raw source.")),
+    source_name: faceted(text('Who reports: the same name in every report of the source.')),
     source_report: optional(text('Which report of the source: title, number or day.')),
-    source_type: filterable(
+    source_type: faceted(
       optional(choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite'])),
-      'low',
     ),
     source_url: optional(uri('Address of the report.')),
-    licence: filterable(optional(text("Licence of this record, where it differs from the release's.")), 'low'),
-    verification: filterable(
-      choice('Whether a curator compared the record with its source.', ['verified', 'unverified']),
-      'low',
-    ),
+    licence: faceted(optional(text("Licence of this record, where it differs from the release's."))),
+    verification: faceted(choice('Whether a curator compared the record with its source.', ['verified', 'unverified'])),
     note: optional(text("Curator's remark.", LONG_TEXT)),
     extra: object('Operator-defined fields.'),
   },

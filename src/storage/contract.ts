@@ -20,7 +20,7 @@ export interface Contract {
 
 /** The fields of a release that is published now. */
 export const declaredFields = (dataset: Dataset): Fields =>
-  dataset.fields.map(({ filterCardinality: _filter, derive: _derive, vocabulary, ...field }) => ({
+  dataset.fields.map(({ filterable: _filterable, faceted: _faceted, derive: _derive, vocabulary, ...field }) => ({
     ...field,
     ...(vocabulary && { vocabulary: { name: vocabulary.name, pattern: vocabulary.pattern } }),
   }))

@@ -39,8 +39,7 @@ const MAX_VALUES = 50
 const UPDATED_SINCE = 'updated_since_release'
 const FILLED_IN = 'event'
 
-export const filterFields = (dataset: Dataset): Field[] =>
-  dataset.fields.filter((field) => field.filterCardinality !== undefined)
+export const filterFields = ({ fields }: Dataset): Field[] => fields.filter(({ filterable }) => filterable)
 
 /** The parameters, each optional, in the order of the declaration. */
 export function filterParameters(dataset: Dataset): Record<string, TSchema> {

@@ -20,9 +20,10 @@ export async function readReleaseValues(
   release: PublishedRelease,
   maxValues = MAX_VALUES,
 ): Promise<ReleaseValues> {
+  // The id of a series is a digest. A digest that looks similar belongs to an unrelated series.
   const fields = filterFields(dataset)
-    .filter(({ filterCardinality }) => filterCardinality !== 'unbounded')
     .map(({ name }) => name)
+    .filter((name) => name !== dataset.series?.id)
   const found = await readFacets({ index }, { dataset, filters: NO_FILTERS, release }, fields)
   const ranked = fields.map((field) => ({ field, values: rankValues(found.get(field) ?? []) }))
   const events = ranked.find(({ field }) => field === 'event')?.values.slice(0, maxValues) ?? []

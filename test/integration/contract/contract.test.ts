@@ -13,7 +13,7 @@ import {
   type Dataset,
   defineDataset,
   type Field,
-  filterable,
+  faceted,
   optional,
   text,
 } from '../../../src/datasets/define.ts'
@@ -98,9 +98,9 @@ const onset = addField(
   hedOutbreaks,
   'event',
   'outbreak_phase',
-  filterable(optional(choice('Phase of the outbreak.', ['early', 'late'])), 'low'),
+  faceted(optional(choice('Phase of the outbreak.', ['early', 'late']))),
 )
-const cluster = addField(onset, 'extra', 'cluster_name', filterable(optional(text('Name of the cluster.')), 'high'))
+const cluster = addField(onset, 'extra', 'cluster_name', faceted(optional(text('Name of the cluster.'))))
 const steps: { name: string; value: string; dataset: Dataset; before: Dataset }[] = [
   { name: 'outbreak_phase', value: 'late', dataset: onset, before: hedOutbreaks },
   { name: 'cluster_name', value: 'Market', dataset: cluster, before: onset },

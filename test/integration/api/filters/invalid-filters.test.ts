@@ -203,9 +203,7 @@ const onOthers: [address: string, ...InvalidQuery][] = [
 ]
 
 test('the table has every filter of the declaration', () => {
-  const declared = hedOutbreaks.fields
-    .filter((field) => field.filterCardinality !== undefined)
-    .map((field) => field.name)
+  const declared = hedOutbreaks.fields.filter(({ filterable }) => filterable).map((field) => field.name)
   assert.deepEqual(Object.keys(listParameters).toSorted(), [...declared, 'missing'].toSorted())
   const parameters = [...Object.keys(listParameters), ...Object.keys(singleParameters)]
   assert.deepEqual(parameters.toSorted(), Object.keys(filterParameters(hedOutbreaks)).toSorted())
