@@ -1,8 +1,8 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
 import type { FieldValue, Series } from '../datasets/define.ts'
-import { ALL_DAYS, computeFigures, ONE_PERIOD, sumKnown } from './figures.ts'
-import type { Counts } from './increments.ts'
+import { sumKnown } from './figures.ts'
+import { type Counts, LEFT_OUT, type Step } from './increments.ts'
 import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSeries } from './record-series.ts'
 
 /** The values of an event that its summary lists, by their name in the summary. */
@@ -35,13 +35,9 @@ export function summariseSeries(
   one: RecordSeries = toSeries(dataset, rows),
 ): SeriesSummary {
   const { series } = dataset
-  const [figure] = computeFigures([one], {
-    ...{ counts: series.counts.length, explain: false, window: ALL_DAYS },
-    periodOf: () => ONE_PERIOD,
-  })
+  const steps = series.counts.map((_, count) => one.steps.filter((step) => step.count === count))
   const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, one.read(field)]))
   const days = rows.flatMap((row) => [row[series.begins], row[series.day]]).filter((day) => typeof day === 'string')
-  const unknown = series.counts.map(() => null)
   return {
     event: one.read('event') as string,
     lastRelease: rows.reduce((latest, row) => Math.max(latest, Number(row['last_release'])), 0),
@@ -50,9 +46,17 @@ export function summariseSeries(
     ...{ exclusivePlace: one.exclusivePlace, place: describePlace(dataset, one), placeKey: one.place },
     records: rows.length,
     ...{ firstDay: minimum(days), lastDay: maximum(days) },
-    ...{ new: figure?.new ?? unknown, cumulative: figure?.cumulative ?? unknown },
+    new: steps.map((ofCount) => sumKnown(ofCount.map(({ increment }) => increment))),
+    cumulative: steps.map((ofCount) => (one.kind === 'cumulative' ? findLastCount(ofCount) : null)),
   }
 }
+
+/** The last count that is not left out; null without one. */
+const findLastCount = (steps: readonly Step[]): number | null =>
+  steps
+    .filter(({ rule }) => !LEFT_OUT.has(rule))
+    .sort((a, b) => a.day - b.day)
+    .at(-1)?.value ?? null
 
 /** The summary as it is sent. */
 export function summariseEvent({ series }: SeriesDataset, event: string, summaries: readonly SeriesSummary[]) {

@@ -2,7 +2,7 @@
 // records of a series have in common. Pure.
 import type { Dataset, Field, FieldValue, Series } from '../datasets/define.ts'
 import { parseDay } from './calendar.ts'
-import { type DerivedSeries, deriveSeries } from './figures.ts'
+import { type DerivedSeries, deriveSeries } from './derived-series.ts'
 import type { CountKind } from './increments.ts'
 
 /** A dataset whose records form series. */

@@ -1,5 +1,5 @@
 // What each record of a series gives to any figure, as columns: computed once, when a release is published, so that figures
-// are plain sums over columns. The rules are those of increments.ts and figures.ts. Pure.
+// are plain sums over columns. The rules are those of increments.ts. Pure.
 import { type CountKind, DERIVED, LEFT_OUT, REVISIONS, type Rule, type Step } from './increments.ts'
 import type { RecordSeries } from './record-series.ts'
 

@@ -44,8 +44,9 @@ export const guardingModules: readonly GuardingModule[] = [
   }),
   ...group('numbers', 'methods', {
     comparability: 'unit/methods/comparability',
-    'event-summary': 'integration/api/resources/events integration/publish/changes',
-    figures: 'unit/methods/figures',
+    'derived-series': 'unit/methods/figures',
+    'event-summary': 'unit/methods/event-summary integration/api/resources/events integration/publish/changes',
+    figures: 'integration/api/resources/figure-sql',
     increments: 'unit/methods/increments',
     'place-cover': 'unit/methods/place-cover',
     'record-series': 'integration/api/resources/figures integration/api/resources/events',

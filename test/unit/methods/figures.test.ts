@@ -1,11 +1,13 @@
-// Figures of several series: completeness, flags, windows and explanations.
+// Figures of several series: completeness, flags, windows and explanations. figure-sql.test.ts compares the figures of the
+// column index with this arithmetic.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Interval, parseDay, periodOf } from '../../../src/methods/calendar.ts'
-import { computeFigures, deriveSeries, type Figure, type SeriesReports } from '../../../src/methods/figures.ts'
+import { deriveSeries, type SeriesReports } from '../../../src/methods/derived-series.ts'
+import { ALL_DAYS, type Figure } from '../../../src/methods/figures.ts'
+import { computeFigures } from '../../fixtures/compute-figures.ts'
 import { fc } from '../../seed.ts'
 
-const ALL = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 type Day = [day: string, cases: number | null, more?: Partial<SeriesReports['reports'][number]>]
 let nextId = 1
 const series = (kind: SeriesReports['kind'], place: string, days: Day[]): SeriesReports => ({
@@ -17,9 +19,9 @@ const series = (kind: SeriesReports['kind'], place: string, days: Day[]): Series
     ...more,
   })),
 })
-const figuresOf = (all: SeriesReports[], interval: Interval, window = ALL) =>
+const figuresOf = (all: SeriesReports[], interval: Interval, window = ALL_DAYS) =>
   computeFigures(all.map(deriveSeries), {
-    ...{ counts: 1, explain: true, window },
+    ...{ counts: 1, window },
     periodOf: (day) => periodOf(interval, day),
   })
 const window = (from: string, to: string) => ({ from: parseDay(from), to: parseDay(to) })

@@ -8,7 +8,8 @@ import { type FigureLimits, readFigures } from '../../../../src/api/figures/read
 import { column } from '../../../../src/columns/tables.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { INTERVALS, type Interval, periodOf } from '../../../../src/methods/calendar.ts'
-import { computeFigures, ONE_PERIOD } from '../../../../src/methods/figures.ts'
+import { summariseSeries } from '../../../../src/methods/event-summary.ts'
+import { ALL_DAYS, ONE_PERIOD } from '../../../../src/methods/figures.ts'
 import {
   hasSeries,
   type RecordSeries,
@@ -23,6 +24,7 @@ import { publishRelease } from '../../../../src/publish/publish.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../../database.ts'
 import { openTestIndex } from '../../../fixtures/column-index.ts'
+import { computeFigures } from '../../../fixtures/compute-figures.ts'
 import { writeNdjson } from '../../../fixtures/releases.ts'
 import { createDraw } from '../../../oracle/draw.ts'
 import { drawHostileRows } from '../../../oracle/hostile-records.ts'
@@ -41,13 +43,14 @@ after(async () => {
   await database.close()
 })
 let release: PublishedRelease
+let rowsOfSeries: Row[][] = []
 let series: RecordSeries[] = []
 
 before(async () => {
   await publishRelease(database, dataset, await writeNdjson(drawHostileRows(draw, 120)))
   release = (await loadPublishedReleases(database)).get(dataset.name)?.[0] as PublishedRelease
-  const rows = await readRows()
-  series = [...Map.groupBy(rows, (row) => row[dataset.series.id]).values()].map((members) => toSeries(dataset, members))
+  rowsOfSeries = [...Map.groupBy(await readRows(), (row) => row[dataset.series.id]).values()]
+  series = rowsOfSeries.map((rows) => toSeries(dataset, rows))
 })
 
 /** The records as the publisher reads them. */
@@ -89,7 +92,7 @@ describe('figures from the index are those of the pure arithmetic', () => {
           assert.deepEqual(
             figures,
             computeFigures(isCounted ? members : members.map((one) => ({ ...one, steps: [] })), {
-              ...{ counts: counts.length, explain: true, window },
+              ...{ counts: counts.length, window },
               periodOf: (day) => (interval === null ? ONE_PERIOD : periodOf(interval, day)),
             }),
             JSON.stringify([query, [...group]]),
@@ -104,6 +107,17 @@ describe('figures from the index are those of the pure arithmetic', () => {
         assert.equal(found.length, withRecords.length, JSON.stringify(query))
       }
     })
+})
+
+test('the summary of a series has the sums of its figure for all days', () => {
+  const unknown = counts.map(() => null)
+  for (const [i, rows] of rowsOfSeries.entries()) {
+    const summary = summariseSeries(dataset, rows)
+    const one = [series[i] as RecordSeries]
+    const [figure] = computeFigures(one, { counts: counts.length, window: ALL_DAYS, periodOf: () => ONE_PERIOD })
+    const expected = [figure?.new ?? unknown, figure?.cumulative ?? unknown]
+    assert.deepEqual([summary.new, summary.cumulative], expected)
+  }
 })
 
 describe('a question that is too large is refused', () => {
