@@ -29,6 +29,8 @@ import {
 
 type Release = Pick<PublishedRelease, 'number' | 'digest' | 'records'>
 
+type TextsByField = ReadonlyMap<string, readonly string[]>
+
 /** One release of the index. All queries see the same state. */
 export interface IndexSnapshot {
   /** The rows of the release, for the `from` clause. */
@@ -38,8 +40,8 @@ export interface IndexSnapshot {
   /** True if the table `stretch` is about this release. */
   readonly hasStretches: boolean
   query(statement: Sql): Promise<readonly DuckRow[]>
-  /** The numbers of those texts that the dictionary of the field has. */
-  codesOf(field: string, values: readonly string[]): Promise<number[]>
+  /** By field, the numbers of those texts that the dictionary has. */
+  codesOf(texts: TextsByField): Promise<Map<string, number[]>>
 }
 
 export interface ColumnIndex {
@@ -157,18 +159,20 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     async read(release, run) {
       const { duckDb } = await waitFor(release)
       return duckDb.read(async ({ query }) => {
-        const [row] = await query(
-          sql`select max(number), any_value(digest) filter (where number = ${release.number}) from applied_release`,
-        )
+        const [row] = await query(sql`
+          select max(number), any_value(digest) filter (where number = ${release.number}),
+            bit_xor(hash(number, fingerprint)) filter (where number <= ${release.number})
+          from applied_release`)
         // Checked in the transaction: the index may have been built anew since.
         if (row?.[1] !== release.digest) throw notReady(release)
         const newest = Number(row[0])
+        const history = String(row[2])
         return run({
           rows: rowsOf(release.number, newest),
           rowsOf: (earlier) => rowsOf(earlier, newest),
           hasStretches: release.number === newest,
           query,
-          codesOf: (field, values) => findCodes(query, release.digest, field, values),
+          codesOf: (texts) => findCodes(query, history, texts),
         })
       })
     },
@@ -216,19 +220,29 @@ async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> 
   }
 }
 
-/** The numbers of a release never change, so they are cached. */
+/**
+ * The numbers of a release are cached. `history` identifies the parts of the release and of all earlier ones: parts that are
+ * written again may have other numbers.
+ */
 function createCodeFinder() {
   const cache = new LRUCache<string, number>({ max: CACHED_CODES })
-  return async (query: IndexSnapshot['query'], digest: string, field: string, values: readonly string[]) => {
-    const keyOf = (value: string) => `${digest}\0${field}\0${value}`
-    const known = values.map((value) => cache.get(keyOf(value)))
-    const unknown = values.filter((_, i) => known[i] === undefined)
-    if (unknown.length === 0) return known.filter((code) => code !== undefined)
-    const rows = await query(
-      sql`select value, code from dictionary where field = ${field} and value in (${join(unknown)})`,
-    )
-    for (const [value, code] of rows) cache.set(keyOf(String(value)), Number(code))
-    return [...known.filter((code) => code !== undefined), ...rows.map(([, code]) => Number(code))]
+  return async (query: IndexSnapshot['query'], history: string, texts: TextsByField) => {
+    const keyOf = (field: string, value: string) => `${history}\0${field}\0${value}`
+    const keys = [...texts].flatMap(([field, values]) => values.map((value) => keyOf(field, value)))
+    const known = new Map(keys.map((key) => [key, cache.get(key)]))
+    if ([...known.values()].includes(undefined)) {
+      const rows = await query(sql`
+        select field, value, code from dictionary
+        where field in (${join([...texts.keys()])}) and value in (${join([...texts.values()].flat())})`)
+      for (const [field, value, code] of rows) {
+        const key = keyOf(String(field), String(value))
+        known.set(key, Number(code))
+        cache.set(key, Number(code))
+      }
+    }
+    const codesOf = (field: string, values: readonly string[]) =>
+      values.map((value) => known.get(keyOf(field, value))).filter((code) => code !== undefined)
+    return new Map([...texts].map(([field, values]) => [field, codesOf(field, values)]))
   }
 }
 

@@ -37,10 +37,10 @@ export const guardingModules: readonly GuardingModule[] = [
   }),
   ...group('filters', 'api/filters', {
     fields: 'integration/api/filters/invalid-filters integration/contract/contract',
-    'filter-sql': 'integration/api/filters/filter-sql integration/api/filters/filters',
+    'match-rows': 'integration/api/filters/filters',
     filters: 'integration/api/filters/invalid-filters integration/api/filters/filters',
     'records-request': 'integration/api/filters/invalid-filters integration/api/filters/filters',
-    'run-filter-queries': 'integration/api/filters/filter-sql integration/api/filters/filters',
+    'run-filter-queries': 'integration/api/filters/filters',
   }),
   ...group('numbers', 'methods', {
     comparability: 'unit/methods/comparability',

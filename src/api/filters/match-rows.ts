@@ -20,19 +20,27 @@ export async function matchRows(
   columnOf: (field: string) => string = (field) => field,
 ): Promise<Sql | null> {
   const { values, days, counts, box, missing, updatedSince } = filters
-  const conditions: Sql[] = []
-  for (const [name, accepted] of values) {
-    const condition = await matchValues(snapshot, name, accepted, columnOf(name))
-    if (condition === null) return null
-    conditions.push(condition)
-  }
-  conditions.push(
+  const columns = stretchColumns(dataset)
+  const isColumn = (name: string) => columns.includes(name)
+  const texts = [...values].map(
+    ([name, accepted]) => [name, accepted.filter((value) => typeof value === 'string')] as const,
+  )
+  // A field without a column of its own has a bit in `present`.
+  const bits = missing.filter((name) => !isColumn(name))
+  const codes = await snapshot.codesOf(new Map([...texts, [PRESENT, bits] as const]))
+  if (texts.some(([name, accepted]) => accepted.length > 0 && codes.get(name)?.length === 0)) return null
+  const conditions = [
+    ...[...values].map(([name, accepted]) =>
+      isOneOf(columnOf(name), [...(codes.get(name) ?? []), ...accepted.filter((value) => typeof value === 'boolean')]),
+    ),
     ...dataset.periods.map((period) => overlapsDays(period, days.get(period.name))),
     ...[...counts].map(([name, range]) => isInRange(name, range)),
     box === null || dataset.coordinates === undefined ? empty : isInBox(dataset.coordinates, box),
-    ...(await matchMissing(dataset, snapshot, missing, columnOf)),
+    ...missing.filter(isColumn).map((name) => sql`${column(columnOf(name))} is null`),
+    // A field that no record ever had has no bit: it is missing everywhere.
+    ...(codes.get(PRESENT) ?? []).map((bit) => sql`present & ${raw(String(2 ** bit))} = 0`),
     updatedSince === null ? empty : sql`last_release > ${raw(String(updatedSince))}`,
-  )
+  ]
   const known = conditions.filter((condition) => condition !== empty)
   return known.length === 0 ? sql`true` : join(known, ' and ')
 }
@@ -49,40 +57,9 @@ export function fitsStretches(dataset: Dataset, { days, counts, box, missing, up
   )
 }
 
-async function matchValues(
-  snapshot: IndexSnapshot,
-  field: string,
-  accepted: readonly (string | boolean)[],
-  name: string,
-) {
-  const texts = accepted.filter((value) => typeof value === 'string')
-  if (texts.length < accepted.length)
-    return sql`${column(name)} in (${join(accepted.map((value) => raw(String(value))))})`
-  const codes = await snapshot.codesOf(field, texts)
-  return codes.length === 0 ? null : isOneOf(name, codes)
-}
-
 /** Numbers are part of the SQL text: they come from the index, and DuckDB compares literals with the bounds of row groups. */
-const isOneOf = (name: string, codes: readonly number[]): Sql =>
+const isOneOf = (name: string, codes: readonly (number | boolean)[]): Sql =>
   codes.length === 1 ? sql`${column(name)} = ${raw(String(codes[0]))}` : sql`${column(name)} in (${raw(codes.join())})`
-
-/** A field without a column of its own has a bit in `present`. */
-async function matchMissing(
-  dataset: Dataset,
-  snapshot: IndexSnapshot,
-  missing: readonly string[],
-  columnOf: (field: string) => string,
-): Promise<Sql[]> {
-  const columns = stretchColumns(dataset)
-  const bits = await Promise.all(
-    missing.filter((name) => !columns.includes(name)).map(async (name) => (await snapshot.codesOf(PRESENT, [name]))[0]),
-  )
-  return [
-    ...missing.filter((name) => columns.includes(name)).map((name) => sql`${column(columnOf(name))} is null`),
-    // A field that no record ever had has no bit: it is missing everywhere.
-    ...bits.filter((bit) => bit !== undefined).map((bit) => sql`present & ${raw(String(2 ** bit))} = 0`),
-  ]
-}
 
 const day = (text: string) => sql`date ${raw(`'${text}'`)}`
 

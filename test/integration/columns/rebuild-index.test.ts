@@ -100,3 +100,38 @@ test('publishing builds a missing index first', async () => {
   assert.deepEqual(await readAll([3, 4]), before)
   assert.equal((await readIndex(6)).length, rows.length + 1)
 })
+
+test('an index that is built again may number texts otherwise: a node does not use the earlier numbers', async () => {
+  const other = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+  const index = openTestIndex(other, hedOutbreaks)
+  after(async () => {
+    await index.close()
+    await other.close()
+  })
+  for (const events of [
+    ['A', 'B'],
+    ['B', 'C'],
+  ])
+    await publishRelease(other, hedOutbreaks, await writeNdjson(events.map((event) => ({ key: event, event }))), {
+      confirmedWithdrawn: 1,
+    })
+  const findIds = async (number: number) => {
+    const releases = (await loadPublishedReleases(other)).get(hedOutbreaks.name) ?? []
+    const release = releases.find((one) => one.number === number) ?? assert.fail('no release')
+    return index.read(release, async ({ rows, query, codesOf }) => {
+      const [code] = (await codesOf(new Map([['event', ['B']]]))).get('event') ?? []
+      return [code, ...(await query(sql`select id from ${rows} where event = ${code ?? -1}`)).map(([id]) => Number(id))]
+    })
+  }
+  assert.deepEqual(await findIds(2), [1, 2])
+  await pruneReleases(other, hedOutbreaks, 2)
+  // The node notices when it adds the next release.
+  await publishRelease(other, hedOutbreaks, await writeNdjson(['B', 'C', 'D'].map((event) => ({ key: event, event }))))
+  assert.deepEqual(
+    [await findIds(3), await findIds(2)],
+    [
+      [0, 2],
+      [0, 2],
+    ],
+  )
+})
