@@ -75,6 +75,10 @@ async function run(): Promise<void> {
   cleanups.push(() => rm(files, { recursive: true, force: true }))
   // outbreakctl writes the files of releases to this directory, and the service reads them.
   process.env['OUTBREAKS_FILES'] = files
+  // Otherwise a service that is killed leaves its temporary index.
+  const index = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-node-'))
+  cleanups.push(() => rm(index, { recursive: true, force: true }))
+  process.env['OUTBREAKS_INDEX'] = index
   const settings = newSettings(url)
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
   await publishSample(settings, files)

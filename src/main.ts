@@ -9,6 +9,8 @@ import { checkSchema, SchemaMismatch } from './platform/postgres/schema-version.
 import { createWatcher } from './platform/postgres/watcher.ts'
 import { openFileStore } from './storage/file-store.ts'
 
+const CLOSE_TIMEOUT_MS = 5000
+
 function readConfigOrExit(): ServiceConfig {
   try {
     return readServiceConfig(process.env)
@@ -54,8 +56,10 @@ log.info({ config: redactConfig(config) }, 'starting')
 await watcher.start()
 // fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
 const listenOptions = { host: config.host, port: config.port, reusePort: config.sharePort }
-const address = await app.listen(listenOptions).catch((error: Error) => {
+const address = await app.listen(listenOptions).catch(async (error: Error) => {
   console.error(`The node cannot listen: ${error.message}`)
+  // Removes temporary files.
+  await Promise.race([app.close(), wait(CLOSE_TIMEOUT_MS)])
   process.exit(1)
 })
 log.info({ address }, 'listening')

@@ -2,7 +2,7 @@
 // extended when a release is published. In a directory of its own the next start uses it again; a file that is damaged, or
 // that has other releases than the database, is built anew. A query of a release that the index does not have
 // yet waits a moment and then fails: the index never answers for another release.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -30,6 +30,7 @@ import {
 type Release = Pick<PublishedRelease, 'number' | 'digest' | 'records'>
 
 type TextsByField = ReadonlyMap<string, readonly string[]>
+type CodesByField = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 /** One release of the index. All queries see the same state. */
 export interface IndexSnapshot {
@@ -40,8 +41,8 @@ export interface IndexSnapshot {
   /** True if the table `stretch` is about this release. */
   readonly hasStretches: boolean
   query(statement: Sql): Promise<readonly DuckRow[]>
-  /** By field, the numbers of those texts that the dictionary has. */
-  codesOf(texts: TextsByField): Promise<Map<string, number[]>>
+  /** By field and text, the number of each text that the dictionary has. */
+  codesOf(texts: TextsByField): Promise<CodesByField>
 }
 
 export interface ColumnIndex {
@@ -71,6 +72,8 @@ const CACHED_CODES = 10_000
 
 interface OpenIndex {
   readonly duckDb: DuckDb
+  /** For the files of parts and for what DuckDB does not keep in memory. */
+  readonly workDirectory: string
   /** By number, the digest of every release of the index. */
   readonly digests: Map<number, string>
   /** By number, the fingerprint of the parts from which it was built. */
@@ -82,30 +85,24 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   let state: OpenIndex | null = null
   let work: Promise<void> = Promise.resolve()
   let target: string | null = null
-  let temporary: Promise<string> | null = null
+  let temporary: string | null = null
   let isClosed = false
   const findCodes = createCodeFinder()
 
   const has = ({ number, digest }: Release) => state?.digests.get(number) === digest
 
-  /** The directory for the files of parts and for what DuckDB does not keep in memory. */
-  function openTemporary(): Promise<string> {
-    temporary ??= mkdtemp(path.join(os.tmpdir(), 'outbreaks-columns-'))
-    return temporary
-  }
-
   async function open(): Promise<OpenIndex> {
-    const limits = { memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: await openTemporary() }
+    const home = directory ?? (temporary ??= await mkdtemp(path.join(os.tmpdir(), 'outbreaks-columns-')))
     const name = `${dataset.name}-${layoutOf(dataset)}-${engineVersion()}`
     for (let number = 1; number <= MAX_FILES; number++) {
-      const file = path.join(directory ?? limits.temporaryDirectory, `${name}-${number}.duckdb`)
+      const file = path.join(home, `${name}-${number}.duckdb`)
       try {
-        return await openTables(await openDuckDb({ file, ...limits }), dataset)
+        return await openFile(file, dataset)
       } catch (error) {
         if (isLocked(error)) continue
         onFailure(error)
         for (const damaged of [file, `${file}.wal`]) await rm(damaged, { force: true })
-        return openTables(await openDuckDb({ file, ...limits }), dataset)
+        return openFile(file, dataset)
       }
     }
     throw new Error(`there are ${MAX_FILES} index files, and all of them are in use`)
@@ -116,7 +113,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     if (isClosed || has(release)) return
     state ??= await open()
     if (has(release)) return
-    const { duckDb, digests, fingerprints } = state
+    const { duckDb, digests, fingerprints, workDirectory } = state
     const known = await readFingerprints(database, dataset)
     const oldestKept = await readOldestKept(database, dataset)
     // The database may have another history, for instance after a restore, or an index that was built again.
@@ -124,7 +121,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     const after = isSameHistory ? Math.max(0, ...digests.keys()) : 0
     const parts = await fetchParts(database, dataset, {
       ...{ after, upTo: release.number },
-      directory: await openTemporary(),
+      directory: workDirectory,
     })
     await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)
@@ -186,7 +183,8 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
       isClosed = true
       await work
       state?.duckDb.close()
-      if (temporary !== null) await rm(await temporary, { recursive: true, force: true })
+      for (const unused of [state?.workDirectory, temporary])
+        if (typeof unused === 'string') await rm(unused, { recursive: true, force: true })
     },
   }
 }
@@ -206,8 +204,18 @@ async function requireRecords(connection: DuckDBConnection, { number, records }:
     )
 }
 
+/** Opens a database that no other process has open, and the directory beside it. */
+async function openFile(file: string, dataset: Dataset): Promise<OpenIndex> {
+  const workDirectory = `${file}.work`
+  const duckDb = await openDuckDb({ file, memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: workDirectory })
+  // A process that was killed may have left files.
+  await rm(workDirectory, { recursive: true, force: true })
+  await mkdir(workDirectory)
+  return { ...(await openTables(duckDb, dataset)), workDirectory }
+}
+
 /** The tables of a new database, or the releases of one that has tables. */
-async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> {
+async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<Omit<OpenIndex, 'workDirectory'>> {
   const tables = await duckDb.read(({ query }) =>
     query(sql`select table_name from duckdb_tables() where table_name = 'applied_release'`),
   )
@@ -226,7 +234,7 @@ async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<OpenIndex> 
  */
 function createCodeFinder() {
   const cache = new LRUCache<string, number>({ max: CACHED_CODES })
-  return async (query: IndexSnapshot['query'], history: string, texts: TextsByField) => {
+  return async (query: IndexSnapshot['query'], history: string, texts: TextsByField): Promise<CodesByField> => {
     const keyOf = (field: string, value: string) => `${history}\0${field}\0${value}`
     const keys = [...texts].flatMap(([field, values]) => values.map((value) => keyOf(field, value)))
     const known = new Map(keys.map((key) => [key, cache.get(key)]))
@@ -240,9 +248,12 @@ function createCodeFinder() {
         cache.set(key, Number(code))
       }
     }
-    const codesOf = (field: string, values: readonly string[]) =>
-      values.map((value) => known.get(keyOf(field, value))).filter((code) => code !== undefined)
-    return new Map([...texts].map(([field, values]) => [field, codesOf(field, values)]))
+    return new Map(
+      [...texts].map(([field, values]) => {
+        const codes = values.map((value) => [value, known.get(keyOf(field, value))] as const)
+        return [field, new Map(codes.filter((entry): entry is [string, number] => entry[1] !== undefined))]
+      }),
+    )
   }
 }
 

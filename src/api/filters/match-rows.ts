@@ -28,17 +28,20 @@ export async function matchRows(
   // A field without a column of its own has a bit in `present`.
   const bits = missing.filter((name) => !isColumn(name))
   const codes = await snapshot.codesOf(new Map([...texts, [PRESENT, bits] as const]))
-  if (texts.some(([name, accepted]) => accepted.length > 0 && codes.get(name)?.length === 0)) return null
+  if (texts.some(([name, accepted]) => accepted.length > 0 && codes.get(name)?.size === 0)) return null
   const conditions = [
     ...[...values].map(([name, accepted]) =>
-      isOneOf(columnOf(name), [...(codes.get(name) ?? []), ...accepted.filter((value) => typeof value === 'boolean')]),
+      isOneOf(columnOf(name), [
+        ...(codes.get(name)?.values() ?? []),
+        ...accepted.filter((value) => typeof value === 'boolean'),
+      ]),
     ),
     ...dataset.periods.map((period) => overlapsDays(period, days.get(period.name))),
     ...[...counts].map(([name, range]) => isInRange(name, range)),
     box === null || dataset.coordinates === undefined ? empty : isInBox(dataset.coordinates, box),
     ...missing.filter(isColumn).map((name) => sql`${column(columnOf(name))} is null`),
     // A field that no record ever had has no bit: it is missing everywhere.
-    ...(codes.get(PRESENT) ?? []).map((bit) => sql`present & ${raw(String(2 ** bit))} = 0`),
+    ...[...(codes.get(PRESENT)?.values() ?? [])].map((bit) => sql`present & ${raw(String(2 ** bit))} = 0`),
     updatedSince === null ? empty : sql`last_release > ${raw(String(updatedSince))}`,
   ]
   const known = conditions.filter((condition) => condition !== empty)

@@ -71,21 +71,21 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
 /** The values of filters that the release has, as `field\0value`. */
 function findPresent(index: ColumnIndex, release: PublishedRelease, { values }: Filters): Promise<Set<string>> {
   return index.read(release, async (snapshot) => {
-    const from = snapshot.hasStretches ? sql`stretch` : snapshot.rows
-    const present = new Set<string>()
-    for (const [field, requested] of values) {
-      const texts = requested.filter((value) => typeof value === 'string')
-      const condition =
-        texts.length < requested.length
-          ? sql`${column(field)} in (${raw(requested.join())})`
-          : sql`${column(field)} in (select code from dictionary where field = ${field} and value in (${join(texts)}))`
-      const found = sql`select distinct ${column(field)} as code from ${from} where ${condition}`
-      const rows = await snapshot.query(sql`
-        select coalesce(value, found.code::VARCHAR) from (${found}) as found
-        left join dictionary on dictionary.field = ${field} and dictionary.code::VARCHAR = found.code::VARCHAR`)
-      for (const [value] of rows) present.add(`${field}\0${String(value)}`)
-    }
-    return present
+    const texts = [...values].map(
+      ([field, requested]) => [field, requested.filter((value) => typeof value === 'string')] as const,
+    )
+    const codes = await snapshot.codesOf(new Map(texts))
+    const known = [...values].flatMap(([field, requested]) =>
+      requested
+        .map((value) => ({ field, value, stored: typeof value === 'string' ? codes.get(field)?.get(value) : value }))
+        .filter(({ stored }) => stored !== undefined),
+    )
+    if (known.length === 0) return new Set()
+    const isFound = known.map(({ field, stored }) => sql`bool_or(${column(field)} = ${raw(String(stored))})`)
+    const [found = []] = await snapshot.query(
+      sql`select ${join(isFound)} from ${snapshot.hasStretches ? sql`stretch` : snapshot.rows}`,
+    )
+    return new Set(known.filter((_, i) => found[i] === true).map(({ field, value }) => `${field}\0${String(value)}`))
   })
 }
 

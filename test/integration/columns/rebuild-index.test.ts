@@ -118,9 +118,12 @@ test('an index that is built again may number texts otherwise: a node does not u
   const findIds = async (number: number) => {
     const releases = (await loadPublishedReleases(other)).get(hedOutbreaks.name) ?? []
     const release = releases.find((one) => one.number === number) ?? assert.fail('no release')
-    return index.read(release, async ({ rows, query, codesOf }) => {
-      const [code] = (await codesOf(new Map([['event', ['B']]]))).get('event') ?? []
-      return [code, ...(await query(sql`select id from ${rows} where event = ${code ?? -1}`)).map(([id]) => Number(id))]
+    return index.read(release, async ({ rows: present, query, codesOf }) => {
+      const code = (await codesOf(new Map([['event', ['B']]]))).get('event')?.get('B')
+      return [
+        code,
+        ...(await query(sql`select id from ${present} where event = ${code ?? -1}`)).map(([id]) => Number(id)),
+      ]
     })
   }
   assert.deepEqual(await findIds(2), [1, 2])
