@@ -17,6 +17,8 @@ interface Pending {
 }
 
 const NO_BYTES = Buffer.alloc(0)
+/** How the message of the error begins. */
+export const NOT_200 = 'the response is not 200 with a content-length'
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** With `keepBody` the caller gets the bodies; otherwise their bytes are counted and dropped. */
@@ -48,7 +50,7 @@ export function openConnection(
     const size = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
     partialHead = NO_BYTES
     if (!text.startsWith('HTTP/1.1 200 ') || size === undefined) {
-      fail(new Error(`the response is not 200 with a content-length: ${text} ${all.toString('utf8', end, end + 500)}`))
+      fail(new Error(`${NOT_200}: ${text} ${all.toString('utf8', end, end + 500)}`))
       return null
     }
     length = Number(size)

@@ -1,15 +1,12 @@
 // A persistent PostgreSQL cluster: created in a directory the first time and started from it afterwards. Its settings fit
 // the memory of the machine, and it is durable because publishing is measured too.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { type Cluster, openCluster } from '../dev/postgres.ts'
 
-/**
- * shared_buffers is a small share of the memory: the page cache of the system has the rest, and pages in both are stored
- * twice. Autovacuum is off because it would disturb some rounds and not others; the bench vacuums tables after filling them.
- */
+/** shared_buffers is a small share of the memory: the page cache of the system has the rest, and pages in both are stored twice. */
 export function chooseSettings() {
   const gigabytes = Math.max(1, Math.min(8, Math.floor(os.totalmem() / 2 ** 30 / 8)))
   return {
@@ -19,7 +16,6 @@ export function chooseSettings() {
     maintenance_work_mem: '512MB',
     max_connections: '200',
     jit: 'off',
-    autovacuum: 'off',
   }
 }
 
@@ -34,13 +30,16 @@ export function findBinaries(): string {
   return bin
 }
 
-export function openPersistentCluster(home: string): Promise<Cluster> {
+/** `postmaster` is the id of the first process of the server. */
+export async function openPersistentCluster(home: string): Promise<Cluster & { postmaster: number }> {
   mkdirSync(home, { recursive: true })
-  return openCluster({
+  const cluster = await openCluster({
     home,
     bin: findBinaries(),
     settings: chooseSettings(),
     timeoutSeconds: 300,
     shutdownMode: 'fast',
   })
+  const [postmaster] = readFileSync(path.join(home, 'data/postmaster.pid'), 'utf8').split('\n')
+  return { ...cluster, postmaster: Number(postmaster) }
 }

@@ -51,3 +51,9 @@ export function runPsql(url: string, command: string, { discard = false, input =
     )
   })
 }
+
+/** The setting is stored in the cluster, because a setting of the command line cannot be changed while it runs. */
+export async function setAutovacuum(url: string, value: 'on' | 'off'): Promise<void> {
+  await runPsql(url, `alter system set autovacuum = ${value}`)
+  await runPsql(url, 'select pg_reload_conf()')
+}

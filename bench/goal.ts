@@ -52,11 +52,20 @@ function measureShortfall(value: number, limit: Limit): number {
 
 export const isMet = ({ measured, limit }: Result): boolean => measureShortfall(measured.median, limit) <= 0
 
-/** The goals that `before` met and `now` misses by more than the noise, which is half of the larger range of rounds. */
+/** Two runs on one machine differ by this share, also if the rounds of each run agree. */
+export const STATED_NOISE = 0.2
+
+/** The goals that `before` met and `now` misses by more than the noise: half of a range of rounds, or a share of the limit. */
 export const findMissed = (before: readonly Result[], now: readonly Result[]): Result[] =>
   now.filter((current) => {
     const previous = before.find(({ goal }) => goal === current.goal)
     if (previous === undefined || !isMet(previous)) return false
-    const noise = Math.max(noiseOf(previous.measured), noiseOf(current.measured))
+    const stated = valueOf(current.limit) * STATED_NOISE
+    const noise = Math.max(noiseOf(previous.measured), noiseOf(current.measured), stated)
     return measureShortfall(current.measured.median, current.limit) > noise
   })
+
+function valueOf(limit: Limit): number {
+  if (limit === null) return 0
+  return 'atLeast' in limit ? limit.atLeast : limit.atMost
+}

@@ -21,5 +21,5 @@ export const describeMachine = (): Machine => ({
   system: `${os.type()} ${os.release().split('-')[0]} ${os.arch()}`,
   node: process.version,
   postgres: execFileSync(path.join(findBinaries(), 'postgres'), ['--version'], { encoding: 'utf8' }).trim(),
-  postgresSettings: chooseSettings(),
+  postgresSettings: { ...chooseSettings(), autovacuum: 'off' },
 })

@@ -7,17 +7,17 @@ export interface Summary {
   readonly high: number
 }
 
-/** One number per contender and round, in the order of rounds. */
-export type Rounds<Name extends string> = Record<Name, number[]>
+/** What was measured for each contender, in the order of rounds. */
+export type Rounds<Name extends string, Value> = Record<Name, Value[]>
 
 /** Another contender starts each round. Without `isWarm` a first round warms up and is not counted. */
-export async function measureInTurns<Name extends string>(
+export async function measureInTurns<Name extends string, Value = number>(
   rounds: number,
-  contenders: Record<Name, () => Promise<number>>,
+  contenders: Record<Name, () => Promise<Value>>,
   { isWarm = false } = {},
-): Promise<Rounds<Name>> {
+): Promise<Rounds<Name, Value>> {
   const names = Object.keys(contenders) as Name[]
-  const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Rounds<Name>
+  const measured = Object.fromEntries(names.map((name) => [name, [] as Value[]])) as Rounds<Name, Value>
   for (let round = isWarm ? 1 : 0; round <= rounds; round++) {
     for (let turn = 0; turn < names.length; turn++) {
       const name = names[(turn + round) % names.length] as Name

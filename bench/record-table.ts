@@ -1,25 +1,27 @@
 // A table with a row for each record of release 1: its fields as columns, and its text. The service has no such table; pgbench
-// and psql read it for comparison.
+// and psql read it for comparison. It is in a database of its own.
 import sql from 'sql-template-tag'
 import { columnType } from '../src/datasets/define.ts'
 import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
-import { openDatabase } from '../src/platform/postgres/database.ts'
+import { type Database, openDatabase } from '../src/platform/postgres/database.ts'
 import { walkRecords } from '../src/storage/read-records.ts'
 import { runPsql } from './engine.ts'
 
 export const RECORD_TABLE = 'bench_record'
 
 /** Creates the table unless an earlier run did. */
-export async function createRecordTable(databaseUrl: string): Promise<void> {
+export async function createRecordTable(databaseUrl: string, storeUrl: string): Promise<void> {
   if ((await runPsql(databaseUrl, `select to_regclass('${RECORD_TABLE}')`)) !== '') return
   await runPsql(databaseUrl, 'create unlogged table if not exists bench_text (body text)')
   await runPsql(databaseUrl, 'truncate bench_text')
-  const database = openDatabase({ url: databaseUrl, role: null, connections: 1 })
+  const [source, database] = [storeUrl, databaseUrl].map((url) =>
+    openDatabase({ url, role: null, connections: 1 }),
+  ) as [Database, Database]
   try {
-    for await (const bodies of walkRecords(database, hedOutbreaks, 1))
+    for await (const bodies of walkRecords(source, hedOutbreaks, 1))
       await database.query(sql`insert into bench_text select unnest(${bodies}::text[])`)
   } finally {
-    await database.close()
+    await Promise.all([source.close(), database.close()])
   }
   const columns = hedOutbreaks.fields.map((field) => `"${field.name}" ${columnType(field)}`)
   await runPsql(
@@ -27,7 +29,8 @@ export async function createRecordTable(databaseUrl: string): Promise<void> {
     `begin;
     create table ${RECORD_TABLE} (${columns.join(', ')}, body text);
     insert into ${RECORD_TABLE}
-    select (jsonb_populate_record(null::${RECORD_TABLE}, body::jsonb || jsonb_build_object('body', body))).* from bench_text;
+    select row.* from bench_text,
+      lateral jsonb_populate_record(null::${RECORD_TABLE}, body::jsonb || jsonb_build_object('body', body)) as row;
     alter table ${RECORD_TABLE} add primary key (id);
     drop table bench_text;
     commit`,

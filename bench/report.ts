@@ -2,7 +2,7 @@
 // Run as a program, it writes the tables again from the newest result file.
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Figure, isMet, type Limit, type Measurements, type Result } from './goal.ts'
+import { type Figure, isMet, type Limit, type Measurements, type Result, STATED_NOISE } from './goal.ts'
 import type { Machine } from './machine.ts'
 import { noiseOf, type Summary, summarise } from './measure.ts'
 
@@ -19,6 +19,7 @@ const page = path.resolve(import.meta.dirname, '../docs/performance.md')
 const BEGIN = '<!-- results: written by `node bench/report.ts` -->'
 const END = '<!-- end of results -->'
 const QUICK = 'quick.json'
+const MANY_RELEASES = '-many-releases.json'
 
 export const readQuick = (): Run | null => {
   const file = path.join(folder, QUICK)
@@ -27,8 +28,8 @@ export const readQuick = (): Run | null => {
 
 export const writeQuick = (run: Run): void => writeRun(QUICK, run)
 /** Keeps results of the same day that this run did not measure, so that a long run can be done in sections. */
-export function writeDated(run: Run): void {
-  const name = `${run.date}-${run.records}.json`
+export function writeDated(run: Run, isManyReleases: boolean): void {
+  const name = `${run.date}-${run.records}${isManyReleases ? MANY_RELEASES : '.json'}`
   const file = path.join(folder, name)
   const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : run
   const merge = <Item>(items: readonly Item[], now: readonly Item[], nameOf: (item: Item) => string) => [
@@ -49,11 +50,11 @@ function writeRun(name: string, run: Run): void {
 }
 
 export const formatLine = (result: Result): string =>
-  `${result.goal.padStart(4)}  ${result.what.padEnd(64)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatOutcome(result)}`
+  `${result.goal.padStart(4)}  ${result.what.padEnd(78)}${formatLimit(result.limit, result.unit).padEnd(10)}${formatSummary(result.measured, result.unit).padEnd(26)}${formatOutcome(result)}`
 
 /** The figure of one contender, printed below the ratios it is part of. */
 export const formatFigure = (figure: Figure): string =>
-  `      ${figure.contender.padEnd(64)}${formatSummary(figure, '')} ${figure.unit}`
+  `      ${figure.contender.padEnd(78)}${formatSummary(figure, '')} ${figure.unit}`
 
 const formatOutcome = (result: Result) => (result.limit === null ? '' : isMet(result) ? 'met' : 'not met')
 
@@ -71,8 +72,11 @@ const formatNumber = (value: number) =>
 
 /** Relative to the median, over all goals. */
 export function formatNoise(results: readonly Result[]): string {
-  const { median, high } = summarise(results.map(({ measured }) => (noiseOf(measured) * 100) / measured.median))
-  return `${formatNumber(median)} % median, ${formatNumber(high)} % maximum`
+  const shares = results
+    .filter(({ measured }) => measured.median !== 0)
+    .map(({ measured }) => (noiseOf(measured) * 100) / measured.median)
+  const { median, high } = summarise(shares)
+  return `${formatNumber(median)} % median, ${formatNumber(high)} % maximum; stated: ${STATED_NOISE * 100} %`
 }
 
 /** The first row is the header. Aligned as Biome aligns tables, so that the page needs no formatting. */
@@ -95,7 +99,7 @@ function formatRun({ date, records, rounds, seconds, machine, results, figures, 
   const goals = [...measured, ...notMeasured].sort(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }))
   return [
     `${date}, ${records.toLocaleString('en')} records, ${rounds} rounds of ${seconds} s. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB; ${machine.system}; Node ${machine.node}; ${machine.postgres} (${settings.join(', ')}).`,
-    formatTable([['#', 'ratio', 'goal', 'measured', ''], ...goals]),
+    formatTable([['#', 'what', 'goal', 'measured', ''], ...goals]),
     `Noise (half the range of the rounds): ${formatNoise(results.filter(({ limit }) => limit !== null))}.`,
     formatTable([
       ['contender', 'measured', 'unit'],
@@ -104,13 +108,17 @@ function formatRun({ date, records, rounds, seconds, machine, results, figures, 
   ].join('\n\n')
 }
 
+/** The newest result of everything, then the newest one of many releases. */
 function writePage(): void {
-  const newest = globSync('????-??-??-*.json', { cwd: folder }).sort().at(-1) ?? QUICK
-  const run = JSON.parse(readFileSync(path.join(folder, newest), 'utf8')) as Run
+  const dated = globSync('????-??-??-*.json', { cwd: folder }).sort()
+  const everything = dated.findLast((name) => !name.endsWith(MANY_RELEASES)) ?? QUICK
+  const manyReleases = dated.findLast((name) => name.endsWith(MANY_RELEASES))
+  const runs = [everything, manyReleases].filter((name) => name !== undefined)
+  const tables = runs.map((name) => formatRun(JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Run))
   const text = readFileSync(page, 'utf8')
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)]
   if (begin === -1 || end < begin) throw new Error('docs/performance.md has no markers for the results')
-  writeFileSync(page, `${text.slice(0, begin)}${BEGIN}\n\n${formatRun(run)}\n\n${text.slice(end)}`)
+  writeFileSync(page, `${text.slice(0, begin)}${BEGIN}\n\n${tables.join('\n\n')}\n\n${text.slice(end)}`)
 }
 
 if (import.meta.main) writePage()

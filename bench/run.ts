@@ -1,14 +1,17 @@
-// npm run bench: runs all measurements in one run, reports the goals as ratios and compares them with the last quick run.
+// npm run bench: runs all measurements in one run, reports the goals and compares them with the last quick run.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { findMissed, isMet, type Measurements } from './goal.ts'
+import { measureAggregates } from './goals/aggregates.ts'
 import { measureCachedPages } from './goals/cached-pages.ts'
 import { measureColdPages } from './goals/cold-pages.ts'
 import { measureCores } from './goals/cores.ts'
 import { measureDepth } from './goals/depth.ts'
 import { measureFilters } from './goals/filters.ts'
-import { measurePostGraphile } from './goals/postgraphile.ts'
+import { measureManyReleases } from './goals/many-releases.ts'
+import { measureNode } from './goals/node.ts'
 import { measurePublishing } from './goals/publishing.ts'
+import { measureStorage } from './goals/storage.ts'
 import { measureTokens } from './goals/tokens.ts'
 import { measureWalk } from './goals/walk.ts'
 import { describeMachine } from './machine.ts'
@@ -20,19 +23,25 @@ const sections: Record<string, (stage: Stage) => Promise<Measurements>> = {
   'walking everything': measureWalk,
   'depth and size': measureDepth,
   'cached pages': measureCachedPages,
-  'several cores': measureCores,
-  PostGraphile: measurePostGraphile,
-  tokens: measureTokens,
-  filters: measureFilters,
+  'filtered pages': measureFilters,
+  'counts, facets and sums': measureAggregates,
+  'a node': measureNode,
+  storage: measureStorage,
   publishing: measurePublishing,
+  'several cores': measureCores,
+  tokens: measureTokens,
+  'many releases': measureManyReleases,
 }
 
+/** Runs only on request, with fewer records: it takes long. */
+const MANY_RELEASES = 'many releases'
 /** Sections without goals, which a quick run leaves out. */
-const WITHOUT_GOALS = ['several cores']
+const WITHOUT_GOALS = ['several cores', 'tokens']
 
 const { values } = parseArgs({
   options: {
     records: { type: 'string' },
+    releases: { type: 'string' },
     data: { type: 'string' },
     quick: { type: 'boolean', default: false },
     accept: { type: 'boolean', default: false },
@@ -40,15 +49,26 @@ const { values } = parseArgs({
   },
 })
 const { quick, accept, only } = values
+if (process.platform !== 'linux')
+  throw new Error('the bench runs only on Linux: it reads CPU time and memory from /proc')
+const unknown = only.find((name) => !(name in sections))
+if (unknown !== undefined)
+  throw new Error(`--only takes ${Object.keys(sections).join(', ')}; ${unknown} is none of them`)
+const isManyReleases = only.includes(MANY_RELEASES)
+if (isManyReleases && only.length > 1) throw new Error(`${MANY_RELEASES} runs alone: it has another number of records`)
+const defaultRecords = quick ? 20_000 : isManyReleases ? 1_000_000 : 10_000_000
 const options: Options = {
-  records: Number(values.records ?? (quick ? 200_000 : 10_000_000)),
+  records: Number(values.records ?? defaultRecords),
   // The median of many short rounds tolerates a moment in which the machine is busy.
   rounds: quick ? 3 : 9,
   seconds: quick ? 1 : 3,
+  questions: quick ? 15 : 100,
+  releases: Number(values.releases ?? (quick ? 8 : 200)),
   data: values.data === undefined ? null : path.resolve(values.data),
 }
 if (!Number.isSafeInteger(options.records) || options.records < 2000 || options.records % 2000 !== 0)
   throw new Error('--records takes a multiple of 2000')
+if (!Number.isSafeInteger(options.releases) || options.releases < 2) throw new Error('--releases takes a number from 2')
 
 const run: Run = {
   date: new Date().toISOString().slice(0, 10),
@@ -60,7 +80,8 @@ console.log(`${options.records} records; client, service and PostgreSQL share ${
 const stage = await openStage(options, (line) => console.log(`  ${line}`))
 try {
   for (const [name, measure] of Object.entries(sections)) {
-    if (only.length > 0 ? !only.includes(name) : quick && WITHOUT_GOALS.includes(name)) continue
+    if (only.length > 0 ? !only.includes(name) : name === MANY_RELEASES || (quick && WITHOUT_GOALS.includes(name)))
+      continue
     console.log(name)
     const { results, figures, skipped } = await measure(stage)
     for (const result of results) console.log(formatLine(result))
@@ -68,7 +89,7 @@ try {
     run.results.push(...results)
     run.figures.push(...figures)
     run.skipped.push(...skipped)
-    if (!quick) writeDated(run)
+    if (!quick) writeDated(run, isManyReleases)
   }
 } finally {
   await stage.close()
@@ -84,5 +105,6 @@ if (run.skipped.length > 0)
   console.log(
     `${run.skipped.length} skipped: ${run.skipped.map(({ goal, reason }) => `${goal} (${reason})`).join(', ')}`,
   )
+if (!quick) console.log('`node bench/report.ts` writes the tables of docs/performance.md from the results')
 console.log(`bench: ${goals.filter(isMet).length} of ${goals.length} goals met`)
 if (missed.length > 0) process.exitCode = 1

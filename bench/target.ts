@@ -1,7 +1,8 @@
 // Starts the service as in production and creates requests with a token of it.
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Credentials, Settings } from '../dev/service.ts'
-import { formatGet } from './client.ts'
+import { formatGet, NOT_200, openConnection } from './client.ts'
 import { type Contender, startChild } from './contenders/child.ts'
 
 export type Encoding = 'gzip' | 'identity'
@@ -53,6 +54,59 @@ export async function startTarget(store: Store, overrides: Record<string, string
     credentials,
     get: (requestPath, encoding) => formatGet(requestPath, { authorization, 'accept-encoding': encoding }),
   }
+}
+
+interface Asker {
+  /** False if the response is not 200. */
+  ask(requestPath: string): Promise<boolean>
+  /** Any status but 200 is an error. */
+  require(requestPath: string): Promise<void>
+  close(): void
+}
+
+/** Sends one request after the other. */
+export function createAsker(target: Target): Asker {
+  let connection = openConnection(target.address)
+  const require = async (requestPath: string) => void (await connection.send(target.get(requestPath, 'gzip')))
+  return {
+    require,
+    async ask(requestPath) {
+      try {
+        await require(requestPath)
+        return true
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith(NOT_200))) throw error
+        connection.close()
+        connection = openConnection(target.address)
+        return false
+      }
+    },
+    close: () => connection.close(),
+  }
+}
+
+const READY_TIMEOUT_MS = 600_000
+/** A node answers it when its column index is ready. */
+const FILTERED_PATH = '/v2/hed-outbreaks/outbreaks?num=1&fields=id&count=exact&count_kind=new'
+
+/** Starts a node, and measures the time from its start until it answers a filtered request. */
+export async function startReadyNode(
+  store: Store,
+  overrides: Record<string, string>,
+): Promise<{ target: Target; seconds: number }> {
+  const began = performance.now()
+  const target = await startTarget(store, { ...UNCACHED, ...overrides })
+  await waitForIndex(target)
+  return { target, seconds: (performance.now() - began) / 1000 }
+}
+
+/** Waits until the node answers filtered requests, of one release if it is given. */
+export async function waitForIndex(target: Target, release?: number): Promise<void> {
+  const asker = createAsker(target)
+  const requestPath = release === undefined ? FILTERED_PATH : `${FILTERED_PATH}&release=${release}`
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; !(await asker.ask(requestPath)); await wait(20))
+    if (Date.now() > deadline) throw new Error('the node does not answer filtered requests')
+  asker.close()
 }
 
 export const tokenRequest = ({ client_id, client_secret }: Credentials, audience: string): string =>

@@ -1,6 +1,5 @@
-// 16: two processes of the service on one port, compared with one. Only reported, never a goal: the client and PostgreSQL
+// 13: two processes of the service on one port, compared with one. Only reported, never a goal: the client and PostgreSQL
 // need cores too. With few cores, CPU time per page and the number of busy cores say more than pages per second.
-import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { load, openConnection } from '../client.ts'
 import type { Contender } from '../contenders/child.ts'
@@ -9,12 +8,11 @@ import { measureInTurns, ratios } from '../measure.ts'
 import { PAGES_PATH } from '../pages.ts'
 import type { Stage } from '../stage.ts'
 import { type Encoding, type Store, startServer, startTarget, type Target, UNCACHED } from '../target.ts'
+import { readCpuSeconds } from '../usage.ts'
 
 /** Enough that one of two processes hardly ever gets all connections, and few enough that one process is not overloaded. */
 const CLIENTS = 8
 const READY_TIMEOUT_MS = 30_000
-/** The unit in which Linux counts the CPU time of a process. */
-const TICKS_PER_SECOND = 100
 
 interface Kind {
   goals: [pages: string, cost: string]
@@ -30,18 +28,12 @@ interface Group {
 }
 
 export async function measureCores(stage: Stage): Promise<Measurements> {
-  if (process.platform !== 'linux')
-    return {
-      results: [],
-      figures: [],
-      skipped: [{ goal: '16', reason: 'CPU time of a process is only read on Linux' }],
-    }
   const { pages } = stage
   const cold = { overrides: UNCACHED, path: () => pages[Math.floor(Math.random() * pages.length)] ?? '' }
   const kinds: Kind[] = [
-    { goals: ['16a', '16d'], name: 'cold gzip page', ...cold, encoding: 'gzip' },
-    { goals: ['16b', '16e'], name: 'cached gzip page', overrides: {}, path: () => PAGES_PATH, encoding: 'gzip' },
-    { goals: ['16c', '16f'], name: 'cold identity page', ...cold, encoding: 'identity' },
+    { goals: ['13a', '13d'], name: 'cold gzip page', ...cold, encoding: 'gzip' },
+    { goals: ['13b', '13e'], name: 'cached gzip page', overrides: {}, path: () => PAGES_PATH, encoding: 'gzip' },
+    { goals: ['13c', '13f'], name: 'cold identity page', ...cold, encoding: 'identity' },
   ]
   const measurements: Measurements[] = []
   for (const kind of kinds) measurements.push(await measureKind(stage, kind))
@@ -126,12 +118,5 @@ async function waitForAll(target: Target, size: number): Promise<void> {
   }
 }
 
-/** The CPU time of the processes, all threads together. */
-function readSeconds(processes: readonly Contender[]): number {
-  const ticks = processes.map(({ pid }) => {
-    // After the name, which may contain anything, fields 12 and 13 are user time and system time.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
-    return Number(fields[11]) + Number(fields[12])
-  })
-  return ticks.reduce((sum, value) => sum + value, 0) / TICKS_PER_SECOND
-}
+const readSeconds = (processes: readonly Contender[]) =>
+  processes.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0)

@@ -1,157 +1,107 @@
-// Goals 11 to 13: publishing all records (measured when the data were created), publishing a change of one per cent, and the
-// latency of readers meanwhile. The pages of the other goals name their release, so they stay readable.
+// Goal 8: publishing all records (measured when the data were created) compared with psql that copies the same file, and
+// publishing a change of one per cent. Also the latency of readers meanwhile.
 import { createReadStream } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Settings } from '../../dev/service.ts'
-import { synthesise } from '../../dev/synth/synthesise.ts'
 import { load } from '../client.ts'
 import { runPsql } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
-import { percentile, ratios } from '../measure.ts'
-import { publish } from '../publish.ts'
+import { percentile } from '../measure.ts'
+import { PAGE_SIZE } from '../pages.ts'
+import { publish, synthesiseBase, writeCorrections } from '../publish.ts'
+import { pickRandom } from '../questions.ts'
 import { RECORD_TABLE } from '../record-table.ts'
 import type { Stage } from '../stage.ts'
+import { startReadyNode, type Target } from '../target.ts'
+import { readClusterSeconds } from '../usage.ts'
 
 const READERS = 2
-/** Enough rows to measure how fast a table with indexes is filled. */
-const INDEXED_ROWS = 1_000_000
-
-interface Round {
-  full: number
-  change: number
-  peakMegabytes: number
-  bare: number
-  indexed: number
-  quiet: number
-  publishing: number
-}
+const ROUNDS = 3
 
 export async function measurePublishing(stage: Stage): Promise<Measurements> {
-  const { records } = stage.options
-  const rounds = [await measureRound(stage)]
-  const valuesOf = (name: keyof Round) => rounds.map((round) => round[name])
-  const rateOf = (name: keyof Round) => valuesOf(name).map((seconds) => records / seconds)
-  const indexedRate = valuesOf('indexed').map((seconds) => Math.min(records, INDEXED_ROWS) / seconds)
+  const { options, published, scratch, changing, postmaster } = stage
+  const cores = os.availableParallelism()
+  const copies = [await copyBare(stage), await copyBare(stage), await copyBare(stage)]
+  const changes: number[] = []
+  const publishChange = async () => {
+    const base = Number(await runPsql(changing.databaseUrl, 'select max(number) from release'))
+    const rows = synthesiseBase(options.records).take(Math.ceil(options.records / 100))
+    const directory = await writeCorrections(scratch, rows, base)
+    return async () => changes.push((await publish(changing, directory, postmaster)).seconds)
+  }
+  for (let round = 1; round < ROUNDS; round++) await (await publishChange())()
+  const { target } = await startReadyNode(changing, {})
+  const reads = await measureReads(stage, target, await publishChange())
+  await target.stop()
+  const rateOf = (seconds: readonly number[]) => seconds.map((value) => options.records / value)
   return {
     results: [
       result(
-        '11',
-        'publishing 1 % / publishing everything, time',
-        { atMost: 0.05 },
-        ratios(valuesOf('change'), valuesOf('full')),
+        '8a',
+        `publishing everything / psql copy into a bare table, for each of ${cores} cores`,
+        { atLeast: 0.1 },
+        copies.map(({ seconds }) => seconds / published.seconds / cores),
       ),
       result(
-        '12',
-        'publishing everything / psql copy into a bare table, rows',
-        { atLeast: 0.6 },
-        ratios(rateOf('full'), rateOf('bare')),
-      ),
-      result(
-        '12b',
-        'the same / psql copy into a version table with its indexes',
+        '8b',
+        'the same by CPU time',
         null,
-        ratios(rateOf('full'), indexedRate),
+        copies.map(({ cpuSeconds }) => cpuSeconds / published.cpuSeconds),
       ),
-      result(
-        '13a',
-        'p99 of reads while publishing / without publishing',
-        null,
-        ratios(valuesOf('publishing'), valuesOf('quiet')),
-      ),
-      result('13b', 'peak memory of publishing', { atMost: 600 }, valuesOf('peakMegabytes'), 'MB'),
-      result('13c', 'publishing 1 %', records >= 10_000_000 ? { atMost: 60 } : null, valuesOf('change'), 's'),
+      result('8c', 'publishing a change of 1 % in one place', { atMost: 30 }, changes, 's'),
+      result('8d', 'p99 of reads while publishing / without publishing', null, [reads.publishing / reads.quiet]),
     ],
     figures: [
-      figure('outbreakctl: publishing everything', 'rows/s', rateOf('full')),
-      figure('psql: copy into a bare table', 'rows/s', rateOf('bare')),
-      figure('psql: copy into a version table with its indexes', 'rows/s', indexedRate),
-      figure('p99 of reads without publishing', 'ms', valuesOf('quiet')),
-      figure('p99 of reads while publishing', 'ms', valuesOf('publishing')),
+      figure('outbreakctl: publishing everything', 'rows/s', rateOf([published.seconds])),
+      figure('outbreakctl and PostgreSQL: CPU for 1000 records', 'ms', [
+        (published.cpuSeconds * 1_000_000) / options.records,
+      ]),
+      figure('outbreakctl: peak memory', 'MB', [published.peakMegabytes]),
+      figure('psql: copy into a bare table', 'rows/s', rateOf(copies.map(({ seconds }) => seconds))),
+      figure('p99 of reads without publishing', 'ms', [reads.quiet]),
+      figure('p99 of reads while publishing', 'ms', [reads.publishing]),
     ],
     skipped: [],
   }
 }
 
-async function measureRound(stage: Stage): Promise<Round> {
-  const { store, cold, options, published } = stage
-  const bare = await copyBare(stage, store)
-  const indexed = await copyIndexed(stage, store)
-  const base = Number(await runPsql(store.databaseUrl, 'select max(number) from release'))
-  const change = await publish(store, await writeChange(stage, base))
-  const next = await writeChange(stage, base + 1)
-  const randomPage = () => cold.get(stage.pages[Math.floor(Math.random() * stage.pages.length)] ?? '', 'gzip')
+/** Reads at random offsets, before and during a publication. */
+async function measureReads({ options }: Stage, target: Target, publishNext: () => Promise<unknown>) {
+  const offsets = Array.from({ length: options.records / PAGE_SIZE }, (_, page) => page * PAGE_SIZE)
+  const next = () => target.get(`/v1/hed-outbreaks/outbreaks?num=${PAGE_SIZE}&offset=${pickRandom(offsets)}`, 'gzip')
   const read = async (duration: number | (() => boolean)) =>
-    percentile((await load(cold.address, randomPage, { connections: READERS, duration })).times, 99)
+    percentile((await load(target.address, next, { connections: READERS, duration })).times, 99)
   await read(options.seconds)
   const quiet = await read(options.seconds * 2)
   let isPublishing = true
-  const publication = publish(store, next).finally(() => {
+  const publication = publishNext().finally(() => {
     isPublishing = false
   })
   const publishing = await read(() => isPublishing)
   await publication
-  return {
-    ...{ full: published.seconds, change: change.seconds, bare, indexed, quiet, publishing },
-    peakMegabytes: published.peakMegabytes,
-  }
+  return { quiet, publishing }
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now()
-  await work()
-  return (performance.now() - began) / 1000
-}
-
-/** Copies the rows of the same file into a table that has only its columns. */
-async function copyBare({ release }: Stage, { databaseUrl }: Settings): Promise<number> {
+/** Copies the rows of the same file into a table that has only its columns. The CPU time of psql is left out. */
+async function copyBare({ release, recordsUrl, postmaster }: Stage): Promise<{ seconds: number; cpuSeconds: number }> {
   const file = path.join(release, 'outbreaks.csv')
   const [, ...columns] = (await readFirstLine(file)).split(',')
   await runPsql(
-    databaseUrl,
+    recordsUrl,
     `create table bare as select ''::text as key, ${columns.join(', ')} from ${RECORD_TABLE} with no data`,
   )
-  const seconds = await timed(() => runPsql(databaseUrl, 'copy bare from stdin (format csv, header)', { input: file }))
-  await runPsql(databaseUrl, 'drop table bare')
-  return seconds
-}
-
-/** Copies rows of the version table into a table with the same columns and indexes. */
-async function copyIndexed({ scratch }: Stage, { databaseUrl }: Settings): Promise<number> {
-  const file = path.join(scratch, 'versions.copy')
-  await writeFile(file, '')
-  await runPsql(
-    databaseUrl,
-    `\\copy (select * from hed_outbreak_version order by id limit ${INDEXED_ROWS}) to '${file}' (format binary)`,
-  )
-  await runPsql(databaseUrl, 'create table indexed (like hed_outbreak_version including all)')
-  const seconds = await timed(() => runPsql(databaseUrl, 'copy indexed from stdin (format binary)', { input: file }))
-  await runPsql(databaseUrl, 'drop table indexed')
-  await rm(file)
-  return seconds
+  const [cpu, began] = [readClusterSeconds(postmaster), performance.now()]
+  await runPsql(recordsUrl, 'copy bare from stdin (format csv, header)', { input: file })
+  const measured = {
+    seconds: (performance.now() - began) / 1000,
+    cpuSeconds: readClusterSeconds(postmaster) - cpu,
+  }
+  await runPsql(recordsUrl, 'drop table bare')
+  return measured
 }
 
 async function readFirstLine(file: string): Promise<string> {
   for await (const line of createInterface({ input: createReadStream(file) })) return line
   throw new Error('the file is empty')
-}
-
-/** Writes the first one per cent of the records with other counts, as changes to release `base`. */
-async function writeChange({ scratch, options }: Stage, base: number): Promise<string> {
-  const directory = path.join(scratch, `change-${base}`)
-  await rm(directory, { recursive: true, force: true })
-  await mkdir(directory)
-  const lines = synthesise({ records: options.records, seed: 1, release: 1 })
-    .take(Math.ceil(options.records / 100))
-    .map((row) => ({
-      ...row,
-      cases: typeof row['cases'] === 'number' ? row['cases'] + base : null,
-      note: `Recount ${base}`,
-    }))
-    .map((row) => `${JSON.stringify(row)}\n`)
-  await writeFile(path.join(directory, 'outbreaks.ndjson'), lines)
-  const manifest = { title: 'A change of one per cent', licence: 'CC0-1.0', base }
-  await writeFile(path.join(directory, 'release.json'), JSON.stringify(manifest))
-  return directory
 }

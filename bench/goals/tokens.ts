@@ -1,4 +1,4 @@
-// Goal 9: the token endpoint, compared with only creating the signatures.
+// 14: the token endpoint, compared with only creating the signatures. Only reported, never a goal.
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { formatPost, load } from '../client.ts'
@@ -22,9 +22,9 @@ export async function measureTokens({ cached, options }: Stage): Promise<Measure
   return {
     results: [
       result(
-        '9',
+        '14',
         'token endpoint / bare asynchronous ES256 signing',
-        { atLeast: 0.65 },
+        null,
         ratios(measured.tokens, measured.signatures),
       ),
     ],

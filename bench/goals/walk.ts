@@ -1,4 +1,4 @@
-// Goal 4: one client that reads all pages, compared with psql that copies the same records to nowhere.
+// Goal 10b: one client that reads all pages, compared with psql that copies the same records to nowhere.
 import { openConnection } from '../client.ts'
 import { runPsql } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
@@ -9,7 +9,7 @@ import type { Stage } from '../stage.ts'
 
 const COPY = `copy (select body from ${RECORD_TABLE} order by id) to stdout`
 
-export async function measureWalk({ cold, pages, options, store }: Stage): Promise<Measurements> {
+export async function measureWalk({ cold, pages, options, recordsUrl }: Stage): Promise<Measurements> {
   const timed = (work: () => Promise<unknown>) => async () => {
     const began = performance.now()
     await work()
@@ -25,7 +25,7 @@ export async function measureWalk({ cold, pages, options, store }: Stage): Promi
     // Long walks vary little, so two rounds are enough.
     options.records > 1_000_000 ? 2 : options.rounds,
     {
-      copy: timed(() => runPsql(store.databaseUrl, COPY, { discard: true })),
+      copy: timed(() => runPsql(recordsUrl, COPY, { discard: true })),
       inflating: timed(() => walkInflating(cold)),
       storing: timed(walkWithoutInflating),
     },
@@ -34,12 +34,12 @@ export async function measureWalk({ cold, pages, options, store }: Stage): Promi
   return {
     results: [
       result(
-        '4a',
+        '10b',
         'walk of all pages, decompressed and verified / psql COPY',
-        { atLeast: 1 },
+        { atLeast: 1.8 },
         ratios(measured.inflating, measured.copy),
       ),
-      result('4b', 'the same, not decompressed / psql COPY', { atLeast: 2.5 }, ratios(measured.storing, measured.copy)),
+      result('10c', 'the same, not decompressed / psql COPY', null, ratios(measured.storing, measured.copy)),
     ],
     figures: [
       figure('psql: COPY of rendered rows, discarded', 'records/s', measured.copy),

@@ -1,0 +1,57 @@
+// DuckDB without the service: runs the statements of the service on an index file of a node, one after the other.
+import { DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { ColumnIndex, IndexSnapshot } from '../../src/columns/column-index.ts'
+import { rowsOf } from '../../src/columns/tables.ts'
+
+export interface BareDuckDb {
+  /** The statements that a read of the index runs, without looking up the codes of texts: the service caches them. */
+  collect(read: (index: ColumnIndex) => Promise<unknown>): Promise<Sql[]>
+  run(statements: readonly Sql[]): Promise<void>
+  close(): void
+}
+
+/** The limits of a node (src/columns/column-index.ts). */
+const LIMITS = { threads: '2', memory_limit: '512MB' }
+
+export async function openBareDuckDb(file: string): Promise<BareDuckDb> {
+  const instance = await DuckDBInstance.create(file, LIMITS)
+  const connection = await instance.connect()
+  const query = async ({ text, values }: Sql) =>
+    (await connection.runAndReadAll(text, values as DuckDBValue[])).getRows()
+  const [newest] = await query(sql`select max(number) from applied_release`)
+
+  return {
+    async collect(read) {
+      const statements: Sql[] = []
+      const snapshot = (release: number): IndexSnapshot => ({
+        rows: rowsOf(release, Number(newest?.[0])),
+        rowsOf: (earlier) => rowsOf(earlier, Number(newest?.[0])),
+        hasStretches: true,
+        async query(statement) {
+          statements.push(statement)
+          return query(statement)
+        },
+        async codesOf(field, values) {
+          const rows = await query(
+            sql`select code from dictionary where field = ${field} and value in (${join(values)})`,
+          )
+          return rows.map(([code]) => Number(code))
+        },
+      })
+      await read({
+        read: (release, work) => work(snapshot(release.number)),
+        follow() {},
+        async close() {},
+      })
+      return statements
+    },
+    async run(statements) {
+      for (const statement of statements) await query(statement)
+    },
+    close() {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
