@@ -62,7 +62,7 @@ const options: Options = {
   // The median of many short rounds tolerates a moment in which the machine is busy.
   rounds: quick ? 3 : 9,
   seconds: quick ? 1 : 3,
-  questions: quick ? 15 : 100,
+  questions: quick ? 10 : 100,
   releases: Number(values.releases ?? (quick ? 8 : 200)),
   data: values.data === undefined ? null : path.resolve(values.data),
 }

@@ -23,16 +23,15 @@ export const UNCACHED = { OUTBREAKS_CACHE_MB: '0' }
 
 const mainScript = path.resolve(import.meta.dirname, '../src/main.ts')
 
-/** Starts main.ts, or another script, with the default log, which is discarded. */
+/** Starts main.ts with the default log, which is discarded. */
 export const startServer = (
   { databaseUrl, secret }: Settings,
   overrides: Record<string, string> = {},
-  script = mainScript,
 ): Promise<Contender> =>
   startChild({
     program: process.execPath,
     port: 'OUTBREAKS_PORT' in overrides ? Number(overrides['OUTBREAKS_PORT']) : undefined,
-    args: () => [script],
+    args: () => [mainScript],
     environment: (port) => ({
       DATABASE_URL: databaseUrl,
       OUTBREAKS_SECRET: secret,

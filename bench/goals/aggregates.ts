@@ -7,10 +7,10 @@ import path from 'node:path'
 import { parseFigureRequest } from '../../src/api/figures/figure-request.ts'
 import { readFigures } from '../../src/api/figures/read-figures.ts'
 import { omitFilter, parseFilters } from '../../src/api/filters/filters.ts'
-import { readFacets, readTotal } from '../../src/api/filters/run-filter-queries.ts'
+import { readFacets, readFilteredPage, readTotal } from '../../src/api/filters/run-filter-queries.ts'
 import type { ColumnIndex } from '../../src/columns/column-index.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
-import { openDatabase } from '../../src/platform/postgres/database.ts'
+import { type Database, openDatabase } from '../../src/platform/postgres/database.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../../src/storage/published-releases.ts'
 import { type BareDuckDb, openBareDuckDb } from '../contenders/bare-duckdb.ts'
 import { type Figure, figure, type Measurements, type Result, result } from '../goal.ts'
@@ -26,7 +26,7 @@ interface Kind {
   readonly maxMs: number
   draw(): Question | Promise<Question>
   toPath(question: Question): string
-  /** Does what the service does for the question. */
+  /** Reads what the service reads for the question. It also checks the values of filters, which is its own cost. */
   read(index: ColumnIndex, question: Question): Promise<unknown>
 }
 
@@ -50,9 +50,10 @@ export async function measureAggregates(stage: Stage): Promise<Measurements> {
   await target.stop()
   const [file = ''] = globSync(path.join(directory, 'hed-outbreaks-*.duckdb'))
   const bare = await openBareDuckDb(file)
-  const release = await readRelease(store.databaseUrl)
+  const database = openDatabase({ url: store.databaseUrl, role: null, connections: 1 })
+  const release = await readRelease(database)
   const facets = await readFacetValues(cold)
-  const kinds = createKinds(release, {
+  const kinds = createKinds(database, release, {
     filters: () => drawFilters(facets),
     comparable: () => drawComparable(cold, options.records),
   })
@@ -87,6 +88,7 @@ export async function measureAggregates(stage: Stage): Promise<Measurements> {
     }
   } finally {
     bare.close()
+    await database.close()
   }
   const refusedInRound = Array.from({ length: options.rounds }, (_, round) =>
     refused.reduce((sum, kind) => sum + (kind[round] ?? 0), 0),
@@ -145,6 +147,7 @@ async function measureRound({ cold, options }: Stage, kind: Kind, bare: BareDuck
 }
 
 function createKinds(
+  database: Database,
   release: PublishedRelease,
   draw: { filters: () => Question; comparable: () => Promise<Question> },
 ): Kind[] {
@@ -152,9 +155,12 @@ function createKinds(
   const queryOf = (question: Question) => ({ dataset, release, filters: parseFilters(dataset, question) })
   return [
     {
-      ...{ goals: ['4a', '4d'], name: 'an exact count', maxMs: 250, draw: draw.filters },
+      ...{ goals: ['4a', '4d'], name: 'an exact count with a record', maxMs: 250, draw: draw.filters },
       toPath: (question) => `/v2/hed-outbreaks/outbreaks?num=1&fields=id&count=exact&${toSearch(question)}`,
-      read: (index, question) => readTotal({ index }, queryOf(question)),
+      async read(index, question) {
+        await readTotal({ index }, queryOf(question))
+        await readFilteredPage({ database, index }, queryOf(question), { fromId: 1, limit: 1 })
+      },
     },
     {
       ...{ goals: ['4b', '4e'], name: `${dataset.facets.length} facets`, maxMs: 800, draw: draw.filters },
@@ -181,13 +187,8 @@ function createKinds(
   ]
 }
 
-async function readRelease(databaseUrl: string): Promise<PublishedRelease> {
-  const database = openDatabase({ url: databaseUrl, role: null, connections: 1 })
-  try {
-    const release = (await loadPublishedReleases(database)).get(hedOutbreaks.name)?.at(-1)
-    if (release === undefined) throw new Error('the database has no release')
-    return release
-  } finally {
-    await database.close()
-  }
+async function readRelease(database: Database): Promise<PublishedRelease> {
+  const release = (await loadPublishedReleases(database)).get(hedOutbreaks.name)?.at(-1)
+  if (release === undefined) throw new Error('the database has no release')
+  return release
 }

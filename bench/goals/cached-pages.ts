@@ -1,5 +1,4 @@
-// Goal 9: a page from the cache of the service, compared with servers that only send the same bytes, and with the service
-// without tokens.
+// Goal 9: a page from the cache of the service, compared with servers that only send the same bytes.
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { openConnection } from '../client.ts'
@@ -9,13 +8,12 @@ import { figure, type Measurements, result } from '../goal.ts'
 import { measureInTurns, ratios } from '../measure.ts'
 import { PAGES_PATH } from '../pages.ts'
 import type { Stage } from '../stage.ts'
-import { startServer } from '../target.ts'
 import { cpuMsOf, measureRate, perSecondOf, type Rate } from '../usage.ts'
 
 const CLIENTS = 4
 const contenders = path.resolve(import.meta.dirname, '../contenders')
 
-export async function measureCachedPages({ cached, options, store, scratch }: Stage): Promise<Measurements> {
+export async function measureCachedPages({ cached, options, scratch }: Stage): Promise<Measurements> {
   const page = cached.get(PAGES_PATH, 'gzip')
   const file = path.join(scratch, 'page.json')
   const connection = openConnection(cached.address, { keepBody: true })
@@ -28,14 +26,12 @@ export async function measureCachedPages({ cached, options, store, scratch }: St
     program: process.execPath,
     args: (port) => [path.join(contenders, 'bare-http.ts'), String(port), file],
   })
-  const unguarded = await startServer(store, {}, path.join(contenders, 'unguarded-service.ts'))
   const request = (server: Contender) => () =>
     measureRate(server, () => page, { connections: CLIENTS, duration: options.seconds })
   const unknown = async (): Promise<Rate> => ({ perSecond: Number.NaN, cpuMs: Number.NaN })
   try {
     const measured = await measureInTurns(options.rounds, {
       service: request(cached),
-      unguarded: request(unguarded),
       bare: request(bareHttp),
       nginx: nginx === null ? unknown : request(nginx),
     })
@@ -50,22 +46,20 @@ export async function measureCachedPages({ cached, options, store, scratch }: St
           ratios(cpuMsOf(measured.bare), cpuMsOf(measured.service)),
         ),
         result('9b', 'the same, pages in a second', null, rateRatio('bare')),
-        result('9c', 'tokens verified / not verified, pages in a second', null, rateRatio('unguarded')),
         ...(nginx === null
           ? []
-          : [result('9d', 'cached gzip page / a file by nginx, pages in a second', null, rateRatio('nginx'))]),
+          : [result('9c', 'cached gzip page / a file by nginx, pages in a second', null, rateRatio('nginx'))]),
       ],
       figures: [
         figure('service: cached gzip page', 'pages/s', perSecondOf(measured.service)),
         figure('service: CPU for a cached gzip page', 'ms', cpuMsOf(measured.service)),
-        figure('service without tokens: cached gzip page', 'pages/s', perSecondOf(measured.unguarded)),
         figure('node:http: the same bytes', 'pages/s', perSecondOf(measured.bare)),
         figure('node:http: CPU for the same bytes', 'ms', cpuMsOf(measured.bare)),
         ...(nginx === null ? [] : [figure('nginx: the same bytes as a file', 'pages/s', perSecondOf(measured.nginx))]),
       ],
-      skipped: nginx === null ? [{ goal: '9d', reason: 'nginx is not installed' }] : [],
+      skipped: nginx === null ? [{ goal: '9c', reason: 'nginx is not installed' }] : [],
     }
   } finally {
-    for (const contender of [bareHttp, unguarded, nginx]) await contender?.stop()
+    for (const contender of [bareHttp, nginx]) await contender?.stop()
   }
 }

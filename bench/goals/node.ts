@@ -6,7 +6,7 @@ import { PAGES_PATH } from '../pages.ts'
 import { drawFilters, pickRandom, readFacetValues, toSearch } from '../questions.ts'
 import type { Stage } from '../stage.ts'
 import { createAsker, startReadyNode } from '../target.ts'
-import { readPeakMegabytes, readResidentMegabytes } from '../usage.ts'
+import { readCpuSeconds, readPeakMegabytes, readResidentMegabytes } from '../usage.ts'
 
 const CACHED_STARTS = 3
 
@@ -15,14 +15,16 @@ export async function measureNode({ store, pages, scratch, options }: Stage): Pr
   await mkdir(directory, { recursive: true })
   const start = () => startReadyNode(store, { OUTBREAKS_INDEX: directory })
   const { target: first, seconds: fromEmpty } = await start()
-  const buildPeak = readPeakMegabytes(first.pid)
+  const [buildPeak, buildCpu] = [readPeakMegabytes(first.pid), readCpuSeconds(first.pid)]
   await first.stop()
   const cached: number[] = []
+  const cpu: number[] = []
   const peaks: number[] = []
   const resident: number[] = []
   for (let round = 0; round < CACHED_STARTS; round++) {
     const { target, seconds } = await start()
     cached.push(seconds)
+    cpu.push(readCpuSeconds(target.pid))
     const facets = await readFacetValues(target)
     const asker = createAsker(target)
     for (let i = 0; i < options.questions; i++) {
@@ -43,6 +45,8 @@ export async function measureNode({ store, pages, scratch, options }: Stage): Pr
       result('12c', 'start until filtered answers, empty directory', { atMost: 60 }, [fromEmpty], 's'),
     ],
     figures: [
+      figure('service: CPU until filtered answers, index file present', 's', cpu),
+      figure('service: CPU until filtered answers, empty directory', 's', [buildCpu]),
       figure('service: resident memory after the questions', 'MB', resident),
       figure('service: highest resident memory while the index is built', 'MB', [buildPeak]),
     ],

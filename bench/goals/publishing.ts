@@ -17,7 +17,7 @@ import { startReadyNode, type Target } from '../target.ts'
 import { readClusterSeconds } from '../usage.ts'
 
 const READERS = 2
-const ROUNDS = 3
+const ROUNDS = 2
 
 export async function measurePublishing(stage: Stage): Promise<Measurements> {
   const { options, published, scratch, changing, postmaster } = stage
