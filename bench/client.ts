@@ -1,6 +1,7 @@
 // The HTTP client of the bench: a minimal HTTP/1.1 client with persistent connections. It is minimal because it runs on the
 // same cores as the servers. Each connection sends the next request as soon as it has the response.
 import { connect, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 
 const RESPONSE_TIMEOUT_MS = 30_000
 const READ_BYTES = 1 << 18
@@ -97,6 +98,30 @@ export function openConnection(
   }
 }
 
+const MAX_RETRIES = 20
+const RETRY_MS = 250
+
+/** Sends a request again if the response is 503: on a busy machine a node sheds load, and that must not end a long run. */
+export function openRetryingConnection(address: string, { keepBody = false, retries = MAX_RETRIES } = {}): Connection {
+  let connection = openConnection(address, { keepBody })
+  return {
+    async send(request) {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await connection.send(request)
+        } catch (error) {
+          const isOverloaded = error instanceof Error && error.message.startsWith(`${NOT_200}: HTTP/1.1 503 `)
+          connection.close()
+          connection = openConnection(address, { keepBody })
+          if (!isOverloaded || attempt >= retries) throw error
+          await wait(RETRY_MS)
+        }
+      }
+    },
+    close: () => connection.close(),
+  }
+}
+
 export interface Load {
   perSecond: number
   /** Milliseconds, in ascending order. */
@@ -116,7 +141,7 @@ export async function load(address: string, next: () => string, { connections, d
   const end = typeof duration === 'number' ? began + duration * 1000 : 0
   const isOver = typeof duration === 'number' ? () => performance.now() >= end : () => !duration()
   async function sendUntilOver(): Promise<void> {
-    const connection = openConnection(address)
+    const connection = openRetryingConnection(address)
     try {
       while (!isOver()) {
         const sentAt = performance.now()

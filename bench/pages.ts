@@ -1,6 +1,6 @@
 // The paths of all pages of the dataset, and a walk through them.
 import { gunzipSync } from 'node:zlib'
-import { openConnection } from './client.ts'
+import { openRetryingConnection } from './client.ts'
 import type { Target } from './target.ts'
 
 export const PAGE_SIZE = 1000
@@ -8,7 +8,7 @@ export const PAGES_PATH = `/v2/hed-outbreaks/outbreaks?num=${PAGE_SIZE}`
 
 /** Walks like a client: inflates each page, which verifies its CRC-32, and follows its cursor. */
 export async function walkInflating(target: Target, onPage: (path: string, text: Buffer) => void = () => {}) {
-  const connection = openConnection(target.address, { keepBody: true })
+  const connection = openRetryingConnection(target.address, { keepBody: true })
   try {
     for (let path: string | null = PAGES_PATH; path !== null; ) {
       const text = gunzipSync(await connection.send(target.get(path, 'gzip')))

@@ -2,7 +2,7 @@
 
 import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
 import { hasSeries, type SeriesDataset } from '../src/methods/record-series.ts'
-import { openConnection } from './client.ts'
+import { openRetryingConnection } from './client.ts'
 
 /** A server, and its requests for a path. */
 interface Node {
@@ -32,7 +32,7 @@ export const toSearch = (question: Question): string =>
   ).toString()
 
 async function readJson(node: Node, path: string): Promise<unknown> {
-  const connection = openConnection(node.address, { keepBody: true })
+  const connection = openRetryingConnection(node.address, { keepBody: true })
   try {
     return JSON.parse((await connection.send(node.get(path, 'identity'))).toString())
   } finally {

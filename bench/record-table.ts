@@ -27,10 +27,10 @@ export async function createRecordTable(databaseUrl: string, storeUrl: string): 
   await runPsql(
     databaseUrl,
     `begin;
+    create type bench_columns as (${columns.join(', ')});
     create table ${RECORD_TABLE} (${columns.join(', ')}, body text);
     insert into ${RECORD_TABLE}
-    select row.* from bench_text,
-      lateral jsonb_populate_record(null::${RECORD_TABLE}, body::jsonb || jsonb_build_object('body', body)) as row;
+    select record.*, body from bench_text, lateral json_populate_record(null::bench_columns, body::json) as record;
     alter table ${RECORD_TABLE} add primary key (id);
     drop table bench_text;
     commit`,

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Credentials, Settings } from '../dev/service.ts'
-import { formatGet, NOT_200, openConnection } from './client.ts'
+import { formatGet, NOT_200, openRetryingConnection } from './client.ts'
 import { type Contender, startChild } from './contenders/child.ts'
 
 export type Encoding = 'gzip' | 'identity'
@@ -63,23 +63,20 @@ interface Asker {
   close(): void
 }
 
-/** Sends one request after the other. */
-export function createAsker(target: Target): Asker {
-  let connection = openConnection(target.address)
+/** Sends one request after the other. Without `retries` a response of 503 counts. */
+export function createAsker(target: Target, options: { retries?: number } = {}): Asker {
+  const connection = openRetryingConnection(target.address, options)
   const require = async (requestPath: string) => void (await connection.send(target.get(requestPath, 'gzip')))
   return {
     require,
-    async ask(requestPath) {
-      try {
-        await require(requestPath)
-        return true
-      } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith(NOT_200))) throw error
-        connection.close()
-        connection = openConnection(target.address)
-        return false
-      }
-    },
+    ask: (requestPath) =>
+      require(requestPath).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof Error && error.message.startsWith(NOT_200)) return false
+          throw error
+        },
+      ),
     close: () => connection.close(),
   }
 }
@@ -101,7 +98,7 @@ export async function startReadyNode(
 
 /** Waits until the node answers filtered requests, of one release if it is given. */
 export async function waitForIndex(target: Target, release?: number): Promise<void> {
-  const asker = createAsker(target)
+  const asker = createAsker(target, { retries: 0 })
   const requestPath = release === undefined ? FILTERED_PATH : `${FILTERED_PATH}&release=${release}`
   for (const deadline = Date.now() + READY_TIMEOUT_MS; !(await asker.ask(requestPath)); await wait(20))
     if (Date.now() > deadline) throw new Error('the node does not answer filtered requests')

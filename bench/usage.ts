@@ -1,6 +1,6 @@
 // CPU time and memory of processes, from /proc (Linux only). On a busy machine the CPU time of a request says more than its
 // duration.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { load } from './client.ts'
 
 /** The unit in which Linux counts the CPU time of a process. */
@@ -31,6 +31,15 @@ export function readCpuSeconds(pid: number): number {
   const [user = Number.NaN, system = Number.NaN] = readTimes(pid)
   return (user + system) / TICKS_PER_SECOND
 }
+
+/**
+ * The CPU time of the threads of a process, exact enough for a single request. Threads that have ended are left out; those of the
+ * service do not end.
+ */
+export const readThreadsMs = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`)
+    .map((thread) => Number(readProc(pid, `task/${thread}/schedstat`).split(' ')[0]))
+    .reduce((sum, nanoseconds) => sum + nanoseconds / 1e6, 0)
 
 /** The CPU time of a PostgreSQL server: of its running processes and of those that have ended. */
 export function readClusterSeconds(postmaster: number): number {

@@ -18,7 +18,7 @@ import { percentile, ratios } from '../measure.ts'
 import { drawComparable, drawFilters, type Question, readFacetValues, requireSeries, toSearch } from '../questions.ts'
 import type { Stage } from '../stage.ts'
 import { createAsker, startReadyNode } from '../target.ts'
-import { readCpuSeconds } from '../usage.ts'
+import { readThreadsMs } from '../usage.ts'
 
 interface Kind {
   readonly goals: readonly [p99: string, bare: string]
@@ -108,22 +108,22 @@ export async function measureAggregates(stage: Stage): Promise<Measurements> {
 async function measureRound({ cold, options }: Stage, kind: Kind, bare: BareDuckDb): Promise<Round> {
   const questions: Question[] = []
   while (questions.length < options.questions) questions.push(await kind.draw())
-  const asker = createAsker(cold)
+  const asker = createAsker(cold, { retries: 0 })
   const [service, alone]: [number[], number[]] = [[], []]
   let [serviceCpu, bareCpu, refused] = [0, 0, 0]
 
   async function askService(question: Question): Promise<void> {
-    const [cpu, began] = [readCpuSeconds(cold.pid), performance.now()]
+    const [cpu, began] = [readThreadsMs(cold.pid), performance.now()]
     if (!(await asker.ask(kind.toPath(question)))) refused += 1
     service.push(performance.now() - began)
-    serviceCpu += readCpuSeconds(cold.pid) - cpu
+    serviceCpu += readThreadsMs(cold.pid) - cpu
   }
   async function askBare(statements: Awaited<ReturnType<BareDuckDb['collect']>>): Promise<void> {
     const [cpu, began] = [process.cpuUsage(), performance.now()]
     await bare.run(statements)
     alone.push(performance.now() - began)
     const { user, system } = process.cpuUsage(cpu)
-    bareCpu += (user + system) / 1e6
+    bareCpu += (user + system) / 1000
   }
   for (const [i, question] of questions.entries()) {
     const statements = await bare.collect((index) => kind.read(index, question))
@@ -141,8 +141,8 @@ async function measureRound({ cold, options }: Stage, kind: Kind, bare: BareDuck
   return {
     ...{ p50: at(service, 50), p99: at(service, 99), bareP99: at(alone, 99), refused },
     ...{ service: sum(service), bare: sum(alone) },
-    serviceCpu: (serviceCpu * 1000) / questions.length,
-    bareCpu: (bareCpu * 1000) / questions.length,
+    serviceCpu: serviceCpu / questions.length,
+    bareCpu: bareCpu / questions.length,
   }
 }
 

@@ -1,5 +1,5 @@
 // Goals 10d to 10f: neither the depth of a page nor the number of records makes it slower. The two sides alternate.
-import { openConnection } from '../client.ts'
+import { openRetryingConnection } from '../client.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { percentile, ratios } from '../measure.ts'
 import { PAGE_SIZE } from '../pages.ts'
@@ -51,7 +51,7 @@ async function compareTimes(
   { rounds, seconds }: Stage['options'],
   ...sides: [Side, Side]
 ): Promise<[number[], number[]]> {
-  const connections = sides.map(({ target }) => openConnection(target.address))
+  const connections = sides.map(({ target }) => openRetryingConnection(target.address))
   const medians: [number[], number[]] = [[], []]
   for (let round = 0; round <= rounds; round++) {
     const times: [number[], number[]] = [[], []]

@@ -5,7 +5,7 @@ import { PAGES_PATH } from '../pages.ts'
 import { drawFilters, NO_MATCHES, pickRandom, readFacetValues, toSearch } from '../questions.ts'
 import type { Stage } from '../stage.ts'
 import { createAsker } from '../target.ts'
-import { readCpuSeconds } from '../usage.ts'
+import { readThreadsMs } from '../usage.ts'
 
 const PAGE_NAMES = {
   unfiltered: 'an unfiltered page',
@@ -30,10 +30,10 @@ export async function measureFilters({ cold, pages, options }: Stage): Promise<M
     const cpu: Record<PageName, number> = { unfiltered: 0, filtered: 0, empty: 0 }
     for (let i = 0; i < options.questions; i++) {
       for (const name of names) {
-        const [before, began] = [readCpuSeconds(cold.pid), performance.now()]
+        const [before, began] = [readThreadsMs(cold.pid), performance.now()]
         await asker.require(paths[name]())
         times[name].push(performance.now() - began)
-        cpu[name] += readCpuSeconds(cold.pid) - before
+        cpu[name] += readThreadsMs(cold.pid) - before
       }
     }
     const summaries = names.map((name) => {
@@ -43,7 +43,7 @@ export async function measureFilters({ cold, pages, options }: Stage): Promise<M
         {
           p50: percentile(sorted, 50),
           p99: percentile(sorted, 99),
-          cpuMs: (cpu[name] * 1000) / options.questions,
+          cpuMs: cpu[name] / options.questions,
         },
       ] as const
     })

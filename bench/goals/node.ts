@@ -8,7 +8,7 @@ import type { Stage } from '../stage.ts'
 import { createAsker, startReadyNode } from '../target.ts'
 import { readCpuSeconds, readPeakMegabytes, readResidentMegabytes } from '../usage.ts'
 
-const CACHED_STARTS = 3
+const CACHED_STARTS = 2
 
 export async function measureNode({ store, pages, scratch, options }: Stage): Promise<Measurements> {
   const directory = path.join(scratch, 'node-index')

@@ -1,5 +1,5 @@
 // Goal 10b: one client that reads all pages, compared with psql that copies the same records to nowhere.
-import { openConnection } from '../client.ts'
+import { openRetryingConnection } from '../client.ts'
 import { runPsql } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { measureInTurns, ratios } from '../measure.ts'
@@ -17,7 +17,7 @@ export async function measureWalk({ cold, pages, options, recordsUrl }: Stage): 
   }
   /** A client that keeps the compressed pages. An earlier walk found their paths. */
   async function walkWithoutInflating(): Promise<void> {
-    const connection = openConnection(cold.address, { keepBody: true })
+    const connection = openRetryingConnection(cold.address, { keepBody: true })
     for (const page of pages) await connection.send(cold.get(page, 'gzip'))
     connection.close()
   }

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { formatGet, formatPost, load, openConnection } from '../../../bench/client.ts'
+import { formatGet, formatPost, load, openConnection, openRetryingConnection } from '../../../bench/client.ts'
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -170,4 +170,20 @@ test('a load fails with the first response that is not 200', LIMIT, async () => 
     load(address, () => GET, { connections: 1, duration: 60 }),
     /500 No/,
   )
+})
+
+test('a load goes on after a response of 503, but not a connection without retries', LIMIT, async () => {
+  let requests = 0
+  const address = await serve((socket) => {
+    requests += 1
+    socket.write(`HTTP/1.1 ${requests === 2 ? '503 Busy' : '200 OK'}\r\ncontent-length: 2\r\n\r\nok`)
+  })
+  let remaining = 3
+  const { times } = await load(address, () => GET, { connections: 1, duration: () => remaining-- > 0 })
+  assert.deepEqual([times.length, requests], [3, 4])
+  requests = 1
+  const connection = openRetryingConnection(address, { retries: 0 })
+  await assert.rejects(connection.send(GET), /503 Busy/)
+  await connection.send(GET)
+  connection.close()
 })

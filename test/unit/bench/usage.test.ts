@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { test } from 'node:test'
-import { readClusterSeconds, readCpuSeconds, readPeakMegabytes, readResidentMegabytes } from '../../../bench/usage.ts'
+import {
+  readClusterSeconds,
+  readCpuSeconds,
+  readPeakMegabytes,
+  readResidentMegabytes,
+  readThreadsMs,
+} from '../../../bench/usage.ts'
 
 const LINUX = { skip: process.platform !== 'linux', timeout: 20_000 }
 const BUSY = 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);'
@@ -15,10 +21,10 @@ const runBusyChild = () =>
   )
 
 test('CPU time grows by the work of the process', LINUX, () => {
-  const before = readCpuSeconds(process.pid)
-  const start = process.cpuUsage()
+  const [seconds, milliseconds, start] = [readCpuSeconds(process.pid), readThreadsMs(process.pid), process.cpuUsage()]
   while (process.cpuUsage(start).user < 200_000);
-  assert.ok(readCpuSeconds(process.pid) - before >= 0.18)
+  assert.ok(readCpuSeconds(process.pid) - seconds >= 0.18)
+  assert.ok(readThreadsMs(process.pid) - milliseconds >= 180)
 })
 
 test('the CPU time of a server contains its processes that have ended', LINUX, async () => {
