@@ -68,7 +68,7 @@ const formatSummary = ({ median, low, high }: Summary, unit: string) =>
   `${formatNumber(median)}${unit === '' ? '' : ` ${unit}`} [${formatNumber(low)}..${formatNumber(high)}]`
 
 const formatNumber = (value: number) =>
-  value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 2 : value < 100 ? 1 : 0 })
+  value.toLocaleString('en', { maximumFractionDigits: value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0 })
 
 /** Relative to the median, over all goals. */
 export function formatNoise(results: readonly Result[]): string {
