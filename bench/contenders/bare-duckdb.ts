@@ -32,11 +32,15 @@ export async function openBareDuckDb(file: string): Promise<BareDuckDb> {
           statements.push(statement)
           return query(statement)
         },
-        async codesOf(field, values) {
-          const rows = await query(
-            sql`select code from dictionary where field = ${field} and value in (${join(values)})`,
-          )
-          return rows.map(([code]) => Number(code))
+        async codesOf(texts) {
+          const fields = [...texts].map(async ([field, values]) => {
+            if (values.length === 0) return [field, new Map<string, number>()] as const
+            const rows = await query(
+              sql`select value, code from dictionary where field = ${field} and value in (${join(values)})`,
+            )
+            return [field, new Map(rows.map(([value, code]) => [String(value), Number(code)]))] as const
+          })
+          return new Map(await Promise.all(fields))
         },
       })
       await read({
