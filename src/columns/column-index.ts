@@ -2,6 +2,7 @@
 // extended when a release is published. In a directory of its own the next start uses it again; a file that is damaged, or
 // that has other releases than the database, is built anew. A query of a release that the index does not have
 // yet waits a moment and then fails: the index never answers for another release.
+import { hash } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -11,7 +12,7 @@ import { LRUCache } from 'lru-cache'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { runUncancelled } from '../platform/cancellation.ts'
-import { type DuckDb, type DuckRow, openDuckDb } from '../platform/duckdb/duckdb.ts'
+import { type DuckDb, openDuckDb, type RunQuery } from '../platform/duckdb/duckdb.ts'
 import type { Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
@@ -40,7 +41,7 @@ export interface IndexSnapshot {
   readonly rowsOf: (release: number) => Sql
   /** True if the table `stretch` is about this release. */
   readonly hasStretches: boolean
-  query(statement: Sql): Promise<readonly DuckRow[]>
+  readonly query: RunQuery
   /** By field and text, the number of each text that the dictionary has. */
   codesOf(texts: TextsByField): Promise<CodesByField>
 }
@@ -71,7 +72,7 @@ const MAX_FILES = 64
 const CACHED_CODES = 10_000
 
 interface OpenIndex {
-  readonly duckDb: DuckDb
+  readonly duckDb: DuckDb<AppliedReleases>
   /** For the files of parts and for what DuckDB does not keep in memory. */
   readonly workDirectory: string
   /** By number, the digest of every release of the index. */
@@ -155,15 +156,10 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   return {
     async read(release, run) {
       const { duckDb } = await waitFor(release)
-      return duckDb.read(async ({ query }) => {
-        const [row] = await query(sql`
-          select max(number), any_value(digest) filter (where number = ${release.number}),
-            bit_xor(hash(number, fingerprint)) filter (where number <= ${release.number})
-          from applied_release`)
+      return duckDb.read(async ({ query, state: { newest, applied } }) => {
+        const { digest, history } = applied.get(release.number) ?? {}
         // Checked in the transaction: the index may have been built anew since.
-        if (row?.[1] !== release.digest) throw notReady(release)
-        const newest = Number(row[0])
-        const history = String(row[2])
+        if (digest !== release.digest || history === undefined) throw notReady(release)
         return run({
           rows: rowsOf(release.number, newest),
           rowsOf: (earlier) => rowsOf(earlier, newest),
@@ -207,30 +203,46 @@ async function requireRecords(connection: DuckDBConnection, { number, records }:
 /** Opens a database that no other process has open, and the directory beside it. */
 async function openFile(file: string, dataset: Dataset): Promise<OpenIndex> {
   const workDirectory = `${file}.work`
-  const duckDb = await openDuckDb({ file, memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: workDirectory })
-  // A process that was killed may have left files.
-  await rm(workDirectory, { recursive: true, force: true })
-  await mkdir(workDirectory)
-  return { ...(await openTables(duckDb, dataset)), workDirectory }
-}
-
-/** The tables of a new database, or the releases of one that has tables. */
-async function openTables(duckDb: DuckDb, dataset: Dataset): Promise<Omit<OpenIndex, 'workDirectory'>> {
-  const tables = await duckDb.read(({ query }) =>
-    query(sql`select table_name from duckdb_tables() where table_name = 'applied_release'`),
-  )
-  if (tables.length === 0) await duckDb.write((connection) => createTables(connection, dataset))
-  const rows = await duckDb.read(({ query }) => query(sql`select number, digest, fingerprint from applied_release`))
-  return {
-    duckDb,
-    digests: new Map(rows.map(([number, digest]) => [Number(number), String(digest)])),
-    fingerprints: new Map(rows.map(([number, , fingerprint]) => [Number(number), String(fingerprint)])),
+  const duckDb = await openDuckDb({
+    ...{ file, memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: workDirectory },
+    readState: readApplied,
+  })
+  try {
+    // A process that was killed may have left files.
+    await rm(workDirectory, { recursive: true, force: true })
+    await mkdir(workDirectory)
+    await duckDb.write((connection) => createTables(connection, dataset))
+    const { applied } = await duckDb.read(async ({ state }) => state)
+    return {
+      ...{ duckDb, workDirectory },
+      digests: new Map([...applied].map(([number, { digest }]) => [number, digest])),
+      fingerprints: new Map([...applied].map(([number, { fingerprint }]) => [number, fingerprint])),
+    }
+  } catch (error) {
+    duckDb.close()
+    throw error
   }
 }
 
+interface AppliedReleases {
+  readonly newest: number
+  /** By number. `history` identifies the parts of a release and of all earlier ones. */
+  readonly applied: ReadonlyMap<number, { digest: string; fingerprint: string; history: string }>
+}
+
+async function readApplied(query: RunQuery): Promise<AppliedReleases> {
+  const rows = await query(sql`select number, digest, fingerprint from applied_release order by number`)
+  const applied = new Map<number, { digest: string; fingerprint: string; history: string }>()
+  let history = ''
+  for (const [number, digest, fingerprint] of rows) {
+    history = hash('sha256', `${history} ${String(fingerprint)}`)
+    applied.set(Number(number), { digest: String(digest), fingerprint: String(fingerprint), history })
+  }
+  return { newest: Number(rows.at(-1)?.[0] ?? 0), applied }
+}
+
 /**
- * The numbers of a release are cached. `history` identifies the parts of the release and of all earlier ones: parts that are
- * written again may have other numbers.
+ * The numbers of a release are cached for its history of parts: parts that are written again may have other numbers.
  */
 function createCodeFinder() {
   const cache = new LRUCache<string, number>({ max: CACHED_CODES })

@@ -36,17 +36,21 @@ const declareColumns = (columns: readonly Column[]): Sql =>
 /** Every statement of this module contains only names and numbers of the program, no values of a request. */
 const run = (connection: DuckDBConnection, statement: Sql) => connection.run(statement.text)
 
+/** Creates the tables that do not exist. */
 export async function createTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
   const columns = declareColumns(indexColumns(dataset))
   await createPresentTables(connection, dataset)
-  await run(connection, sql`create table applied_release (number INTEGER, digest VARCHAR, fingerprint VARCHAR)`)
-  await run(connection, sql`create table past_row (${columns}, to_release INTEGER)`)
+  await run(
+    connection,
+    sql`create table if not exists applied_release (number INTEGER, digest VARCHAR, fingerprint VARCHAR)`,
+  )
+  await run(connection, sql`create table if not exists past_row (${columns}, to_release INTEGER)`)
 }
 
 /** The tables of the newest release alone. */
 export async function createPresentTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
-  await run(connection, sql`create table dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
-  await run(connection, sql`create table present_row (${declareColumns(indexColumns(dataset))})`)
+  await run(connection, sql`create table if not exists dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
+  await run(connection, sql`create table if not exists present_row (${declareColumns(indexColumns(dataset))})`)
 }
 
 /** Deletes all releases. */

@@ -1,5 +1,6 @@
 // A DuckDB database in this process. DuckDB runs queries in its own threads, beside the event loop. Memory, threads, the
-// number of concurrent queries and the time of each are limited; a query ends when its request does.
+// number of concurrent queries and the time of each are limited; a query ends when its request does. A statement costs a
+// millisecond before it reads a row, so sessions that read the same state share its transaction and what is known about it.
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import type { Sql } from 'sql-template-tag'
 import { currentSignal } from '../cancellation.ts'
@@ -7,20 +8,25 @@ import { Problem } from '../problem.ts'
 
 export type DuckRow = readonly DuckDBValue[]
 
+export type RunQuery = (statement: Sql) => Promise<readonly DuckRow[]>
+
 /** One connection in one transaction: all its queries see the same state. */
-interface DuckSession {
-  query(statement: Sql): Promise<readonly DuckRow[]>
+interface DuckSession<State> {
+  readonly query: RunQuery
+  readonly state: State
 }
 
-export interface DuckDb {
+export interface DuckDb<State> {
   /** Reads. Waits while too many other sessions are open. */
-  read<Result>(work: (session: DuckSession) => Promise<Result>): Promise<Result>
+  read<Result>(work: (session: DuckSession<State>) => Promise<Result>): Promise<Result>
   /** Writes. The caller runs one at a time; sessions that read go on beside it. */
   write<Result>(work: (connection: DuckDBConnection) => Promise<Result>): Promise<Result>
   close(): void
 }
 
-interface DuckDbOptions {
+interface DuckDbOptions<State> {
+  /** Describes the state that a transaction sees. It runs once for each transaction. */
+  readonly readState: (query: RunQuery) => Promise<State>
   /** The database file; `:memory:` for none. */
   readonly file: string
   readonly memoryMegabytes: number
@@ -37,8 +43,8 @@ const MAX_SESSIONS = 2
 const MAX_WAITING = 64
 const QUERY_TIMEOUT_MS = 20_000
 
-export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
-  const { file, memoryMegabytes, temporaryDirectory, threads = 2 } = options
+export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<DuckDb<State>> {
+  const { readState, file, memoryMegabytes, temporaryDirectory, threads = 2 } = options
   const { maxSessions = MAX_SESSIONS, maxWaiting = MAX_WAITING, queryTimeoutMs = QUERY_TIMEOUT_MS } = options
   const instance = await DuckDBInstance.create(file, {
     threads: String(threads),
@@ -48,9 +54,11 @@ export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
-  const idle: DuckDBConnection[] = []
+  /** Transactions that see the newest state. */
+  const idle: Transaction<State>[] = []
   const waiting: (() => void)[] = []
   let open = 0
+  let writes = 0
 
   async function takeTurn(): Promise<void> {
     if (open < maxSessions) {
@@ -67,38 +75,69 @@ export async function openDuckDb(options: DuckDbOptions): Promise<DuckDb> {
     else next()
   }
 
-  const querier =
-    (connection: DuckDBConnection): DuckSession['query'] =>
-    (statement) =>
-      interruptible(connection, queryTimeoutMs, async () =>
-        (await connection.runAndReadAll(statement.text, statement.values as DuckDBValue[])).getRows(),
-      )
+  async function begin(): Promise<Transaction<State>> {
+    const connection = await instance.connect()
+    try {
+      const begunAfter = writes
+      await connection.run('begin transaction')
+      const query: RunQuery = (statement) =>
+        interruptible(connection, queryTimeoutMs, async () =>
+          (await connection.runAndReadAll(statement.text, statement.values as DuckDBValue[])).getRows(),
+        )
+      return { connection, query, state: await readState(query), begunAfter }
+    } catch (error) {
+      connection.closeSync()
+      throw error
+    }
+  }
+
+  function closeIdle(): void {
+    for (const { connection } of idle.splice(0)) connection.closeSync()
+  }
 
   return {
     async read(work) {
       await takeTurn()
       try {
-        const connection = idle.pop() ?? (await instance.connect())
-        const result = await inTransaction(connection, () => work({ query: querier(connection) }))
-        idle.push(connection)
-        return result
+        const transaction = idle.pop() ?? (await begin())
+        let isReusable = false
+        try {
+          const result = await work(transaction)
+          isReusable = true
+          return result
+        } finally {
+          // After an error a transaction may be aborted, and after a write it sees an earlier state.
+          if (isReusable && transaction.begunAfter === writes) idle.push(transaction)
+          else transaction.connection.closeSync()
+        }
       } finally {
         endTurn()
       }
     },
     async write(work) {
+      // Rows that a transaction may still read cannot be removed from the file.
+      closeIdle()
       const connection = await instance.connect()
       try {
         return await inTransaction(connection, () => work(connection))
       } finally {
         connection.closeSync()
+        writes += 1
+        closeIdle()
       }
     },
     close() {
-      for (const connection of idle.splice(0)) connection.closeSync()
+      closeIdle()
       instance.closeSync()
     },
   }
+}
+
+/** A transaction that only reads. Closing its connection ends it. */
+interface Transaction<State> extends DuckSession<State> {
+  readonly connection: DuckDBConnection
+  /** The number of writes before it began. */
+  readonly begunAfter: number
 }
 
 async function inTransaction<Result>(connection: DuckDBConnection, work: () => Promise<Result>): Promise<Result> {

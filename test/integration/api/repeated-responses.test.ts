@@ -28,7 +28,11 @@ const settings = newSettings(url)
 const credentials = await prepareDatabase(settings)
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
 const api = openDatabase({ url, role: 'outbreaks_api' })
-after(() => Promise.all([operator.close(), api.close()]))
+const stopNodes: (() => Promise<void>)[] = []
+after(async () => {
+  for (const stop of stopNodes) await stop()
+  await Promise.all([operator.close(), api.close()])
+})
 
 const publish = async (cases: number) =>
   publishRelease(
@@ -55,7 +59,7 @@ async function startNode(overrides: Record<string, string> = {}) {
   })
   await watcher.start()
   await app.listen({ host: '127.0.0.1', port })
-  after(async () => {
+  stopNodes.push(async () => {
     await app.close()
     await watcher.stop()
   })

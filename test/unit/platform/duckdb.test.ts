@@ -1,0 +1,110 @@
+// DuckDB in this process: sessions that read one state, limits on their number and time, and cancellation.
+import assert from 'node:assert/strict'
+import os from 'node:os'
+import { after, test } from 'node:test'
+import sql from 'sql-template-tag'
+import { runWithSignal } from '../../../src/platform/cancellation.ts'
+import { openDuckDb, type RunQuery } from '../../../src/platform/duckdb/duckdb.ts'
+
+/** Runs for minutes. */
+const ENDLESS = sql`select count(*) from range(100000000000) as a(i) where hash(i) = 1`
+
+let statesRead = 0
+const readState = async (query: RunQuery) => {
+  statesRead += 1
+  return Number((await query(sql`select count(*) from number`))[0]?.[0])
+}
+async function open(limits: { maxSessions?: number; maxWaiting?: number; queryTimeoutMs?: number } = {}) {
+  const duckDb = await openDuckDb({
+    ...{ file: ':memory:', memoryMegabytes: 128, temporaryDirectory: os.tmpdir(), readState },
+    ...limits,
+  })
+  after(() => duckDb.close())
+  await duckDb.write(async (connection) => {
+    await connection.run('create table number (value integer)')
+    await connection.run('insert into number values (1), (2)')
+  })
+  return duckDb
+}
+const insert = (duckDb: Awaited<ReturnType<typeof open>>) =>
+  duckDb.write((connection) => connection.run('insert into number values (3)'))
+const count = async (query: RunQuery) => Number((await query(sql`select count(*) from number`))[0]?.[0])
+
+test('sessions one after the other share a transaction; a write ends it', async () => {
+  const duckDb = await open()
+  const before = statesRead
+  for (let i = 0; i < 5; i++) assert.equal(await duckDb.read(async ({ state }) => state), 2)
+  assert.equal(statesRead - before, 1)
+  await insert(duckDb)
+  assert.deepEqual(await duckDb.read(async ({ query, state }) => [state, await count(query)]), [3, 3])
+  assert.equal(statesRead - before, 2)
+})
+
+test('a session sees one state, also during and after a write, and is not used for the next one', async () => {
+  const duckDb = await open()
+  const seen = await duckDb.read(async ({ query, state }) => {
+    const first = await count(query)
+    await insert(duckDb)
+    return [state, first, await count(query)]
+  })
+  assert.deepEqual(seen, [2, 2, 2])
+  assert.deepEqual(await duckDb.read(async ({ query, state }) => [state, await count(query)]), [3, 3])
+})
+
+test('a write that fails changes nothing', async () => {
+  const duckDb = await open()
+  await assert.rejects(
+    duckDb.write(async (connection) => {
+      await connection.run('insert into number values (3)')
+      await connection.run('select nonsense')
+    }),
+    /nonsense/,
+  )
+  assert.deepEqual(await duckDb.read(async ({ query, state }) => [state, await count(query)]), [2, 2])
+})
+
+test('after an error in a session the next one works', async () => {
+  const duckDb = await open({ maxSessions: 1 })
+  await assert.rejects(
+    duckDb.read(({ query }) => query(sql`select nonsense`)),
+    /nonsense/,
+  )
+  await assert.rejects(
+    duckDb.read(async () => {
+      throw new Error('of the caller')
+    }),
+    /of the caller/,
+  )
+  assert.equal(await duckDb.read(({ query }) => count(query)), 2)
+})
+
+test('a query that takes too long gives unavailable, and the next one works', async () => {
+  const duckDb = await open({ maxSessions: 1, queryTimeoutMs: 200 })
+  await assert.rejects(
+    duckDb.read(({ query }) => query(ENDLESS)),
+    { code: 'unavailable' },
+  )
+  assert.equal(await duckDb.read(({ query }) => count(query)), 2)
+})
+
+test('a query ends when its request does', async () => {
+  const duckDb = await open({ maxSessions: 1 })
+  const controller = new AbortController()
+  const running = runWithSignal(controller, () => duckDb.read(({ query }) => query(ENDLESS)))
+  setTimeout(() => controller.abort(), 100)
+  await assert.rejects(running)
+  assert.equal(await duckDb.read(({ query }) => count(query)), 2)
+})
+
+test('sessions beyond the limit wait, and are refused when too many wait', async () => {
+  const duckDb = await open({ maxSessions: 1, maxWaiting: 2 })
+  const gate = Promise.withResolvers<void>()
+  const first = duckDb.read(() => gate.promise)
+  const waiting = [1, 2].map((value) => duckDb.read(async () => value))
+  await assert.rejects(
+    duckDb.read(async () => 3),
+    { code: 'overloaded' },
+  )
+  gate.resolve()
+  assert.deepEqual([await first, ...(await Promise.all(waiting))], [undefined, 1, 2])
+})
