@@ -44,6 +44,7 @@ export async function createStage(
   const appender = await connection.createAppender(table)
   const buffer: StagedValue[][] = columns.map(() => [])
   let added = 0
+  let flushed = 0
 
   function writeBlock(): void {
     const rows = buffer[0]?.length ?? 0
@@ -61,8 +62,10 @@ export async function createStage(
       if ((buffer[0] as StagedValue[]).length >= BLOCK_ROWS) writeBlock()
     },
     flush() {
+      if (added === flushed) return
       writeBlock()
       appender.flushSync()
+      flushed = added
     },
     rows: () => added,
   }

@@ -1,7 +1,7 @@
-// One client sends expensive requests on many connections: other clients are served, the node stays ready, and
-// cancelled queries end in the database.
+// One client sends expensive requests on many connections: other clients are served, the node stays ready, and the
+// queries of closed connections end.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
@@ -26,6 +26,8 @@ const CONNECTIONS = 48
 const ATTACK_MS = 8000
 /** Generous for a busy machine, but shorter than all queued expensive requests would take. */
 const MAX_RESPONSE_MS = 6000
+/** A service that uses a fifth of it is idle. */
+const WINDOW_MS = 250
 const DATASET_PATH = '/v2/hed-outbreaks'
 const CACHED_PATH = `${DATASET_PATH}/outbreaks?num=1000`
 
@@ -52,7 +54,7 @@ async function start(overrides: Record<string, string>): Promise<Service> {
 const issueToken = (service: Service, client: Credentials) =>
   obtainToken(client, `${service.baseUrl}/oauth/token`, service.baseUrl)
 
-/** The country with the most records for which a series is still allowed. */
+/** A country with many records. */
 async function findLargestCountry(service: Service, token: string): Promise<string> {
   const response = await fetch(`${service.baseUrl}${DATASET_PATH}/facets?num=1000`, {
     headers: { authorization: `Bearer ${token}` },
@@ -61,7 +63,7 @@ async function findLargestCountry(service: Service, token: string): Promise<stri
   const { country_code } = (await response.json()) as {
     country_code: { values: { value: string; records: number }[] }
   }
-  return country_code.values.find(({ records }) => records < 19_000)?.value ?? assert.fail('no country is small enough')
+  return country_code.values[0]?.value ?? assert.fail('no record has a country')
 }
 
 /** A different query for facets or for a count for each index, so that no response comes from the cache. */
@@ -121,7 +123,12 @@ async function probe(send: () => Promise<Response>): Promise<Probe> {
 
 async function observe(service: Service, token: string, durationMs: number) {
   const createTimeout = () => AbortSignal.timeout(15_000)
-  const probes: Record<'page' | 'token' | 'ready', Probe[]> = { page: [], token: [], ready: [] }
+  const probes: Record<'page' | 'filtered' | 'token' | 'ready', Probe[]> = {
+    page: [],
+    filtered: [],
+    token: [],
+    ready: [],
+  }
   const end = performance.now() + durationMs
   const repeat = async (results: Probe[], send: () => Promise<Response>) => {
     while (performance.now() < end) {
@@ -132,6 +139,11 @@ async function observe(service: Service, token: string, durationMs: number) {
   const headers = { authorization: `Bearer ${token}` }
   await Promise.all([
     repeat(probes.page, () => fetch(service.baseUrl + CACHED_PATH, { headers, signal: createTimeout() })),
+    repeat(probes.filtered, () =>
+      fetch(`${service.baseUrl}${DATASET_PATH}/outbreaks?num=1&cases_min=${probes.filtered.length}`, {
+        ...{ headers, signal: createTimeout() },
+      }),
+    ),
     repeat(probes.token, () => requestToken(quietClient, `${service.baseUrl}/oauth/token`, service.baseUrl)),
     repeat(probes.ready, () => fetch(`${service.baseUrl}/ready`, { signal: createTimeout() })),
   ])
@@ -163,7 +175,7 @@ test(`a client with ${CONNECTIONS} connections of expensive requests does not bl
   const statuses = await attack.stop()
 
   t.diagnostic(`expensive: ${[...statuses].map(([status, times]) => `${times} times ${status}`).join(', ')}`)
-  t.diagnostic(`at most ${maxActive} queries at a time`)
+  t.diagnostic(`at most ${maxActive} queries in PostgreSQL at a time`)
   for (const [name, probes] of Object.entries({ ready, ...served }))
     t.diagnostic(`${name}: ${probes.length} probes, the longest took ${findLongest(probes)} ms`)
   for (const [name, probes] of Object.entries(served)) {
@@ -179,7 +191,7 @@ test(`a client with ${CONNECTIONS} connections of expensive requests does not bl
   assert.ok((statuses.get(200) ?? 0) > 0, 'the expensive client is not served')
   assert.ok((statuses.get(429) ?? 0) > 0, 'the expensive client is not limited')
   // The limit is below the number of database connections, so that other clients get one.
-  assert.ok(maxActive > 0 && maxActive <= LIMIT, `${maxActive} queries at a time`)
+  assert.ok(maxActive <= LIMIT, `${maxActive} queries at a time`)
 })
 
 /** Blocks all reads of records until the returned function is called; queries wait without doing work. */
@@ -216,32 +228,40 @@ test('the node stays ready while all its database connections for requests are i
   )
 })
 
-test('60 requests whose connections are closed have no active query after 2 s', async (t) => {
+/** The processor time of the service, in milliseconds. */
+async function readCpu({ process: { pid } }: Service): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number)
+  return ((user ?? 0) + (system ?? 0)) * 10
+}
+
+test('the queries of 60 closed connections end within 2 s', async (t) => {
   const service = await start({})
   const token = await issueToken(service, expensiveClient)
+  // The index must be ready.
+  await findLargestCountry(service, token)
   const agent = new Agent({ maxSockets: 60 })
-  // Each filtered field needs a separate query, one after the other.
-  const filters =
-    'host=human&composite=false&count_kind=cumulative&count_kind=new&case_status=confirmed&case_status=suspected'
-  const pending = Array.from({ length: 60 }, (_, i) =>
-    get(service, `${createExpensivePath(2 * i, '')}&${filters}`, token, agent),
-  )
+  const before = await readCpu(service)
+  const pending = Array.from({ length: 60 }, (_, i) => get(service, createExpensivePath(2 * i, ''), token, agent))
   const deadline = performance.now() + 5000
-  while ((await readActive()).length < 5) {
+  while ((await readCpu(service)) - before < 200) {
     assert.ok(performance.now() < deadline, 'the requests do not start')
     await wait(10)
   }
   agent.destroy()
   const startedAt = performance.now()
-  let idleAt = Number.NaN
-  while (performance.now() - startedAt < 2000 && Number.isNaN(idleAt)) {
-    if ((await readActive()).length === 0) idleAt = performance.now() - startedAt
-    else await wait(20)
-  }
   await Promise.all(pending)
-  t.diagnostic(`no query is active after ${Math.round(idleAt)} ms`)
-  await wait(Math.max(0, 2000 - (performance.now() - startedAt)))
+  for (let cpu = await readCpu(service), used = Number.POSITIVE_INFINITY; used > WINDOW_MS / 5; ) {
+    await wait(WINDOW_MS)
+    const now = await readCpu(service)
+    used = now - cpu
+    cpu = now
+  }
+  const idleAfter = Math.round(performance.now() - startedAt)
+  t.diagnostic(`the service is idle after ${idleAfter} ms`)
+  assert.ok(idleAfter < 2000, `${idleAfter} ms`)
   assert.deepEqual(await readActive(), [])
   assert.equal((await fetch(`${service.baseUrl}/ready`)).status, 200)
-  assert.equal(await get(service, CACHED_PATH, token, new Agent()), 200, 'the database connections do not work')
+  for (const target of [CACHED_PATH, `${DATASET_PATH}/outbreaks?num=1&cases_min=1`])
+    assert.equal(await get(service, target, token, new Agent()), 200, target)
 })
