@@ -1,8 +1,9 @@
 // Runs test files side by side, then the files that failed once more, one after the other:
 // node test/run-files.ts [--concurrency 3] PATTERN…
 // A shared machine can stall for seconds, which fails tests with time limits. The second run has the same seed, so it
-// fails again for every other cause. Both runs print their failures.
+// fails again for every other cause. Both runs print their failures and the slowest files.
 import { randomInt } from 'node:crypto'
+import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
@@ -10,6 +11,7 @@ import { globalSetup, globalTeardown } from './database.ts'
 
 /** More failures than this are not caused by a stall. */
 const MAX_FAILED_FILES = 12
+const SLOWEST_SHOWN = 15
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,7 +45,13 @@ async function runFiles(globPatterns: readonly string[], concurrency: number): P
   })
   // A file whose process fails is reported by its name.
   tests.on('test:fail', ({ file, name }) => failedFiles.add(file ?? name))
+  const durations: [seconds: number, file: string][] = []
+  tests.on('test:summary', ({ file, duration_ms }) => {
+    if (file !== undefined) durations.push([Math.round(duration_ms / 1000), path.relative('', file)])
+  })
   for await (const text of tests.compose(spec)) process.stdout.write(String(text))
+  const slowest = durations.sort(([a], [b]) => b - a).slice(0, SLOWEST_SHOWN)
+  for (const [seconds, file] of slowest) console.log(`${seconds} s ${file}`)
   if (passed === 0 && failedFiles.size === 0) throw new Error(`no test was found: ${globPatterns.join(' ')}`)
   return [...failedFiles]
 }
