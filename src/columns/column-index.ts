@@ -13,7 +13,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { runUncancelled } from '../platform/cancellation.ts'
 import { type DuckDb, openDuckDb, type RunQuery } from '../platform/duckdb/duckdb.ts'
-import type { Reader } from '../platform/postgres/database.ts'
+import type { Database, Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
 import { fetchParts, layoutOf, readFingerprints, removeFiles } from './parts.ts'
@@ -55,7 +55,7 @@ export interface ColumnIndex {
 
 interface IndexOptions {
   readonly dataset: Dataset
-  readonly database: Reader
+  readonly database: Pick<Database, 'snapshot'>
   /** Where the index is kept; null to keep it in a temporary file. */
   readonly directory: string | null
   readonly onFailure: (error: unknown) => void
@@ -115,14 +115,17 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     state ??= await open()
     if (has(release)) return
     const { duckDb, digests, fingerprints, workDirectory } = state
-    const known = await readFingerprints(database, dataset)
-    const oldestKept = await readOldestKept(database, dataset)
-    // The database may have another history, for instance after a restore, or an index that was built again.
-    const isSameHistory = [...fingerprints].every(([number, fingerprint]) => known.get(number) === fingerprint)
-    const after = isSameHistory ? Math.max(0, ...digests.keys()) : 0
-    const parts = await fetchParts(database, dataset, {
-      ...{ after, upTo: release.number },
-      directory: workDirectory,
+    // In one snapshot: pruning writes all parts again.
+    const { parts, isSameHistory, oldestKept } = await database.snapshot(async (reader) => {
+      const known = await readFingerprints(reader, dataset)
+      // The database may have another history, for instance after a restore, or an index that was built again.
+      const isSame = [...fingerprints].every(([number, fingerprint]) => known.get(number) === fingerprint)
+      const after = isSame ? Math.max(0, ...digests.keys()) : 0
+      return {
+        isSameHistory: isSame,
+        oldestKept: await readOldestKept(reader, dataset),
+        parts: await fetchParts(reader, dataset, { after, upTo: release.number, directory: workDirectory }),
+      }
     })
     await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)

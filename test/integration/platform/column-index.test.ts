@@ -110,18 +110,18 @@ describe('an index', () => {
     const first = open({ directory: home })
     assert.deepEqual(await readCases(first, newest), EXPECTED[2])
     await first.close()
-    let statements = 0
+    let snapshots = 0
     const counting: Database = {
       ...api,
-      query: (statement) => {
-        statements += 1
-        return api.query(statement)
+      snapshot: (work) => {
+        snapshots += 1
+        return api.snapshot(work)
       },
     }
     const second = open({ directory: home, database: counting })
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
     // Opening is the extension to a release that it already has: nothing is fetched.
-    assert.equal(statements, 0)
+    assert.equal(snapshots, 0)
     await second.close()
   })
 
@@ -171,7 +171,7 @@ describe('an index does not answer', () => {
   test('while it waits for its parts: 503 after the wait', async () => {
     const never = Promise.withResolvers<never>()
     never.promise.catch(() => {})
-    const blocked: Database = { ...api, query: () => never.promise }
+    const blocked: Database = { ...api, snapshot: () => never.promise }
     const index = open({ database: blocked, waitMs: 50 })
     const newest = (await readReleases()).at(-1) as PublishedRelease
     await assert.rejects(readCases(index, newest), {
@@ -212,8 +212,25 @@ test('an index that lacks a record does not answer', async () => {
   assert.deepEqual(await readCases(index, newest), EXPECTED[2])
 })
 
-test('after a prune the kept releases are read as before', async () => {
-  await pruneReleases(operator, hedOutbreaks, 2)
+test('a node that reads the parts during a prune has the kept releases; afterwards they are read as before', async () => {
+  let statements = 0
+  const pruning: Database = {
+    ...api,
+    snapshot: (work) =>
+      api.snapshot((reader) =>
+        work({
+          async query(statement) {
+            const rows = await reader.query(statement)
+            statements += 1
+            if (statements === 1) await pruneReleases(operator, hedOutbreaks, 2)
+            return rows as never
+          },
+        }),
+      ),
+  }
+  const during = open({ database: pruning })
+  assert.deepEqual(await readCases(during, (await readReleases())[2] as PublishedRelease), EXPECTED[2])
+  assert.ok(statements > 1)
   const index = open()
   const releases = await readReleases()
   for (const number of [2, 3])
