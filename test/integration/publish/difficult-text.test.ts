@@ -89,9 +89,9 @@ test('publish accepts an input if and only if check accepts it, and rejects othe
     fc.asyncProperty(changes, async (change) => {
       if (await assertAgree(lineOf({ location_granularity: 'locality', ...change }))) accepted += 1
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   )
-  assert.ok(accepted > 20 && accepted < 140, `${accepted} were accepted`)
+  assert.ok(accepted > 8 && accepted < 56, `${accepted} were accepted`)
 })
 
 for (const [title, change, isValid] of [
