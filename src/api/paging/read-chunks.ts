@@ -14,6 +14,9 @@ export const selectChunkSizes = (dataset: Dataset, release: number): Sql => sql`
   select coalesce(string_agg(int8send(number) || int4send(records), '' order by number), '') as sizes
   from ${tablesOf(dataset).chunk} where ${isInKeptRelease(dataset, release)}`
 
+/** Text that is compressed at once. Each compression costs as much as several records before it begins. */
+const TEXT_CHARACTERS = 1 << 18
+
 /** The records with these ids, which are in ascending order. A chunk that is needed completely stays compressed. */
 export async function readRecords(
   database: Database,
@@ -23,13 +26,27 @@ export async function readRecords(
   pick?: (body: string) => string,
 ): Promise<Part[]> {
   const parts: Part[] = []
-  for await (const [chunk, wanted] of readChunksOf(database, dataset, release, ids)) {
-    if (pick === undefined && wanted.length === chunk.records) parts.push(chunk)
-    else {
-      const bodies = takeRecords(chunk, wanted)
-      parts.push((pick === undefined ? bodies : bodies.map(pick)).join(SEPARATOR))
-    }
+  let bodies: string[] = []
+  let characters = 0
+  const endText = () => {
+    if (bodies.length > 0) parts.push(bodies.join(SEPARATOR))
+    bodies = []
+    characters = 0
   }
+  for await (const [chunk, wanted] of readChunksOf(database, dataset, release, ids)) {
+    if (pick === undefined && wanted.length === chunk.records) {
+      endText()
+      parts.push(chunk)
+      continue
+    }
+    for (const body of takeRecords(chunk, wanted)) {
+      const text = pick === undefined ? body : pick(body)
+      bodies.push(text)
+      characters += text.length
+    }
+    if (characters > TEXT_CHARACTERS) endText()
+  }
+  endText()
   return parts
 }
 
