@@ -26,7 +26,7 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/data/real-validation.test.ts',
     // Paging.
     'test/integration/api/{etag,pruned-releases}.test.ts',
-    'test/integration/api/paging/{walk-release,many-versions,token-release}.test.ts',
+    'test/integration/api/paging/{walk-release,token-release}.test.ts',
     'test/integration/api/filters/facet-subsets.test.ts',
     'test/journeys/{auth/v1-token,http/cache-control,http/request-target}.test.ts',
     // Replicas, restores and roles.

@@ -75,10 +75,8 @@ interface OpenIndex {
   readonly duckDb: DuckDb<AppliedReleases>
   /** For the files of parts and for what DuckDB does not keep in memory. */
   readonly workDirectory: string
-  /** By number, the digest of every release of the index. */
-  readonly digests: Map<number, string>
-  /** By number, the fingerprint of the parts from which it was built. */
-  readonly fingerprints: Map<number, string>
+  /** What the database has after the last write. */
+  readonly releases: AppliedReleases
 }
 
 export function createColumnIndex(options: IndexOptions): ColumnIndex {
@@ -90,7 +88,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   let isClosed = false
   const findCodes = createCodeFinder()
 
-  const has = ({ number, digest }: Release) => state?.digests.get(number) === digest
+  const has = ({ number, digest }: Release) => state?.releases.applied.get(number)?.digest === digest
 
   async function open(): Promise<OpenIndex> {
     const home = directory ?? (temporary ??= await mkdtemp(path.join(os.tmpdir(), 'outbreaks-columns-')))
@@ -114,32 +112,29 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     if (isClosed || has(release)) return
     state ??= await open()
     if (has(release)) return
-    const { duckDb, digests, fingerprints, workDirectory } = state
+    const { duckDb, workDirectory, releases } = state
     // In one snapshot: pruning writes all parts again.
     const { parts, isSameHistory, oldestKept } = await database.snapshot(async (reader) => {
       const known = await readFingerprints(reader, dataset)
       // The database may have another history, for instance after a restore, or an index that was built again.
-      const isSame = [...fingerprints].every(([number, fingerprint]) => known.get(number) === fingerprint)
-      const after = isSame ? Math.max(0, ...digests.keys()) : 0
+      const isSame = [...releases.applied].every(([number, { fingerprint }]) => known.get(number) === fingerprint)
+      const after = isSame ? releases.newest : 0
       return {
         isSameHistory: isSame,
         oldestKept: await readOldestKept(reader, dataset),
         parts: await fetchParts(reader, dataset, { after, upTo: release.number, directory: workDirectory }),
       }
     })
-    await duckDb.write(async (connection) => {
+    const extended = await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)
       await applyParts(connection, dataset, parts)
       await requireRecords(connection, release)
       await deletePast(connection, oldestKept)
       if (parts.releases.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
       await buildStretches(connection, dataset)
+      return readApplied(async ({ text }) => (await connection.runAndReadAll(text)).getRows())
     })
-    if (!isSameHistory) for (const map of [digests, fingerprints]) map.clear()
-    for (const { release: number, digest, fingerprint } of parts.releases) {
-      digests.set(number, digest)
-      fingerprints.set(number, fingerprint)
-    }
+    state = { duckDb, workDirectory, releases: extended }
     await removeFiles(parts)
   }
 
@@ -215,12 +210,7 @@ async function openFile(file: string, dataset: Dataset): Promise<OpenIndex> {
     await rm(workDirectory, { recursive: true, force: true })
     await mkdir(workDirectory)
     await duckDb.write((connection) => createTables(connection, dataset))
-    const { applied } = await duckDb.read(async ({ state }) => state)
-    return {
-      ...{ duckDb, workDirectory },
-      digests: new Map([...applied].map(([number, { digest }]) => [number, digest])),
-      fingerprints: new Map([...applied].map(([number, { fingerprint }]) => [number, fingerprint])),
-    }
+    return { duckDb, workDirectory, releases: await duckDb.read(async ({ state }) => state) }
   } catch (error) {
     duckDb.close()
     throw error
@@ -244,9 +234,7 @@ async function readApplied(query: RunQuery): Promise<AppliedReleases> {
   return { newest: Number(rows.at(-1)?.[0] ?? 0), applied }
 }
 
-/**
- * The numbers of a release are cached for its history of parts: parts that are written again may have other numbers.
- */
+/** The numbers of a release are cached for its history of parts: parts that are written again may have other numbers. */
 function createCodeFinder() {
   const cache = new LRUCache<string, number>({ max: CACHED_CODES })
   return async (query: IndexSnapshot['query'], history: string, texts: TextsByField): Promise<CodesByField> => {

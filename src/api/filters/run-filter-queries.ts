@@ -156,7 +156,7 @@ function countValues(fields: readonly string[], from: Sql, records: Sql): Sql {
       from counted
     )
     select listed.field, coalesce(dictionary.value, listed.code), records
-    from listed left join dictionary on dictionary.field = listed.field and dictionary.code::VARCHAR = listed.code
+    from listed left join dictionary on dictionary.field = listed.field and dictionary.code = try_cast(listed.code as INTEGER)
     where listed.code is not null and records > 0`
 }
 

@@ -8,7 +8,7 @@ import type { Fields } from '../../storage/contract.ts'
 import { splitRecords } from '../../storage/gzip-splice.ts'
 import type { Page } from '../paging/page-from-chunks.ts'
 import { readPage } from '../paging/read-chunks.ts'
-import { serialiseFilters } from './filters.ts'
+import { isUnfiltered } from './filters.ts'
 import { type DataSource, type FilterQuery, readFilteredPage } from './run-filter-queries.ts'
 
 /** Encoding a page of this size blocks the event loop for about 30 ms. */
@@ -60,7 +60,7 @@ export async function startWalk(
 
 async function readWalkPage(source: DataSource, query: FilterQuery, fromId: number): Promise<Page> {
   const { dataset, filters, release } = query
-  return serialiseFilters(filters) === ''
+  return isUnfiltered(filters)
     ? readPage(source.database, dataset, { release: release.number, fromId, skip: 0, limit: PAGE_RECORDS })
     : readFilteredPage(source, query, { fromId, limit: PAGE_RECORDS })
 }

@@ -95,7 +95,7 @@ function selectAdded(dataset: Dataset, release: number): Sql {
 
 const unstage = (table: string, one: Column): Sql => sql`${stagedValue(table, one)} as ${column(one.name)}`
 
-/** DuckDB splits the rows of Parquet into files. No rows give no part. */
+/** DuckDB writes a directory: several files of Parquet, or one of CSV. No rows give no part. */
 async function storeRows({ client, connection, dataset, release, directory }: IndexChanges, kind: PartKind, rows: Sql) {
   const target = path.join(directory, `stored-${kind}`)
   const format =
