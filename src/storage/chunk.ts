@@ -59,10 +59,11 @@ export function decodeChunk(chunk: DeflatedText): Buffer<ArrayBuffer> {
 
 /**
  * Frees a text of `decodeChunk` at once; it is empty afterwards. Measured: the texts that wait for the garbage collector start
- * a full collection every fifty pages, which costs more than decoding them. A short text may share its memory with others.
+ * a full collection every fifty pages, which costs more than decoding them. A short text shares the memory of a pool with
+ * others, and stays.
  */
 export function freeText({ buffer }: Buffer<ArrayBuffer>): void {
-  if (buffer.byteLength > Buffer.poolSize) buffer.transfer(0)
+  if (buffer.byteLength !== Buffer.poolSize) buffer.transfer(0)
 }
 
 function inflate({ bytes, deflated }: DeflatedText): Buffer<ArrayBuffer> {

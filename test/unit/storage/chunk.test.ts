@@ -109,6 +109,7 @@ test('a chunk refers to no data outside itself: two concatenated chunks inflate 
 test('a freed text is empty, unless it is so short that it may share its memory', async () => {
   for (const [length, rest] of [
     [Buffer.poolSize * 2, 0],
+    [Buffer.poolSize / 2 + 1, 0],
     [100, 100],
   ] as const) {
     const text = decodeChunk(await encodeChunk('x'.repeat(length)))
