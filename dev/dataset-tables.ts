@@ -33,37 +33,45 @@ create table ${table}_key (
   id bigint not null
 );
 
--- The records of a hundred ids, compressed when they are published. Versioned like records.
+-- The records of fifty ids, compressed when they are published. Versioned like records.
 create table ${table}_chunk (
-  -- The ids from number * 100 + 1 to number * 100 + 100.
-  number bigint not null,
+  -- Three slots for each hundred ids: the first fifty, the last fifty, and all hundred, as earlier programs stored them.
+  slot bigint not null,
   from_release integer not null,
   to_release integer not null default 2147483647,
-  records integer not null check (records between 1 and 100),
+  records integer not null check (records between 1 and case slot % 3 when 2 then 100 else 50 end),
   -- Of the text before compression: the records, in the order of id, joined by a comma and a line end.
   bytes integer not null,
   crc32 bigint not null,
-  -- Of the records as lines, each with a line end.
-  sha256 bytea not null check (octet_length(sha256) = 32),
   -- Raw deflate with a full flush at the end: chunks can be concatenated in a gzip member.
   deflated bytea not null,
-  primary key (number, from_release),
+  primary key (slot, from_release),
   check (from_release < to_release)
 );
 -- The column is already compressed.
 alter table ${table}_chunk alter column deflated set storage external;
 -- A page skips the versions of other releases by the index alone.
-create index ${table}_chunk_held on ${table}_chunk (number, to_release, from_release);
--- The digest of a release reads its chunks, not all chunks ever kept.
-create unique index ${table}_open_chunk on ${table}_chunk (number) where to_release = 2147483647;
+create index ${table}_chunk_held on ${table}_chunk (slot, to_release, from_release);
+-- Publishing reads the chunks of the latest release, not all chunks ever kept.
+create unique index ${table}_open_chunk on ${table}_chunk (slot) where to_release = 2147483647;
+
+-- The SHA-256 of the records of a hundred ids, as lines, each with a line end. The digest of a release is computed from these.
+-- Only those of the latest release are kept.
+create table ${table}_digest (
+  -- The ids from number * 100 + 1 to number * 100 + 100.
+  number bigint primary key,
+  sha256 bytea not null check (octet_length(sha256) = 32)
+);
 
 -- Closing a version leaves a dead row. With the default of 20 % the dead rows of many releases would collect.
 alter table ${table}_version set (autovacuum_vacuum_scale_factor = 0.01);
 alter table ${table}_chunk set (autovacuum_vacuum_scale_factor = 0.01);
+alter table ${table}_digest set (autovacuum_vacuum_scale_factor = 0.01);
 
 grant select on ${table}_version, ${table}_key, ${table}_chunk to outbreaks_api, outbreaks_operator;
 grant insert on ${table}_version, ${table}_key, ${table}_chunk to outbreaks_operator;
 grant update (to_release) on ${table}_version, ${table}_chunk to outbreaks_operator;
+grant select, insert, update (sha256), delete on ${table}_digest to outbreaks_operator;
 `
 
 if (import.meta.main) {

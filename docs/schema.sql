@@ -142,20 +142,51 @@ CREATE TABLE public.dataset (
 --
 
 CREATE TABLE public.hed_outbreak_chunk (
-    number bigint NOT NULL,
+    slot bigint NOT NULL,
     from_release integer NOT NULL,
     to_release integer DEFAULT 2147483647 NOT NULL,
     records integer NOT NULL,
     bytes integer NOT NULL,
     crc32 bigint NOT NULL,
-    sha256 bytea NOT NULL,
     deflated bytea NOT NULL,
     CONSTRAINT hed_outbreak_chunk_check CHECK ((from_release < to_release)),
-    CONSTRAINT hed_outbreak_chunk_records_check CHECK (((records >= 1) AND (records <= 100))),
-    CONSTRAINT hed_outbreak_chunk_sha256_check CHECK ((octet_length(sha256) = 32))
+    CONSTRAINT hed_outbreak_chunk_check1 CHECK (((records >= 1) AND (records <=
+CASE (slot % (3)::bigint)
+    WHEN 2 THEN 100
+    ELSE 50
+END)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01');
 ALTER TABLE ONLY public.hed_outbreak_chunk ALTER COLUMN deflated SET STORAGE EXTERNAL;
+
+--
+-- Name: COLUMN hed_outbreak_chunk.slot; Type: COMMENT; Schema: public; Owner: -
+--
+
+COMMENT ON COLUMN public.hed_outbreak_chunk.slot IS 'Three slots for each hundred ids: the first fifty, the last fifty, and all hundred, as earlier programs stored them.';
+
+--
+-- Name: hed_outbreak_digest; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.hed_outbreak_digest (
+    number bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    CONSTRAINT hed_outbreak_digest_sha256_check CHECK ((octet_length(sha256) = 32))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01');
+
+--
+-- Name: TABLE hed_outbreak_digest; Type: COMMENT; Schema: public; Owner: -
+--
+
+COMMENT ON TABLE public.hed_outbreak_digest IS 'The SHA-256 of the records of a hundred ids, as lines, each with a line end. Only those of the latest release are kept.';
+
+--
+-- Name: COLUMN hed_outbreak_digest.number; Type: COMMENT; Schema: public; Owner: -
+--
+
+COMMENT ON COLUMN public.hed_outbreak_digest.number IS 'The ids from number * 100 + 1 to number * 100 + 100.';
 
 --
 -- Name: hed_outbreak_event; Type: TABLE; Schema: public; Owner: -
@@ -391,7 +422,14 @@ ALTER TABLE ONLY public.dataset
 --
 
 ALTER TABLE ONLY public.hed_outbreak_chunk
-    ADD CONSTRAINT hed_outbreak_chunk_pkey PRIMARY KEY (number, from_release);
+    ADD CONSTRAINT hed_outbreak_chunk_pkey PRIMARY KEY (slot, from_release);
+
+--
+-- Name: hed_outbreak_digest hed_outbreak_digest_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.hed_outbreak_digest
+    ADD CONSTRAINT hed_outbreak_digest_pkey PRIMARY KEY (number);
 
 --
 -- Name: hed_outbreak_event hed_outbreak_event_pkey; Type: CONSTRAINT; Schema: public; Owner: -
@@ -480,13 +518,13 @@ CREATE INDEX client_secret_client_id_idx ON public.client_secret USING btree (cl
 -- Name: hed_outbreak_chunk_held; Type: INDEX; Schema: public; Owner: -
 --
 
-CREATE INDEX hed_outbreak_chunk_held ON public.hed_outbreak_chunk USING btree (number, to_release, from_release);
+CREATE INDEX hed_outbreak_chunk_held ON public.hed_outbreak_chunk USING btree (slot, to_release, from_release);
 
 --
 -- Name: hed_outbreak_open_chunk; Type: INDEX; Schema: public; Owner: -
 --
 
-CREATE UNIQUE INDEX hed_outbreak_open_chunk ON public.hed_outbreak_chunk USING btree (number) WHERE (to_release = 2147483647);
+CREATE UNIQUE INDEX hed_outbreak_open_chunk ON public.hed_outbreak_chunk USING btree (slot) WHERE (to_release = 2147483647);
 
 --
 -- Name: hed_outbreak_open_version; Type: INDEX; Schema: public; Owner: -
@@ -666,6 +704,18 @@ GRANT SELECT,INSERT ON TABLE public.hed_outbreak_chunk TO outbreaks_operator;
 --
 
 GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_chunk TO outbreaks_operator;
+
+--
+-- Name: TABLE hed_outbreak_digest; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.hed_outbreak_digest TO outbreaks_operator;
+
+--
+-- Name: COLUMN hed_outbreak_digest.sha256; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(sha256) ON TABLE public.hed_outbreak_digest TO outbreaks_operator;
 
 --
 -- Name: TABLE hed_outbreak_event; Type: ACL; Schema: public; Owner: -

@@ -92,7 +92,7 @@ export interface Dataset {
   readonly recordName: string
   readonly title: string
   readonly description: string
-  /** Its tables are {table}_version, _key and _chunk. */
+  /** Its tables are {table}_version, _key, _chunk and _digest. */
   readonly table: string
   /** The scope that a token needs to read the dataset. */
   readonly scope: string

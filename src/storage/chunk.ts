@@ -1,10 +1,14 @@
-// A chunk: the records of a hundred ids as one text, compressed once when they are published. A gzip member can contain the
+// A chunk: the records of fifty ids as one text, compressed once when they are published. A gzip member can contain the
 // bytes of several chunks unchanged. Decoding a damaged chunk fails; it never gives wrong records.
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
 
-export const CHUNK_IDS = 100
+/** The digest of a release groups its records by so many ids (docs/verify-a-download.md). */
+const GROUP_IDS = 100
+export const CHUNK_IDS = 50
+/** One for each chunk of a group, and one for a chunk that has the whole group, as earlier programs wrote it. */
+export const SLOTS_PER_GROUP = GROUP_IDS / CHUNK_IDS + 1
 /** Separates records. JSON text contains no bare line end, so a text of records can be split here. */
 export const SEPARATOR = ',\n'
 
@@ -16,22 +20,69 @@ export interface DeflatedText {
   readonly deflated: Buffer
 }
 
-export interface EncodedChunk extends DeflatedText {
-  /** Of the records as NDJSON lines. */
-  readonly sha256: Buffer
+export interface StoredChunk extends DeflatedText {
+  /** Says which ids the chunk has. Slots ascend with ids. */
+  readonly slot: number
+  readonly records: number
 }
 
-export const chunkOf = (id: number): number => Math.floor((id - 1) / CHUNK_IDS)
+export const groupOf = (id: number): number => Math.floor((id - 1) / GROUP_IDS)
 
-export const firstIdOf = (chunk: number): number => chunk * CHUNK_IDS + 1
+const firstSlotOf = (group: number): number => group * SLOTS_PER_GROUP
+
+/** After the other slots of its group, so that reading from the slot of an id on finds it too. */
+const wholeSlotOf = (group: number): number => firstSlotOf(group) + SLOTS_PER_GROUP - 1
+
+/** The slot of the chunk that has the id, unless its whole group is one chunk. */
+export const slotOf = (id: number): number => firstSlotOf(groupOf(id)) + Math.floor(((id - 1) % GROUP_IDS) / CHUNK_IDS)
+
+export const groupOfSlot = (slot: number): number => Math.floor(slot / SLOTS_PER_GROUP)
+
+const isWhole = (slot: number): boolean => slot === wholeSlotOf(groupOfSlot(slot))
+
+/** The slots in which a release may have the records of a slot: this one, or that of the whole group. Never both. */
+export const alternativesOf = (slot: number): [slot: number, whole: number] => [slot, wholeSlotOf(groupOfSlot(slot))]
+
+/** All slots of a group, in ascending order. */
+export const slotsOf = (group: number): number[] =>
+  Array.from({ length: SLOTS_PER_GROUP }, (_, i) => firstSlotOf(group) + i)
+
+/** The lowest id that a chunk may have. */
+export const firstIdOf = (slot: number): number => {
+  const group = groupOfSlot(slot)
+  return group * GROUP_IDS + (isWhole(slot) ? 0 : (slot - firstSlotOf(group)) * CHUNK_IDS) + 1
+}
+
+/** How many ids a chunk may have. */
+export const countIds = (slot: number): number => (isWhole(slot) ? GROUP_IDS : CHUNK_IDS)
 
 /** A chunk is written once and read many times. Measured: higher levels save few bytes for their time. */
 const CHUNK_LEVEL = 7
 
 /** `text` has the records in the order of id, joined by the separator. */
-export async function encodeChunk(text: string): Promise<EncodedChunk> {
-  const lines = `${text.replaceAll(SEPARATOR, '\n')}\n`
-  return { ...(await deflateText(text, CHUNK_LEVEL)), sha256: hash('sha256', lines, 'buffer') }
+export const encodeChunk = (text: string): Promise<DeflatedText> => deflateText(text, CHUNK_LEVEL)
+
+export interface EncodedGroup {
+  /** In the order of their slots. */
+  readonly chunks: StoredChunk[]
+  /** Of the records as NDJSON lines. */
+  readonly sha256: Buffer
+}
+
+/** `records` are in the order of id. A chunk of `earlier` that has the same text is used again. */
+export async function encodeGroup(
+  records: readonly (readonly [id: number, body: string])[],
+  earlier: readonly { chunk: StoredChunk; text: string }[] = [],
+): Promise<EncodedGroup> {
+  const texts = [...Map.groupBy(records, ([id]) => slotOf(id))].map(([slot, members]) => ({
+    ...{ slot, records: members.length, text: members.map(([, body]) => body).join(SEPARATOR) },
+  }))
+  const lines = texts.map(({ text }) => `${text.replaceAll(SEPARATOR, '\n')}\n`).join('')
+  const chunks = texts.map(async ({ text, ...chunk }): Promise<StoredChunk> => {
+    const same = earlier.find((other) => other.chunk.slot === chunk.slot && other.text === text)
+    return same?.chunk ?? { ...chunk, ...(await encodeChunk(text)) }
+  })
+  return { chunks: await Promise.all(chunks), sha256: hash('sha256', lines, 'buffer') }
 }
 
 const deflate = promisify(deflateRaw)

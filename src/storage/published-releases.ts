@@ -29,7 +29,7 @@ export interface PublishedRelease {
   /** The number of warnings of each rule while the release was published. */
   readonly warnings: Readonly<Record<string, number>>
   readonly contract: Contract
-  /** SHA-256 over the digests of its chunks, in hexadecimal. */
+  /** SHA-256 over the digests of its groups of a hundred ids, in hexadecimal. */
   readonly digest: string
   /** The earlier release that this one restores, for a rollback. */
   readonly restores: number | null

@@ -5,14 +5,21 @@ import type { PoolClient } from 'pg'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { CopyOut, readBinaryRows } from '../platform/postgres/copy-out.ts'
-import { CHUNK_IDS, chunkOf, type DeflatedText, decodeChunk, firstIdOf, freeText, SEPARATOR } from './chunk.ts'
+import {
+  alternativesOf,
+  CHUNK_IDS,
+  countIds,
+  decodeChunk,
+  firstIdOf,
+  freeText,
+  groupOfSlot,
+  SEPARATOR,
+  type StoredChunk,
+  slotOf,
+  slotsOf,
+} from './chunk.ts'
 import { NO_END_RELEASE, tablesOf } from './tables.ts'
 import { isInKeptRelease, literal } from './versions.ts'
-
-export interface StoredChunk extends DeflatedText {
-  readonly number: number
-  readonly records: number
-}
 
 /** A database or a transaction that runs COPY … TO STDOUT. */
 export interface CopySource {
@@ -25,33 +32,34 @@ export const copySourceOf = (client: PoolClient): CopySource => ({
 
 const copyChunks = (dataset: Dataset, rest: Sql): Sql => sql`
   copy (
-    select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk} where ${rest}
+    select slot, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk} where ${rest}
   ) to stdout (format binary)`
 
-/** The chunks of a release from a chunk number on. */
-export const selectChunks = (dataset: Dataset, release: number, number: number, limit: number): Sql =>
+/** The chunks of a release from a slot on. */
+export const selectChunks = (dataset: Dataset, release: number, slot: number, limit: number): Sql =>
   copyChunks(
     dataset,
-    sql`number >= ${literal(number)} and ${isInKeptRelease(dataset, release)} order by number limit ${literal(limit)}`,
+    sql`slot >= ${literal(slot)} and ${isInKeptRelease(dataset, release)} order by slot limit ${literal(limit)}`,
   )
 
-const isOneOf = (numbers: readonly number[]): Sql => sql`number in (${join(numbers.map(literal))})`
+const isOneOf = (slots: readonly number[]): Sql => sql`slot in (${join(slots.map(literal))})`
 
 export async function readChunks(source: CopySource, statement: Sql): Promise<StoredChunk[]> {
   return readBinaryRows(await source.copyOut(statement)).map(toChunk)
 }
 
-/** The chunks with these numbers that no release has closed yet. */
-export async function readOpenChunks(source: CopySource, dataset: Dataset, numbers: readonly number[]) {
-  if (numbers.length === 0) return []
+/** The chunks of these groups that no release has closed yet. */
+export async function readOpenChunks(source: CopySource, dataset: Dataset, groups: readonly number[]) {
+  if (groups.length === 0) return []
   const isOpen = sql`to_release = ${literal(NO_END_RELEASE)}`
-  return readChunks(source, copyChunks(dataset, sql`${isOneOf(numbers)} and ${isOpen} order by number`))
+  const isWanted = sql`${isOneOf(groups.flatMap(slotsOf))} and ${isOpen}`
+  return readChunks(source, copyChunks(dataset, sql`${isWanted} order by slot`))
 }
 
-function toChunk([number, records, bytes, crc32, deflated]: Buffer[]): StoredChunk {
-  if (!number || !records || !bytes || !crc32 || !deflated) throw new Error('a chunk row does not have five columns')
+function toChunk([slot, records, bytes, crc32, deflated]: Buffer[]): StoredChunk {
+  if (!slot || !records || !bytes || !crc32 || !deflated) throw new Error('a chunk row does not have five columns')
   return {
-    number: Number(number.readBigInt64BE()),
+    slot: Number(slot.readBigInt64BE()),
     records: records.readInt32BE(),
     bytes: bytes.readInt32BE(),
     crc32: Number(crc32.readBigInt64BE()),
@@ -59,10 +67,12 @@ function toChunk([number, records, bytes, crc32, deflated]: Buffer[]): StoredChu
   }
 }
 
-export function decodeRecords(chunk: StoredChunk): string[] {
-  const bodies = decodeChunk(chunk).toString().split(SEPARATOR)
-  if (bodies.length !== chunk.records)
-    throw new Error(`chunk ${chunk.number} has ${bodies.length} records instead of ${chunk.records}`)
+export const decodeRecords = (chunk: StoredChunk): string[] => splitChunk(chunk, decodeChunk(chunk).toString())
+
+/** `text` is that of the chunk. */
+export function splitChunk({ slot, records }: StoredChunk, text: string): string[] {
+  const bodies = text.split(SEPARATOR)
+  if (bodies.length !== records) throw new Error(`chunk ${slot} has ${bodies.length} records instead of ${records}`)
   return bodies
 }
 
@@ -73,10 +83,10 @@ const LINE_END = '\n'.charCodeAt(0)
 const COMMA = ','.charCodeAt(0)
 
 /** Where each record starts. Only a separator contains a line end. */
-export function findRecords({ number, records }: StoredChunk, text: Buffer): number[] {
+export function findRecords({ slot, records }: StoredChunk, text: Buffer): number[] {
   const starts = [0]
   for (let end = text.indexOf(LINE_END); end !== -1; end = text.indexOf(LINE_END, end + 1)) starts.push(end + 1)
-  if (starts.length !== records) throw new Error(`chunk ${number} has ${starts.length} records instead of ${records}`)
+  if (starts.length !== records) throw new Error(`chunk ${slot} has ${starts.length} records instead of ${records}`)
   return starts
 }
 
@@ -85,13 +95,12 @@ export function takeRecords(chunk: StoredChunk, ids: readonly number[]): string[
   const text = decodeChunk(chunk)
   const starts = findRecords(chunk, text)
   // Without a gap the position of a record follows from its id.
-  const first = chunk.records === CHUNK_IDS ? firstIdOf(chunk.number) : null
+  const first = chunk.records === countIds(chunk.slot) ? firstIdOf(chunk.slot) : null
   const positions = first === null ? new Map(starts.map((start, i) => [readId(text, start), i])) : null
   const records = ids.map((id) => {
     const position = first === null ? positions?.get(id) : id - first
     const start = position === undefined ? undefined : starts[position]
-    if (position === undefined || start === undefined)
-      throw new Error(`chunk ${chunk.number} does not have record ${id}`)
+    if (position === undefined || start === undefined) throw new Error(`chunk ${chunk.slot} does not have record ${id}`)
     const following = starts[position + 1]
     return text.toString('utf8', start, following === undefined ? text.length : following - SEPARATOR.length)
   })
@@ -115,13 +124,15 @@ export async function* readChunksOf(
   release: number,
   ids: readonly number[],
 ): AsyncGenerator<[chunk: StoredChunk, ids: number[]]> {
-  const wanted = Map.groupBy(ids, chunkOf)
+  const wanted = Map.groupBy(ids, slotOf)
   if (wanted.size === 0) return
-  const isWanted = sql`${isOneOf([...wanted.keys()])} and ${isInKeptRelease(dataset, release)}`
-  const chunks = await readChunks(source, copyChunks(dataset, sql`${isWanted} order by number`))
+  const slots = new Set([...wanted.keys()].flatMap(alternativesOf))
+  const isWanted = sql`${isOneOf([...slots])} and ${isInKeptRelease(dataset, release)}`
+  const chunks = await readChunks(source, copyChunks(dataset, sql`${isWanted} order by slot`))
+  const idsOfGroup = (group: number) => slotsOf(group).flatMap((slot) => wanted.get(slot) ?? [])
   for (const [i, chunk] of chunks.entries()) {
     if (i % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await setImmediate()
-    yield [chunk, wanted.get(chunk.number) ?? []]
+    yield [chunk, wanted.get(chunk.slot) ?? idsOfGroup(groupOfSlot(chunk.slot))]
   }
 }
 
@@ -142,15 +153,15 @@ export async function readRecordsById(
 }
 
 /** A thousand records: enough to encode at once, little enough to keep in memory. */
-const BATCH_CHUNKS = 10
+const BATCH_CHUNKS = 1000 / CHUNK_IDS
 
 /** All records of a release in the order of id, in batches. The last read finds nothing, or that the release was pruned. */
 export async function* walkRecords(source: CopySource, dataset: Dataset, release: number): AsyncGenerator<string[]> {
-  for (let number = 0; ; ) {
-    const chunks = await readChunks(source, selectChunks(dataset, release, number, BATCH_CHUNKS))
+  for (let slot = 0; ; ) {
+    const chunks = await readChunks(source, selectChunks(dataset, release, slot, BATCH_CHUNKS))
     const last = chunks.at(-1)
     if (last === undefined) return
     yield chunks.flatMap(decodeRecords)
-    number = last.number + 1
+    slot = last.slot + 1
   }
 }

@@ -12,4 +12,5 @@ export const tablesOf = (dataset: Dataset) => ({
   version: identifier(`${dataset.table}_version`),
   key: identifier(`${dataset.table}_key`),
   chunk: identifier(`${dataset.table}_chunk`),
+  digest: identifier(`${dataset.table}_digest`),
 })

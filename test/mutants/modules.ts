@@ -99,7 +99,7 @@ export const guardingModules: readonly GuardingModule[] = [
     'write/compare': 'integration/publish/publish integration/publish/changes',
     'write/latest-release': 'integration/publish/publish integration/contract/contract',
     'write/mark-breaks': 'integration/publish/series-changes',
-    'write/chunks': 'integration/publish/publish',
+    'write/chunks': 'integration/publish/publish integration/publish/changes integration/publish/publish-failed',
     'write/versions': 'integration/publish/publish',
     'export/export-files': 'integration/publish/export-files',
     'export/write-files': 'integration/publish/export-files',

@@ -2,16 +2,17 @@
 // the page is compressed again; the chunks between them stay as they are. Pure.
 import {
   CHUNK_IDS,
-  chunkOf,
   type DeflatedText,
   decodeChunk,
   deflateTextSync,
   firstIdOf,
   freeText,
   SEPARATOR,
+  type StoredChunk,
+  slotOf,
 } from '../../storage/chunk.ts'
 import { FAST_LEVEL, type Part } from '../../storage/gzip-splice.ts'
-import { findRecords, readId, type StoredChunk } from '../../storage/read-records.ts'
+import { findRecords, readId } from '../../storage/read-records.ts'
 
 export interface Position {
   /** The lowest id that the page may contain. */
@@ -38,8 +39,8 @@ export function slicePage(chunks: readonly StoredChunk[], { fromId, skip, limit 
   let toSkip = skip
   let remaining = limit
   for (const chunk of chunks) {
-    if (remaining === 0) return { parts, nextId: firstIdOf(chunk.number) }
-    const startsInRange = firstIdOf(chunk.number) >= fromId
+    if (remaining === 0) return { parts, nextId: firstIdOf(chunk.slot) }
+    const startsInRange = firstIdOf(chunk.slot) >= fromId
     if (startsInRange && chunk.records <= toSkip) {
       toSkip -= chunk.records
     } else if (startsInRange && toSkip === 0 && chunk.records <= remaining) {
@@ -68,7 +69,7 @@ interface Cut {
 function cutChunk(chunk: StoredChunk, { fromId, skip, limit }: Omit<PageQuery, 'release'>): Cut {
   const text = decodeChunk(chunk)
   const starts = findRecords(chunk, text)
-  const inRange = firstIdOf(chunk.number) >= fromId ? starts : starts.filter((start) => readId(text, start) >= fromId)
+  const inRange = firstIdOf(chunk.slot) >= fromId ? starts : starts.filter((start) => readId(text, start) >= fromId)
   const first = inRange[skip]
   const following = inRange[skip + limit]
   const end = following === undefined ? text.length : following - SEPARATOR.length
@@ -93,9 +94,10 @@ export function estimateChunks(
   { fromId, skip, limit }: PageQuery,
 ): number {
   const records = chunks.reduce((sum, chunk) => sum + chunk.records, 0)
-  if (round === 0) return Math.ceil((fromId - firstIdOf(chunkOf(fromId)) + skip + limit + 1) / CHUNK_IDS)
-  // Besides the page and the record after it, the first chunk may have up to `CHUNK_IDS` - 1 records before `fromId`.
-  const missing = skip + limit + CHUNK_IDS - records
+  // Besides the page and the record after it, the first chunk may have records before `fromId`.
+  const needed = Math.max(0, fromId - firstIdOf(chunks[0]?.slot ?? slotOf(fromId))) + skip + limit + 1
+  if (round === 0) return Math.ceil(needed / CHUNK_IDS)
+  const missing = needed - records
   const estimate = Math.ceil((missing * chunks.length) / records) * MAX_GROWTH ** (round - 1)
   return Math.min(missing, estimate, chunks.length * MAX_GROWTH)
 }

@@ -2,16 +2,16 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { chunkOf, SEPARATOR } from '../../storage/chunk.ts'
+import { SEPARATOR, type StoredChunk, slotOf } from '../../storage/chunk.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
-import { readChunks, readChunksOf, type StoredChunk, selectChunks, takeRecords } from '../../storage/read-records.ts'
+import { readChunks, readChunksOf, selectChunks, takeRecords } from '../../storage/read-records.ts'
 import { tablesOf } from '../../storage/tables.ts'
 import { isInKeptRelease } from '../../storage/versions.ts'
 import { estimateChunks, type Page, type PageQuery, slicePage } from './page-from-chunks.ts'
 
-/** The number and the records of every chunk as one value: a row for each chunk would take longer to read. */
+/** The slot and the records of every chunk as one value: a row for each chunk would take longer to read. */
 export const selectChunkSizes = (dataset: Dataset, release: number): Sql => sql`
-  select coalesce(string_agg(int8send(number) || int4send(records), '' order by number), '') as sizes
+  select coalesce(string_agg(int8send(slot) || int4send(records), '' order by slot), '') as sizes
   from ${tablesOf(dataset).chunk} where ${isInKeptRelease(dataset, release)}`
 
 /** Text that is compressed at once. Each compression costs as much as several records before it begins. */
@@ -56,34 +56,34 @@ export async function readPage(database: Database, dataset: Dataset, query: Page
   for (let round = 0; ; round++) {
     const limit = estimateChunks(round, chunks, query)
     const last = chunks.at(-1)
-    const number = last === undefined ? chunkOf(query.fromId) : last.number + 1
-    const next = await readChunks(database, selectChunks(dataset, query.release, number, limit))
+    const slot = last === undefined ? slotOf(query.fromId) : last.slot + 1
+    const next = await readChunks(database, selectChunks(dataset, query.release, slot, limit))
     chunks.push(...next)
     const page = slicePage(chunks, query)
     if (page.nextId !== null || next.length < limit) return page
   }
 }
 
-/** The chunks of a release in ascending order: their numbers, and how many records of the release precede each. */
+/** The chunks of a release in ascending order: their slots, and how many records of the release precede each. */
 export interface ChunkOrdinals {
-  readonly numbers: Float64Array
+  readonly slots: Float64Array
   readonly ordinals: Float64Array
 }
 
 /** The length of int8send and of both values. */
-const NUMBER_BYTES = 8
+const SLOT_BYTES = 8
 const SIZE_BYTES = 12
 
 export async function readChunkOrdinals(database: Database, dataset: Dataset, release: number): Promise<ChunkOrdinals> {
   const [row] = await database.query<{ sizes: Buffer }>(selectChunkSizes(dataset, release))
   if (row === undefined) throw new Error('an aggregate returned no row')
   const chunks = row.sizes.length / SIZE_BYTES
-  const numbers = new Float64Array(chunks)
+  const slots = new Float64Array(chunks)
   const ordinals = new Float64Array(chunks)
   for (let i = 0, records = 0; i < chunks; i++) {
-    numbers[i] = Number(row.sizes.readBigInt64BE(i * SIZE_BYTES))
+    slots[i] = Number(row.sizes.readBigInt64BE(i * SIZE_BYTES))
     ordinals[i] = records
-    records += row.sizes.readInt32BE(i * SIZE_BYTES + NUMBER_BYTES)
+    records += row.sizes.readInt32BE(i * SIZE_BYTES + SLOT_BYTES)
   }
-  return { numbers, ordinals }
+  return { slots, ordinals }
 }

@@ -1,9 +1,9 @@
 // Reads single records, their history and the event names of a release.
 import { setImmediate } from 'node:timers/promises'
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { chunkOf, type DeflatedText } from '../../storage/chunk.ts'
+import { alternativesOf, type DeflatedText, slotOf } from '../../storage/chunk.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { decodeRecords, idOf } from '../../storage/read-records.ts'
 import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
@@ -15,10 +15,12 @@ export const selectEventNames = (dataset: Dataset, release: number): Sql => sql`
   select event from ${identifier(`${dataset.table}_event`)}
   where ${isInKeptRelease(dataset, release)} order by event`
 
+const mayHave = (id: number): Sql => sql`slot in (${join(alternativesOf(slotOf(id)))})`
+
 /** The chunk that has the record, if the release has it. */
 export const selectRecordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
-  select number, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
-  where number = ${chunkOf(id)} and ${isInKeptRelease(dataset, release)}`
+  select slot, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
+  where ${mayHave(id)} and ${isInKeptRelease(dataset, release)}`
 
 const selectRecordRanges = (dataset: Dataset, id: number): Sql => sql`
   select from_release, to_release from ${tablesOf(dataset).version} where id = ${id} order by from_release`
@@ -36,15 +38,15 @@ export const selectRecordVersions = (dataset: Dataset, { id, release, fromReleas
   const { version, chunk } = tablesOf(dataset)
   return sql`
   select version.from_release, case when version.to_release <= ${release} then version.to_release end as to_release,
-    number, records, bytes, crc32, deflated
+    slot, records, bytes, crc32, deflated
   from ${version} as version
   cross join lateral (
     select greatest(version.from_release, min(release.number)) as release from release
     where dataset = ${dataset.name} and pruned_at is null
   ) as kept
   cross join lateral (
-    select number, records, bytes, crc32, deflated from ${chunk}
-    where number = ${chunkOf(id)} and ${isInReleaseOf(sql`kept.release`)}
+    select slot, records, bytes, crc32, deflated from ${chunk}
+    where ${mayHave(id)} and ${isInReleaseOf(sql`kept.release`)}
   ) as chunk
   where id = ${id} and version.from_release between ${fromRelease} and ${release} and ${assertKept(dataset, release)}
   order by version.from_release limit ${limit}`
@@ -52,15 +54,15 @@ export const selectRecordVersions = (dataset: Dataset, { id, release, fromReleas
 
 /** A chunk as a normal query reads it. */
 interface ChunkRow {
-  number: string
+  slot: string
   records: number
   bytes: number
   crc32: string
   deflated: DeflatedText['deflated']
 }
 
-const findRecord = ({ number, crc32, ...chunk }: ChunkRow, id: number): string | undefined =>
-  decodeRecords({ ...chunk, number: Number(number), crc32: Number(crc32) }).find((body) => idOf(body) === id)
+const findRecord = ({ slot, crc32, ...chunk }: ChunkRow, id: number): string | undefined =>
+  decodeRecords({ ...chunk, slot: Number(slot), crc32: Number(crc32) }).find((body) => idOf(body) === id)
 
 /** In the order of code points. */
 export async function readEventNames({ database, index }: DataSource, dataset: Dataset, release: PublishedRelease) {
@@ -95,7 +97,7 @@ export async function readHistory(database: Database, dataset: Dataset, query: H
   const versions: Version[] = []
   for (const { from_release: from, to_release: to, ...chunk } of rows.slice(0, query.limit)) {
     const body = findRecord(chunk, query.id)
-    if (body === undefined) throw new Error(`chunk ${chunk.number} does not have record ${query.id}`)
+    if (body === undefined) throw new Error(`chunk ${chunk.slot} does not have record ${query.id}`)
     versions.push({ from, to, body })
     // Each version is in another chunk.
     await setImmediate()

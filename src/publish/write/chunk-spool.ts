@@ -1,79 +1,87 @@
-// Keeps the chunks of new records in a temporary file, compressed, until the release knows all its changes: the break of a
+// Keeps the groups of new records in a temporary file, compressed, until the release knows all its changes: the break of a
 // series depends on later rows. So memory stays bounded, and the database gets each chunk once.
 import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
-import { chunkOf, type EncodedChunk, encodeChunk, SEPARATOR } from '../../storage/chunk.ts'
-import type { StoredChunk } from '../../storage/read-records.ts'
+import { type EncodedGroup, encodeGroup, groupOf, type StoredChunk } from '../../storage/chunk.ts'
 
 interface SpooledChunk extends Omit<StoredChunk, 'deflated'> {
-  readonly sha256: Buffer
   readonly offset: number
   readonly length: number
 }
 
-export interface NewChunk extends EncodedChunk, StoredChunk {}
+interface SpooledGroup extends Omit<EncodedGroup, 'chunks'> {
+  readonly chunks: readonly SpooledChunk[]
+}
 
-/** Chunks that are compressed at the same time, in Node's thread pool. */
-const CONCURRENT_CHUNKS = 8
+/** Groups that are compressed at the same time, in Node's thread pool. */
+const CONCURRENT_GROUPS = 8
 
 export async function openChunkSpool(directory: string) {
   const file: FileHandle = await open(path.join(directory, 'chunks'), 'w+')
-  const entries = new Map<number, SpooledChunk>()
-  let bodies: string[] = []
+  const entries = new Map<number, SpooledGroup>()
+  let records: [id: number, body: string][] = []
   let current = -1
   let size = 0
   let started = 0
   let writes: Promise<void> = Promise.resolve()
   let earlierWrites = writes
 
-  async function append(number: number, records: number, encoding: Promise<EncodedChunk>, previous: Promise<void>) {
-    const [{ deflated, ...chunk }] = await Promise.all([encoding, previous])
-    const offset = size
-    size += deflated.length
-    await file.write(deflated, 0, deflated.length, offset)
-    entries.set(number, { ...chunk, number, records, offset, length: deflated.length })
+  async function append(group: number, encoding: Promise<EncodedGroup>, previous: Promise<void>): Promise<void> {
+    const [{ chunks, sha256 }] = await Promise.all([encoding, previous])
+    const spooled = chunks.map(({ deflated, ...chunk }) => {
+      const offset = size
+      size += deflated.length
+      return { ...chunk, offset, length: deflated.length }
+    })
+    const [first] = spooled
+    if (first === undefined) return
+    const bytes = Buffer.concat(chunks.map(({ deflated }) => deflated))
+    await file.write(bytes, 0, bytes.length, first.offset)
+    entries.set(group, { chunks: spooled, sha256 })
   }
 
-  /** Starts to compress the current chunk. Waits while many others are being compressed. */
-  async function endChunk(): Promise<void> {
-    if (bodies.length === 0) return
-    const [number, records] = [current, bodies.length]
-    const encoding = encodeChunk(bodies.join(SEPARATOR))
-    bodies = []
-    writes = append(number, records, encoding, writes)
+  /** Starts to compress the current group. Waits while many others are being compressed. */
+  async function endGroup(): Promise<void> {
+    if (records.length === 0) return
+    const encoding = encodeGroup(records)
+    records = []
+    writes = append(current, encoding, writes)
     // The next wait throws; until then this prevents an unhandled rejection.
     writes.catch(() => {})
     started += 1
-    if (started % CONCURRENT_CHUNKS === 0) {
+    if (started % CONCURRENT_GROUPS === 0) {
       await earlierWrites
       earlierWrites = writes
     }
   }
 
+  async function readChunk({ offset, length, ...chunk }: SpooledChunk): Promise<StoredChunk> {
+    const deflated = Buffer.allocUnsafe(length)
+    const { bytesRead } = await file.read(deflated, 0, length, offset)
+    if (bytesRead !== length) throw new Error(`chunk ${chunk.slot} in the temporary file is truncated`)
+    return { ...chunk, deflated }
+  }
+
   return {
     /** Adds a record. Ids are in ascending order. */
     async add(id: number, body: string): Promise<void> {
-      const number = chunkOf(id)
-      if (number !== current) {
-        await endChunk()
-        current = number
+      const group = groupOf(id)
+      if (group !== current) {
+        await endGroup()
+        current = group
       }
-      bodies.push(body)
+      records.push([id, body])
     },
-    /** The numbers of all chunks, in ascending order. */
+    /** The numbers of all groups, in ascending order. */
     async end(): Promise<number[]> {
-      await endChunk()
+      await endGroup()
       await writes
       return [...entries.keys()]
     },
-    async read(number: number): Promise<NewChunk | undefined> {
-      const entry = entries.get(number)
+    async read(group: number): Promise<EncodedGroup | undefined> {
+      const entry = entries.get(group)
       if (entry === undefined) return undefined
-      const { offset, length, ...chunk } = entry
-      const deflated = Buffer.allocUnsafe(length)
-      const { bytesRead } = await file.read(deflated, 0, length, offset)
-      if (bytesRead !== length) throw new Error(`chunk ${number} in the temporary file is truncated`)
-      return { ...chunk, deflated }
+      return { chunks: await Promise.all(entry.chunks.map(readChunk)), sha256: entry.sha256 }
     },
     async close(): Promise<void> {
       await writes.catch(() => {})

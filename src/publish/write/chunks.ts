@@ -1,18 +1,27 @@
-// Writes the chunks of a release that have a changed record; the others stay. Counts the records and computes the digest of
-// the release from its chunks, which is cheap when little changed.
+// Writes the chunks of a release that have a changed record; the others stay. Also keeps the digest of each group of a hundred
+// ids, so that computing the digest of a release is cheap when little changed.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
-import { chunkOf, encodeChunk, SEPARATOR } from '../../storage/chunk.ts'
+import {
+  decodeChunk,
+  type EncodedGroup,
+  encodeGroup,
+  groupOf,
+  groupOfSlot,
+  SLOTS_PER_GROUP,
+  type StoredChunk,
+} from '../../storage/chunk.ts'
 import { type Contract, readVersion } from '../../storage/contract.ts'
-import { copySourceOf, decodeRecords, idOf, readOpenChunks, type StoredChunk } from '../../storage/read-records.ts'
+import { copySourceOf, idOf, readOpenChunks, splitChunk } from '../../storage/read-records.ts'
 import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
-import { type NewChunk, openChunkSpool } from './chunk-spool.ts'
+import { literal } from '../../storage/versions.ts'
+import { openChunkSpool } from './chunk-spool.ts'
 import type { StagedBody } from './index-queries.ts'
 import type { IndexWriter } from './index-writer.ts'
 import { copyIn } from './versions.ts'
 
-const BATCH_CHUNKS = 32
+const BATCH_GROUPS = 32
 
 interface ChunkWriterOptions {
   client: PoolClient
@@ -32,86 +41,112 @@ interface Completion {
 }
 
 /**
- * `add` and `withdraw` take the changes of the release; `end` writes its chunks. New ids ascend, so their chunks are
- * compressed while rows arrive. The text of other records is staged until the chunk is read that has them.
+ * `add` and `withdraw` take the changes of the release; `end` writes its chunks. New ids ascend, so their groups are
+ * compressed while rows arrive. The text of other records is staged until the group is read that has them.
  */
 export async function createChunkWriter({ client, dataset, release, lastId, index }: ChunkWriterOptions) {
   const spool = await openChunkSpool(index.directory)
   const staged = new Set<number>()
-  const lastOldChunk = chunkOf(lastId)
+  const lastOldGroup = groupOf(lastId)
   let lastSpooled = lastId
 
   function stage(id: number, body: string | null): void {
-    staged.add(chunkOf(id))
+    staged.add(groupOf(id))
     index.stageBody(id, body)
   }
 
   return {
     async add(id: number, body: string): Promise<void> {
-      if (id <= lastSpooled || chunkOf(id) <= lastOldChunk) return stage(id, body)
+      if (id <= lastSpooled || groupOf(id) <= lastOldGroup) return stage(id, body)
       lastSpooled = id
       await spool.add(id, body)
     },
     withdraw: (id: number) => stage(id, null),
     async end({ contract, edits, progress }: Completion): Promise<void> {
       const spooled = await spool.end()
-      const editedIds = Map.groupBy(edits.keys(), chunkOf)
+      const editedIds = Map.groupBy(edits.keys(), groupOf)
       // From this release on records have other keys, so the text of every chunk changes.
       const hasNewFields = contract.keysSince === release
-      const rewritten = hasNewFields ? await findChunks(client, dataset) : []
+      const rewritten = hasNewFields ? await findGroups(client, dataset) : []
       const toNewFields = (body: string) => (hasNewFields ? readVersion(contract, body) : body)
-      const numbers = [...new Set([...staged, ...spooled, ...editedIds.keys(), ...rewritten])].sort((a, b) => a - b)
+      const groups = [...new Set([...staged, ...spooled, ...editedIds.keys(), ...rewritten])].sort((a, b) => a - b)
       const bodies = createStagedReader(index.stagedBodies())
-      for (let at = 0; at < numbers.length; at += BATCH_CHUNKS) {
-        const batch = numbers.slice(at, at + BATCH_CHUNKS)
-        const open = new Map(
-          (await readOpenChunks(copySourceOf(client), dataset, batch)).map((chunk) => [chunk.number, chunk]),
-        )
-        const written: Promise<NewChunk | null>[] = []
-        for (const number of batch) {
-          const fresh = await spool.read(number)
-          const changes = await bodies.take(number)
-          const ids = editedIds.get(number) ?? []
-          if (fresh !== undefined && changes.length === 0 && ids.length === 0) written.push(Promise.resolve(fresh))
-          else written.push(rewriteChunk(number, fresh ?? open.get(number), { toNewFields, changes, edits }))
-        }
-        await closeChunks(client, dataset, release, [...open.keys()])
-        await copyChunks(client, dataset, release, await Promise.all(written))
-        progress(at + batch.length, numbers.length)
+      for (let at = 0; at < groups.length; at += BATCH_GROUPS) {
+        const batch = groups.slice(at, at + BATCH_GROUPS)
+        const open = await readOpenChunks(copySourceOf(client), dataset, batch)
+        const openOf = Map.groupBy(open, ({ slot }) => groupOfSlot(slot))
+        const inputs: GroupInput[] = []
+        for (const group of batch)
+          inputs.push({
+            group,
+            spooled: await spool.read(group),
+            open: openOf.get(group) ?? [],
+            changes: await bodies.take(group),
+            isEdited: editedIds.has(group),
+          })
+        const written = await Promise.all(inputs.map((input) => writeGroup(input, { toNewFields, edits })))
+        const chunks = written.flatMap((group) => group.chunks)
+        await closeChunks(client, dataset, release, subtract(open, chunks))
+        await copyChunks(client, dataset, release, subtract(chunks, open))
+        await writeDigests(client, dataset, written)
+        progress(at + batch.length, groups.length)
       }
     },
     close: spool.close,
   }
 }
 
-interface RecordChanges extends Pick<Completion, 'edits'> {
-  toNewFields: (body: string) => string
-  changes: readonly StagedBody[]
+/** The chunks that are not among the others. Chunks that stay are the same objects. */
+function subtract(chunks: readonly StoredChunk[], others: readonly StoredChunk[]): StoredChunk[] {
+  const excluded = new Set(others)
+  return chunks.filter((chunk) => !excluded.has(chunk))
 }
 
-/** The chunk with its changes; null if no record is left. */
-async function rewriteChunk(
-  number: number,
-  chunk: StoredChunk | undefined,
-  { toNewFields, changes, edits }: RecordChanges,
-): Promise<NewChunk | null> {
+interface GroupInput {
+  group: number
+  /** The group of new records. It is in no earlier release. */
+  spooled: EncodedGroup | undefined
+  /** Its chunks in the latest release. */
+  open: readonly StoredChunk[]
+  changes: readonly StagedBody[]
+  isEdited: boolean
+}
+
+interface TextChanges extends Pick<Completion, 'edits'> {
+  toNewFields: (body: string) => string
+}
+
+interface WrittenGroup extends EncodedGroup {
+  readonly group: number
+}
+
+/** The group with its changes; without chunks if no record is left. A chunk whose text does not change is the same object. */
+async function writeGroup(
+  { group, spooled, open, changes, isEdited }: GroupInput,
+  { toNewFields, edits }: TextChanges,
+): Promise<WrittenGroup> {
+  if (spooled !== undefined && changes.length === 0 && !isEdited) return { group, ...spooled }
+  const chunks = spooled?.chunks ?? open
+  const earlier = chunks.map((chunk) => ({ chunk, text: decodeChunk(chunk).toString() }))
   const bodies = new Map<number, string>()
-  if (chunk !== undefined) for (const body of decodeRecords(chunk)) bodies.set(idOf(body), toNewFields(body))
+  for (const { chunk, text } of earlier)
+    for (const body of splitChunk(chunk, text)) bodies.set(idOf(body), toNewFields(body))
   for (const [id, body] of changes) {
     if (body === null) bodies.delete(id)
     else bodies.set(id, body)
   }
-  const records = [...bodies].sort(([a], [b]) => a - b).map(([id, body]) => edits.get(id)?.(body) ?? body)
-  if (records.length === 0) return null
-  return { ...(await encodeChunk(records.join(SEPARATOR))), number, records: records.length }
+  const records = [...bodies]
+    .sort(([a], [b]) => a - b)
+    .map(([id, body]): [number, string] => [id, edits.get(id)?.(body) ?? body])
+  return { group, ...(await encodeGroup(records, earlier)) }
 }
 
-/** Gives the staged texts chunk by chunk, in ascending order. */
+/** Gives the staged texts group by group, in ascending order. */
 function createStagedReader(batches: AsyncGenerator<StagedBody[]>) {
   let batch: readonly StagedBody[] = []
   let at = 0
   return {
-    async take(number: number): Promise<StagedBody[]> {
+    async take(group: number): Promise<StagedBody[]> {
       const taken: StagedBody[] = []
       for (;;) {
         if (at === batch.length) {
@@ -121,7 +156,7 @@ function createStagedReader(batches: AsyncGenerator<StagedBody[]>) {
           at = 0
         }
         const body = batch[at]
-        if (body === undefined || chunkOf(body[0]) > number) return taken
+        if (body === undefined || groupOf(body[0]) > group) return taken
         taken.push(body)
         at += 1
       }
@@ -129,43 +164,47 @@ function createStagedReader(batches: AsyncGenerator<StagedBody[]>) {
   }
 }
 
-/** The numbers of the chunks of the latest release. */
-async function findChunks(client: PoolClient, dataset: Dataset): Promise<number[]> {
-  const { rows } = await client.query<{ number: string }>(
-    sql`select number from ${tablesOf(dataset).chunk} where to_release = ${NO_END_RELEASE}`,
-  )
+/** The groups of the latest release. */
+async function findGroups(client: PoolClient, dataset: Dataset): Promise<number[]> {
+  const { rows } = await client.query<{ number: string }>(sql`select number from ${tablesOf(dataset).digest}`)
   return rows.map(({ number }) => Number(number))
 }
 
-async function closeChunks(client: PoolClient, dataset: Dataset, release: number, numbers: readonly number[]) {
-  if (numbers.length === 0) return
+async function closeChunks(client: PoolClient, dataset: Dataset, release: number, chunks: readonly StoredChunk[]) {
+  if (chunks.length === 0) return
   await client.query(sql`
     update ${tablesOf(dataset).chunk} set to_release = ${release}
-    where number = any(${numbers}::bigint[]) and to_release = ${NO_END_RELEASE}`)
+    where slot = any(${chunks.map(({ slot }) => slot)}::bigint[]) and to_release = ${NO_END_RELEASE}`)
 }
 
-async function copyChunks(
-  client: PoolClient,
-  dataset: Dataset,
-  release: number,
-  chunks: readonly (NewChunk | null)[],
-): Promise<void> {
-  const rows = chunks.filter((chunk) => chunk !== null).map((chunk) => encodeRow(release, chunk))
-  if (rows.length === 0) return
-  const { chunk } = tablesOf(dataset)
+async function copyChunks(client: PoolClient, dataset: Dataset, release: number, chunks: readonly StoredChunk[]) {
+  if (chunks.length === 0) return
+  const rows = chunks.map((chunk) => encodeRow(release, chunk))
   await copyIn(
     client,
-    sql`copy ${chunk} (number, from_release, records, bytes, crc32, sha256, deflated) from stdin (format binary)`,
+    sql`copy ${tablesOf(dataset).chunk} (slot, from_release, records, bytes, crc32, deflated) from stdin (format binary)`,
     Buffer.concat([COPY_HEADER, ...rows, COPY_TRAILER]),
   )
+}
+
+/** Only the digests of the latest release are kept. A group without records has none. */
+async function writeDigests(client: PoolClient, dataset: Dataset, groups: readonly WrittenGroup[]): Promise<void> {
+  const { digest } = tablesOf(dataset)
+  const empty = groups.filter(({ chunks }) => chunks.length === 0).map(({ group }) => group)
+  if (empty.length > 0) await client.query(sql`delete from ${digest} where number = any(${empty}::bigint[])`)
+  const full = groups.filter(({ chunks }) => chunks.length > 0)
+  await client.query(sql`
+    insert into ${digest} (number, sha256)
+    select * from unnest(${full.map(({ group }) => group)}::bigint[], ${full.map(({ sha256 }) => sha256)}::bytea[])
+    on conflict (number) do update set sha256 = excluded.sha256`)
 }
 
 /** The binary format of COPY: bytes as text would be twice as long. A signature, flags and the length of an extension. */
 const COPY_HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)])
 const COPY_TRAILER = Buffer.from([0xff, 0xff])
 
-function encodeRow(release: number, { number, records, bytes, crc32, sha256, deflated }: NewChunk): Buffer {
-  const columns = [int8(number), int4(release), int4(records), int4(bytes), int8(crc32), sha256, deflated]
+function encodeRow(release: number, { slot, records, bytes, crc32, deflated }: StoredChunk): Buffer {
+  const columns = [int8(slot), int4(release), int4(records), int4(bytes), int8(crc32), deflated]
   const count = Buffer.alloc(2)
   count.writeInt16BE(columns.length)
   return Buffer.concat([count, ...columns.flatMap((value) => [int4(value.length), value])])
@@ -183,12 +222,18 @@ function int8(value: number): Buffer {
   return bytes
 }
 
-/** The number of records and the digest of the release, from its chunks. */
+/** The number of records in the chunks of the release, and its digest. Throws if a group has only chunks or only a digest. */
 export async function digestChunks(client: PoolClient, dataset: Dataset): Promise<{ records: number; digest: Buffer }> {
-  const { rows } = await client.query<{ records: string; digest: Buffer }>(sql`
-    select coalesce(sum(records), 0) as records, sha256(coalesce(string_agg(sha256, ''::bytea order by number), '')) as digest
-    from ${tablesOf(dataset).chunk} where to_release = ${NO_END_RELEASE}`)
+  const { chunk, digest } = tablesOf(dataset)
+  const { rows } = await client.query<{ records: string; unmatched: string; digest: Buffer }>(sql`
+    select coalesce(sum(records), 0) as records, count(*) filter (where sha256 is null or records is null) as unmatched,
+      sha256(coalesce(string_agg(sha256, ''::bytea order by number), '')) as digest
+    from ${digest} full join (
+      select slot / ${literal(SLOTS_PER_GROUP)} as number, sum(records) as records
+      from ${chunk} where to_release = ${NO_END_RELEASE} group by 1
+    ) as stored using (number)`)
   const [row] = rows
   if (row === undefined) throw new Error('an aggregate returned no row')
+  if (row.unmatched !== '0') throw new Error(`groups with only chunks or only a digest: ${row.unmatched}`)
   return { records: Number(row.records), digest: row.digest }
 }

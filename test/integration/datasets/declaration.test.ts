@@ -11,7 +11,7 @@ await client.connect()
 
 /** The columns, indexes, constraints and options of the tables with this prefix, without the prefix. */
 async function describeTables(prefix: string) {
-  const tables = ['version', 'key', 'chunk'].map((name) => `${prefix}_${name}`)
+  const tables = ['version', 'key', 'chunk', 'digest'].map((name) => `${prefix}_${name}`)
   const statements = [
     `select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns
      where table_name = any($1) order by table_name, ordinal_position`,
@@ -20,7 +20,7 @@ async function describeTables(prefix: string) {
      where conrelid::regclass::text = any($1) and contype <> 'n' order by 1, 2, 3`,
     `select relname, reloptions, relacl::text from pg_class where relname = any($1) order by 1`,
     `select attrelid::regclass::text, attname, attstorage, attacl::text from pg_attribute
-     where attrelid::regclass::text = any($1) and attnum > 0 order by 1, attnum`,
+     where attrelid::regclass::text = any($1) and attnum > 0 and not attisdropped order by 1, attnum`,
   ]
   const described: unknown[] = []
   for (const statement of statements) described.push((await client.query(statement, [tables])).rows)

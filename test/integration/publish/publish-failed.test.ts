@@ -16,7 +16,7 @@ const LONG_NOTE = 'long '.repeat(399).trimEnd()
 /** Long enough for a statement that was sent too late to arrive. */
 const LATE_STATEMENT_MARGIN_MS = 250
 
-const TABLES = ['version', 'key', 'chunk', 'event', 'series']
+const TABLES = ['version', 'key', 'chunk', 'digest', 'event', 'series']
 
 /** Every row of every table of the dataset, as one digest for each table. */
 async function digestTables(database: Database) {
@@ -56,23 +56,26 @@ for (const published of [0, 1]) {
   })
 }
 
-test('a release whose chunks have another number of records than were counted is not published', async () => {
-  const url = await createTestDatabase()
-  const database = openDatabase({ url, role: 'outbreaks_operator' })
-  after(() => database.close())
-  const admin = new pg.Client(url)
-  await admin.connect()
-  after(() => admin.end())
-  // A trigger drops one chunk without an error.
-  await admin.query(`
-    create function lose_chunk() returns trigger language plpgsql as $$ begin return null; end $$;
-    create trigger lose_chunk before insert on hed_outbreak_chunk
-      for each row when (new.number = 1) execute function lose_chunk()`)
-  const before = await digestTables(database)
-  const directory = await writeNdjson(Array.from({ length: 130 }, (_, i) => ({ key: `k${i}` })))
-  await assert.rejects(
-    publishRelease(database, hedOutbreaks, directory),
-    /the chunks have 100 records, but the release has 130/,
-  )
-  assert.deepEqual(await digestTables(database), before)
-})
+for (const [name, table, lost, message] of [
+  ['a chunk', 'chunk', 'slot = 1', /the chunks have 80 records, but the release has 130/],
+  ['all chunks of a group', 'chunk', 'slot = 3', /groups with only chunks or only a digest: 1/],
+  ['the digest of a group', 'digest', 'number = 1', /groups with only chunks or only a digest: 1/],
+] as const) {
+  test(`a release that lost ${name} is not published`, async () => {
+    const url = await createTestDatabase()
+    const database = openDatabase({ url, role: 'outbreaks_operator' })
+    after(() => database.close())
+    const admin = new pg.Client(url)
+    await admin.connect()
+    after(() => admin.end())
+    // A trigger drops a row without an error.
+    await admin.query(`
+      create function lose_row() returns trigger language plpgsql as $$ begin return null; end $$;
+      create trigger lose_row before insert on hed_outbreak_${table}
+        for each row when (new.${lost}) execute function lose_row()`)
+    const before = await digestTables(database)
+    const directory = await writeNdjson(Array.from({ length: 130 }, (_, i) => ({ key: `k${i}` })))
+    await assert.rejects(publishRelease(database, hedOutbreaks, directory), message)
+    assert.deepEqual(await digestTables(database), before)
+  })
+}

@@ -42,6 +42,8 @@ const versioned = 'from_release > last or (to_release > last and to_release < 21
 const strayConditions: Record<string, string> = {
   hed_outbreak_version: versioned,
   hed_outbreak_chunk: versioned,
+  hed_outbreak_digest: `not exists (select from hed_outbreak_chunk as chunk
+    where chunk.slot / 3 = stray.number and chunk.to_release = 2147483647)`,
   hed_outbreak_event: versioned,
   hed_outbreak_series: `last_release > last or not exists (select from hed_outbreak_event as event
     where event.event = stray.event and event.to_release = 2147483647)`,
@@ -142,10 +144,10 @@ test('a row of no release is detected in every table', async () => {
     const columns = await runQuery<{ name: string }>(
       `select attname as name from pg_attribute where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped`,
     )
-    // A copy of an existing row, moved to a release that does not exist, or to an id or key that no version has.
+    // A copy of an existing row, moved to a release that does not exist, or to an id, key or group that no version has.
     const moved: Record<string, string> = {
       ...{ from_release: '999998', to_release: '999999', release: '999999', last_release: '999999' },
-      ...{ key: "'stray'", id: '-1' },
+      ...{ key: "'stray'", id: '-1', number: '-1' },
       ...(table === 'hed_outbreak_series' ? { series_id: "'stray'", event: "'stray'" } : {}),
     }
     const names = columns.map(({ name }) => `"${name}"`).join(', ')

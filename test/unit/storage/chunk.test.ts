@@ -3,7 +3,20 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32, inflateRawSync } from 'node:zlib'
-import { CHUNK_IDS, chunkOf, decodeChunk, encodeChunk, firstIdOf, freeText } from '../../../src/storage/chunk.ts'
+import {
+  alternativesOf,
+  CHUNK_IDS,
+  countIds,
+  decodeChunk,
+  encodeChunk,
+  encodeGroup,
+  firstIdOf,
+  freeText,
+  groupOf,
+  groupOfSlot,
+  slotOf,
+  slotsOf,
+} from '../../../src/storage/chunk.ts'
 import { combineCrc32 } from '../../../src/storage/crc-combine.ts'
 import { fc } from '../../seed.ts'
 
@@ -14,29 +27,57 @@ const records = fc.array(
   { minLength: 1, maxLength: CHUNK_IDS },
 )
 
-test('a chunk has a hundred ids; the first chunk starts with id 1', () => {
-  for (const [id, chunk] of [
-    [1, 0],
-    [100, 0],
-    [101, 1],
-    [200, 1],
-    [201, 2],
-    [9_007_199_254_740_991, 90_071_992_547_409],
+test('a chunk has fifty ids, a group has a hundred; the first starts with id 1', () => {
+  for (const [id, slot, whole] of [
+    [1, 0, 2],
+    [50, 0, 2],
+    [51, 1, 2],
+    [100, 1, 2],
+    [101, 3, 5],
+    [151, 4, 5],
+    [200, 4, 5],
+    [201, 6, 8],
+    [9_007_199_254_740_991, 270_215_977_642_228, 270_215_977_642_229],
   ] as const) {
-    assert.equal(chunkOf(id), chunk)
-    assert.ok(firstIdOf(chunk) <= id && id < firstIdOf(chunk + 1))
+    assert.equal(slotOf(id), slot)
+    assert.deepEqual(alternativesOf(slot), [slot, whole])
+    for (const either of [slot, whole]) {
+      assert.equal(groupOfSlot(either), groupOf(id))
+      assert.ok(slotsOf(groupOf(id)).includes(either))
+      assert.ok(firstIdOf(either) <= id && id < firstIdOf(either) + countIds(either))
+    }
+    assert.deepEqual([countIds(slot), countIds(whole)], [50, 100])
   }
 })
 
-test('a chunk decodes to its text and has its length, its CRC and the digest of its lines', () =>
+test('a group is encoded in chunks, and a chunk with the same text is used again', async () => {
+  const group = [102, 150, 151, 199].map((id): [number, string] => [id, `{"id":${id}}`])
+  const { chunks, sha256 } = await encodeGroup(group)
+  assert.deepEqual(
+    chunks.map((chunk) => [chunk.slot, chunk.records, decodeChunk(chunk).toString()]),
+    [
+      [3, 2, '{"id":102},\n{"id":150}'],
+      [4, 2, '{"id":151},\n{"id":199}'],
+    ],
+  )
+  const lines = group.map(([, body]) => `${body}\n`).join('')
+  assert.equal(sha256.toString('hex'), createHash('sha256').update(lines).digest('hex'))
+  const earlier = chunks.map((chunk) => ({ chunk, text: decodeChunk(chunk).toString() }))
+  const changed = await encodeGroup([...group.slice(0, 3), [199, '{"id":199,"cases":1}']], earlier)
+  assert.deepEqual(
+    changed.chunks.map((chunk) => chunks.includes(chunk)),
+    [true, false],
+  )
+  assert.deepEqual(await encodeGroup([]), { chunks: [], sha256: createHash('sha256').update('').digest() })
+})
+
+test('a chunk decodes to its text and has its length and its CRC', () =>
   fc.assert(
     fc.asyncProperty(records, async (bodies) => {
       const text = bodies.join(',\n')
       const chunk = await encodeChunk(text)
       assert.equal(decodeChunk(chunk).toString(), text)
       assert.deepEqual([chunk.bytes, chunk.crc32], [Buffer.byteLength(text), crc32(text)])
-      const lines = bodies.map((body) => `${body}\n`).join('')
-      assert.equal(chunk.sha256.toString('hex'), createHash('sha256').update(lines).digest('hex'))
       assert.equal(chunk.deflated.subarray(-4).toString('hex'), '0000ffff')
     }),
   ))

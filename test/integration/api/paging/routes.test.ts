@@ -17,7 +17,7 @@ import { createHttpServer } from '../../../../src/platform/http/http-server.ts'
 import { openDatabase } from '../../../../src/platform/postgres/database.ts'
 import { createWatcher } from '../../../../src/platform/postgres/watcher.ts'
 import { publishRelease } from '../../../../src/publish/publish.ts'
-import { CHUNK_IDS, chunkOf } from '../../../../src/storage/chunk.ts'
+import { CHUNK_IDS, slotOf } from '../../../../src/storage/chunk.ts'
 import { loadPublishedReleases } from '../../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../../database.ts'
 import { openTestIndex } from '../../../fixtures/column-index.ts'
@@ -177,7 +177,7 @@ describe('one release', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: RECORDS - 1 }), async (offset) => {
         const { fromId, skip } = await findOffset({ number: 1, digest: 'one' }, offset)
         assert.equal(oracle.ids.filter((id) => id < fromId).length + skip, offset)
-        assert.equal(chunkOf(oracle.ids[offset] ?? 0), chunkOf(fromId))
+        assert.equal(slotOf(oracle.ids[offset] ?? 0), slotOf(fromId))
       }),
       { numRuns: 50, examples: [0, 999, 1000, 1001, 2000, 3000].map((offset): [number] => [offset]) },
     )
