@@ -1,6 +1,6 @@
-// A table of DuckDB for rows from JavaScript. Days are whole numbers and large numbers are doubles, which are faster to write
-// than objects and bigints; `stagedValue` converts them.
-import { BOOLEAN, DOUBLE, type DuckDBConnection, DuckDBDataChunk, INTEGER, VARCHAR } from '@duckdb/node-api'
+// A table of DuckDB for rows from JavaScript. Days and truth values are whole numbers, large numbers are doubles, and a number
+// stands for null: that is several times as fast to write as objects, bigints and nulls. `stagedValue` converts them.
+import { DOUBLE, type DuckDBConnection, DuckDBDataChunk, INTEGER, VARCHAR } from '@duckdb/node-api'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Column, ColumnType } from './layout.ts'
 import { column } from './tables.ts'
@@ -20,17 +20,35 @@ export interface Stage {
 }
 
 const STAGE_TYPES = {
-  ...{ code: INTEGER, smallint: INTEGER, integer: INTEGER, date: INTEGER },
-  ...{ boolean: BOOLEAN, bigint: DOUBLE, double: DOUBLE, text: VARCHAR },
+  ...{ code: INTEGER, smallint: INTEGER, integer: INTEGER, date: INTEGER, boolean: INTEGER },
+  ...{ bigint: DOUBLE, double: DOUBLE, text: VARCHAR },
 }
-const TARGET_TYPES: Partial<Record<ColumnType, string>> = { bigint: 'BIGINT', smallint: 'UTINYINT' }
+const TARGET_TYPES: Partial<Record<ColumnType, string>> = {
+  ...{ bigint: 'BIGINT', smallint: 'UTINYINT', boolean: 'BOOLEAN' },
+}
+/** Stands for null: the lowest value of INTEGER, which no field may have. */
+const NULL_NUMBER = -(2 ** 31)
 
 /** The value of a column of a stage. */
 export function stagedValue(table: string, { name, type }: Column): Sql {
-  const staged = sql`${raw(table)}.${column(name)}`
-  if (type === 'date') return sql`(date '1970-01-01' + ${staged})`
+  const staged = sql`nullif(${raw(table)}.${column(name)}, ${raw(String(NULL_NUMBER))})`
+  if (type === 'date') return sql`(${EPOCH} + ${staged})`
   const target = TARGET_TYPES[type]
   return target === undefined ? staged : sql`${staged}::${raw(target)}`
+}
+
+const EPOCH = sql`date '1970-01-01'`
+
+/** A column of the index in the form of a stage. */
+export function toStaged({ name, type }: Column): Sql {
+  const value = type === 'date' ? sql`(${column(name)} - ${EPOCH})` : column(name)
+  return sql`coalesce(${value}::${raw(String(STAGE_TYPES[type]))}, ${raw(String(NULL_NUMBER))})`
+}
+
+/** Reads a value in the form of a stage. A text is its number in the dictionary. */
+export function readStaged({ type }: Column, staged: number): number | boolean | null {
+  if (staged === NULL_NUMBER) return null
+  return type === 'boolean' ? staged === 1 : staged
 }
 
 export async function createStage(
@@ -58,7 +76,11 @@ export async function createStage(
   return {
     add(row) {
       added += 1
-      for (let i = 0; i < buffer.length; i++) (buffer[i] as StagedValue[]).push(row[i] as StagedValue)
+      for (let i = 0; i < buffer.length; i++) {
+        const value = row[i] as StagedValue
+        if (value === NULL_NUMBER) throw new Error(`${columns[i]?.name} is ${value}, which stands for null in ${table}`)
+        buffer[i]?.push(types[i] === VARCHAR ? value : value === null ? NULL_NUMBER : Number(value))
+      }
       if ((buffer[0] as StagedValue[]).length >= BLOCK_ROWS) writeBlock()
     },
     flush() {

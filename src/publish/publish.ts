@@ -270,9 +270,9 @@ async function writeDraft(
       for (const { file, line, cells } of batch)
         warnOfNewEvent({ file, line, event: cells[eventIndex]?.value as string })
       const versions = await comparison.compare(batch)
-      for (const { id, revision, firstRelease, replaces, content, row } of versions) {
+      for (const { id, revision, firstRelease, replaces, row } of versions) {
         index.add(id, row.cells)
-        await chunks.add(id, serialiseBody(content, { id, revision, firstRelease, lastRelease: release }))
+        await chunks.add(id, serialiseBody(row.cells, { id, revision, firstRelease, lastRelease: release }))
         counts[replaces ? 'corrected' : 'added'] += 1
       }
       await writer.add(versions)

@@ -35,7 +35,7 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
     if (raw === undefined) {
       const empty = decodeCell(field, '')
       if (validateValue(field, empty) !== null) return { rule: 'required', message: 'is missing' }
-      return { cell: toCell(empty as FieldValue), warning: null }
+      return { cell: toCell(field.name, empty as FieldValue), warning: null }
     }
     const isText = format === 'csv' || isJsonText(field, format, raw)
     if (isText && field.kind === 'object' && typeof raw === 'string') {
@@ -43,10 +43,10 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
       if (inexact !== null) return { rule: 'number', message: describeInexactNumber(inexact) }
     }
     const signed = field.qualifiedBy !== undefined && typeof raw === 'string' ? parseSignedCount(raw) : null
-    if (signed !== null) return validateValue(field, signed.value) ?? toSignedCell(raw as string, signed)
+    if (signed !== null) return validateValue(field, signed.value) ?? toSignedCell(field, raw as string, signed)
     const decoded = isText ? decodeCell(field, raw ?? '') : raw
     const { value, warning } = normalise(field, decoded)
-    return validateValue(field, value) ?? { cell: toCell(value as FieldValue), warning }
+    return validateValue(field, value) ?? { cell: toCell(field.name, value as FieldValue), warning }
   }
   const cache = new Map<unknown, ValidCell | CellError>()
   // Successive rows often have equal cells, and comparing two texts is cheaper than a lookup.
@@ -71,8 +71,8 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
 /** A cell is a slice that keeps a large piece of the file in memory. A cached text must not. */
 const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
 
-const toSignedCell = (raw: string, { value, qualifier }: SignedCount): ValidCell => ({
-  cell: toCell(value),
+const toSignedCell = ({ name }: Field, raw: string, { value, qualifier }: SignedCount): ValidCell => ({
+  cell: toCell(name, value),
   warning: { rule: 'signed_count', message: `was ${raw} and is published as ${value}, ${qualifier}` },
   qualifier,
 })

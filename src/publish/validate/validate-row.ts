@@ -30,8 +30,6 @@ export const requiredFields = (dataset: Dataset): string[] =>
     .map(({ name }) => name)
 
 const MAX_KEY_LENGTH = 500
-/** mark-breaks.ts sets breaks later, when all records of the release are known. */
-const NO_BREAK = toCell(false)
 
 /** The validator gives the record, or null if it reported an error. */
 export function createRowValidator(dataset: Dataset, format: Format, today: string) {
@@ -43,9 +41,13 @@ export function createRowValidator(dataset: Dataset, format: Format, today: stri
   const indexes = new Map(dataset.content.map((field, index) => [field.name, index]))
   const inputIndexes = inputs.map(({ name }) => indexes.get(name) ?? 0)
   const indexOf = (name: string) => indexes.get(name) ?? -1
-  const breakFlagIndex = dataset.series === undefined ? undefined : indexes.get(dataset.series.breakFlag)
-  const derived = dataset.content.flatMap(({ derive }, index) =>
-    derive === undefined ? [] : [{ derive: createDerivation(derive, indexOf), index }],
+  // mark-breaks.ts sets breaks later, when all records of the release are known.
+  const noBreak = dataset.series && {
+    index: indexOf(dataset.series.breakFlag),
+    cell: toCell(dataset.series.breakFlag, false),
+  }
+  const derived = dataset.content.flatMap(({ name, derive }, index) =>
+    derive === undefined ? [] : [{ derive: createDerivation(name, derive, indexOf), index }],
   )
 
   return ({ cells: raw, errors }: InputRow, report: Report): ValidRow | null => {
@@ -64,7 +66,8 @@ export function createRowValidator(dataset: Dataset, format: Format, today: stri
       const cell = raw[i + IDENTITY_COLUMNS]
       const [sign] = signs
       const impliedQualifier = sign?.by === name && (cell === '' || cell === null) ? sign.qualifier : null
-      const result = impliedQualifier === null ? validateCell(cell) : { cell: toCell(impliedQualifier), warning: null }
+      const result =
+        impliedQualifier === null ? validateCell(cell) : { cell: toCell(name, impliedQualifier), warning: null }
       if ('rule' in result) {
         reportError(name, result.rule, result.message)
         continue
@@ -86,7 +89,7 @@ export function createRowValidator(dataset: Dataset, format: Format, today: stri
     if (!valid || identity === null) return null
     const valueOf = (name: string): FieldValue => cells[indexOf(name)]?.value ?? null
     for (const { derive, index } of derived) cells[index] = derive(cells)
-    if (breakFlagIndex !== undefined) cells[breakFlagIndex] = NO_BREAK
+    if (noBreak !== undefined) cells[noBreak.index] = noBreak.cell
     for (const { name, severity, column, check } of dataset.rules) {
       const message = check(valueOf, today)
       if (message === null) continue
@@ -105,14 +108,14 @@ interface Sign {
 }
 
 /** Computes the value again only if one of its source cells differs from the previous row. */
-function createDerivation({ from, compute }: Derivation, indexOf: (name: string) => number) {
+function createDerivation(name: string, { from, compute }: Derivation, indexOf: (name: string) => number) {
   const indexes = from.map(indexOf)
   let sources: (Cell | undefined)[] = []
   let cached: Cell | undefined
   return (cells: readonly Cell[]): Cell => {
     if (cached !== undefined && indexes.every((index, i) => cells[index] === sources[i])) return cached
     sources = indexes.map((index) => cells[index])
-    cached = toCell(compute(sources.map((cell) => cell?.value ?? null)))
+    cached = toCell(name, compute(sources.map((cell) => cell?.value ?? null)))
     return cached
   }
 }

@@ -4,7 +4,7 @@ import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { type Cell, createRecordSerialiser } from '../../storage/serialise-record.ts'
+import type { Cell } from '../../storage/serialise-record.ts'
 import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import { errorAt, type Findings, type Identity } from '../findings/findings.ts'
 import { createIdSet } from '../validate/id-set.ts'
@@ -15,7 +15,6 @@ import type { LatestRelease } from './latest-release.ts'
 /** A record that is new or corrected in the next release. */
 export interface NewVersion {
   row: ValidRow
-  content: string
   contentHash: string
   id: number
   revision: number
@@ -63,7 +62,6 @@ export function createComparison(
   dataset: Dataset,
   { latest, findings, source }: ComparisonOptions,
 ) {
-  const serialise = createRecordSerialiser(dataset)
   const digest = createContentDigest(dataset)
   const seen = createIdSet()
   const keptIds = new Set<number>()
@@ -110,7 +108,6 @@ export function createComparison(
     if (known?.open && known.content_hash === contentHash) return null
     return {
       row,
-      content: serialise(row.cells),
       contentHash,
       id,
       newKey,
@@ -174,18 +171,10 @@ export function createComparison(
  * flag, which also depends on other records.
  */
 function createContentDigest({ content, series }: Dataset): (cells: readonly Cell[]) => string {
-  const digested = content.flatMap(({ name }, index) =>
-    name === series?.breakFlag ? [] : [{ label: `,"${name}":`, index }],
-  )
+  const excluded = content.findIndex(({ name }) => name === series?.breakFlag)
   return (cells) => {
-    let text = ''
-    // The hottest loop of publishing: an index is several times as fast as an iterator.
-    for (let i = 0; i < digested.length; i++) {
-      const { label, index } = digested[i] as (typeof digested)[number]
-      const { value, json } = cells[index] as Cell
-      if (value !== null) text += label + json
-    }
-    return hash('sha256', text).slice(0, HASH_DIGITS)
+    const members = cells.filter(({ value }, i) => value !== null && i !== excluded).map(({ member }) => member)
+    return hash('sha256', `,${members.join(',')}`).slice(0, HASH_DIGITS)
   }
 }
 

@@ -10,9 +10,10 @@ import { createDictionary, type Dictionary, type DictionaryEntry } from '../../c
 import { createRecordEncoder, encodeSteps } from '../../columns/encode-rows.ts'
 import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
 import { fetchParts } from '../../columns/parts.ts'
-import { createStage, stagedValue } from '../../columns/stage.ts'
+import { createStage, readStaged, toStaged } from '../../columns/stage.ts'
 import { column, createPresentTables, loadPresentRows } from '../../columns/tables.ts'
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
+import { createDayFormat } from '../../methods/calendar.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
 import { storeChanges } from './index-changes.ts'
@@ -149,8 +150,6 @@ async function* readSeries(
   const names = [...seriesColumns(dataset), dataset.series.breakFlag, 'last_release']
   const byName = new Map(recordColumns(dataset).map((one) => [one.name, one]))
   const columns = names.map((name) => byName.get(name) as Column)
-  const select = (value: (one: Column) => Sql) =>
-    join(columns.map((one) => (one.type === 'date' ? sql`${value(one)}::VARCHAR` : value(one))))
   const id = column(dataset.series.id)
   const isChanged = sql`id in (select id from added) or id in (select id from withdrawn)`
   const isTouched = all
@@ -158,22 +157,26 @@ async function* readSeries(
     : sql`${id} in (select ${id} from added union select ${id} from present_row where ${isChanged})`
   const result = await connection.stream(
     sql`
-    select ${select(({ name }) => column(name))} from present_row where ${isTouched} and not (${isChanged})
+    select ${join(columns.map(toStaged))} from present_row where ${isTouched} and not (${isChanged})
     union all
-    select ${select((one) => stagedValue('added', one))} from added
+    select ${join(names.map(column))} from added
     order by ${raw(String(names.indexOf(dataset.series.id) + 1))}, 1`.text,
   )
-  const decode = (value: unknown, { name, type }: Column): FieldValue => {
-    if (value === null) return null
-    if (type === 'code') return dictionary.valueOf(name, value as number)
-    return typeof value === 'bigint' ? Number(value) : (value as FieldValue)
+  const formatDay = createDayFormat()
+  const decode = (staged: number, one: Column): FieldValue => {
+    const value = readStaged(one, staged)
+    if (typeof value !== 'number') return value
+    if (one.type === 'code') return dictionary.valueOf(one.name, value)
+    return one.type === 'date' ? formatDay(value) : value
   }
   let members: SeriesRow[] = []
   for (;;) {
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) break
-    for (const values of chunk.getRows()) {
-      const row = Object.fromEntries(columns.map((one, i) => [one.name, decode(values[i], one)]))
+    const vectors = columns.map((one, i) => ({ one, vector: chunk.getColumnVector(i) }))
+    for (let i = 0; i < chunk.rowCount; i++) {
+      const row: SeriesRow = {}
+      for (const { one, vector } of vectors) row[one.name] = decode(vector.getItem(i) as number, one)
       row['from_release'] = row['last_release'] as number
       if (members.length > 0 && members[0]?.[dataset.series.id] !== row[dataset.series.id]) {
         yield members

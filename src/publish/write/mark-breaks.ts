@@ -4,13 +4,7 @@ import type { PoolClient } from 'pg'
 import type { FieldValue, Series } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { findBreaks, type SeriesBreak, type SeriesRecord } from '../../methods/series-breaks.ts'
-import {
-  type AssignedFields,
-  createRecordSerialiser,
-  readCells,
-  serialiseBody,
-  toCell,
-} from '../../storage/serialise-record.ts'
+import { type AssignedFields, readCells, serialiseBody } from '../../storage/serialise-record.ts'
 import type { Finding, Findings } from '../findings/findings.ts'
 import type { SeriesRow } from './index-writer.ts'
 import { renewVersions } from './versions.ts'
@@ -98,13 +92,10 @@ function describeBreak(series: Series, id: number, found: SeriesBreak): Finding 
 
 /** Changes the flag in the text of a record. A record of an earlier release is corrected thereby. */
 function createFlagEditor(dataset: SeriesDataset, release: number) {
-  const serialise = createRecordSerialiser(dataset)
   const { breakFlag } = dataset.series
   return (body: string, { broken, isNew }: FlagChange): string => {
     const record = JSON.parse(body) as Record<string, FieldValue> & AssignedFields
-    const cells = readCells(dataset, record)
-    const flagged = cells.map((cell, i) => (dataset.content[i]?.name === breakFlag ? toCell(broken) : cell))
-    return serialiseBody(serialise(flagged), {
+    return serialiseBody(readCells(dataset, { ...record, [breakFlag]: broken }), {
       id: record.id,
       revision: record.revision + (isNew ? 0 : 1),
       firstRelease: record.first_release,
