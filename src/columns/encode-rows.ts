@@ -1,6 +1,6 @@
 // The columns of a record from its cells, and the steps of a series as rows. Pure, but for the dictionary, which grows.
 import type { Dataset, FieldValue } from '../datasets/define.ts'
-import { parseDay } from '../methods/calendar.ts'
+import { parseDay, remembering } from '../methods/calendar.ts'
 import type { RecordSeries, SeriesDataset } from '../methods/record-series.ts'
 import { deriveRecordSteps, RULES } from '../methods/step-columns.ts'
 import type { Cell } from '../storage/serialise-record.ts'
@@ -44,8 +44,10 @@ function encoderOf(dictionary: Dictionary, field: string, kind: Kind): (value: N
     case 'number':
     case 'boolean':
       return (value) => value as number | boolean
-    case 'date':
-      return (value) => parseDay(value as string)
+    case 'date': {
+      const toDay = remembering(parseDay)
+      return (value) => toDay(value as string)
+    }
     default:
       return (value) => dictionary.codeOf(field, typeof value === 'string' ? value : JSON.stringify(value))
   }

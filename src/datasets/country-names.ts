@@ -1,6 +1,7 @@
 // Names of countries from ISO 3166-1, from the Unicode locale data of Node, and others in common use.
 // Compares an English name with a country code, and lists the names of a country in several languages.
 import { iso31661 } from 'iso-3166'
+import { LRUCache } from 'lru-cache'
 
 /** Names that are in neither list. */
 const ALTERNATIVES: Record<string, string> = {
@@ -63,9 +64,12 @@ for (const { alpha2, name } of iso31661) {
   }
 }
 
+/** A table has few countries, and each in many rows. */
+const normalisedNames = new LRUCache<string, string>({ max: 1000, memoMethod: normaliseName })
+
 /** `other` means that the name is known, but only for another country. */
 export function compareCountryName(code: string, name: string): 'same' | 'other' | 'unknown' {
-  const codes = codesByName.get(normaliseName(name))
+  const codes = codesByName.get(normalisedNames.memo(name))
   if (codes === undefined) return 'unknown'
   return codes.has(code) ? 'same' : 'other'
 }

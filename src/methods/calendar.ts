@@ -19,15 +19,16 @@ const MAX_MONTH_DAYS = 31
 export const parseDay = (text: string): number => Date.parse(`${text}T00:00:00Z`) / DAY_MS
 export const formatDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
-/** Formats days of which most repeat: a text that was given before is given again. */
-export function createDayFormat(): (day: number) => string {
-  const texts = new Map<number, string>()
-  return (day) => {
-    const known = texts.get(day)
-    if (known !== undefined) return known
-    const text = formatDay(day)
-    texts.set(day, text)
-    return text
+/** `parseDay` or `formatDay` for many days of which most repeat. */
+export function remembering<From, To>(convert: (from: From) => To): (from: From) => To {
+  const known = new Map<From, To>()
+  return (from) => {
+    let to = known.get(from)
+    if (to === undefined) {
+      to = convert(from)
+      known.set(from, to)
+    }
+    return to
   }
 }
 
