@@ -1,5 +1,5 @@
 // Registers the endpoints of a dataset.
-import { recordSchema } from '../datasets/define.ts'
+import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import type { DatasetOptions, ResourceOptions } from './requests/resource-options.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
@@ -25,6 +25,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   const routes: ResourceOptions = { ...options, loadIndex, checkValues }
   app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
   addNewestReleaseHeader(app, routes)
+  addOperationSuffix(app, dataset)
   registerRecordsRoutes(app, routes)
   registerRecordRoutes(app, routes)
   registerReleaseRoutes(app, routes)
@@ -48,5 +49,13 @@ function addNewestReleaseHeader(app: HttpServer, { dataset, published }: Resourc
     if (current !== undefined && newest !== undefined && Number(current) !== newest)
       reply.header('outbreaks-newest-release', String(newest))
     done()
+  })
+}
+
+/** Operation ids are unique in the OpenAPI document, which has all datasets. */
+function addOperationSuffix(app: HttpServer, { operationSuffix }: Dataset): void {
+  if (operationSuffix === undefined) return
+  app.addHook('onRoute', ({ schema }) => {
+    if (schema?.operationId?.endsWith(operationSuffix) === false) schema.operationId += operationSuffix
   })
 }

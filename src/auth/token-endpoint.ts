@@ -134,6 +134,7 @@ const tokenRequestSchema = (audience: string) =>
 
 const describeTokenEndpoint = (audience: string) => ({
   tags: ['Authentication'],
+  operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
     'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',

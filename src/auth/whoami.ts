@@ -24,6 +24,7 @@ export function registerWhoami(guarded: HttpServer, quota: Quota | null): void {
 
 const documentation = {
   tags: ['Authentication'],
+  operationId: 'getCurrentClient',
   summary: 'Show the authenticated client',
   description:
     'The client, the scopes and the expiry of its token, and the rest of its quota. This request does not count against the quota.',

@@ -90,6 +90,8 @@ export interface Dataset {
   readonly resource: string
   /** The name of a record in schemas. */
   readonly recordName: string
+  /** Ends the operation ids of this dataset, so that they differ from those of another one: `listRecordsOfWastewater`. */
+  readonly operationSuffix?: string
   readonly title: string
   readonly description: string
   /** Its tables are {table}_version, _key, _chunk and _digest. */

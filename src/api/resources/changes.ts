@@ -34,6 +34,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listChanges',
         summary: 'List the changes between two releases',
         description:
           'The difference of two releases in ascending order of id, not the steps between them: a record that was corrected twice is listed once, and a record that was added and withdrawn in between is not listed. A page may have fewer changes than `num`; only `has_more` says whether it is the last page. With filters a change is listed if the record before or after it matches. If a field was added after `from`, `before` does not have it; that alone is not a change. `Outbreaks-Release` is the release of `to`. A walk stays on the two releases of its first page; send the cursor together with `from`, and with `to` if the first request had it.',

@@ -44,6 +44,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getCitation',
         summary: 'Cite a query',
         description:
           'The citation of the matching records: a permanent URL that always returns the same bytes, the licence, and the sources with their numbers of records. `format` returns one citation format as a file for a reference manager.',

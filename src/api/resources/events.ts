@@ -41,6 +41,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listEvents',
         summary: 'List events',
         description:
           'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. With filters only events that have a matching record are listed; the summary still covers all records of the event. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',

@@ -48,56 +48,63 @@ export function registerFileRoutes(
     )
   }
 
-  app.route<{ Params: { number: string; name: string } }>({
-    method: ['GET', 'HEAD'],
-    url: `/v2/${dataset.name}/releases/:number/files/:name`,
-    handlerTimeout: DOWNLOAD_TIMEOUT_MS,
-    schema: {
-      tags: ['Data'],
-      summary: 'Download a file of a release',
-      description:
-        'The complete release as CSV, NDJSON or Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, also in the response to a `Range` request.',
-      params: filePath(dataset),
-      querystring: emptyQuery,
-      response: {
-        200: okResponse(anyFile, 'The file.'),
-        206: okResponse(anyFile, 'The requested range of the file.'),
-        ...errorResponsesWithNotFound,
-        416: problemResponse('The range is outside the file.'),
-        500: problemResponse('The stored file differs from the published one, or the service failed.'),
+  // Each method is an operation with its own id. The method is in an array, or the OpenAPI document leaves HEAD out.
+  for (const [method, operationId] of [
+    ['GET', 'downloadFile'],
+    ['HEAD', 'getFileHeaders'],
+  ] as const)
+    app.route<{ Params: { number: string; name: string } }>({
+      method: [method],
+      exposeHeadRoute: false,
+      url: `/v2/${dataset.name}/releases/:number/files/:name`,
+      handlerTimeout: DOWNLOAD_TIMEOUT_MS,
+      schema: {
+        tags: ['Data'],
+        operationId,
+        summary: 'Download a file of a release',
+        description:
+          'The complete release as CSV, NDJSON or Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, also in the response to a `Range` request.',
+        params: filePath(dataset),
+        querystring: emptyQuery,
+        response: {
+          200: okResponse(anyFile, 'The file.'),
+          206: okResponse(anyFile, 'The requested range of the file.'),
+          ...errorResponsesWithNotFound,
+          416: problemResponse('The range is outside the file.'),
+          500: problemResponse('The stored file differs from the published one, or the service failed.'),
+        },
       },
-    },
-    handler: async (request, reply) => {
-      const release = releases.requireUnpruned(await releases.resolveNumber(request.params.number))
-      if (openVerified === undefined) throw new Problem('not_found', 'This node has no release files.')
-      const file = await findFile(release, request.params.name)
-      const entityTag = `"${file.sha256}"`
-      const commonHeaders = { ...releaseHeader(release), 'cache-control': 'private', etag: entityTag }
-      if (matchesIfNoneMatch(request.headers['if-none-match'], entityTag))
-        return reply.headers(commonHeaders).code(304).send()
+      handler: async (request, reply) => {
+        const release = releases.requireUnpruned(await releases.resolveNumber(request.params.number))
+        if (openVerified === undefined) throw new Problem('not_found', 'This node has no release files.')
+        const file = await findFile(release, request.params.name)
+        const entityTag = `"${file.sha256}"`
+        const commonHeaders = { ...releaseHeader(release), 'cache-control': 'private', etag: entityTag }
+        if (matchesIfNoneMatch(request.headers['if-none-match'], entityTag))
+          return reply.headers(commonHeaders).code(304).send()
 
-      const range = readRange(request, file, entityTag)
-      const stored = await openVerified(file)
-      const { start, end } = range ?? { start: 0, end: file.bytes }
-      reply.type(file.mediaType).headers({
-        ...commonHeaders,
-        'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
-        'accept-ranges': 'bytes',
-        'content-disposition': `attachment; filename="${file.name}"`,
-        'content-length': end - start,
-      })
-      if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${file.bytes}`)
-      if (request.method === 'HEAD') {
-        await stored.close()
-        return reply.send()
-      }
-      const body = stored.read(start, end)
-      body.once('error', (err) =>
-        request.log.error({ request_id: request.id, err }, `reading ${file.name} failed during a download`),
-      )
-      return reply.send(body)
-    },
-  })
+        const range = readRange(request, file, entityTag)
+        const stored = await openVerified(file)
+        const { start, end } = range ?? { start: 0, end: file.bytes }
+        reply.type(file.mediaType).headers({
+          ...commonHeaders,
+          'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
+          'accept-ranges': 'bytes',
+          'content-disposition': `attachment; filename="${file.name}"`,
+          'content-length': end - start,
+        })
+        if (range !== null) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${file.bytes}`)
+        if (request.method === 'HEAD') {
+          await stored.close()
+          return reply.send()
+        }
+        const body = stored.read(start, end)
+        body.once('error', (err) =>
+          request.log.error({ request_id: request.id, err }, `reading ${file.name} failed during a download`),
+        )
+        return reply.send(body)
+      },
+    })
 }
 
 /** Null if the complete file is to be sent. Range applies to GET only and, with If-Range, only if the ETag matches. */

@@ -26,6 +26,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getRecord',
         summary: 'Read one record',
         description:
           'The record with this `id` in the release. If the release does not contain it, `detail` of the error lists the releases that do.',
@@ -57,6 +58,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listRecordVersions',
         summary: 'List the versions of one record',
         description:
           'The versions of the record with this `id` up to the newest release, the oldest first, with the fields of the newest release. If `to_release` of a version is below `from_release` of the next version, the record was withdrawn in between.',

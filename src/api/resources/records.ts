@@ -38,6 +38,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listEventNames',
         summary: 'List event names',
         description: 'The distinct event names of the release, sorted by code point.',
         querystring: releaseQuery,
@@ -62,6 +63,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listRecordsByOffset',
         summary: 'List outbreak records, offset-paged',
         description:
           'A plain array of records in ascending order of id. Without `release`, all requests with one access token read the same release, so that offsets stay consistent when a new release is published. This is the newest release when the token was issued or, if that was pruned, the oldest that can be read. A token of an external issuer, or from before the first release, reads the newest release that was published at least 60 seconds before the token was issued, or the oldest release. `release=latest`, or a new token, reads the newest release. `Outbreaks-Newest-Release` says that there is a newer release. v2 is recommended.',
@@ -108,6 +110,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listRecords',
         summary: 'List outbreak records, cursor-paged',
         description:
           'Records in ascending order of id, unless `sort` chooses another order. To read the complete dataset, send `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, even if a new release is published. With one of the other media types in `Accept`, the response is a file with all matching records of one release, without `page`, `num` and `sort`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete file.',

@@ -79,6 +79,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'listReleases',
         summary: 'List releases',
         description:
           'All releases, the newest first. A walk lists the releases that existed when it started. `Outbreaks-Release` is the newest of them. As `text/csv`: a line for each release, without pages and without the files.',
@@ -118,6 +119,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getRelease',
         summary: 'Read the metadata of a release',
         description:
           '`number` is the number of a release, in decimal digits, or `latest` for the newest release. `Content-Location` is the URL of the release with its number.',

@@ -19,6 +19,7 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getRecordSchema',
         summary: 'Read the JSON Schema of a record',
         description: 'The JSON Schema (2020-12) of a record of the release.',
         querystring: releaseQuery,

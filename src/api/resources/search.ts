@@ -27,6 +27,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'searchValues',
         summary: 'Find values by name',
         description:
           'Events, diseases, pathogens, places and sources of the release that match all words of `q`, best match first. Synonyms, names in other languages, and names without accents match too. If nothing matches, misspelt words are compared with similar names. Use `value` with the filter `parameter`.',

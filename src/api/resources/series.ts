@@ -39,6 +39,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getSeries',
         summary: 'Read counts over time',
         description:
           'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. docs/methods.md has every rule. As `text/csv`: a line for each interval.',

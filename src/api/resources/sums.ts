@@ -46,6 +46,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getSums',
         summary: 'Add up counts by group',
         description:
           'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row.',

@@ -35,6 +35,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
     {
       schema: {
         tags: ['Data'],
+        operationId: 'getVintages',
         summary: 'Follow a number through the releases',
         description: `One count of a series by interval and release: a row for each interval in each release, at most ${MAX_RELEASES} releases. The numbers are those of \`/series\` in that release. \`Outbreaks-Release\` is the release of \`to\`. As \`text/csv\`: a line for each row.`,
         querystring: vintagesQuery(dataset),
