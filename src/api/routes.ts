@@ -15,6 +15,7 @@ import { registerSearchRoutes } from './resources/search.ts'
 import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
 import { registerVintageRoutes } from './resources/vintages.ts'
+import { createStreamLimit } from './response/stream-limit.ts'
 import { createValueCheck } from './search/check-values.ts'
 import { createIndexCache } from './search/index-cache.ts'
 
@@ -22,7 +23,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   const { dataset, index } = options
   const loadIndex = createIndexCache(index, dataset)
   const checkValues = createValueCheck({ index, loadIndex })
-  const routes: ResourceOptions = { ...options, loadIndex, checkValues }
+  const routes: ResourceOptions = { ...options, loadIndex, checkValues, takePlace: createStreamLimit() }
   app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
   addNewestReleaseHeader(app, routes)
   addOperationSuffix(app, dataset)

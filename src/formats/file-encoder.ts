@@ -13,9 +13,9 @@ export interface EncodableRecord {
 }
 
 /** Encodes batches of records as one file. */
-export interface FileEncoder {
+export interface FileEncoder<Encodable = EncodableRecord> {
   /** The first call also returns the bytes before the first record, even if there are no records. */
-  add(records: readonly EncodableRecord[]): Uint8Array
+  add(records: readonly Encodable[]): Uint8Array
   /** The bytes after the last record. */
   end(): Uint8Array
 }

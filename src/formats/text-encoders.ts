@@ -6,7 +6,7 @@ import type { EncodableRecord, FileEncoder } from './file-encoder.ts'
 
 const NO_BYTES = new Uint8Array()
 
-export function createNdjsonEncoder(): FileEncoder {
+export function createNdjsonEncoder(): FileEncoder<Pick<EncodableRecord, 'body'>> {
   return {
     add: (records) => Buffer.from(records.map(({ body }) => `${body}\n`).join('')),
     end: () => NO_BYTES,

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 export const problems = {
   invalid_request: [400, 'The request is malformed.'],
   invalid_parameter: [400, 'A parameter has an invalid value.'],
+  fields_changed: [400, 'The two releases have different fields.'],
   not_comparable: [400, 'The counts must not be added up.'],
   unknown_parameter: [400, 'A parameter is unknown.'],
   repeated_parameter: [400, 'A parameter was given more than once.'],

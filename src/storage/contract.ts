@@ -38,7 +38,8 @@ export function findContract(contracts: readonly StoredContract[], release: numb
   return { fields, keysSince: known[lastDifferent + 1]?.firstRelease ?? release }
 }
 
-const haveSameKeys = (left: Fields, right: Fields): boolean =>
+/** Whether records of the two contracts have the same keys, so that an unchanged record has the same text. */
+export const haveSameKeys = (left: Fields, right: Fields): boolean =>
   left.length === right.length && left.every(({ name }, i) => name === right[i]?.name)
 
 /** The body of a version with the fields of this contract. */

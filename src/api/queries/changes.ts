@@ -80,6 +80,8 @@ interface ChangesQuery {
   limit: number
   /** A change matches if the record before or after it matches. */
   filters: Filters
+  /** False if the record before a correction is not needed. */
+  readsBefore: boolean
 }
 
 interface ChangesPage {
@@ -119,13 +121,21 @@ export async function readChanges(source: DataSource, query: ChangesQuery): Prom
 }
 
 /** Adds the records before and after each change. */
-async function readBodies({ database }: DataSource, { dataset, from, to }: ChangesQuery, rows: readonly ChangeRow[]) {
-  const idsWith = (side: 'before' | 'after') => rows.filter((row) => row[side]).map(({ id }) => Number(id))
-  const before = await readRecordsById(database, dataset, from.number, idsWith('before'))
-  const after = await readRecordsById(database, dataset, to.number, idsWith('after'))
-  return rows.map(({ id, release, kind }): Change => {
+async function readBodies(
+  { database }: DataSource,
+  { dataset, from, to, readsBefore }: ChangesQuery,
+  rows: readonly ChangeRow[],
+) {
+  const toIds = (selected: readonly ChangeRow[]) => selected.map(({ id }) => Number(id))
+  // A withdrawn record is always read: its event decides the reason.
+  const earlier = toIds(rows.filter((row) => row.before && (readsBefore || !row.after)))
+  const before = await readRecordsById(database, dataset, from.number, earlier)
+  const after = await readRecordsById(database, dataset, to.number, toIds(rows.filter((row) => row.after)))
+  return rows.map((row): Change => {
+    const { id, release, kind } = row
+    const change = !row.before ? 'added' : row.after ? 'corrected' : 'withdrawn'
     const bodies = { before: before.get(Number(id)) ?? null, after: after.get(Number(id)) ?? null }
-    return { id, release, kind, event: readEvent(bodies.after ?? bodies.before ?? ''), ...bodies }
+    return { id, change, release, kind, event: readEvent(bodies.after ?? bodies.before ?? ''), ...bodies }
   })
 }
 

@@ -6,6 +6,7 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { FileStore } from '../../storage/file-store.ts'
 import type { PublishedReleases } from '../../storage/published-releases.ts'
 import type { ResponseCache } from '../response/response-cache.ts'
+import type { TakePlace } from '../response/stream-limit.ts'
 import type { CheckValues } from '../search/check-values.ts'
 import type { LoadSearchIndex } from '../search/index-cache.ts'
 
@@ -29,4 +30,6 @@ export interface ResourceOptions extends DatasetOptions {
   loadIndex: LoadSearchIndex
   /** Warns about filter values that no record has. */
   checkValues: CheckValues
+  /** Limits the streamed responses of all resources together. */
+  takePlace: TakePlace
 }

@@ -41,7 +41,11 @@ export interface Version extends ReleaseRange {
 
 export interface Change {
   readonly id: string
+  /** The kind of change between the two releases. */
+  readonly change: ChangeKind
+  /** Null if the earlier release does not have the record, or if it was not read. */
   readonly before: string | null
+  /** Null if the later release does not have the record. */
   readonly after: string | null
   readonly event: string
   /** The last release that changed the record, and the kind of that change. */
@@ -70,18 +74,17 @@ export const serialiseVersion = ({ from, to, body }: Version): string =>
 /** What a change contains besides its kind and reason: the names of the changed fields, and the record before and after. */
 export interface ChangeDetail {
   readonly fields: readonly string[] | null
-  readonly bodies: boolean
+  readonly bodies: readonly ('before' | 'after')[]
 }
 
 export function serialiseChange(
-  { id, before, after, release }: Change,
+  change: Change,
   reason: Reason,
-  { fields, bodies }: ChangeDetail = { fields: null, bodies: true },
+  { fields, bodies }: ChangeDetail = { fields: null, bodies: ['before', 'after'] },
 ): string {
-  const change: ChangeKind = before === null ? 'added' : after === null ? 'withdrawn' : 'corrected'
   const names = fields === null ? '' : `,"fields":${JSON.stringify(fields)}`
-  const records = bodies ? `,"before":${before},"after":${after}` : ''
-  return `{"id":${id},"change":"${change}","release":${release},"reason":"${reason}"${names}${records}}`
+  const records = bodies.map((side) => `,"${side}":${change[side]}`).join('')
+  return `{"id":${change.id},"change":"${change.change}","release":${change.release},"reason":"${reason}"${names}${records}}`
 }
 
 /** A sentence that says which releases contain a record. Adjacent versions are merged into one range. */

@@ -4,17 +4,30 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { EncodableRecord, FileEncoder } from '../../formats/file-encoder.ts'
+import type { FileEncoder } from '../../formats/file-encoder.ts'
 import { Problem, toProblem } from '../../platform/problem.ts'
+import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { releaseHeader } from './responder.ts'
+import type { TakePlace } from './stream-limit.ts'
+import { FORMAT_VARY } from './table-response.ts'
 
-interface FileSpec {
-  readonly encoder: FileEncoder
-  readonly batches: AsyncIterable<readonly EncodableRecord[]>
+interface FileSpec<Encodable> {
+  readonly encoder: FileEncoder<Encodable>
+  readonly batches: AsyncIterable<readonly Encodable[]>
   /** The number of records, if it is known beforehand. */
   readonly expectedRecords: number | undefined
   /** Called once, after the response or its failure. */
   readonly onEnd: () => void
   readonly timeoutMs?: number
+}
+
+interface FileResponse<Encodable> {
+  readonly release: PublishedRelease
+  readonly contentType: string
+  readonly name: string
+  readonly takePlace: TakePlace
+  /** Starts to read the records. An error becomes a response with its status. */
+  readonly open: () => Promise<Omit<FileSpec<Encodable>, 'onEnd'>>
 }
 
 /** For a client that reads slowly but never stops. A client that stops is disconnected much earlier. */
@@ -30,7 +43,32 @@ export function requireChunks({ raw }: FastifyRequest): void {
   )
 }
 
-export function streamFile(request: FastifyRequest, reply: FastifyReply, spec: FileSpec): FastifyReply {
+export async function sendFile<Encodable>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { release, contentType, name, takePlace, open }: FileResponse<Encodable>,
+) {
+  reply.type(contentType).headers({
+    ...releaseHeader(release),
+    vary: FORMAT_VARY,
+    'cache-control': 'private, no-cache',
+    'content-disposition': `attachment; filename="${name}"`,
+  })
+  if (request.method === 'HEAD') return reply.send(Readable.from([]))
+  const onEnd = takePlace(request.clientId)
+  try {
+    return streamFile(request, reply, { ...(await open()), onEnd })
+  } catch (error) {
+    onEnd()
+    throw error
+  }
+}
+
+export function streamFile<Encodable>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  spec: FileSpec<Encodable>,
+): FastifyReply {
   const { encoder, batches, expectedRecords, onEnd, timeoutMs = TIMEOUT_MS } = spec
   const digest = createHash('sha256')
   let records = 0

@@ -9,7 +9,7 @@ interface StreamLimits {
 }
 
 /** Returns a function that gives the place back. Throws a Problem if there is no place. */
-type TakePlace = (clientId: string | null) => () => void
+export type TakePlace = (clientId: string | null) => () => void
 
 export function createStreamLimit({ maxStreams = 4, maxClientStreams = 2 }: StreamLimits = {}): TakePlace {
   const running: (string | null)[] = []

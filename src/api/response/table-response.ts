@@ -17,8 +17,12 @@ export const asTable = (datasetName: string, { number }: PublishedRelease, resou
 })
 
 /** A file has everything in one response: a page of CSV would look complete. */
-export function rejectPaging(query: { page?: string; num?: number; sort?: string }, mediaType: string): void {
-  const parameter = (['page', 'num', 'sort'] as const).find((name) => query[name] !== undefined)
+export function rejectPaging(
+  query: Readonly<Record<string, unknown>>,
+  mediaType: string,
+  parameters: readonly string[] = ['page', 'num', 'sort'],
+): void {
+  const parameter = parameters.find((name) => query[name] !== undefined)
   if (parameter === undefined) return
   throw new Problem(
     'invalid_parameter',

@@ -55,7 +55,7 @@ const requests: [address: string, query: Query][] = [
   [`${V2}/1/history`, {}],
 ]
 /** These paths have other formats than JSON. */
-const NEGOTIATED = [V2, `${HOME}/releases`]
+const NEGOTIATED = [V2, `${HOME}/releases`, `${HOME}/changes`]
 const varyOf = (address: string) => (NEGOTIATED.includes(address) ? 'accept, accept-encoding' : 'accept-encoding')
 
 for (const [address, query] of requests) {

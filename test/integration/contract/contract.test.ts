@@ -176,6 +176,10 @@ for (const [i, { name, value, dataset, before }] of steps.entries()) {
     assert.deepEqual([change?.['id'], more.length], [1, 0])
     assert.equal(Object.hasOwn(change?.['before'] as object, name), false)
     assert.equal(Reflect.get(change?.['after'] as object, name), value)
+    // The lines of NDJSON would not bring a copy up to date: the text of every record changed.
+    const refused = await routes.inject(`${HOME}/changes`, { from: last }, { accept: 'application/x-ndjson' })
+    assert.deepEqual([refused.statusCode, refused.json<{ code: string }>().code], [400, 'fields_changed'])
+    assert.equal(refused.headers['content-disposition'], undefined)
   })
 
   test(`${name}: a release without the field gives 400 and names the first release that has it`, async () => {

@@ -44,16 +44,18 @@ test('v2 is the envelope: has_more is true if and only if there is a cursor', ()
   )
 })
 
-test('the kind of a change follows from the record before and after', () => {
-  const examples: [before: string | null, after: string | null, text: string][] = [
-    [null, '{"a": 1}', '"change":"added","release":3,"reason":"duplicate","before":null,"after":{"a": 1}'],
-    ['{"a": 1}', '{"a":2}', '"change":"corrected","release":3,"reason":"duplicate","before":{"a": 1},"after":{"a":2}'],
-    ['{"a": 1}', null, '"change":"withdrawn","release":3,"reason":"duplicate","before":{"a": 1},"after":null'],
-  ]
-  for (const [before, after, text] of examples) {
-    const change = { id: '7', before, after, event: 'E', release: 3, kind: 'added' as const }
-    assert.equal(serialiseChange(change, 'duplicate'), `{"id":7,${text}}`)
-  }
+test('a change has the text of the record before and after, and may leave them out', () => {
+  const common = { id: '7', event: 'E', release: 3, kind: 'added' } as const
+  const added = { ...common, change: 'added', before: null, after: '{"a": 1}' } as const
+  const head = '{"id":7,"change":"added","release":3,"reason":"duplicate"'
+  assert.equal(serialiseChange(added, 'duplicate'), `${head},"before":null,"after":{"a": 1}}`)
+  assert.equal(serialiseChange(added, 'duplicate', { fields: null, bodies: ['after'] }), `${head},"after":{"a": 1}}`)
+  assert.equal(serialiseChange(added, 'duplicate', { fields: ['a'], bodies: [] }), `${head},"fields":["a"]}`)
+  const withdrawn = { ...common, change: 'withdrawn', before: '{"a": 1}', after: null } as const
+  assert.equal(
+    serialiseChange(withdrawn, 'duplicate'),
+    `${head.replace('added', 'withdrawn')},"before":{"a": 1},"after":null}`,
+  )
 })
 
 test('a version has the first release that contains it and the first that does not', () => {
