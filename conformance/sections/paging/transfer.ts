@@ -108,6 +108,15 @@ export const transfer: Section = {
       expectHeader(response, 'cache-control', /\bprivate\b/i, 'private')
       expectHeader(response, 'cache-control', /\bno-cache\b/i, 'no-cache')
     }),
+    check(
+      'only the client may store a response of a release that the URL names, and need not revalidate it',
+      async (service) => {
+        const release = (await service.get(V2)).headers.get('outbreaks-release')
+        const response = await service.get(`${V2}?release=${release}`)
+        for (const directive of ['private', 'immutable', 'max-age=\\d+'])
+          expectHeader(response, 'cache-control', new RegExp(`\\b${directive}\\b`, 'i'), directive)
+      },
+    ),
     check('an ETag without a token is 401', async (service) => {
       const headers = { 'if-none-match': await readTag(service, V2), authorization: undefined }
       expectProblem(await service.get(V2, headers), 401)

@@ -9,6 +9,10 @@ export const REFERENCE_PATTERN = '^(latest|[1-9][0-9]{0,9}|[0-9]{4}-[0-9]{2}-[0-
 /** Always the newest release, also where a token would select another one. */
 export const LATEST = 'latest'
 
+/** Whether a valid reference always refers to the same release. A date or `latest` may refer to a later one tomorrow. */
+export const isReleaseNumber = (text: string | undefined): boolean =>
+  text !== undefined && text !== LATEST && !text.includes('-')
+
 export type ReleaseReference = { readonly number: number } | { readonly date: string; readonly endOfDay: number }
 
 const MAX_RELEASE = 2_147_483_647

@@ -12,7 +12,7 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { type Filters, isUnfiltered, parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
-import { findRelease } from '../paging/release-reference.ts'
+import { findRelease, isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { startWalk } from '../paging/walk-pages.ts'
 import { readChanges } from '../queries/changes.ts'
@@ -37,12 +37,12 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
   const respond = createResponder(routes)
 
   /** All changes as NDJSON, which bring a copy of `from` up to date with `to` (decision 0027). */
-  async function sendLines(request: FastifyRequest, reply: FastifyReply, pair: ReleasePair) {
+  async function sendLines(request: FastifyRequest, reply: FastifyReply, pair: ReleasePair, isImmutable: boolean) {
     const { from, to, filters } = pair
     requireSameFields(pair)
     const toLine = (change: Change) => ({ body: serialiseWithReason(change, { fields: null, bodies: ['after'] }) })
     return sendFile(request, reply, {
-      ...{ release: to, takePlace, contentType: LINE_TYPES[0] },
+      ...{ release: to, isImmutable, takePlace, contentType: LINE_TYPES[0] },
       name: `${dataset.name}-${from.number}-${to.number}-changes.ndjson`,
       async open() {
         const readFrom = (fromId: number) =>
@@ -118,10 +118,12 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       }
       toFilterQuery(dataset, releases.list(), filters, release)
       reply.headers(warningHeader(await checkValues([from, release], filters, strict)))
-      if (mediaType !== null) return sendLines(request, reply, { dataset, from, to: release, filters })
+      const isImmutable =
+        cursor !== undefined || (isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to))
+      if (mediaType !== null) return sendLines(request, reply, { dataset, from, to: release, filters }, isImmutable)
       const range = { dataset, from, to: release, readsBefore: true, fromId: cursor?.fromId ?? 0, limit: num, filters }
       return respond(request, reply, {
-        release,
+        ...{ release, isImmutable },
         pinned: { from: from.number, to: number },
         vary: FORMAT_VARY,
         variant: `from=${identifyRelease(from)}&at=${range.fromId}&num=${num} ${bodies} ${listsFields} ${canonicalFilters}`,

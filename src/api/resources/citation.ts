@@ -5,6 +5,7 @@ import { rankValues } from '../filters/facets.ts'
 import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readFacets } from '../filters/run-filter-queries.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { citationQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -15,7 +16,7 @@ import {
   citeAsCsl,
   citeAsText,
 } from '../response/citation-formats.ts'
-import { createResponder, prerendered, releaseHeader } from '../response/responder.ts'
+import { cacheHeader, createResponder, prerendered, releaseHeader } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
 
@@ -96,13 +97,14 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
         sources: sources.slice(0, MAX_SOURCES),
         moreSources: Math.max(0, sources.length - MAX_SOURCES),
       }
+      const isImmutable = isReleaseNumber(request.query.release)
       if (format === 'json') {
-        return respond(request, reply, { release, ...prerendered([serialiseCitation(citation)]) })
+        return respond(request, reply, { release, isImmutable, ...prerendered([serialiseCitation(citation)]) })
       }
       const { type, name, write } = FILES[format]
       reply.headers({
         ...releaseHeader(release),
-        'cache-control': 'private, no-cache',
+        ...cacheHeader(isImmutable),
         'content-disposition': `attachment; filename="${name}"`,
       })
       return reply.type(type).send(write(citation))

@@ -8,6 +8,7 @@ import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readMatchingEvents } from '../filters/run-filter-queries.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readEvents, readEventsByName } from '../queries/events.ts'
 import { DEFAULT_NUM, eventsQuery } from '../requests/parameters.ts'
@@ -69,6 +70,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         release,
         pinned: { release: number },
         // A later version of the program may know more synonyms, so the list of events is part of the variant.
+        isImmutable: q === null && (cursor !== undefined || isReleaseNumber(request.query.release)),
         variant: `from=${index}&num=${num} ${serialiseFilters(filters)} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
           const matching = await readMatchingEvents(routes, filterQuery)

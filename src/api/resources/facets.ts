@@ -8,6 +8,7 @@ import { hasField } from '../filters/fields.ts'
 import { type Filters, omitFilter, parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { readFacets } from '../filters/run-filter-queries.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { DEFAULT_NUM, facetsQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -48,6 +49,7 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       const isTable = wantsTable(request)
       return respond(request, reply, {
         release,
+        isImmutable: isReleaseNumber(request.query.release),
         vary: FORMAT_VARY,
         ...(isTable && asTable(dataset.name, release, 'facets')),
         variant: `num=${num} ${serialiseFilters(filters)}`,

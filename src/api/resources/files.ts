@@ -11,7 +11,7 @@ import { emptyQuery, filePath } from '../requests/parameters.ts'
 import type { DatasetOptions } from '../requests/resource-options.ts'
 import { type ByteRange, readByteRange } from '../response/byte-range.ts'
 import { matchesIfNoneMatch } from '../response/conditional-request.ts'
-import { releaseHeader } from '../response/responder.ts'
+import { cacheHeader, releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse } from '../response/response-schemas.ts'
 
 /** How long a request waits for the first verification of a file. Shorter than the idle timeout of a connection. */
@@ -79,7 +79,7 @@ export function registerFileRoutes(
         if (openVerified === undefined) throw new Problem('not_found', 'This node has no release files.')
         const file = await findFile(release, request.params.name)
         const entityTag = `"${file.sha256}"`
-        const commonHeaders = { ...releaseHeader(release), 'cache-control': 'private', etag: entityTag }
+        const commonHeaders = { ...releaseHeader(release), ...cacheHeader(true), etag: entityTag }
         if (matchesIfNoneMatch(request.headers['if-none-match'], entityTag))
           return reply.headers(commonHeaders).code(304).send()
 

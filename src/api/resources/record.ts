@@ -4,6 +4,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { readVersion } from '../../storage/contract.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readHistory, readRanges, readRecord } from '../queries/records.ts'
 import { DEFAULT_NUM, listQuery, recordPath, releaseQuery } from '../requests/parameters.ts'
@@ -40,6 +41,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
       const release = await releases.resolveParameter('release', request.query.release)
       return respond(request, reply, {
         release,
+        isImmutable: isReleaseNumber(request.query.release),
         variant: '',
         async render() {
           const body = await readRecord(database, dataset, release, id)
@@ -89,6 +91,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
       return respond(request, reply, {
         release,
         // A version is deleted when the last release that contains it is pruned.
+        isImmutable: false,
         variant: `from=${query.fromRelease}&num=${num}&kept=${releases.oldestUnpruned()?.number}`,
         async render() {
           const { versions, nextRelease } = await readHistory(database, dataset, query)

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { rejectMixedRecords } from '../figures/strict-records.ts'
 import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
 import { walkMatches } from '../filters/walk-records.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { type RecordMediaType, recordFormats } from '../response/record-formats.ts'
@@ -30,6 +31,7 @@ export function createRecordsFileSender(routes: ResourceOptions) {
     const { contentType, extension, createEncoder } = recordFormats[type]
     return sendFile(request, reply, {
       ...{ release, contentType, takePlace },
+      isImmutable: isReleaseNumber(query.release),
       name: `${dataset.name}-${release.number}-selection.${extension}`,
       async open() {
         const { fields: all } = release.contract

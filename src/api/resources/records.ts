@@ -10,6 +10,7 @@ import { parseSort, readSortedPage } from '../filters/sorted-page.ts'
 import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createOffsetFinder } from '../paging/offsets.ts'
 import { readPage } from '../paging/read-chunks.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readEventNames } from '../queries/records.ts'
 import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from '../requests/parameters.ts'
@@ -52,6 +53,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       const release = await releases.resolveParameter('release', request.query.release)
       return respond(request, reply, {
         release,
+        isImmutable: isReleaseNumber(request.query.release),
         variant: '',
         render: async () => [JSON.stringify(await readEventNames(routes, dataset, release))],
       })
@@ -88,6 +90,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
       return respond(request, reply, {
         release,
+        isImmutable: isReleaseNumber(request.query.release),
         variant: `offset=${offset}&num=${num} ${recordsRequest.variant}`,
         // Without a release in the token, the time of its issue decides.
         isPersonal: request.query.release === undefined && request.caller?.releases.has(dataset.name) !== true,
@@ -145,6 +148,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       const fromId = cursor?.fromId ?? (sort === null ? 1 : 0)
       return respond(request, reply, {
         release,
+        isImmutable: cursor !== undefined || isReleaseNumber(request.query.release),
         pinned: { release: release.number },
         vary: FORMAT_VARY,
         variant: `from=${fromId}&num=${num} ${recordsRequest.variant}${sort === null ? '' : ` ${request.query.sort}`}`,

@@ -1,4 +1,5 @@
-// The list of releases of a dataset and their metadata, from memory without a database query.
+// The list of releases of a dataset and their metadata, from memory without a database query. Metadata may change: files are
+// exported after a release is published, and a release may be pruned.
 import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
@@ -93,7 +94,13 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         const release = await releases.resolveParameter('release', undefined)
         const table = encodeTable(releases.list().toReversed().map(toRow))
         const file = asTable(dataset.name, release, 'releases')
-        return respond(request, reply, { release, vary: FORMAT_VARY, ...file, ...prerendered([table]) })
+        return respond(request, reply, {
+          release,
+          isImmutable: false,
+          vary: FORMAT_VARY,
+          ...file,
+          ...prerendered([table]),
+        })
       }
       const { page, num = DEFAULT_NUM } = request.query
       const cursor = page === undefined ? undefined : readCursor(cursorKey, path, page)
@@ -110,7 +117,12 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
       const next = following && writeCursor(cursorKey, path, { release: newest.number, fromId: following.number })
       const serialised = remaining.slice(0, num).map((release) => serialiseRelease(release, releasesUrl))
       const envelope = serialiseEnvelope(serialised, next ?? null)
-      return respond(request, reply, { release: newest, vary: FORMAT_VARY, ...prerendered(envelope) })
+      return respond(request, reply, {
+        release: newest,
+        isImmutable: false,
+        vary: FORMAT_VARY,
+        ...prerendered(envelope),
+      })
     },
   )
 
@@ -134,7 +146,11 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         ? releases.resolveParameter('release', LATEST)
         : releases.resolveNumber(number))
       if (number === LATEST) reply.header('content-location', `${releasesUrl}/${release.number}`)
-      return respond(request, reply, { release, ...prerendered([serialiseRelease(release, releasesUrl)]) })
+      return respond(request, reply, {
+        release,
+        isImmutable: false,
+        ...prerendered([serialiseRelease(release, releasesUrl)]),
+      })
     },
   )
 }

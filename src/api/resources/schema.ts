@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { recordSchema } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { releaseQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -37,7 +38,8 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
         title: dataset.recordName,
       }
       const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields: release.contract.fields }), ...head })
-      return respond(request, reply, { release, ...prerendered([schema]) })
+      const isImmutable = isReleaseNumber(request.query.release)
+      return respond(request, reply, { release, isImmutable, ...prerendered([schema]) })
     },
   )
 }

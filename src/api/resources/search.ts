@@ -50,7 +50,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
         incomplete: index.incomplete.filter((field) => fields.includes(field)),
       }
       // A later version of the program may know more synonyms, so the release and `q` do not determine the body.
-      return respond(request, reply, { release, ...prerendered([JSON.stringify(body)]) })
+      return respond(request, reply, { release, isImmutable: false, ...prerendered([JSON.stringify(body)]) })
     },
   )
 }

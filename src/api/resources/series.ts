@@ -19,6 +19,7 @@ import {
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { requireInterval, seriesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -60,6 +61,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const isTable = wantsTable(request)
       return respond(request, reply, {
         release,
+        isImmutable: isReleaseNumber(request.query.release),
         vary: FORMAT_VARY,
         ...(isTable && asTable(dataset.name, release, 'series')),
         variant: `${interval} ${figureRequest.variant}`,

@@ -10,6 +10,7 @@ import { countOrNullSchema } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
+import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { requireInterval, vintagesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -61,6 +62,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const isTable = wantsTable(request)
       return respond(request, reply, {
         release: to,
+        isImmutable: isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to),
         vary: FORMAT_VARY,
         ...(isTable && asTable(dataset.name, to, 'vintages')),
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),

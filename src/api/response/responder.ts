@@ -23,6 +23,11 @@ interface ResponseSpec {
   vary?: string
   /** True if the response depends on more of the caller than the releases in the token. */
   isPersonal?: boolean
+  /**
+   * True if the URL always gives this response: it or its cursor has the numbers of the releases, and nothing else that may
+   * change is in the response.
+   */
+  isImmutable: boolean
   /** A file of another media type than JSON. */
   file?: { readonly contentType: string; readonly name: string }
   render: () => Promise<Rendered> | Rendered
@@ -56,13 +61,28 @@ export const identifyRelease = ({ number, publishedAt, digest }: PublishedReleas
 
 export const releaseHeader = ({ number }: PublishedRelease) => ({ 'outbreaks-release': String(number) })
 
+/**
+ * How long a client uses an immutable response without a request. Not longer, because three rare events change it: a failover that
+ * loses a release whose number is then used again, another OUTBREAKS_SECRET, which makes cursors in pages invalid, and a version of
+ * the program that computes a figure in another way.
+ */
+const IMMUTABLE_SECONDS = 30 * 86_400
+
+/**
+ * `private`: no shared cache may store the response, because it needs a token. A response that may change is stored but revalidated
+ * with each use: a newer release may have been published.
+ */
+export const cacheHeader = (isImmutable: boolean) => ({
+  'cache-control': isImmutable ? `private, max-age=${IMMUTABLE_SECONDS}, immutable` : 'private, no-cache',
+})
+
 export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions) {
   const representation = createHmac('sha256', cursorKey).update(`writing ${REPRESENTATION_VERSION}`).digest('base64url')
   /** A release never changes, so the request determines the body. The tag can be compared without rendering the body. */
   const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 
   return async (request: FastifyRequest, reply: FastifyReply, spec: ResponseSpec) => {
-    const { release, variant, pinned, vary = 'accept-encoding', isPersonal = false, file, render } = spec
+    const { release, variant, pinned, vary = 'accept-encoding', isPersonal = false, isImmutable, file, render } = spec
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
     const key = [identifyRelease(release), path, variant, encoding, ...(file ? [file.contentType] : [])].join(' ')
@@ -86,8 +106,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
       ...releaseHeader(release),
       etag: tag,
       vary,
-      // The client may store the response but must revalidate it: a newer release may have been published.
-      'cache-control': 'private, no-cache',
+      ...cacheHeader(isImmutable),
     })
     if (body === null || matches) return reply.code(304).send()
     if (body.encoding !== 'identity') reply.header('content-encoding', body.encoding)

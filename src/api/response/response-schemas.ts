@@ -14,6 +14,11 @@ const headers = {
     description:
       'Filter values that no record has, and the nearest values that records have. Values are encoded as in a query string.',
   },
+  'Cache-Control': {
+    type: 'string',
+    description:
+      '`immutable` if the request names the release by number, or by a cursor: the client may use the response again without a request. Otherwise `no-cache`. Always `private`.',
+  },
   ETag: {
     type: 'string',
     description: 'Identifies this response. Send it as `If-None-Match` to get 304 while the response is unchanged.',

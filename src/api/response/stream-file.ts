@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FileEncoder } from '../../formats/file-encoder.ts'
 import { Problem, toProblem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { releaseHeader } from './responder.ts'
+import { cacheHeader, releaseHeader } from './responder.ts'
 import type { TakePlace } from './stream-limit.ts'
 import { FORMAT_VARY } from './table-response.ts'
 
@@ -23,6 +23,8 @@ interface FileSpec<Encodable> {
 
 interface FileResponse<Encodable> {
   readonly release: PublishedRelease
+  /** As in the other responses of the resource. */
+  readonly isImmutable: boolean
   readonly contentType: string
   readonly name: string
   readonly takePlace: TakePlace
@@ -46,12 +48,12 @@ export function requireChunks({ raw }: FastifyRequest): void {
 export async function sendFile<Encodable>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { release, contentType, name, takePlace, open }: FileResponse<Encodable>,
+  { release, isImmutable, contentType, name, takePlace, open }: FileResponse<Encodable>,
 ) {
   reply.type(contentType).headers({
     ...releaseHeader(release),
     vary: FORMAT_VARY,
-    'cache-control': 'private, no-cache',
+    ...cacheHeader(isImmutable),
     'content-disposition': `attachment; filename="${name}"`,
   })
   if (request.method === 'HEAD') return reply.send(Readable.from([]))

@@ -20,7 +20,7 @@ describe('a response', () => {
   const base = { number: 7, publishedAt: new Date(1_000_000), digest: 'aa' } as PublishedRelease
   let release = base
   app.get('/thing', async (request, reply) =>
-    respond(request, reply, { release, variant: '', render: () => [JSON.stringify(release)] }),
+    respond(request, reply, { release, isImmutable: false, variant: '', render: () => [JSON.stringify(release)] }),
   )
   const get = (ifNoneMatch?: string) =>
     app.inject({ url: '/thing', headers: ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch } })

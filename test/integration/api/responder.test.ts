@@ -54,6 +54,7 @@ const requests: [address: string, query: Query][] = [
   [`${V2}/1`, {}],
   [`${V2}/1/history`, {}],
 ]
+const IMMUTABLE = 'private, max-age=2592000, immutable'
 /** These paths have other formats than JSON. */
 const NEGOTIATED = [V2, `${HOME}/releases`, `${HOME}/changes`]
 const varyOf = (address: string) => (NEGOTIATED.includes(address) ? 'accept, accept-encoding' : 'accept-encoding')
@@ -68,7 +69,7 @@ for (const [address, query] of requests) {
     for (const { statusCode, headers } of [identity, gzip]) {
       assert.deepEqual(
         [statusCode, headers['vary'], headers['cache-control']],
-        [200, varyOf(address), 'private, no-cache'],
+        [200, varyOf(address), query['release'] === undefined ? 'private, no-cache' : IMMUTABLE],
       )
       assert.match(String(headers['etag']), /^"[\w-]{43}"$/)
     }
@@ -192,13 +193,40 @@ const bodies: [what: string, parts: string[], encoding: string | undefined][] = 
   ['1,023 bytes in many parts', ['[', ...Array.from({ length: 1021 }, () => 'a'), ']'], undefined],
   ['1,024 bytes in many parts', ['[', ...Array.from({ length: 1022 }, () => 'a'), ']'], 'gzip'],
 ]
+test('a page is immutable if its cursor has the release, whatever the parameters beside it', async () => {
+  for (const [address, query] of [
+    [V2, {}],
+    [V2, { release: 'latest' }],
+    [V2, { release: 1 }],
+    [`${HOME}/changes`, { from: 1 }],
+    [`${HOME}/changes`, { from: 1, to: 'latest' }],
+    [`${HOME}/changes`, { from: 1, to: 2 }],
+  ] as [string, Query][]) {
+    const controlOf = async (more: Query) =>
+      (await routes.inject(address, { ...query, num: 1, ...more })).headers['cache-control']
+    const isNamed = query['release'] === 1 || query['to'] === 2
+    assert.equal(await controlOf({}), isNamed ? IMMUTABLE : 'private, no-cache', `${address} ${JSON.stringify(query)}`)
+    const { next } = await routes.getPage(address, { ...query, num: 1 })
+    assert.equal(await controlOf({ page: next ?? assert.fail('there is one page') }), IMMUTABLE)
+    const lists = await routes.inject(`${HOME}/releases`, { num: 1 })
+    const { next_page: page } = lists.json<{ next_page: string }>()
+    const second = await routes.inject(`${HOME}/releases`, { num: 1, page })
+    assert.deepEqual(
+      [lists, second].map(({ headers }) => headers['cache-control']),
+      Array(2).fill('private, no-cache'),
+    )
+  }
+})
+
 for (const [what, parts, encoding] of bodies) {
   test(`a body of ${what} is sent ${encoding === undefined ? 'without' : 'with'} gzip`, async () => {
     const { app } = createObservedServer()
     const cursorKey = createSecretKey(Buffer.alloc(32))
     const respond = createResponder({ cache: createResponseCache(1), cursorKey, baseUrl: 'https://api.test' })
     const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
-    app.get('/', async (request, reply) => respond(request, reply, { release, variant: '', render: () => parts }))
+    app.get('/', async (request, reply) =>
+      respond(request, reply, { release, isImmutable: false, variant: '', render: () => parts }),
+    )
     const response = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } })
     assert.deepEqual([response.statusCode, response.headers['content-encoding']], [200, encoding])
     await app.close()
@@ -215,7 +243,12 @@ test('a response that takes too long to render is 503 in under 3 s, and the next
   const release = { number: 1, publishedAt: new Date(0) } as PublishedRelease
   let hangs = true
   app.get('/slow', async (request, reply) =>
-    respond(request, reply, { release, variant: '', render: () => (hangs ? new Promise(() => {}) : ['[]']) }),
+    respond(request, reply, {
+      release,
+      isImmutable: false,
+      variant: '',
+      render: () => (hangs ? new Promise(() => {}) : ['[]']),
+    }),
   )
   const began = performance.now()
   const timedOut = await app.inject('/slow')

@@ -54,7 +54,7 @@ describe('the files of a release', async () => {
       )
       assert.deepEqual(
         ['outbreaks-release', 'cache-control'].map((header) => response.headers.get(header)),
-        ['1', 'private'],
+        ['1', 'private, max-age=2592000, immutable'],
       )
     }
   })
