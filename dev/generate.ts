@@ -1,15 +1,17 @@
-// Generates docs/openapi.json and docs/data-dictionary.md from the declarations.
+// Generates the OpenAPI document, the data dictionary and the record types of the client packages from the declarations.
 // With --check it writes nothing and fails if a file is out of date.
-import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from '../src/app.ts'
 import { catalogue } from '../src/datasets/catalogue.ts'
 import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
+import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../src/platform/postgres/database.ts'
 import { createWatcher } from '../src/platform/postgres/watcher.ts'
+import { renderPython, renderR, renderTypeScript } from './client-records.ts'
+import { findOutdated, writeGenerated } from './generated-files.ts'
 
-const docs = path.resolve(import.meta.dirname, '../docs')
+const root = path.resolve(import.meta.dirname, '..')
 
 async function renderOpenApi(): Promise<string> {
   // The OpenAPI document needs no query, so there is no database server.
@@ -72,15 +74,16 @@ A field is *given* by the operator, *derived* from the given ones, or *assigned*
 ${catalogue.map(renderFields).join('\n\n')}
 `
 
-const checkOnly = process.argv.includes('--check')
-for (const [name, text] of [
-  ['openapi.json', await renderOpenApi()],
-  ['data-dictionary.md', dictionary],
-] as const) {
-  const file = path.join(docs, name)
-  if (!checkOnly) writeFileSync(file, text)
-  else if (readFileSync(file, 'utf8') !== text) {
-    console.error(`docs/${name} is out of date: run npm run generate`)
+const files = {
+  'docs/openapi.json': await renderOpenApi(),
+  'docs/data-dictionary.md': dictionary,
+  'clients/typescript/src/record.ts': renderTypeScript(hedOutbreaks),
+  'clients/python/src/outbreaks/_record.py': renderPython(hedOutbreaks),
+  'clients/r/R/record.R': renderR(hedOutbreaks),
+}
+if (!process.argv.includes('--check')) writeGenerated(root, files)
+else
+  for (const name of findOutdated(root, files)) {
+    console.error(`${name} is out of date: run npm run generate`)
     process.exitCode = 1
   }
-}
