@@ -22,7 +22,7 @@ const SUBFOLDERS = [
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },
 ]
 
-const REPOSITORY = '^(src|dev|test|conformance|bench)/'
+const REPOSITORY = '^(src|dev|test|conformance|bench|clients)/'
 
 const betweenFolders = LAYERS.flatMap((layer, height) =>
   layer.map((folder) => ({
@@ -89,7 +89,14 @@ export default {
       name: 'the-service-does-not-import-tools',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(dev|test|conformance|bench)/' },
+      to: { path: '^(dev|test|conformance|bench|clients)/' },
+    },
+    {
+      name: 'clients-know-only-the-interface',
+      severity: 'error',
+      comment: 'A client package is published alone; only its tests may start a service.',
+      from: { path: '^clients/', pathNot: '^clients/[^/]+/test/' },
+      to: { path: '^(src|dev|test|conformance|bench)/' },
     },
     {
       name: 'conformance-is-a-black-box',

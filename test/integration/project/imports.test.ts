@@ -7,9 +7,10 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 const root = path.resolve(import.meta.dirname, '../../..')
+const SOURCES = ['src', 'dev', 'conformance', 'bench', 'clients']
 const copy = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-imports-'))
 after(() => rmSync(copy, { recursive: true, force: true }))
-for (const name of ['src', 'dev', 'conformance', 'bench', 'package.json', 'tsconfig.json', '.dependency-cruiser.mjs']) {
+for (const name of SOURCES.concat('package.json', 'tsconfig.json', '.dependency-cruiser.mjs')) {
   cpSync(path.join(root, name), path.join(copy, name), { recursive: true })
 }
 mkdirSync(path.join(copy, 'test'))
@@ -20,7 +21,7 @@ const check = () =>
     process.execPath,
     [
       path.join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs'),
-      ...['--config', '.dependency-cruiser.mjs', 'src', 'dev', 'conformance', 'bench', 'test'],
+      ...['--config', '.dependency-cruiser.mjs', ...SOURCES, 'test'],
     ],
     { cwd: copy, encoding: 'utf8' },
   )
@@ -75,6 +76,11 @@ const violations = [
     title: 'a conformance check that imports the service',
     rule: 'conformance-is-a-black-box',
     plant: { 'conformance/planted.ts': "import '../src/app.ts'" },
+  },
+  {
+    title: 'a client package that imports the service',
+    rule: 'clients-know-only-the-interface',
+    plant: { 'clients/vectors/planted.ts': "import '../../src/app.ts'" },
   },
   {
     title: 'a service that needs a development dependency',
