@@ -8,6 +8,7 @@ import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
 import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../src/platform/postgres/database.ts'
 import { createWatcher } from '../src/platform/postgres/watcher.ts'
+import { type OpenApiDocument, renderAnswers, renderParameters } from './client-answers.ts'
 import { renderPython, renderR, renderTypeScript } from './client-records.ts'
 import { findOutdated, writeGenerated } from './generated-files.ts'
 
@@ -74,9 +75,13 @@ A field is *given* by the operator, *derived* from the given ones, or *assigned*
 ${catalogue.map(renderFields).join('\n\n')}
 `
 
+const openApi = await renderOpenApi()
+const document = JSON.parse(openApi) as OpenApiDocument
 const files = {
-  'docs/openapi.json': await renderOpenApi(),
+  'docs/openapi.json': openApi,
   'docs/data-dictionary.md': dictionary,
+  'clients/typescript/src/answers.ts': renderAnswers(document),
+  'clients/typescript/src/parameters.ts': renderParameters(document),
   'clients/typescript/src/record.ts': renderTypeScript(hedOutbreaks),
   'clients/python/src/outbreaks/_record.py': renderPython(hedOutbreaks),
   'clients/r/R/record.R': renderR(hedOutbreaks),

@@ -6,9 +6,13 @@ import os from 'node:os'
 const processes = os.availableParallelism()
 const exits = Array.from({ length: processes }, (_, i) => {
   const shard = `--test-shard=${i + 1}/${processes}`
-  const child = spawn(process.execPath, ['--test', '--test-isolation=none', shard, 'test/unit/**/*.test.ts'], {
-    stdio: 'inherit',
-  })
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-isolation=none', shard, 'test/unit/**/*.test.ts', 'clients/typescript/test/unit/*.test.ts'],
+    {
+      stdio: 'inherit',
+    },
+  )
   return once(child, 'exit') as Promise<[code: number | null]>
 })
 const codes = await Promise.all(exits)

@@ -18,12 +18,12 @@ function findErrors(file: string, text: string): string[] {
     ...(VAGUE_NAMES.includes(name) ? ['has a vague name'] : []),
     ...(/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ? [] : ['is not kebab-case']),
     ...(header.startsWith('// ') ? [] : ['has no header comment']),
-    ...(text.split('\n').length > MAX_LINES ? ['has too many lines'] : []),
+    ...(text.split('\n').length > MAX_LINES && !text.includes('do not edit by hand') ? ['has too many lines'] : []),
   ]
 }
 
 test('every source file has a specific name, a header comment and at most 400 lines', () => {
-  const files = globSync(SOURCES, { cwd: root, exclude: ['**/node_modules/**'] })
+  const files = globSync(SOURCES, { cwd: root, exclude: ['clients/*/{dist,node_modules}/**'] })
   assert.ok(files.length > 100)
   const errors = files.flatMap((file) =>
     findErrors(file, readFileSync(path.join(root, file), 'utf8')).map((error) => `${file} ${error}`),
@@ -44,7 +44,10 @@ const findLargeFolders = (files: readonly string[]): string[] =>
     .map(([folder, members]) => `${folder} has ${members.length} files`)
 
 test('no folder has more than 15 source files', () => {
-  assert.deepEqual(findLargeFolders(globSync(SOURCES, { cwd: root, exclude: ['**/node_modules/**'] })), [])
+  assert.deepEqual(
+    findLargeFolders(globSync(SOURCES, { cwd: root, exclude: ['clients/*/{dist,node_modules}/**'] })),
+    [],
+  )
 })
 
 test('a folder with 16 files fails the check', () => {

@@ -1,0 +1,400 @@
+// What the service answers, as types.
+// Generated from docs/openapi.json by `npm run generate`; do not edit by hand.
+import type { OutbreakRecord } from './record.ts'
+
+export interface Reasons {
+  added?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+  corrected?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+  withdrawn?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+  events?: Record<string, {
+    added?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+    corrected?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+    withdrawn?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+  }>
+}
+
+export interface ReleaseFile {
+  name: string
+  media_type: string
+  /** Records in the file: all records of the release. */
+  records: number
+  /** Size of the file in bytes. */
+  bytes: number
+  /** SHA-256 of the file, in hexadecimal digits; the `ETag` of the download. */
+  sha256: string
+  /** The URL of the download. */
+  href: string
+}
+
+export interface EventFigure {
+  /** The number of places that are added up. */
+  places: number
+  /** The place, if it is only one. */
+  place: Record<string, unknown> | null
+  records: number
+  /** First day that a record covers. */
+  first_day: string | null
+  /** Last day that a record covers. */
+  last_day: string | null
+  /** The sum of all new counts, as in `/sums`. */
+  new: Counts
+  /** The last cumulative count of each series, added up. */
+  cumulative: Counts
+  [member: string]: unknown
+}
+
+export interface Counts {
+  cases: number | null
+  deaths: number | null
+  hospitalised: number | null
+  recovered: number | null
+  tested: number | null
+}
+
+export interface SearchMatch {
+  /** What the value is: event, disease, pathogen, place or source. */
+  kind: string
+  /** The exact value, as records have it. */
+  value: string
+  /** A readable name of a code; otherwise the value. */
+  label: string
+  /** The filter that selects the records with the value. */
+  parameter: string
+  /** `name`: `q` is a name of the value. `words`: the value has all words of `q`. `similar`: only with misspellings. */
+  match: 'name' | 'words' | 'similar'
+  /** The number of records with the value. */
+  records: number
+  /** The number of events with the value; null if unknown. */
+  events: number | null
+  /** The number of countries of these events; null if unknown. */
+  countries: number | null
+  /** First day of these events. */
+  first_day: string | null
+  /** Last day of these events. */
+  last_day: string | null
+}
+
+export interface Facet {
+  values: {
+    value: string | boolean
+    /** The number of matching records with the value. */
+    records: number
+  }[]
+  /** The number of distinct values, listed or not. */
+  distinct: number
+}
+
+export interface Cover {
+  place: string
+  /** The places that are added up, with the number of their records; 0 if only earlier counts are used. */
+  made_of: {
+    records: number
+    [member: string]: unknown
+  }[]
+  /** Series that another place covers, or that have no position. */
+  left_out: number
+}
+
+export interface Point {
+  /** 2020-03-02, 2020-W10, 2020-EW10, 2020-03 or 2020. */
+  period: string
+  first_day: string
+  last_day: string
+  /** The matching records of these days. */
+  records: number
+  /** New counts of these days; null if none is known. */
+  new: Counts
+  /** The last known cumulative count of each series, added up. */
+  cumulative: Counts
+  /** The last count at a moment of each series, added up. */
+  point: Counts
+  /** How complete each count is. */
+  completeness: Completeness
+  /** Some new counts are differences of counts, or counts since a start. */
+  derived: boolean
+  /** An earlier count was revised: a dip, a rebound, a correction or a negative new count. */
+  revision: boolean
+  /** The first report of a series is not part of `new`, because it is unknown when counting began. */
+  base_unknown: boolean
+  /** The case definition changed. */
+  definition_changed: boolean
+  /** A new count may contain earlier days. */
+  includes_earlier_days: boolean
+  /** A report was left out because other reports cover its days. */
+  overlapping: boolean
+  /** Some counts are "at least", "at most" or approximate. */
+  inexact: boolean
+  /** The records of these days, if `explain` is true. */
+  explain?: Explanation[]
+}
+
+export interface Completeness {
+  cases: Coverage
+  deaths: Coverage
+  hospitalised: Coverage
+  recovered: Coverage
+  tested: Coverage
+}
+
+export interface Coverage {
+  /** Places with a count on the last day or earlier. */
+  places_known: number
+  /** Places with a count within these days. */
+  places_reporting: number
+  /** The part of the last known total that the reporting places have. */
+  share: number | null
+}
+
+export interface Explanation {
+  id: number
+  /** The rule that took or left each count. */
+  rules: {
+    cases: string
+    deaths: string
+    hospitalised: string
+    recovered: string
+    tested: string
+  }
+  /** What the record adds to `new`. */
+  new: Counts
+}
+
+export interface RecordVersion {
+  /** The first release that contains this version. */
+  from_release: number
+  /** The first later release that does not contain it; null if all later releases do. */
+  to_release: number | null
+  record: OutbreakRecord
+}
+
+export interface Release {
+  /** Releases are numbered from 1 in the order of publication. */
+  number: number
+  title: string
+  /** The licence of the data. */
+  licence: string
+  /** A note by the publisher. */
+  note: string | null
+  /** UTC, to the millisecond. */
+  published_at: string
+  /** The earlier release that a rollback restored; the releases in between are thereby withdrawn. */
+  restores: number | null
+  /** When the release was pruned, so that its records can no longer be read; null if it was not. */
+  pruned_at: string | null
+  /** Records in the release. */
+  records: number
+  /** Records that the previous release does not contain. */
+  added: number
+  /** Records that differ from the previous release. */
+  corrected: number
+  /** Records of the previous release that this one does not contain. */
+  withdrawn: number
+  /** Rows of the input that were rejected because of errors. A published record with the key of such a row stays unchanged. */
+  rejected: number
+  /** Why records were added, corrected and withdrawn. `events` has different reasons for some events. */
+  reasons: Reasons
+  /** The number of warnings by validation rule. */
+  warnings: Record<string, number>
+  /** SHA-256 of the concatenated SHA-256 digests of every hundred ids (1 to 100, 101 to 200, …). The input of each is the records as lines, each with a line end. A hundred without records has no digest. */
+  digest: string
+  /** The complete release as files. Empty until the files have been exported. */
+  files: ReleaseFile[]
+}
+
+export interface Change {
+  /** Id of the record. */
+  id: number
+  /** The kind of change from `from` to `to`. */
+  change: 'added' | 'corrected' | 'withdrawn'
+  /** The last release that changed the record. */
+  release: number
+  /** Why that release changed the record, according to its publisher. */
+  reason: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+  /** The fields whose values differ, with `changed_fields=true` or `bodies=false`. Empty if the record was added or withdrawn. */
+  fields?: string[]
+  /** The record in `from`; null if it was added. */
+  before?: OutbreakRecord | null
+  /** The record in `to`; null if it was withdrawn. */
+  after?: OutbreakRecord | null
+}
+
+export interface EventSummary {
+  event: string
+  records: number
+  /** First day that a record covers. */
+  first_day: string | null
+  /** Last day that a record covers. */
+  last_day: string | null
+  pathogens: string[]
+  diseases?: string[]
+  country_codes: string[]
+  sources: string[]
+  /** The last release that added or changed a record of the event. */
+  last_release: number
+  /** Figures by level of place, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them. */
+  figures?: EventFigure[]
+  /** The number of figures that are left out. */
+  more_figures?: number
+}
+
+export interface SearchAnswer {
+  /** The hits, best match first. */
+  data: SearchMatch[]
+  /** The number of hits, listed or not. */
+  total: number
+  /** The nearest values, if there is no hit. */
+  suggestions: SearchMatch[]
+  /** Fields of which not all values are searched: those with too many values, and in a large release those that are not counted. */
+  incomplete: string[]
+}
+
+export interface Facets {
+  event: Facet
+  pathogen: Facet
+  disease: Facet
+  host: Facet
+  country_code: Facet
+  who_region: Facet
+  un_region: Facet
+  location_granularity: Facet
+  al1_code: Facet
+  date_type: Facet
+  case_status: Facet
+  count_kind: Facet
+  age_group: Facet
+  sex: Facet
+  count_qualifier: Facet
+  composite: Facet
+  source_name: Facet
+  source_type: Facet
+  licence: Facet
+  verification: Facet
+}
+
+export interface Series {
+  interval: string
+  group_by: string[]
+  /** The fields over which counts were added up on request. */
+  across: string[]
+  /** The matching records with a day in the requested range. */
+  records: number
+  /** The number of their series. */
+  series: number
+  /** Matching records without a day; they are not used. */
+  undated: number
+  undated_records?: number[]
+  /** What the figures of the requested place are made of. */
+  cover?: Cover
+  points?: Point[]
+  groups?: {
+    /** The values of the group. */
+    group: Record<string, unknown>
+    /** The matching records with a day in the requested range. */
+    records: number
+    /** The number of their series. */
+    series: number
+    /** Matching records without a day; they are not used. */
+    undated: number
+    undated_records?: number[]
+    /** What the figures of the requested place are made of. */
+    cover?: Cover
+    points: Point[]
+  }[]
+  /** With `group_by=source_name`: the smallest and the largest count of the sources in each interval. */
+  range?: {
+    period: string
+    [member: string]: unknown
+  }[]
+}
+
+export interface Sums {
+  group_by: string[]
+  /** The fields over which counts were added up on request. */
+  across: string[]
+  /** The matching records with a day in the requested range. */
+  records: number
+  /** The number of their series. */
+  series: number
+  /** Matching records without a day; they are not used. */
+  undated: number
+  undated_records?: number[]
+  /** The number of rows, also of those that `num` leaves out. */
+  groups: number
+  /** With `place`: what each group is made of. */
+  covers?: ({
+    /** The values of the group. */
+    group: Record<string, unknown>
+  } & Cover)[]
+  data: {
+    /** The values of the group. */
+    group: Record<string, unknown>
+    first_day: string
+    last_day: string
+    /** The matching records of these days. */
+    records: number
+    /** New counts of these days; null if none is known. */
+    new: Counts
+    /** The last known cumulative count of each series, added up. */
+    cumulative: Counts
+    /** The last count at a moment of each series, added up. */
+    point: Counts
+    /** How complete each count is. */
+    completeness: Completeness
+    /** Some new counts are differences of counts, or counts since a start. */
+    derived: boolean
+    /** An earlier count was revised: a dip, a rebound, a correction or a negative new count. */
+    revision: boolean
+    /** The first report of a series is not part of `new`, because it is unknown when counting began. */
+    base_unknown: boolean
+    /** The case definition changed. */
+    definition_changed: boolean
+    /** A new count may contain earlier days. */
+    includes_earlier_days: boolean
+    /** A report was left out because other reports cover its days. */
+    overlapping: boolean
+    /** Some counts are "at least", "at most" or approximate. */
+    inexact: boolean
+    /** The records of these days, if `explain` is true. */
+    explain?: Explanation[]
+  }[]
+}
+
+export interface Vintages {
+  interval: string
+  count: string
+  across: string[]
+  data: {
+    release: number
+    /** The day on which the release was published, UTC. */
+    report_date: string
+    period: string
+    /** The last day of the interval. */
+    reference_date: string
+    records: number
+    new: number | null
+    cumulative: number | null
+    point: number | null
+    revision: boolean
+  }[]
+}
+
+export interface Citation {
+  /** The canonical query, pinned to one release. */
+  url: string
+  title: string
+  licence: string
+  release: number
+  published_at: string
+  /** SHA-256 of the release. */
+  digest: string
+  /** The sources with the most records. */
+  sources: {
+    source_name: string
+    records: number
+  }[]
+  /** The number of sources that are not listed. */
+  more_sources: number
+  text: string
+  bibtex: string
+  csl_json: Record<string, unknown>
+}

@@ -1,0 +1,295 @@
+// The client: one method for each thing that the service offers. Runs wherever fetch is: Node, browsers, edge runtimes.
+import type {
+  Change,
+  Citation,
+  EventSummary,
+  Facets,
+  RecordVersion,
+  Release,
+  SearchAnswer,
+  Series,
+  Sums,
+  Vintages,
+} from './answers.ts'
+import { applyChanges, type ChangeCounts } from './copy.ts'
+import { ReleaseDigest } from './digest.ts'
+import { Download, type DownloadOptions, findFile } from './download.ts'
+import { damaged } from './errors.ts'
+import { readLines } from './lines.ts'
+import type {
+  ChangesParameters,
+  CitationParameters,
+  EventsParameters,
+  FacetsParameters,
+  RecordsParameters,
+  SearchParameters,
+  SeriesParameters,
+  SumsParameters,
+  VintagesParameters,
+} from './parameters.ts'
+import type { OutbreakRecord } from './record.ts'
+import { Attempts, type TokenFunction, Transport } from './transport.ts'
+import { Walk, type WalkOptions } from './walk.ts'
+
+export interface Options {
+  /** Where the service is, such as https://data.example.org. */
+  baseUrl: string
+  clientId?: string | undefined
+  clientSecret?: string | undefined
+  /** Instead of an id and a secret: gives a token that the program already has, such as that of a session in a browser. */
+  token?: TokenFunction | undefined
+  /** The dataset; `hed-outbreaks` by default. */
+  dataset?: string | undefined
+  fetch?: typeof fetch | undefined
+  /** The longest time without a byte, in milliseconds; 60000 by default. */
+  timeoutMs?: number | undefined
+  /** Ends all requests of the client. */
+  signal?: AbortSignal | undefined
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The number of a release, a day (YYYY-MM-DD) for the newest release by its end, or `latest`. */
+export type ReleaseReference = number | string
+
+type Value = string | number | boolean | null | undefined
+type Query = Readonly<Record<string, Value | readonly Value[]>>
+const NDJSON = { accept: 'application/x-ndjson' }
+/** The largest page. */
+const PAGE_SIZE = 1000
+
+export class Outbreaks {
+  readonly #transport: Transport
+  readonly #root: string
+  readonly #release: ReleaseReference | undefined
+
+  constructor(options: Options, shared?: { transport: Transport; release: ReleaseReference }) {
+    const { baseUrl, clientId, clientSecret, token, dataset = 'hed-outbreaks', signal, timeoutMs = 60_000 } = options
+    const credentials = clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret }
+    this.#options = options
+    this.#root = `/v2/${dataset}`
+    this.#release = shared?.release
+    // A browser's fetch must not be called as a method of another object.
+    const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+    const base = baseUrl.replace(/\/+$/, '')
+    this.#transport =
+      shared?.transport ?? new Transport({ baseUrl: base, credentials, token, fetch: send, timeoutMs, signal })
+  }
+  readonly #options: Options
+
+  /** From OUTBREAKS_URL, OUTBREAKS_CLIENT_ID and OUTBREAKS_CLIENT_SECRET. */
+  static fromEnv(options: Partial<Options> = {}): Outbreaks {
+    const { process } = globalThis as { process?: { env: Record<string, string | undefined> } }
+    const read = (name: string): string => {
+      const value = process?.env[name]
+      if (!value) throw new Error(`The environment variable ${name} is not set`)
+      return value
+    }
+    return new Outbreaks({
+      baseUrl: options.baseUrl ?? read('OUTBREAKS_URL'),
+      ...(options.token === undefined
+        ? { clientId: read('OUTBREAKS_CLIENT_ID'), clientSecret: read('OUTBREAKS_CLIENT_SECRET') }
+        : {}),
+      ...options,
+    })
+  }
+
+  /** A client whose requests all read this release, unless they name another. */
+  asOf(release: ReleaseReference): Outbreaks {
+    return new Outbreaks(this.#options, { transport: this.#transport, release })
+  }
+
+  /** Records in the order of id, or of `sort`. */
+  records(parameters: RecordsParameters = {}, options?: WalkOptions): Walk<OutbreakRecord> {
+    return this.#walk('/outbreaks', this.#atRelease(parameters), options)
+  }
+
+  /** All records in one response, as the lines of NDJSON: faster than `records` for many. Fails if a line is missing. */
+  recordLines(
+    parameters: Omit<RecordsParameters, 'num'> = {},
+    options?: CallOptions,
+  ): AsyncGenerator<string, void, undefined> {
+    return this.#lines('/outbreaks', { ...this.#atRelease(parameters), count: 'exact' }, options)
+  }
+
+  /** The versions of a record through the releases. */
+  history(id: number, options?: WalkOptions): Walk<RecordVersion> {
+    return this.#walk(`/outbreaks/${id}/history`, {}, options)
+  }
+
+  /** Summaries of events. */
+  events(parameters: EventsParameters = {}, options?: WalkOptions): Walk<EventSummary> {
+    return this.#walk('/events', this.#atRelease(parameters), options)
+  }
+
+  /** Counts over time. Throws NotComparable if the counts must not be added up. */
+  series(parameters: SeriesParameters, options?: CallOptions): Promise<Series> {
+    return this.#get('/series', this.#atRelease(parameters), options)
+  }
+
+  /** Totals by group. Throws NotComparable if the counts must not be added up. */
+  sums(parameters: SumsParameters, options?: CallOptions): Promise<Sums> {
+    return this.#get('/sums', this.#atRelease(parameters), options)
+  }
+
+  /** A number through the releases. */
+  vintages(parameters: VintagesParameters, options?: CallOptions): Promise<Vintages> {
+    return this.#get('/vintages', parameters, options)
+  }
+
+  /** Finds events, diseases, pathogens, places and sources by name, also by a synonym or misspelt. */
+  search(q: string, parameters: Omit<SearchParameters, 'q'> = {}, options?: CallOptions): Promise<SearchAnswer> {
+    return this.#get('/search', this.#atRelease({ q, ...parameters }), options)
+  }
+
+  /** The values that the matching records have, with their numbers. */
+  facets(parameters: FacetsParameters = {}, options?: CallOptions): Promise<Facets> {
+    return this.#get('/facets', this.#atRelease(parameters), options)
+  }
+
+  /** What changed between two releases, and why. */
+  changes(parameters: ChangesParameters, options?: WalkOptions): Walk<Change> {
+    return this.#walk('/changes', parameters, options)
+  }
+
+  /** The releases, the newest first. */
+  releases(options?: WalkOptions): Walk<Release> {
+    return this.#walk('/releases', {}, options)
+  }
+
+  /** A release: its counts, its digest and its files. */
+  release(release: ReleaseReference = this.#release ?? 'latest', options?: CallOptions): Promise<Release> {
+    return this.#get(`/releases/${encodeURIComponent(release)}`, {}, options)
+  }
+
+  /** A citation of the matching records, as text or in another format. */
+  async cite(parameters: CitationParameters = {}, { signal }: CallOptions = {}): Promise<string> {
+    const query = this.#atRelease(parameters)
+    if (parameters.format !== undefined && parameters.format !== 'json')
+      return this.#transport.getText({ path: this.#toPath('/citation', query), signal })
+    return (await this.#get<Citation>('/citation', query, { signal })).text
+  }
+
+  /** A file of a release, by the end of its name: csv, ndjson or parquet. */
+  async download(format: string, options: DownloadOptions & { release?: ReleaseReference } = {}): Promise<Download> {
+    const { number, files } = await this.release(options.release, options)
+    const file = findFile(files, format)
+    const path = this.#toPath(`/releases/${number}/files/${encodeURIComponent(file.name)}`, {})
+    return new Download(this.#transport, file, { path, release: number }, options)
+  }
+
+  /** Reads all records of a release and compares their digest with the published one. Throws Damaged if they differ. */
+  async verify(
+    release?: ReleaseReference,
+    options?: CallOptions,
+  ): Promise<{ release: number; records: number; digest: string }> {
+    const published = await this.release(release, options)
+    const file = findFile(published.files, 'ndjson')
+    const path = this.#toPath(`/releases/${published.number}/files/${file.name}`, {})
+    const download = new Download(this.#transport, file, { path, release: published.number }, options ?? {})
+    const computed = new ReleaseDigest()
+    for await (const line of readLines(download)) computed.add(line)
+    return { release: published.number, records: computed.records, digest: requireDigest(computed.end(), published) }
+  }
+
+  /**
+   * The records of the release `to`, line by line, from a copy of the release `from` and what changed since. Fails at the end
+   * if the digest is not the published one: keep the old copy until then. `counts` gets the number of changes.
+   */
+  async *update(
+    copy: Iterable<string> | AsyncIterable<string>,
+    {
+      from,
+      to = 'latest',
+      counts,
+      signal,
+    }: CallOptions & { from: number; to?: ReleaseReference; counts?: ChangeCounts },
+  ): AsyncGenerator<string, void, undefined> {
+    const published = await this.release(to, { signal })
+    const changes = this.#lines('/changes', { from, to: published.number }, { signal })
+    const computed = new ReleaseDigest()
+    for await (const line of applyChanges(copy, changes, counts)) {
+      computed.add(line)
+      yield line
+    }
+    requireDigest(computed.end(), published)
+  }
+
+  #atRelease(parameters: Query): Query {
+    return this.#release === undefined ? parameters : { release: this.#release, ...parameters }
+  }
+
+  #toPath(path: string, query: Query): string {
+    const search = new URLSearchParams()
+    for (const [name, value] of Object.entries(query))
+      for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one))
+    return `${this.#root}${path}${search.size === 0 ? '' : `?${search}`}`
+  }
+
+  async #get<Body>(path: string, query: Query, { signal }: CallOptions = {}): Promise<Body> {
+    return (await this.#transport.getJson({ path: this.#toPath(path, query), signal })).body as Body
+  }
+
+  #walk<Item>(path: string, query: Query, options?: WalkOptions): Walk<Item> {
+    const toPath = (page: string | null) => this.#toPath(path, { num: PAGE_SIZE, ...query, page })
+    return new Walk(this.#transport, toPath, options)
+  }
+
+  /** A response that cannot be resumed is requested again, of the same release, and the lines that were given are skipped. */
+  async *#lines(path: string, query: Query, { signal }: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    const attempts = new Attempts()
+    let pinned = query
+    let given = 0
+    for (;;) {
+      const request = { path: this.#toPath(path, pinned), headers: NDJSON, signal }
+      const response = await this.#transport.open(request, attempts)
+      const release = response.headers.get('outbreaks-release')
+      if (query['to'] === undefined) pinned = { ...query, release }
+      const expected = response.headers.get('outbreaks-count')
+      let position = 0
+      try {
+        for await (const line of readLines(response.body)) {
+          position += 1
+          if (position <= given) continue
+          attempts.reset()
+          given = position
+          yield line
+        }
+        if (expected !== null && position !== Number(expected))
+          throw damaged(`${position} records arrived, not ${expected}`)
+        if (position < given) throw damaged(`${position} lines arrived, but ${given} before`)
+        return
+      } catch (cause) {
+        await this.#transport.retryBody(request, attempts, cause)
+      }
+    }
+  }
+}
+
+function requireDigest(computed: string, { number, digest }: Release): string {
+  if (computed === digest) return computed
+  throw damaged(`The records are not those of release ${number}: their digest is ${computed}, not ${digest}`)
+}
+
+export type * from './answers.ts'
+export { applyChanges, type ChangeCounts } from './copy.ts'
+export { digest } from './digest.ts'
+export { Download, type DownloadOptions } from './download.ts'
+export {
+  type Choice,
+  Damaged,
+  Gone,
+  InvalidParameter,
+  NotAllowed,
+  NotComparable,
+  NotFound,
+  OutbreaksError,
+  type Problem,
+  Unavailable,
+} from './errors.ts'
+export type * from './parameters.ts'
+export type * from './record.ts'
+export type { TokenFunction } from './transport.ts'
+export { Walk, type WalkOptions } from './walk.ts'

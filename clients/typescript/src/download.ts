@@ -1,0 +1,130 @@
+// A file of a release as a stream: resumed where the connection broke off, and verified by its SHA-256.
+import type { ReleaseFile } from './answers.ts'
+import { damaged, NotFound } from './errors.ts'
+import { Sha256, toHex } from './sha256.ts'
+import { Attempts, type OpenResponse, type Transport } from './transport.ts'
+
+type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+export interface DownloadOptions {
+  readonly onProgress?: ((done: number, total: number) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Iterate it for bytes. The iteration fails before its end if a byte is missing or altered: then discard what it gave. */
+export class Download implements AsyncIterable<Uint8Array> {
+  readonly name: string
+  readonly size: number
+  readonly sha256: string
+  readonly release: number
+  readonly #transport: Transport
+  readonly #path: string
+  readonly #options: DownloadOptions
+
+  constructor(
+    transport: Transport,
+    file: ReleaseFile,
+    place: { path: string; release: number },
+    options: DownloadOptions,
+  ) {
+    this.name = file.name
+    this.size = file.bytes
+    this.sha256 = file.sha256
+    this.release = place.release
+    this.#transport = transport
+    this.#path = place.path
+    this.#options = options
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.after([])
+  }
+
+  /** The bytes after those that an earlier download has left. Fails at the end if these are not of the same file. */
+  async *after(have: Bytes): AsyncGenerator<Uint8Array, void, undefined> {
+    const { onProgress } = this.#options
+    const hash = new Sha256()
+    let position = 0
+    for await (const bytes of have) {
+      hash.update(bytes)
+      position += bytes.length
+    }
+    const attempts = new Attempts()
+    while (position < this.size) {
+      const { request, response } = await this.#open(position, attempts)
+      try {
+        for await (const bytes of skipBytes(response.body, response.status === 206 ? 0 : position)) {
+          attempts.reset()
+          position += bytes.length
+          if (position > this.size) throw damaged(`${this.name} has more than ${this.size} bytes`)
+          hash.update(bytes)
+          onProgress?.(position, this.size)
+          yield bytes
+        }
+        if (position < this.size) throw new Error('the body is shorter than the file')
+      } catch (cause) {
+        await this.#transport.retryBody(request, attempts, cause)
+      }
+    }
+    if (position > this.size || toHex(hash.digest()) !== this.sha256)
+      throw damaged(`${this.name} is not the published file: its SHA-256 differs`)
+  }
+
+  async #open(position: number, attempts: Attempts) {
+    const range = { range: `bytes=${position}-`, 'if-range': `"${this.sha256}"` }
+    const request = { path: this.#path, headers: position === 0 ? {} : range, signal: this.#options.signal }
+    const response: OpenResponse = await this.#transport.open(request, attempts)
+    const begin = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
+    if (response.status === 206 && Number(begin) !== position)
+      throw damaged(`The range begins at ${begin}, not at ${position}`)
+    return { request, response }
+  }
+
+  /** All bytes of the iteration in memory, verified. */
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array[] = []
+    for await (const bytes of this) parts.push(bytes)
+    const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+    let position = 0
+    for (const part of parts) {
+      whole.set(part, position)
+      position += part.length
+    }
+    return whole
+  }
+
+  /** For `new Response(…)`, `pipeTo` and the like. An error of the stream means: discard what arrived. */
+  stream(): ReadableStream<Uint8Array> {
+    const iterator = this[Symbol.asyncIterator]()
+    return new ReadableStream({
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await iterator.return()
+      },
+    })
+  }
+}
+
+async function* skipBytes(body: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array, void, undefined> {
+  let left = count
+  for await (const bytes of body) {
+    if (left < bytes.length) yield left === 0 ? bytes : bytes.subarray(left)
+    left = Math.max(0, left - bytes.length)
+  }
+}
+
+/** By the end of the name: csv, ndjson or parquet. */
+export function findFile(files: readonly ReleaseFile[], format: string): ReleaseFile {
+  const found = files.find(({ name }) => name.endsWith(`.${format}`))
+  if (found !== undefined) return found
+  const names = files.map(({ name }) => name).join(', ') || 'no files'
+  throw new NotFound({
+    status: 404,
+    code: 'no_such_file',
+    detail: `There is no file ${format}: the release has ${names}`,
+  })
+}

@@ -1,0 +1,175 @@
+// The parameters of the requests, as types.
+// Generated from docs/openapi.json by `npm run generate`; do not edit by hand.
+
+/** Every parameter of the interface. */
+export interface AllParameters {
+  /** The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. Another order than `id` needs filters that match at most 20,000 records. */
+  sort?: 'id' | '-id' | 'date_low' | '-date_low' | 'date_high' | '-date_high' | 'date_report' | '-date_report' | 'cases' | '-cases' | 'deaths' | '-deaths' | 'hospitalised' | '-hospitalised' | 'recovered' | '-recovered' | 'tested' | '-tested' | undefined
+  /** Maximum number of records to return. */
+  num?: number | undefined
+  /** The release to read: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. Default: the newest. */
+  release?: number | string | undefined
+  /** Names of fields, separated by commas, such as `id,event,cases`: the records have only these fields. Default: all. */
+  fields?: string | undefined
+  /** Returns the number of matching records in the header `Outbreaks-Count`. */
+  count?: 'exact' | undefined
+  /** Rejects a query whose records must not be added up, because they differ in level of place, status, kind of count, source or another field, and a filter value that no record of the release has. The response lists the comparable choices, or the nearest values. */
+  strict?: boolean | undefined
+  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
+  event?: string | readonly string[] | undefined
+  /** Name of the pathogen, plain text. May be repeated up to 50 times: a record matches if it has any of the values. */
+  pathogen?: string | readonly string[] | undefined
+  /** The condition as named. May be repeated up to 50 times: a record matches if it has any of the values. */
+  disease?: string | readonly string[] | undefined
+  /** Who fell ill; `environment` for findings in water, food, air or soil. May be repeated up to 50 times: a record matches if it has any of the values. */
+  host?: 'human' | 'animal' | 'environment' | readonly ('human' | 'animal' | 'environment')[] | undefined
+  /** ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries. May be repeated up to 50 times: a record matches if it has any of the values. */
+  country_code?: string | readonly string[] | undefined
+  /** Region of the World Health Organization. May be repeated up to 50 times: a record matches if it has any of the values. */
+  who_region?: 'AFR' | 'AMR' | 'EMR' | 'EUR' | 'SEAR' | 'WPR' | readonly ('AFR' | 'AMR' | 'EMR' | 'EUR' | 'SEAR' | 'WPR')[] | undefined
+  /** Sub-region of the United Nations (M49), or its intermediate region where M49 has one. May be repeated up to 50 times: a record matches if it has any of the values. */
+  un_region?: 'Australia and New Zealand' | 'Caribbean' | 'Central America' | 'Central Asia' | 'Eastern Africa' | 'Eastern Asia' | 'Eastern Europe' | 'Melanesia' | 'Micronesia' | 'Middle Africa' | 'Northern Africa' | 'Northern America' | 'Northern Europe' | 'Polynesia' | 'South America' | 'South-eastern Asia' | 'Southern Africa' | 'Southern Asia' | 'Southern Europe' | 'Western Africa' | 'Western Asia' | 'Western Europe' | readonly ('Australia and New Zealand' | 'Caribbean' | 'Central America' | 'Central Asia' | 'Eastern Africa' | 'Eastern Asia' | 'Eastern Europe' | 'Melanesia' | 'Micronesia' | 'Middle Africa' | 'Northern Africa' | 'Northern America' | 'Northern Europe' | 'Polynesia' | 'South America' | 'South-eastern Asia' | 'Southern Africa' | 'Southern Asia' | 'Southern Europe' | 'Western Africa' | 'Western Asia' | 'Western Europe')[] | undefined
+  /** The level of place the counts are for. May be repeated up to 50 times: a record matches if it has any of the values. */
+  location_granularity?: 'global' | 'region' | 'multi_country' | 'country' | 'admin1' | 'admin2' | 'admin3' | 'locality' | readonly ('global' | 'region' | 'multi_country' | 'country' | 'admin1' | 'admin2' | 'admin3' | 'locality')[] | undefined
+  /** ISO 3166-2 code of the first administrative level; retired codes are kept. May be repeated up to 50 times: a record matches if it has any of the values. */
+  al1_code?: string | readonly string[] | undefined
+  /** First administrative level, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  admin_l1?: string | readonly string[] | undefined
+  /** Second administrative level, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  admin_l2?: string | readonly string[] | undefined
+  /** Third administrative level, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  admin_l3?: string | readonly string[] | undefined
+  /** Town, village, ship or facility, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  locality?: string | readonly string[] | undefined
+  /** What the place means for the counted persons. May be repeated up to 50 times: a record matches if it has any of the values. */
+  location_type?: 'residence' | 'exposure' | 'care' | 'report' | readonly ('residence' | 'exposure' | 'care' | 'report')[] | undefined
+  /** What the dates refer to. May be repeated up to 50 times: a record matches if it has any of the values. */
+  date_type?: 'onset' | 'specimen' | 'lab' | 'care' | 'notification' | 'report' | readonly ('onset' | 'specimen' | 'lab' | 'care' | 'notification' | 'report')[] | undefined
+  /** Certainty of the counted cases. May be repeated up to 50 times: a record matches if it has any of the values. */
+  case_status?: 'confirmed' | 'probable' | 'suspected' | 'total' | 'discarded' | readonly ('confirmed' | 'probable' | 'suspected' | 'total' | 'discarded')[] | undefined
+  /** What the counts count: `new` within the period; `cumulative` since the event began; `period_to_date` since the period began (a year, a season); `point` at a moment. May be repeated up to 50 times: a record matches if it has any of the values. */
+  count_kind?: 'new' | 'cumulative' | 'period_to_date' | 'point' | readonly ('new' | 'cumulative' | 'period_to_date' | 'point')[] | undefined
+  /** Age group of the counted persons; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
+  age_group?: string | readonly string[] | undefined
+  /** Sex of the counted persons; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
+  sex?: 'female' | 'male' | 'other' | readonly ('female' | 'male' | 'other')[] | undefined
+  /** Other group of the counted persons, such as health workers; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
+  population?: string | readonly string[] | undefined
+  /** How exact the counts are. May be repeated up to 50 times: a record matches if it has any of the values. */
+  count_qualifier?: 'exact' | 'at_least' | 'at_most' | 'approximate' | readonly ('exact' | 'at_least' | 'at_most' | 'approximate')[] | undefined
+  /** Identifies a series of comparable counts: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  series_id?: string | readonly string[] | undefined
+  /** True for a curator's best series, false for one raw source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  composite?: boolean | readonly boolean[] | undefined
+  /** Who reports: the same name in every report of the source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  source_name?: string | readonly string[] | undefined
+  /** What kind of source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  source_type?: 'official' | 'international' | 'media' | 'literature' | 'composite' | readonly ('official' | 'international' | 'media' | 'literature' | 'composite')[] | undefined
+  /** Licence of this record, where it differs from the release's. May be repeated up to 50 times: a record matches if it has any of the values. */
+  licence?: string | readonly string[] | undefined
+  /** Whether a curator compared the record with its source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  verification?: 'verified' | 'unverified' | readonly ('verified' | 'unverified')[] | undefined
+  /** First day of the range: the period the counts cover ends on this day or later. */
+  date_from?: string | undefined
+  /** Last day of the range: the period the counts cover begins on this day or earlier. */
+  date_to?: string | undefined
+  /** First day of the range: the day the report was published ends on this day or later. */
+  reported_from?: string | undefined
+  /** Last day of the range: the day the report was published begins on this day or earlier. */
+  reported_to?: string | undefined
+  /** Only records whose `cases` is known and at least this number. */
+  cases_min?: number | undefined
+  /** Only records whose `cases` is known and at most this number. */
+  cases_max?: number | undefined
+  /** Only records whose `deaths` is known and at least this number. */
+  deaths_min?: number | undefined
+  /** Only records whose `deaths` is known and at most this number. */
+  deaths_max?: number | undefined
+  /** Only records whose `hospitalised` is known and at least this number. */
+  hospitalised_min?: number | undefined
+  /** Only records whose `hospitalised` is known and at most this number. */
+  hospitalised_max?: number | undefined
+  /** Only records whose `recovered` is known and at least this number. */
+  recovered_min?: number | undefined
+  /** Only records whose `recovered` is known and at most this number. */
+  recovered_max?: number | undefined
+  /** Only records whose `tested` is known and at least this number. */
+  tested_min?: number | undefined
+  /** Only records whose `tested` is known and at most this number. */
+  tested_max?: number | undefined
+  /** Only records with coordinates in this box: west,south,east,north in decimal degrees. If west is greater than east, the box crosses the 180th meridian. */
+  bbox?: string | undefined
+  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  missing?: 'pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note' | readonly ('pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note')[] | undefined
+  /** Only records that were added or changed after this release. */
+  updated_since_release?: number | undefined
+  /** The later release: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. Default: the newest. */
+  to?: number | string | undefined
+  /** With false, `fields` replaces `before` and `after`. */
+  bodies?: boolean | undefined
+  /** Adds `fields`, the names of the fields that changed. */
+  changed_fields?: boolean | undefined
+  /** Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places. */
+  q?: string | undefined
+  /** Gives one series for each value of this field, side by side. */
+  group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name')[] | undefined
+  /** One place, with everything in it: `world`, a WHO region (`AFR`), a UN region (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were reported are chosen so that none is counted twice. */
+  place?: string | undefined
+  /** Lists the records behind each number, and the rule for each. */
+  explain?: boolean | undefined
+  /** Fields over which counts are added up on purpose, such as all events of a country. May be repeated. */
+  across?: 'event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population' | readonly ('event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population')[] | undefined
+  /** The first release: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. Default: the oldest that can be read. */
+  from?: number | string | undefined
+  /** All formats in one JSON object, or one format as a file. */
+  format?: 'json' | 'text' | 'bibtex' | 'csl-json' | undefined
+}
+
+export type RecordsParameters = Pick<AllParameters, 'sort' | 'num' | 'release' | 'fields' | 'count' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
+
+export type ChangesParameters = Pick<AllParameters, 'to' | 'num' | 'bodies' | 'changed_fields' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
+  /** The earlier release: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. */
+  from: number | string
+}
+
+export type EventsParameters = Pick<AllParameters, 'num' | 'release' | 'strict' | 'q' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
+
+export type SearchParameters = Pick<AllParameters, 'num' | 'release'> & {
+  /** What to find: a name, a synonym, or several words such as `cholera haiti 2010`. */
+  q: string
+}
+
+export type FacetsParameters = Pick<AllParameters, 'num' | 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
+
+export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'explain' | 'across' | 'release' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+  /** The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years. */
+  interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
+  event: string | readonly string[]
+  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
+}
+
+export type SumsParameters = Pick<AllParameters, 'num' | 'place' | 'explain' | 'across' | 'release' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+  /** One or two fields, or a field and a length of period: a row for each combination of values. */
+  group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year')[] | undefined
+  /** A number to sort by, with `-` for the largest first. Default: by the values of the groups. */
+  sort?: 'new_cases' | '-new_cases' | 'new_deaths' | '-new_deaths' | 'new_hospitalised' | '-new_hospitalised' | 'new_recovered' | '-new_recovered' | 'new_tested' | '-new_tested' | 'cumulative_cases' | '-cumulative_cases' | 'cumulative_deaths' | '-cumulative_deaths' | 'cumulative_hospitalised' | '-cumulative_hospitalised' | 'cumulative_recovered' | '-cumulative_recovered' | 'cumulative_tested' | '-cumulative_tested' | 'point_cases' | '-point_cases' | 'point_deaths' | '-point_deaths' | 'point_hospitalised' | '-point_hospitalised' | 'point_recovered' | '-point_recovered' | 'point_tested' | '-point_tested' | undefined
+  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
+  event: string | readonly string[]
+  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
+}
+
+export type VintagesParameters = Pick<AllParameters, 'from' | 'to' | 'across' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+  /** The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years. */
+  interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+  /** The count to follow. */
+  count?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | undefined
+  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
+  event: string | readonly string[]
+  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
+}
+
+export type CitationParameters = Pick<AllParameters, 'format' | 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>

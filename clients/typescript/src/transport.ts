@@ -1,0 +1,269 @@
+// Requests with a token, a timeout and retries. A response counts only when it is complete.
+import { OutbreaksError, toError } from './errors.ts'
+import { decide, parseRetryAfter } from './retry.ts'
+
+export interface Credentials {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** Called before each request. `renew` is true after a 401: the last token is no longer valid. */
+export type TokenFunction = (options: { renew: boolean }) => string | Promise<string>
+
+export interface TransportOptions {
+  readonly baseUrl: string
+  readonly credentials?: Credentials | undefined
+  readonly token?: TokenFunction | undefined
+  readonly fetch: typeof fetch
+  /** The longest time without a byte. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Request {
+  /** Begins with a slash, after the base address. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A response whose status is a success. `body` fails if the connection breaks. */
+export interface OpenResponse {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** Renewed this long before its end, so that no token ends on the way. */
+const RENEW_EARLY_MS = 60_000
+
+interface Token {
+  readonly value: string
+  readonly endsAt: number
+}
+
+/** How often one request was sent, and whether its token was renewed. */
+export class Attempts {
+  #attempt = 0
+  #renewed = false
+
+  /** Waits before the next request, or throws the error. Returns true if the token is to be renewed. */
+  async next(error: OutbreaksError, retryAfter: string | null, signal: AbortSignal | undefined): Promise<boolean> {
+    const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter }
+    const decision = decide(outcome, Math.random(), Date.now())
+    if (decision === 'stop') throw error
+    this.#attempt += 1
+    if (decision !== 'renew') await sleep(decision * 1000, signal)
+    else this.#renewed = true
+    return decision === 'renew'
+  }
+
+  /** After bytes have arrived, a further failure counts as the first. */
+  reset(): void {
+    this.#attempt = 0
+    this.#renewed = false
+  }
+}
+
+export class Transport {
+  readonly #options: TransportOptions
+  #token: Promise<Token> | undefined
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+  }
+
+  /** The parsed body, and the headers. An incomplete or invalid body is requested again. */
+  getJson(request: Request): Promise<{ body: unknown; headers: Headers }> {
+    return this.#getComplete(request, (text) => JSON.parse(text) as unknown)
+  }
+
+  async getText(request: Request): Promise<string> {
+    return (await this.#getComplete(request, (text) => text)).body
+  }
+
+  async #getComplete<Value>(
+    request: Request,
+    parse: (text: string) => Value,
+  ): Promise<{ body: Value; headers: Headers }> {
+    const attempts = new Attempts()
+    for (;;) {
+      const response = await this.open(request, attempts)
+      try {
+        return { body: parse(await readText(response.body)), headers: response.headers }
+      } catch (cause) {
+        await this.retryBody(request, attempts, cause)
+      }
+    }
+  }
+
+  /** After a body that broke off: waits, or throws. */
+  async retryBody(request: Request, attempts: Attempts, cause: unknown): Promise<void> {
+    throwIfAborted(this.#signalOf(request))
+    if (cause instanceof OutbreaksError) throw cause
+    await attempts.next(toError({ status: 0, body: null, cause }), null, this.#signalOf(request))
+  }
+
+  /** Sends the request until it succeeds or must not be repeated. */
+  async open(request: Request, attempts: Attempts): Promise<OpenResponse> {
+    let rejected: string | undefined
+    for (;;) {
+      const token = await this.#getToken(request, rejected)
+      const headers = { ...request.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+      const result = await this.#send(request, { headers }, false)
+      if (!(result instanceof Rejection)) return result
+      const isRenewable = result.error.status !== 401 || token !== undefined
+      if (!isRenewable) throw result.error
+      if (await attempts.next(result.error, result.retryAfter, this.#signalOf(request))) rejected = token
+    }
+  }
+
+  readonly #signalOf = ({ signal }: Request): AbortSignal | undefined => {
+    const signals = [signal, this.#options.signal].filter((one) => one !== undefined)
+    return signals.length > 1 ? AbortSignal.any(signals) : signals[0]
+  }
+
+  /** An error of the network or of the service is a Rejection. Only an abort by the caller is thrown. */
+  async #send(request: Request, init: RequestInit, isTokenRequest: boolean): Promise<OpenResponse | Rejection> {
+    const signal = this.#signalOf(request)
+    throwIfAborted(signal)
+    const watch = watchIdle(this.#options.timeoutMs, signal)
+    try {
+      const response = await this.#options.fetch(this.#options.baseUrl + request.path, {
+        ...init,
+        signal: watch.signal,
+      })
+      const body = watch.read(response.body)
+      if (response.ok) return { status: response.status, headers: response.headers, body }
+      const retryAfter = response.headers.get('retry-after')
+      const text = await readText(body).catch(() => '')
+      const seconds = parseRetryAfter(retryAfter, Date.now())
+      const source = { status: response.status, body: text, retryAfter: seconds, isTokenRequest }
+      return new Rejection(toError(source), retryAfter)
+    } catch (cause) {
+      watch.end()
+      throwIfAborted(signal)
+      return new Rejection(toError({ status: 0, body: null, isTokenRequest, cause }), null)
+    }
+  }
+
+  /** The value of the token. One request for a token serves all requests that wait for it. */
+  async #getToken(request: Request, rejected: string | undefined): Promise<string | undefined> {
+    const { token, credentials } = this.#options
+    if (token !== undefined) return token({ renew: rejected !== undefined })
+    if (credentials === undefined) return undefined
+    for (;;) {
+      const pending = this.#token
+      const current = await pending?.catch(() => undefined)
+      const isUsable =
+        current !== undefined && current.value !== rejected && current.endsAt - RENEW_EARLY_MS > Date.now()
+      if (isUsable) return current.value
+      // Otherwise another request has begun to renew it meanwhile.
+      if (this.#token === pending) break
+    }
+    this.#token = this.#requestToken(request, credentials)
+    return (await this.#token).value
+  }
+
+  async #requestToken({ signal }: Request, { clientId, clientSecret }: Credentials): Promise<Token> {
+    const request = { path: '/oauth/token', signal }
+    const body = JSON.stringify({
+      client_id: clientId,
+      client_secret: clientSecret,
+      audience: this.#options.baseUrl,
+      grant_type: 'client_credentials',
+    })
+    const attempts = new Attempts()
+    for (;;) {
+      const requestedAt = Date.now()
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+      const result = await this.#send(request, init, true)
+      if (result instanceof Rejection) {
+        if (result.error.status === 401) throw result.error
+        await attempts.next(result.error, result.retryAfter, this.#signalOf(request))
+        continue
+      }
+      try {
+        const token = JSON.parse(await readText(result.body)) as { access_token: string; expires_in: number }
+        return { value: token.access_token, endsAt: requestedAt + token.expires_in * 1000 }
+      } catch (cause) {
+        await this.retryBody(request, attempts, cause)
+      }
+    }
+  }
+}
+
+class Rejection {
+  readonly error: OutbreaksError
+  readonly retryAfter: string | null
+
+  constructor(error: OutbreaksError, retryAfter: string | null) {
+    this.error = error
+    this.retryAfter = retryAfter
+  }
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw signal.reason
+}
+
+/** Ends the request if the caller aborts it, or if no byte arrives for the given time. */
+function watchIdle(timeoutMs: number, signal: AbortSignal | undefined) {
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  const expire = () => controller.abort(new Error(`no byte arrived for ${timeoutMs} ms`))
+  let timer = setTimeout(expire, timeoutMs)
+  const end = () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+  return {
+    signal: controller.signal,
+    end,
+    async *read(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+      if (body === null) return end()
+      const reader = body.getReader()
+      try {
+        for (;;) {
+          clearTimeout(timer)
+          timer = setTimeout(expire, timeoutMs)
+          const { done, value } = await reader.read()
+          if (done) return
+          // The time that the caller takes does not count.
+          clearTimeout(timer)
+          yield value
+        }
+      } finally {
+        end()
+        await reader.cancel().catch(() => {})
+      }
+    },
+  }
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  for await (const bytes of body) text += decoder.decode(bytes, { stream: true })
+  return text + decoder.decode()
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+    const abort = () => {
+      end()
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      end()
+      resolve()
+    }, ms)
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort)
+  })
+}

@@ -1,0 +1,80 @@
+// Reads a list page by page. Only `has_more` ends a walk: a page may have few items or none.
+import type { Transport } from './transport.ts'
+
+interface Page<Item> {
+  readonly data: Item[]
+  readonly has_more: boolean
+  readonly next_page: string | null
+}
+
+export interface WalkOptions {
+  /** Where an earlier walk with the same parameters stopped. */
+  readonly cursor?: string | null | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Items in the order of the service, all of one release. A walk is read once. */
+export class Walk<Item> implements AsyncIterable<Item> {
+  readonly #transport: Transport
+  readonly #toPath: (cursor: string | null) => string
+  readonly #signal: AbortSignal | undefined
+  #cursor: string | null
+  #done = false
+  #release: number | null = null
+  readonly #warnings = new Set<string>()
+
+  constructor(transport: Transport, toPath: (cursor: string | null) => string, { cursor, signal }: WalkOptions = {}) {
+    this.#transport = transport
+    this.#toPath = toPath
+    this.#cursor = cursor ?? null
+    this.#signal = signal
+  }
+
+  /**
+   * The page that was not read to its end: store it, and go on with it after a crash. The items of that page come again,
+   * and none is left out. Null before the second page and at the end.
+   */
+  get cursor(): string | null {
+    return this.#cursor
+  }
+
+  /** Whether all items were read. */
+  get done(): boolean {
+    return this.#done
+  }
+
+  /** The release that is read; null before the first page. */
+  get release(): number | null {
+    return this.#release
+  }
+
+  /** What the service warns of, such as a filter value that no record has. */
+  get warnings(): string[] {
+    return [...this.#warnings]
+  }
+
+  async *pages(): AsyncGenerator<Item[], void, undefined> {
+    while (!this.#done) {
+      const request = { path: this.#toPath(this.#cursor), signal: this.#signal }
+      const { body, headers } = await this.#transport.getJson(request)
+      const { data, has_more: hasMore, next_page: nextPage } = body as Page<Item>
+      const release = headers.get('outbreaks-release')
+      if (release !== null) this.#release = Number(release)
+      const warning = headers.get('outbreaks-warning')
+      if (warning !== null) this.#warnings.add(warning)
+      yield data
+      this.#done = !hasMore
+      this.#cursor = nextPage
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const page of this.pages()) yield* page
+  }
+
+  async toArray(): Promise<Item[]> {
+    const items: Item[] = []
+    for await (const page of this.pages()) items.push(...page)
+    return items
+  }
+}
