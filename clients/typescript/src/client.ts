@@ -28,6 +28,8 @@ import type {
   VintagesParameters,
 } from './parameters.ts'
 import type { OutbreakRecord } from './record.ts'
+import { chooseSend, sendByFetch } from './send.ts'
+import { Sha256 } from './sha256.ts'
 import { Attempts, type TokenFunction, Transport } from './transport.ts'
 import { Walk, type WalkOptions } from './walk.ts'
 
@@ -40,6 +42,7 @@ export interface Options {
   token?: TokenFunction | undefined
   /** The dataset; `hed-outbreaks` by default. */
   dataset?: string | undefined
+  /** Instead of node:http in Node, and of fetch elsewhere. */
   fetch?: typeof fetch | undefined
   /** The longest time without a byte, in milliseconds; 60000 by default. */
   timeoutMs?: number | undefined
@@ -71,11 +74,9 @@ export class Outbreaks {
     this.#options = options
     this.#root = `/v2/${dataset}`
     this.#release = shared?.release
-    // A browser's fetch must not be called as a method of another object.
-    const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+    const send = options.fetch === undefined ? chooseSend() : sendByFetch(options.fetch)
     const base = baseUrl.replace(/\/+$/, '')
-    this.#transport =
-      shared?.transport ?? new Transport({ baseUrl: base, credentials, token, fetch: send, timeoutMs, signal })
+    this.#transport = shared?.transport ?? new Transport({ baseUrl: base, credentials, token, send, timeoutMs, signal })
   }
   readonly #options: Options
 
@@ -248,9 +249,10 @@ export class Outbreaks {
       const release = response.headers.get('outbreaks-release')
       if (query['to'] === undefined) pinned = { ...query, release }
       const expected = response.headers.get('outbreaks-count')
+      const hash = new Sha256()
       let position = 0
       try {
-        for await (const line of readLines(response.body)) {
+        for await (const line of readLines(hashBytes(response.body, hash))) {
           position += 1
           if (position <= given) continue
           attempts.reset()
@@ -259,12 +261,22 @@ export class Outbreaks {
         }
         if (expected !== null && position !== Number(expected))
           throw damaged(`${position} records arrived, not ${expected}`)
+        const published = response.trailers()?.['content-digest']
+        if (published !== undefined && published !== `sha-256=:${btoa(String.fromCharCode(...hash.digest()))}:`)
+          throw damaged('The SHA-256 of the lines is not the one that follows them')
         if (position < given) throw damaged(`${position} lines arrived, but ${given} before`)
         return
       } catch (cause) {
         await this.#transport.retryBody(request, attempts, cause)
       }
     }
+  }
+}
+
+async function* hashBytes(body: AsyncIterable<Uint8Array>, hash: Sha256): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const bytes of body) {
+    hash.update(bytes)
+    yield bytes
   }
 }
 

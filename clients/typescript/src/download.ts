@@ -2,7 +2,7 @@
 import type { ReleaseFile } from './answers.ts'
 import { damaged, NotFound } from './errors.ts'
 import { Sha256, toHex } from './sha256.ts'
-import { Attempts, type OpenResponse, type Transport } from './transport.ts'
+import { Attempts, type Transport } from './transport.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
@@ -73,7 +73,7 @@ export class Download implements AsyncIterable<Uint8Array> {
   async #open(position: number, attempts: Attempts) {
     const range = { range: `bytes=${position}-`, 'if-range': `"${this.sha256}"` }
     const request = { path: this.#path, headers: position === 0 ? {} : range, signal: this.#options.signal }
-    const response: OpenResponse = await this.#transport.open(request, attempts)
+    const response = await this.#transport.open(request, attempts)
     const begin = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
     if (response.status === 206 && Number(begin) !== position)
       throw damaged(`The range begins at ${begin}, not at ${position}`)

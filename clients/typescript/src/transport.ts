@@ -1,6 +1,7 @@
 // Requests with a token, a timeout and retries. A response counts only when it is complete.
 import { OutbreaksError, toError } from './errors.ts'
 import { decide, parseRetryAfter } from './retry.ts'
+import type { Received, Send, Sent } from './send.ts'
 
 export interface Credentials {
   readonly clientId: string
@@ -14,7 +15,7 @@ export interface TransportOptions {
   readonly baseUrl: string
   readonly credentials?: Credentials | undefined
   readonly token?: TokenFunction | undefined
-  readonly fetch: typeof fetch
+  readonly send: Send
   /** The longest time without a byte. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
@@ -25,13 +26,6 @@ export interface Request {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-}
-
-/** A response whose status is a success. `body` fails if the connection breaks. */
-export interface OpenResponse {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: AsyncIterable<Uint8Array>
 }
 
 /** Renewed this long before its end, so that no token ends on the way. */
@@ -105,12 +99,12 @@ export class Transport {
   }
 
   /** Sends the request until it succeeds or must not be repeated. */
-  async open(request: Request, attempts: Attempts): Promise<OpenResponse> {
+  async open(request: Request, attempts: Attempts): Promise<Received> {
     let rejected: string | undefined
     for (;;) {
       const token = await this.#getToken(request, rejected)
       const headers = { ...request.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
-      const result = await this.#send(request, { headers }, false)
+      const result = await this.#send(request, { method: 'GET', headers }, false)
       if (!(result instanceof Rejection)) return result
       const isRenewable = result.error.status !== 401 || token !== undefined
       if (!isRenewable) throw result.error
@@ -124,17 +118,15 @@ export class Transport {
   }
 
   /** An error of the network or of the service is a Rejection. Only an abort by the caller is thrown. */
-  async #send(request: Request, init: RequestInit, isTokenRequest: boolean): Promise<OpenResponse | Rejection> {
+  async #send(request: Request, sent: Omit<Sent, 'signal'>, isTokenRequest: boolean): Promise<Received | Rejection> {
     const signal = this.#signalOf(request)
     throwIfAborted(signal)
     const watch = watchIdle(this.#options.timeoutMs, signal)
     try {
-      const response = await this.#options.fetch(this.#options.baseUrl + request.path, {
-        ...init,
-        signal: watch.signal,
-      })
+      const url = this.#options.baseUrl + request.path
+      const response = await this.#options.send(url, { ...sent, signal: watch.signal })
       const body = watch.read(response.body)
-      if (response.ok) return { status: response.status, headers: response.headers, body }
+      if (response.status >= 200 && response.status < 300) return { ...response, body }
       const retryAfter = response.headers.get('retry-after')
       const text = await readText(body).catch(() => '')
       const seconds = parseRetryAfter(retryAfter, Date.now())
@@ -221,22 +213,16 @@ function watchIdle(timeoutMs: number, signal: AbortSignal | undefined) {
   return {
     signal: controller.signal,
     end,
-    async *read(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-      if (body === null) return end()
-      const reader = body.getReader()
+    async *read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
       try {
-        for (;;) {
-          clearTimeout(timer)
-          timer = setTimeout(expire, timeoutMs)
-          const { done, value } = await reader.read()
-          if (done) return
+        for await (const bytes of body) {
           // The time that the caller takes does not count.
           clearTimeout(timer)
-          yield value
+          yield bytes
+          timer = setTimeout(expire, timeoutMs)
         }
       } finally {
         end()
-        await reader.cancel().catch(() => {})
       }
     },
   }

@@ -250,40 +250,48 @@ async function assertFiles(call: Call, expect: Expectation, target: string): Pro
   assert.ok(!existsSync(`${target}.new`))
 }
 
-for (const { name, call, expect } of (
-  read('exchanges.json') as { cases: { name: string; call: Call; expect: Expectation }[] }
-).cases) {
-  test(`exchange: ${name}`, async () => {
-    const root = new Outbreaks({ baseUrl: `${address}/cases/${name}`, clientId: 'client', clientSecret: 'secret' })
-    const client = call.as_of === undefined ? root : root.asOf(call.as_of)
-    const target = path.join(directory, name)
-    await prepare(call, target)
-    const { items, value } = callClient(client, call, target)
-    const received: Record<string, unknown>[] = []
-    try {
-      if (items !== undefined) for await (const item of items) received.push(item)
-      const result = await value
-      assert.equal(expect.error, undefined, 'the call must fail')
-      assertItems(received, expect)
-      if (expect.text !== undefined) assert.equal(result, expect.text)
-      for (const [pointer, expected] of Object.entries(expect.values ?? {}))
-        assert.equal(valueAt(result, pointer), expected)
-      if (expect.copy) {
-        const { added, corrected, withdrawn } = expect.copy
-        assert.deepEqual(result, { added, corrected, withdrawn })
-      }
-    } catch (error) {
-      if (expect.error === undefined || !(error instanceof OutbreaksError)) throw error
-      assertError(error, expect.error)
-      if (expect.ids_before_error !== undefined)
-        assert.deepEqual(
-          received.map(({ id }) => id),
-          expect.ids_before_error,
-        )
+const { cases: exchanges } = read('exchanges.json') as { cases: { name: string; call: Call; expect: Expectation }[] }
+/** How requests are sent in Node, and elsewhere. */
+const SENDERS = { 'node:http': undefined, fetch }
+
+for (const [sender, send] of Object.entries(SENDERS)) {
+  for (const { name, call, expect } of exchanges) {
+    test(`exchange by ${sender}: ${name}`, () => playCase(send, name, call, expect))
+  }
+}
+
+async function playCase(send: typeof fetch | undefined, name: string, call: Call, expect: Expectation): Promise<void> {
+  const baseUrl = `${address}/cases/${name}`
+  await fetch(baseUrl, { method: 'DELETE' })
+  const root = new Outbreaks({ baseUrl, clientId: 'client', clientSecret: 'secret', fetch: send })
+  const client = call.as_of === undefined ? root : root.asOf(call.as_of)
+  const target = await mkdtemp(path.join(directory, 'case-')).then((folder) => path.join(folder, 'file'))
+  await prepare(call, target)
+  const { items, value } = callClient(client, call, target)
+  const received: Record<string, unknown>[] = []
+  try {
+    if (items !== undefined) for await (const item of items) received.push(item)
+    const result = await value
+    assert.equal(expect.error, undefined, 'the call must fail')
+    assertItems(received, expect)
+    if (expect.text !== undefined) assert.equal(result, expect.text)
+    for (const [pointer, expected] of Object.entries(expect.values ?? {}))
+      assert.equal(valueAt(result, pointer), expected)
+    if (expect.copy) {
+      const { added, corrected, withdrawn } = expect.copy
+      assert.deepEqual(result, { added, corrected, withdrawn })
     }
-    assertWalk(items, expect)
-    await assertFiles(call, expect, target)
-    const report = (await (await fetch(`${address}/cases/${name}`)).json()) as { passed: boolean }
-    assert.ok(report.passed, JSON.stringify(report, null, 1))
-  })
+  } catch (error) {
+    if (expect.error === undefined || !(error instanceof OutbreaksError)) throw error
+    assertError(error, expect.error)
+    if (expect.ids_before_error !== undefined)
+      assert.deepEqual(
+        received.map(({ id }) => id),
+        expect.ids_before_error,
+      )
+  }
+  assertWalk(items, expect)
+  await assertFiles(call, expect, target)
+  const report = (await (await fetch(baseUrl)).json()) as { passed: boolean }
+  assert.ok(report.passed, JSON.stringify(report, null, 1))
 }

@@ -1,0 +1,106 @@
+// Runs a program that reads the service through the breaking proxy, while two nodes of the service are killed and started again:
+//   node clients/torture/run.ts [--seconds 60] -- COMMAND …
+// The program gets OUTBREAKS_URL, OUTBREAKS_CLIENT_ID, OUTBREAKS_CLIENT_SECRET, TORTURE_SECONDS and OUTBREAKS_TRUTH, a
+// directory with the files of all releases. It must exit with 0 if everything it read was right or an error of its client.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createCluster, findFreePort } from '../../dev/postgres.ts'
+import { newSettings, outbreakctl, prepareDatabase, type Service, startService } from '../../dev/service.ts'
+import { writeSynthRelease } from '../../dev/synth/synthesise.ts'
+
+const RELEASES = [1, 2, 3]
+const { values, positionals } = parseArgs({
+  options: { seconds: { type: 'string', default: '60' }, records: { type: 'string', default: '3000' } },
+  allowPositionals: true,
+})
+const [command, ...commandArguments] = positionals
+if (command === undefined) throw new Error('a command is missing')
+
+const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-torture-'))
+const truth = path.join(directory, 'files')
+const index = path.join(directory, 'index')
+const cluster = await createCluster()
+const cleanups: (() => unknown)[] = [() => rm(directory, { recursive: true, force: true }), cluster.stop]
+
+async function publish() {
+  for (const folder of [truth, index]) await mkdir(folder)
+  process.env['OUTBREAKS_FILES'] = truth
+  process.env['OUTBREAKS_INDEX'] = index
+  const settings = newSettings(cluster.url)
+  const credentials = await prepareDatabase(settings)
+  for (const release of RELEASES) {
+    const input = path.join(directory, `release-${release}`)
+    await writeSynthRelease({ records: Number(values.records), seed: 1, release }, input)
+    await outbreakctl(
+      settings,
+      'release',
+      'publish',
+      input,
+      '--confirm-withdrawn',
+      String(Number(values.records) / 1000),
+    )
+  }
+  return { settings, credentials }
+}
+
+async function startProxy(target: string): Promise<string> {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'proxy.ts'), target], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  child.stdout.pipe(process.stderr)
+  cleanups.push(async () => {
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  })
+  return line.toString().trim()
+}
+
+/** Kills the service after it has run for some seconds, and starts it again, until the signal. Returns how often. */
+async function killAndStart(start: () => Promise<Service>, signal: AbortSignal): Promise<number> {
+  for (let kills = 0; ; kills += 1) {
+    const service = await start()
+    const isEnd = await wait(2000 + Math.random() * 6000, false, { signal }).catch(() => true)
+    service.process.kill('SIGKILL')
+    await service.exited
+    if (isEnd) return kills
+  }
+}
+
+async function run(): Promise<void> {
+  const { settings, credentials } = await publish()
+  const ports = [await findFreePort(), await findFreePort()]
+  const baseUrl = await startProxy(ports.map((port) => `http://127.0.0.1:${port}`).join(','))
+  const end = new AbortController()
+  const start = (port: number) => startService(settings, { OUTBREAKS_PORT: String(port), OUTBREAKS_BASE_URL: baseUrl })
+  const kills = Promise.all(ports.map((port) => killAndStart(() => start(port), end.signal)))
+  const child = spawn(command ?? '', commandArguments, {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      OUTBREAKS_URL: baseUrl,
+      OUTBREAKS_CLIENT_ID: credentials.client_id,
+      OUTBREAKS_CLIENT_SECRET: credentials.client_secret,
+      OUTBREAKS_TRUTH: truth,
+      TORTURE_SECONDS: values.seconds,
+    },
+  })
+  cleanups.push(() => child.kill())
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  // The service runs until the end: if it cannot be started, that is an error.
+  const code = await Promise.race([exited.then(([status]) => status), kills.then(() => 1)])
+  end.abort()
+  console.error(`two nodes of the service were killed ${(await kills).join(' and ')} times`)
+  process.exitCode = code ?? 1
+}
+
+try {
+  await run()
+} finally {
+  for (const cleanup of cleanups.reverse()) await cleanup()
+}
