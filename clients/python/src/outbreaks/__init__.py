@@ -1,0 +1,46 @@
+"""Outbreak data from an Outbreak Data Service: exactly right, or an error that says why not."""
+
+from ._answers import Facets, Records, Series, Table, Walk
+from ._cache import LoadedRelease
+from ._record import CATEGORIES, COLUMNS, OutbreakRecord
+from .client import Client, Release
+from .digest import ReleaseDigest, apply_changes, digest_lines
+from .errors import (
+    Choice,
+    Damaged,
+    Gone,
+    InvalidParameter,
+    NotAllowed,
+    NotComparable,
+    NotFound,
+    OutbreaksError,
+    OutbreaksWarning,
+    Unavailable,
+)
+
+__all__ = [
+    "CATEGORIES",
+    "COLUMNS",
+    "Choice",
+    "Client",
+    "Damaged",
+    "Facets",
+    "Gone",
+    "InvalidParameter",
+    "LoadedRelease",
+    "NotAllowed",
+    "NotComparable",
+    "NotFound",
+    "OutbreakRecord",
+    "OutbreaksError",
+    "OutbreaksWarning",
+    "Records",
+    "Release",
+    "ReleaseDigest",
+    "Series",
+    "Table",
+    "Unavailable",
+    "Walk",
+    "apply_changes",
+    "digest_lines",
+]

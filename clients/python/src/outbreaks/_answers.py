@@ -1,0 +1,182 @@
+"""What the verbs return: walks over pages, and single answers. Both become data frames."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from . import _frames
+from ._files import MEDIA_TYPES, save_query
+from ._http import Answer, Connection, Params
+from ._record import COLUMNS, ColumnType, OutbreakRecord
+from .errors import Damaged, InvalidParameter, OutbreaksWarning
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Item = TypeVar("Item")
+FileFormat = Literal["csv", "ndjson", "geojson", "parquet", "arrow"]
+_PAGE_SIZE = 1000
+
+
+def emit_warning(text: str) -> None:
+    """A Python warning that points at the caller of the package, where Python can find it."""
+    if sys.version_info >= (3, 12):
+        warnings.warn(text, OutbreaksWarning, skip_file_prefixes=(str(Path(__file__).parent),))
+    else:
+        warnings.warn(text, OutbreaksWarning, stacklevel=4)
+
+
+class _Frames:
+    """Rows that become data frames with the right types."""
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _types(self) -> dict[str, ColumnType]:
+        return {}
+
+    def _columns(self) -> _frames.Columns:
+        return _frames.collect(self._rows(), self._types())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame: nullable integers, days, and categories that keep values which are not listed."""
+        return _frames.to_pandas(self._columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars data frame. A JSON object is a text."""
+        return _frames.to_polars(self._columns())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table. A JSON object is a text."""
+        return _frames.to_arrow(self._columns())
+
+
+class Walk(_Frames, Generic[Item]):
+    """Items of one release, requested page by page. Each iteration starts at the first page.
+
+    `cursor` says where a program that stopped can go on: all items before it were delivered. It is None at the end
+    (`finished` is True) and before the first page was delivered.
+    """
+
+    def __init__(self, connection: Connection, path: str, params: Params, cursor: str | None = None) -> None:
+        self._connection, self._path, self._params = connection, path, params
+        self._start = self.cursor = cursor
+        self.finished = False
+        self.release: int | None = None
+        self.warnings: list[str] = []
+
+    def _fetch(self) -> tuple[list[Item], str | None]:
+        page = {"page": self.cursor} if self.cursor is not None else {}
+        size = {} if "num" in self._params else {"num": _PAGE_SIZE}
+        answer = self._connection.get(self._path, {**self._params, **size, **page})
+        body = answer.body
+        if not isinstance(body, dict) or not isinstance(body.get("data"), list) or "has_more" not in body:
+            raise Damaged("the answer is not a page")
+        items, cursor = body["data"], body["next_page"] if body["has_more"] else None
+        if body["has_more"] and not isinstance(cursor, str):
+            raise Damaged("the page has no cursor, but there are more pages")
+        if self.release is not None and answer.release != self.release:
+            raise Damaged(f"the page is of release {answer.release}, and the walk of release {self.release}")
+        self.release = answer.release
+        if answer.warning is not None and answer.warning not in self.warnings:
+            self._warn(answer.warning)
+        return items, cursor
+
+    def _warn(self, text: str) -> None:
+        self.warnings.append(text)
+        emit_warning(text)
+
+    def _walk(self) -> Iterator[tuple[list[Item], str | None]]:
+        self.cursor, self.finished, self.release, self.warnings = self._start, False, None, []
+        while not self.finished:
+            items, cursor = self._fetch()
+            yield items, cursor
+            self.cursor, self.finished = cursor, cursor is None
+
+    def pages(self) -> Iterator[list[Item]]:
+        """The pages. While a page is handled, `cursor` is already that of the next one."""
+        for items, cursor in self._walk():
+            self.cursor = cursor
+            yield items
+
+    def __iter__(self) -> Iterator[Item]:
+        for items, _ in self._walk():
+            # The cursor moves when the last item was handled: a program that stops before reads this page again.
+            yield from items
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        return (item if isinstance(item, dict) else {} for item in self)
+
+
+class Records(Walk[OutbreakRecord]):
+    """Records that match the filters, in ascending order of id unless `sort` asks for another one."""
+
+    def _types(self) -> dict[str, ColumnType]:
+        fields = self._params.get("fields")
+        if fields is None:
+            return dict(COLUMNS)
+        names = fields.split(",") if isinstance(fields, str) else list(fields)
+        return {name: kind for name, kind in COLUMNS.items() if name in names}
+
+    def save(self, path: str | Path, format: FileFormat | None = None) -> Path:
+        """Saves all records as one file: CSV, NDJSON, GeoJSON, Parquet or Arrow, by default as the suffix says.
+
+        The service sends them in one answer. The file gets its name only if it is complete.
+        """
+        target = Path(path)
+        chosen = format or target.suffix.removeprefix(".")
+        if chosen not in MEDIA_TYPES or self._start is not None:
+            detail = f"the formats are {', '.join(MEDIA_TYPES)}, and a file cannot begin at a cursor"
+            raise InvalidParameter(detail, code="invalid_parameter", parameter="format")
+        headers = save_query(self._connection, self._params, target, chosen)
+        number = headers.get("outbreaks-release", "")
+        self.release = int(number) if number.isdigit() else None
+        self.warnings = []
+        if "outbreaks-warning" in headers:
+            self._warn(headers["outbreaks-warning"])
+        return target
+
+
+class Table(dict[str, Any], _Frames):
+    """An answer with all its members, and `release` and `warnings`. A data frame has a line for each row."""
+
+    release: int | None
+    warnings: list[str]
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        return [_frames.flatten(row) for row in self["data"]]
+
+
+class Series(Table):
+    """Counts over time. A data frame has a line for each interval, with the columns of the CSV of the service."""
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        groups = self["groups"] if "groups" in self else [{"group": {}, "points": self["points"]}]
+        return [_frames.flatten({**group["group"], **point}) for group in groups for point in group["points"]]
+
+
+class Facets(Table):
+    """The values that records have, with their numbers of records. A data frame has a line for each value."""
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        return [{"field": field, **value} for field, found in self.items() for value in found["values"]]
+
+
+TableType = TypeVar("TableType", bound=Table)
+
+
+def to_table(answer: Answer, kind: type[TableType]) -> TableType:
+    if not isinstance(answer.body, dict):
+        raise Damaged("the answer is not an object")
+    table = kind(answer.body)
+    table.release = answer.release
+    table.warnings = [] if answer.warning is None else [answer.warning]
+    for text in table.warnings:
+        emit_warning(text)
+    return table

@@ -1,0 +1,216 @@
+"""Rows as columns of pandas, polars and Arrow, with the same meaning in each. Only null is missing, never "NA"."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._record import CATEGORIES, COLUMNS, ColumnType
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The values of each column as JSON has them, and its type."""
+
+    values: dict[str, list[Any]]
+    types: dict[str, ColumnType]
+
+
+def _type_of(value: object) -> ColumnType:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "real"
+    return "text" if isinstance(value, str) else "json"
+
+
+_DAYS = frozenset({"first_day", "last_day", "report_date", "reference_date"})
+_COUNTS = frozenset({"new", "cumulative", "point"})
+
+
+def _type_of_column(name: str, values: list[Any]) -> ColumnType:
+    if name in _DAYS:
+        return "date"
+    if name.endswith("_share"):
+        return "real"
+    found = {_type_of(value) for value in values if value is not None}
+    if not found:
+        return "integer" if name.split("_")[0] in _COUNTS else "text"
+    if found == {"integer", "real"}:
+        return "real"
+    return found.pop() if len(found) == 1 else "json"
+
+
+def flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """A row without objects: the names are joined by an underscore, as in the CSV of the service."""
+    cells: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            cells |= flatten(value, f"{prefix}{name}_")
+        else:
+            cells[prefix + name] = value
+    return cells
+
+
+def collect(rows: Iterable[dict[str, Any]], types: dict[str, ColumnType]) -> Columns:
+    """The columns of rows, first those of `types`. Other fields are kept: a later release may have added them."""
+    values: dict[str, list[Any]] = {}
+    count = 0
+    for row in rows:
+        for name in row:
+            if name not in values:
+                values[name] = [None] * count
+        for name, column in values.items():
+            column.append(row.get(name))
+        count += 1
+    if count == 0:
+        return Columns({name: [] for name in types}, dict(types))
+    names = [*(name for name in types if name in values), *(name for name in values if name not in types)]
+    found = {name: types.get(name) or _type_of_column(name, values[name]) for name in names}
+    return Columns({name: values[name] for name in names}, found)
+
+
+def list_categories(name: str, values: Iterable[str | None]) -> list[str]:
+    """The declared values in their order, then values that a later release has added."""
+    found = dict.fromkeys([*CATEGORIES.get(name, ()), *(value for value in values if value is not None)])
+    return list(found)
+
+
+def _to_json(value: object) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def to_pandas(columns: Columns) -> pandas.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    def convert(name: str, kind: ColumnType, values: list[Any]) -> Any:
+        if kind == "date":
+            days = np.array(["NaT" if value is None else value for value in values], dtype="datetime64[D]")
+            return days.astype("datetime64[s]")
+        if kind == "category":
+            return pd.Categorical(values, categories=list_categories(name, values))
+        if kind == "json":
+            return pd.Series(values, dtype="object")
+        dtypes: dict[ColumnType, Any] = {"text": "string", "integer": "Int64", "real": "Float64", "boolean": "boolean"}
+        return pd.Series(values, dtype=dtypes[kind])
+
+    return pd.DataFrame({name: convert(name, columns.types[name], values) for name, values in columns.values.items()})
+
+
+def to_polars(columns: Columns) -> polars.DataFrame:
+    import polars as pl
+
+    def convert(name: str, kind: ColumnType, values: list[Any]) -> pl.Series:
+        if kind == "date":
+            return pl.Series(name, [value and date.fromisoformat(value) for value in values], dtype=pl.Date)
+        if kind == "category":
+            return pl.Series(name, values, dtype=pl.Enum(list_categories(name, values)))
+        if kind == "json":
+            return pl.Series(name, [_to_json(value) for value in values], dtype=pl.String)
+        dtypes = {"text": pl.String(), "integer": pl.Int64(), "real": pl.Float64(), "boolean": pl.Boolean()}
+        if kind == "real":
+            values = [None if value is None else float(value) for value in values]
+        return pl.Series(name, values, dtype=dtypes[kind])
+
+    return pl.DataFrame([convert(name, columns.types[name], values) for name, values in columns.values.items()])
+
+
+def to_arrow(columns: Columns) -> pyarrow.Table:
+    import pyarrow as pa
+
+    types = _arrow_types()
+
+    def convert(name: str, kind: ColumnType, values: list[Any]) -> Any:
+        if kind == "date":
+            return pa.array([value and date.fromisoformat(value) for value in values], pa.date32())
+        if kind == "category":
+            known = list_categories(name, values)
+            codes = {value: code for code, value in enumerate(known)}
+            indices = pa.array([None if value is None else codes[value] for value in values], pa.int32())
+            return pa.DictionaryArray.from_arrays(indices, pa.array(known, pa.string()))
+        if kind == "json":
+            return pa.array([_to_json(value) for value in values], pa.string())
+        return pa.array(values, types[kind])
+
+    return pa.table({name: convert(name, columns.types[name], values) for name, values in columns.values.items()})
+
+
+def _arrow_types() -> dict[ColumnType, Any]:
+    import pyarrow as pa
+
+    return {
+        "text": pa.string(),
+        "integer": pa.int64(),
+        "real": pa.float64(),
+        "date": pa.date32(),
+        "boolean": pa.bool_(),
+        "json": pa.string(),
+    }
+
+
+def read_parquet(path: Path) -> pyarrow.Table:
+    """A Parquet file of a release, with the types of `to_arrow`."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table, types = pq.read_table(path), _arrow_types()
+
+    def convert(name: str, column: Any) -> Any:
+        kind = COLUMNS.get(name)
+        if kind is None:
+            return column
+        if kind != "category":
+            return column.cast(types[kind])
+        texts = column.cast(pa.string()).combine_chunks()
+        known = pa.array(list_categories(name, texts.unique().to_pylist()), pa.string())
+        return pa.DictionaryArray.from_arrays(pa.compute.index_in(texts, known), known)
+
+    return pa.table({name: convert(name, table.column(name)) for name in table.column_names})
+
+
+def arrow_to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
+    """As `to_pandas` of the same records."""
+    import pandas as pd
+    import pyarrow as pa
+
+    dtypes = {
+        pa.string(): pd.StringDtype(),
+        pa.int64(): pd.Int64Dtype(),
+        pa.float64(): pd.Float64Dtype(),
+        pa.bool_(): pd.BooleanDtype(),
+    }
+    frame: pandas.DataFrame = table.to_pandas(types_mapper=dtypes.get, date_as_object=False)
+    for name, kind in COLUMNS.items():
+        if name in frame and kind == "date":
+            frame[name] = frame[name].astype("datetime64[s]")
+        if name in frame and kind == "json":
+            texts = table.column(name).to_pylist()
+            frame[name] = pd.Series([None if text is None else json.loads(text) for text in texts], dtype="object")
+    return frame
+
+
+def arrow_to_polars(table: pyarrow.Table) -> polars.DataFrame:
+    """As `to_polars` of the same records."""
+    import polars as pl
+    import pyarrow as pa
+
+    plain = {name: table.column(name) for name in table.column_names}
+    categories: dict[str, list[str]] = {}
+    for name, column in plain.items():
+        if pa.types.is_dictionary(column.type):
+            categories[name] = column.combine_chunks().dictionary.to_pylist()
+            plain[name] = column.cast(pa.string())
+    frame = pl.DataFrame(pl.from_arrow(pa.table(plain)))
+    return frame.with_columns([pl.col(name).cast(pl.Enum(values)) for name, values in categories.items()])

@@ -1,0 +1,215 @@
+"""The client: one method for each question."""
+
+from __future__ import annotations
+
+import copy
+import os
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from ._answers import Facets, Records, Series, Table, Walk, to_table
+from ._cache import Cache, LoadedRelease
+from ._files import ReleaseFile, download_file, find_file, hash_file
+from ._http import Connection
+from ._progress import Progress
+from .digest import ReleaseDigest
+from .errors import Damaged, InvalidParameter
+
+Release = int | str | date
+"""A number, a day (the newest release at its end, UTC) or "latest"."""
+DownloadFormat = Literal["parquet", "csv", "ndjson"]
+CitationFormat = Literal["text", "bibtex", "csl-json"]
+
+
+def _read_setting(value: str | None, variable: str) -> str:
+    found = value or os.environ.get(variable, "")
+    if not found:
+        detail = f"Set the environment variable {variable}, or pass the value to Client()."
+        raise InvalidParameter(detail, code="not_configured", parameter=variable)
+    return found
+
+
+class Client:
+    """A client of one service. Without arguments the environment configures it.
+
+    `OUTBREAKS_URL`, `OUTBREAKS_CLIENT_ID` and `OUTBREAKS_CLIENT_SECRET` are required. With `OUTBREAKS_OFFLINE=1` the
+    client sends no request, and `load` reads releases that were loaded before. Threads may share a client.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        client_id: str | None = None,
+        client_secret: str | None = None,
+        *,
+        dataset: str = "hed-outbreaks",
+        cache: str | Path | None = None,
+        offline: bool | None = None,
+    ) -> None:
+        url = _read_setting(base_url, "OUTBREAKS_URL").rstrip("/")
+        if not url.startswith(("https://", "http://")):
+            detail = f"{url} is not an address of the form https://data.example.org"
+            raise InvalidParameter(detail, code="not_configured", parameter="OUTBREAKS_URL")
+        is_offline = os.environ.get("OUTBREAKS_OFFLINE", "") not in ("", "0") if offline is None else offline
+        id_and_secret = (
+            ("", "")
+            if is_offline
+            else (
+                _read_setting(client_id, "OUTBREAKS_CLIENT_ID"),
+                _read_setting(client_secret, "OUTBREAKS_CLIENT_SECRET"),
+            )
+        )
+        self._connection = Connection(url, *id_and_secret, dataset=dataset, offline=is_offline)
+        self._cache = Cache(self._connection, None if cache is None else Path(cache))
+        self._release: Release | None = None
+
+    def __repr__(self) -> str:
+        release = "" if self._release is None else f" as of {self._release}"
+        return f"<outbreaks.Client {self._connection.base_url} {self._connection.dataset}{release}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def as_of(self, release: Release) -> Self:
+        """A client that reads this release unless a call names another one. It shares the connection."""
+        restricted = copy.copy(self)
+        restricted._release = release
+        return restricted
+
+    def _pin(self, filters: dict[str, Any], release: Release | None, name: str = "release") -> dict[str, Any]:
+        chosen = self._release if release is None else release
+        return filters if chosen is None else {**filters, name: chosen}
+
+    def records(self, *, release: Release | None = None, cursor: str | None = None, **filters: Any) -> Records:
+        """The records that match the filters. Nothing is requested before the first record is read."""
+        return Records(self._connection, "outbreaks", self._pin(filters, release), cursor)
+
+    def events(
+        self, *, release: Release | None = None, cursor: str | None = None, **filters: Any
+    ) -> Walk[dict[str, Any]]:
+        """A summary of each event."""
+        return Walk(self._connection, "events", self._pin(filters, release), cursor)
+
+    def releases(self, *, cursor: str | None = None) -> Walk[dict[str, Any]]:
+        """All releases, the newest first."""
+        return Walk(self._connection, "releases", {}, cursor)
+
+    def changes(
+        self,
+        from_release: Release,
+        to_release: Release | None = None,
+        *,
+        cursor: str | None = None,
+        **filters: Any,
+    ) -> Walk[dict[str, Any]]:
+        """What changed from one release to a later one (the newest if it is not given), and why."""
+        params = self._pin({"from": from_release, **filters}, to_release, "to")
+        return Walk(self._connection, "changes", params, cursor)
+
+    def history(self, record_id: int, *, cursor: str | None = None) -> Walk[dict[str, Any]]:
+        """The versions of a record in all releases that can be read."""
+        return Walk(self._connection, f"outbreaks/{int(record_id)}/history", {}, cursor)
+
+    def series(self, *, release: Release | None = None, **filters: Any) -> Series:
+        """Counts over time. `interval` is day, isoweek, epiweek, month or year."""
+        return to_table(self._connection.get("series", self._pin(filters, release)), Series)
+
+    def sums(self, *, release: Release | None = None, **filters: Any) -> Table:
+        """Totals by `group_by`."""
+        return to_table(self._connection.get("sums", self._pin(filters, release)), Table)
+
+    def vintages(self, **filters: Any) -> Table:
+        """The numbers of a series in each release. `from_` and `to` choose the releases."""
+        params = filters if "to" in filters else self._pin(filters, None, "to")
+        return to_table(self._connection.get("vintages", params), Table)
+
+    def facets(self, *, release: Release | None = None, **filters: Any) -> Facets:
+        """The values of each field, with their numbers of records."""
+        return to_table(self._connection.get("facets", self._pin(filters, release)), Facets)
+
+    def search(self, q: str, *, release: Release | None = None, **params: Any) -> Table:
+        """Events, diseases, pathogens, places and sources by name, also misspelt or in another language."""
+        return to_table(self._connection.get("search", self._pin({"q": q, **params}, release)), Table)
+
+    def release(self, number: Release | None = None) -> dict[str, Any]:
+        """One release: number, time, digest, files, numbers of changes. The newest if it is not given."""
+        chosen = number if number is not None else self._release if self._release is not None else "latest"
+        if isinstance(chosen, date) or (isinstance(chosen, str) and not chosen.isdigit() and chosen != "latest"):
+            # The service resolves days in queries. The smallest query has the number of the release in a header.
+            found = self._connection.get("outbreaks", {"release": chosen, "num": 1, "fields": "id"}).release
+            if found is None:
+                raise Damaged("the answer does not name its release")
+            chosen = found
+        body = self._connection.get(f"releases/{chosen}", {}).body
+        if not isinstance(body, dict) or not {"number", "digest", "records", "files"} <= body.keys():
+            raise Damaged("the answer is not a release")
+        return body
+
+    def cite(self, *, release: Release | None = None, format: CitationFormat | None = None, **filters: Any) -> str:
+        """The citation of a query: a sentence, BibTeX or CSL JSON. It names the release, its digest and the sources."""
+        params = self._pin(filters, release)
+        if format is not None:
+            return str(self._connection.get("citation", {**params, "format": format}, parse_json=False).body)
+        body = self._connection.get("citation", params).body
+        if not isinstance(body, dict) or not isinstance(body.get("text"), str):
+            raise Damaged("the answer is not a citation")
+        return str(body["text"])
+
+    def download(
+        self,
+        format: DownloadFormat = "parquet",
+        directory: str | Path = ".",
+        *,
+        release: Release | None = None,
+        progress: Progress = None,
+    ) -> Path:
+        """Downloads a whole release into a directory. It goes on where it was interrupted, and is verified by SHA-256.
+
+        A file of the same name is replaced if it differs from the published file.
+        """
+        description = self.release(release)
+        file = find_file(description, format)
+        return download_file(self._connection, description["number"], file, Path(directory), progress)
+
+    def verify(self, release: Release | None = None, *, file: str | Path | None = None) -> dict[str, Any]:
+        """Computes the digest of a release from its records, and compares it with the published one.
+
+        With `file`, a file on this machine is compared with the published file of the same format.
+        """
+        description = self.release(release)
+        if file is not None:
+            published = find_file(description, Path(file).suffix.removeprefix("."))
+            if hash_file(Path(file)) != published["sha256"]:
+                raise Damaged(f"{file} differs from {published['name']} of release {description['number']}")
+            return {"release": description["number"], "file": str(file), "sha256": published["sha256"]}
+        digest = self._digest_of(description, find_file(description, "ndjson"))
+        if digest.hexdigest() != description["digest"] or digest.records != description["records"]:
+            raise Damaged(f"the records differ from those of release {description['number']}")
+        return {"release": description["number"], "digest": description["digest"], "records": digest.records}
+
+    def _digest_of(self, description: dict[str, Any], file: ReleaseFile) -> ReleaseDigest:
+        folder = self._cache.folder / "verify" / file["sha256"]
+        path = download_file(self._connection, description["number"], file, folder, None)
+        digest = ReleaseDigest()
+        with path.open("rb") as lines:
+            for line in lines:
+                digest.add(line.removesuffix(b"\n"))
+        path.unlink()
+        folder.rmdir()
+        return digest
+
+    def load(self, release: Release | None = None, *, progress: Progress = None) -> LoadedRelease:
+        """A whole release, verified. It stays in the cache, so the next time nothing is downloaded.
+
+        With `OUTBREAKS_OFFLINE=1`, name a release or a day that was loaded before.
+        """
+        asked = release if release is not None else self._release if self._release is not None else "latest"
+        description = self._cache.find_description(asked) if self._connection.offline else self.release(asked)
+        return self._cache.load(description, asked, progress)
