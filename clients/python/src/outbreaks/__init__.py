@@ -2,6 +2,7 @@
 
 from ._answers import Facets, Records, Series, Table, Walk
 from ._cache import LoadedRelease
+from ._copy import SyncResult
 from ._record import CATEGORIES, COLUMNS, OutbreakRecord
 from .client import Client, Release
 from .digest import ReleaseDigest, apply_changes, digest_lines
@@ -38,6 +39,7 @@ __all__ = [
     "Release",
     "ReleaseDigest",
     "Series",
+    "SyncResult",
     "Table",
     "Unavailable",
     "Walk",

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,15 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+
+_BATCH_RECORDS = 10_000
+
+
+def require(module: str, extra: str | None = None) -> None:
+    """Raises an error that says what to install."""
+    if find_spec(module) is None:
+        raise ImportError(f"This needs {module}: pip install 'outbreak-data[{extra or module}]'", name=module)
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,7 @@ def _to_json(value: object) -> str | None:
 
 
 def to_pandas(columns: Columns) -> pandas.DataFrame:
+    require("pandas")
     import numpy as np
     import pandas as pd
 
@@ -110,6 +122,7 @@ def to_pandas(columns: Columns) -> pandas.DataFrame:
 
 
 def to_polars(columns: Columns) -> polars.DataFrame:
+    require("polars")
     import polars as pl
 
     def convert(name: str, kind: ColumnType, values: list[Any]) -> pl.Series:
@@ -128,6 +141,7 @@ def to_polars(columns: Columns) -> polars.DataFrame:
 
 
 def to_arrow(columns: Columns) -> pyarrow.Table:
+    require("pyarrow")
     import pyarrow as pa
 
     types = _arrow_types()
@@ -162,6 +176,7 @@ def _arrow_types() -> dict[ColumnType, Any]:
 
 def read_parquet(path: Path) -> pyarrow.Table:
     """A Parquet file of a release, with the types of `to_arrow`."""
+    require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -182,6 +197,7 @@ def read_parquet(path: Path) -> pyarrow.Table:
 
 def arrow_to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
     """As `to_pandas` of the same records."""
+    require("pandas")
     import pandas as pd
     import pyarrow as pa
 
@@ -203,6 +219,7 @@ def arrow_to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
 
 def arrow_to_polars(table: pyarrow.Table) -> polars.DataFrame:
     """As `to_polars` of the same records."""
+    require("polars")
     import polars as pl
     import pyarrow as pa
 
@@ -214,3 +231,40 @@ def arrow_to_polars(table: pyarrow.Table) -> polars.DataFrame:
             plain[name] = column.cast(pa.string())
     frame = pl.DataFrame(pl.from_arrow(pa.table(plain)))
     return frame.with_columns([pl.col(name).cast(pl.Enum(values)) for name, values in categories.items()])
+
+
+def write_parquet(lines: Iterable[bytes], path: Path, metadata: dict[str, str]) -> int:
+    """Writes the lines of a release as Parquet; returns their number.
+
+    The first record has the fields of all. A field that this version of the package does not know is written as JSON.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = (json.loads(line) for line in lines)
+    batch = list(islice(rows, _BATCH_RECORDS))
+    kinds: dict[str, ColumnType] = {name: COLUMNS.get(name, "json") for name in batch[0]} if batch else COLUMNS
+    types, records = _arrow_types(), 0
+    fields = [(name, types["text" if kind == "category" else kind]) for name, kind in kinds.items()]
+    schema = pa.schema(fields, metadata={f"outbreaks_{name}": text for name, text in metadata.items()})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        while batch:
+            writer.write_table(to_arrow(collect(batch, kinds)).cast(schema))
+            records += len(batch)
+            batch = list(islice(rows, _BATCH_RECORDS))
+    return records
+
+
+def read_parquet_metadata(path: Path) -> dict[str, str] | None:
+    """The metadata of `write_parquet`; None if there is no such file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.read_schema(path).metadata or {}
+    except (FileNotFoundError, pa.ArrowInvalid):
+        return None
+    prefix = b"outbreaks_"
+    return {
+        name.removeprefix(prefix).decode(): text.decode() for name, text in found.items() if name.startswith(prefix)
+    }

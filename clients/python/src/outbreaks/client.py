@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 from ._answers import Facets, Records, Series, Table, Walk, to_table
 from ._cache import Cache, LoadedRelease
+from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file
 from ._http import Connection
 from ._progress import Progress
@@ -213,3 +214,13 @@ class Client:
         asked = release if release is not None else self._release if self._release is not None else "latest"
         description = self._cache.find_description(asked) if self._connection.offline else self.release(asked)
         return self._cache.load(description, asked, progress)
+
+    def sync(
+        self, directory: str | Path, *, release: Release | None = None, full: bool = False, progress: Progress = None
+    ) -> SyncResult:
+        """Keeps a copy of the newest release in a directory: `records.parquet`, replaced at once or not at all.
+
+        After the first time only the changes are requested. The digest of all records is compared before the copy
+        changes. With `full`, the whole release is downloaded; that is needed after its fields have changed.
+        """
+        return sync_copy(self._connection, Path(directory), self.release(release), full=full, progress=progress)
