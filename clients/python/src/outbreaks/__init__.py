@@ -1,6 +1,6 @@
 """Outbreak data from an Outbreak Data Service: exactly right, or an error that says why not."""
 
-from ._answers import Facets, Records, Series, Table, Walk
+from ._answers import Facets, Records, Series, Sums, Table, Walk
 from ._cache import LoadedRelease
 from ._copy import SyncResult
 from ._record import CATEGORIES, COLUMNS, OutbreakRecord
@@ -39,6 +39,7 @@ __all__ = [
     "Release",
     "ReleaseDigest",
     "Series",
+    "Sums",
     "SyncResult",
     "Table",
     "Unavailable",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from . import _frames
 from ._files import MEDIA_TYPES, save_query
 from ._http import Answer, Connection, Params
+from ._plot import plot_series
 from ._record import COLUMNS, ColumnType, OutbreakRecord
 from .errors import Damaged, InvalidParameter, OutbreaksWarning
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 Item = TypeVar("Item")
+Count = Literal["cases", "deaths", "hospitalised", "recovered", "tested"]
+Figure = Literal["new", "cumulative", "point"]
 FileFormat = Literal["csv", "ndjson", "geojson", "parquet", "arrow"]
 _PAGE_SIZE = 1000
 
@@ -148,13 +151,30 @@ class Table(dict[str, Any], _Frames):
 
     release: int | None
     warnings: list[str]
+    filters: dict[str, Any]
 
     def _rows(self) -> Iterable[dict[str, Any]]:
         return [_frames.flatten(row) for row in self["data"]]
 
 
+class Sums(Table):
+    """Totals by group. A data frame has a line for each group."""
+
+    def _rows(self) -> Iterable[dict[str, Any]]:
+        return [_frames.flatten({**row["group"], **_without(row, "group")}) for row in self["data"]]
+
+
 class Series(Table):
     """Counts over time. A data frame has a line for each interval, with the columns of the CSV of the service."""
+
+    def plot(self, count: Count = "cases", *, figure: Figure = "new", title: str | None = None, ax: Any = None) -> Any:
+        """Draws the epidemic curve with matplotlib; returns its axes, or a list of them if there are groups.
+
+        Intervals without a known count are hatched: unknown is not zero. Revisions, first reports and changes of the
+        case definition are marked.
+        """
+        named = ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
+        return plot_series(self, named if title is None else title, self.release, count, figure, ax)
 
     def _rows(self) -> Iterable[dict[str, Any]]:
         groups = self["groups"] if "groups" in self else [{"group": {}, "points": self["points"]}]
@@ -165,17 +185,43 @@ class Facets(Table):
     """The values that records have, with their numbers of records. A data frame has a line for each value."""
 
     def _rows(self) -> Iterable[dict[str, Any]]:
-        return [{"field": field, **value} for field, found in self.items() for value in found["values"]]
+        return [
+            {**value, "field": field, "value": _to_text(value["value"]), "distinct": found["distinct"]}
+            for field, found in self.items()
+            for value in found["values"]
+        ]
+
+    def _types(self) -> dict[str, ColumnType]:
+        return {"field": "text", "value": "text", "records": "integer", "distinct": "integer"}
+
+
+def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != name}
+
+
+def _to_text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+_NOT_IN_TITLE = frozenset({"interval", "group_by", "release", "explain"})
+
+
+def _describe(name: str, value: Any) -> str:
+    values = value if isinstance(value, list | tuple) else [value]
+    texts = " + ".join(str(each) for each in values)
+    return texts if name == "event" else f"{name} {texts}"
 
 
 TableType = TypeVar("TableType", bound=Table)
 
 
-def to_table(answer: Answer, kind: type[TableType]) -> TableType:
+def to_table(answer: Answer, kind: type[TableType], filters: Params) -> TableType:
     if not isinstance(answer.body, dict):
         raise Damaged("the answer is not an object")
     table = kind(answer.body)
-    table.release = answer.release
+    table.release, table.filters = answer.release, dict(filters)
     table.warnings = [] if answer.warning is None else [answer.warning]
     for text in table.warnings:
         emit_warning(text)

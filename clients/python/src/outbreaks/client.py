@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from ._answers import Facets, Records, Series, Table, Walk, to_table
+from ._answers import Facets, Records, Series, Sums, Table, TableType, Walk, to_table
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file
@@ -118,26 +118,28 @@ class Client:
         """The versions of a record in all releases that can be read."""
         return Walk(self._connection, f"outbreaks/{int(record_id)}/history", {}, cursor)
 
+    def _table(self, kind: type[TableType], path: str, params: dict[str, Any]) -> TableType:
+        return to_table(self._connection.get(path, params), kind, params)
+
     def series(self, *, release: Release | None = None, **filters: Any) -> Series:
         """Counts over time. `interval` is day, isoweek, epiweek, month or year."""
-        return to_table(self._connection.get("series", self._pin(filters, release)), Series)
+        return self._table(Series, "series", self._pin(filters, release))
 
-    def sums(self, *, release: Release | None = None, **filters: Any) -> Table:
+    def sums(self, *, release: Release | None = None, **filters: Any) -> Sums:
         """Totals by `group_by`."""
-        return to_table(self._connection.get("sums", self._pin(filters, release)), Table)
+        return self._table(Sums, "sums", self._pin(filters, release))
 
     def vintages(self, **filters: Any) -> Table:
         """The numbers of a series in each release. `from_` and `to` choose the releases."""
-        params = filters if "to" in filters else self._pin(filters, None, "to")
-        return to_table(self._connection.get("vintages", params), Table)
+        return self._table(Table, "vintages", filters if "to" in filters else self._pin(filters, None, "to"))
 
     def facets(self, *, release: Release | None = None, **filters: Any) -> Facets:
         """The values of each field, with their numbers of records."""
-        return to_table(self._connection.get("facets", self._pin(filters, release)), Facets)
+        return self._table(Facets, "facets", self._pin(filters, release))
 
     def search(self, q: str, *, release: Release | None = None, **params: Any) -> Table:
         """Events, diseases, pathogens, places and sources by name, also misspelt or in another language."""
-        return to_table(self._connection.get("search", self._pin({"q": q, **params}, release)), Table)
+        return self._table(Table, "search", self._pin({"q": q, **params}, release))
 
     def release(self, number: Release | None = None) -> dict[str, Any]:
         """One release: number, time, digest, files, numbers of changes. The newest if it is not given."""

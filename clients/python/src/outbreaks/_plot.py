@@ -1,0 +1,105 @@
+"""Epidemic curves. What is unknown is marked and never drawn as zero; so is every break of the series."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from ._frames import require
+from .errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BAR, _PALE, _MARK, _GREY = "#2a6f97", "#8fbcd4", "#c1121f", "#e3e3e3"
+_MOST_GROUPS: Final = 12
+
+
+def plot_series(series: dict[str, Any], title: str, release: int | None, count: str, figure: str, ax: Any) -> Any:
+    """Draws the counts; returns the axes, or a list of axes if the series has groups."""
+    require("matplotlib", "plot")
+    import matplotlib.pyplot as plt
+
+    groups = series.get("groups")
+    if groups is None:
+        if ax is None:
+            _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
+        _draw(ax, series["points"], title, count, figure)
+        _sign(ax, series, release)
+        return ax
+    if ax is not None or not 1 <= len(groups) <= _MOST_GROUPS:
+        detail = f"the series has {len(groups)} groups; from 1 to {_MOST_GROUPS} can be drawn, each on axes of its own"
+        raise InvalidParameter(detail, code="invalid_parameter", parameter="group_by")
+    # Groups may not be comparable, so they are never stacked.
+    height = 1.2 + 2.2 * len(groups)
+    _, rows = plt.subplots(len(groups), 1, figsize=(9, height), sharex=True, squeeze=False, layout="constrained")
+    axes = [row[0] for row in rows]
+    for each, group in zip(axes, groups, strict=True):
+        name = ", ".join(_describe(value) for value in group["group"].values())
+        _draw(each, group["points"], f"{title}: {name}", count, figure)
+    _sign(axes[-1], series, release)
+    return axes
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(str(part) for part in value.values() if part is not None)
+    return "not given" if value is None else str(value)
+
+
+def _sign(ax: Axes, series: dict[str, Any], release: int | None) -> None:
+    undated = f", {series['undated']} records without a day" if series.get("undated") else ""
+    ax.set_xlabel(f"by {series['interval']}, release {release}{undated}", fontsize="small")
+
+
+def _draw(ax: Axes, points: list[dict[str, Any]], title: str, count: str, figure: str) -> None:
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+    from matplotlib.ticker import StrMethodFormatter
+
+    def to_number(day: date) -> float:
+        return float(date2num(day))  # type: ignore[no-untyped-call]
+
+    def label(text: str) -> str:
+        # Each kind of mark is in the legend once.
+        _, names = ax.get_legend_handles_labels()
+        return "_" + text if text in names else text
+
+    def shade(first: date, after: date) -> None:
+        begin, end = to_number(first), to_number(after)
+        ax.axvspan(begin, end, facecolor=_GREY, edgecolor="white", hatch="///", lw=0, zorder=0, label=label("unknown"))
+
+    expected: date | None = None
+    for point in points:
+        first, after = date.fromisoformat(point["first_day"]), date.fromisoformat(point["last_day"]) + timedelta(1)
+        if expected is not None and expected < first:
+            shade(expected, first)
+        expected = after
+        begin, width, value = to_number(first), (after - first).days, point[figure][count]
+        reporting = point["completeness"][count]
+        if value is None:
+            shade(first, after)
+        else:
+            is_partial = reporting["places_reporting"] < reporting["places_known"]
+            colour, name = (_PALE, "not all places reported") if is_partial else (_BAR, f"{figure} {count}")
+            ax.bar(begin, value, width, align="edge", color=colour, edgecolor="white", lw=0.3, label=label(name))
+        middle, top = begin + width / 2, max(value or 0, 0)
+        if figure == "new" and point["base_unknown"]:
+            ax.plot(
+                middle, top, ls="", marker="o", mfc="none", mec=_MARK, ms=5, label=label("first report, start unknown")
+            )
+        if point["revision"]:
+            ax.plot(middle, top, ls="", marker="v", color=_MARK, ms=4, label=label("revised by the source"))
+        if point["definition_changed"]:
+            ax.axvline(begin, color=_MARK, ls="--", lw=1, label=label("case definition changed"))
+    if not points:
+        ax.text(0.5, 0.5, "no report", transform=ax.transAxes, ha="center", color="grey")
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.set_ylabel(f"{figure} {count}")
+    ax.set_title(title, loc="left", fontsize="medium")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.margins(x=0.01)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize="small")
