@@ -38,14 +38,15 @@ def emit_warning(text: str) -> None:
 class _Frames:
     """Rows that become data frames with the right types."""
 
-    def _rows(self) -> Iterable[dict[str, Any]]:
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """The rows of the data frame."""
         raise NotImplementedError
 
     def _types(self) -> dict[str, ColumnType]:
         return {}
 
     def _columns(self) -> _frames.Columns:
-        return _frames.collect(self._rows(), self._types())
+        return _frames.collect(self.rows(), self._types())
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas data frame: nullable integers, days, and categories that keep values which are not listed."""
@@ -113,7 +114,7 @@ class Walk(_Frames, Generic[Item]):
             # The cursor moves when the last item was handled: a program that stops before reads this page again.
             yield from items
 
-    def _rows(self) -> Iterable[dict[str, Any]]:
+    def rows(self) -> Iterable[dict[str, Any]]:
         return (item if isinstance(item, dict) else {} for item in self)
 
 
@@ -153,14 +154,14 @@ class Table(dict[str, Any], _Frames):
     warnings: list[str]
     filters: dict[str, Any]
 
-    def _rows(self) -> Iterable[dict[str, Any]]:
+    def rows(self) -> Iterable[dict[str, Any]]:
         return [_frames.flatten(row) for row in self["data"]]
 
 
 class Sums(Table):
     """Totals by group. A data frame has a line for each group."""
 
-    def _rows(self) -> Iterable[dict[str, Any]]:
+    def rows(self) -> Iterable[dict[str, Any]]:
         return [_frames.flatten({**row["group"], **_without(row, "group")}) for row in self["data"]]
 
 
@@ -176,7 +177,7 @@ class Series(Table):
         named = ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
         return plot_series(self, named if title is None else title, self.release, count, figure, ax)
 
-    def _rows(self) -> Iterable[dict[str, Any]]:
+    def rows(self) -> Iterable[dict[str, Any]]:
         groups = self["groups"] if "groups" in self else [{"group": {}, "points": self["points"]}]
         return [_frames.flatten({**group["group"], **point}) for group in groups for point in group["points"]]
 
@@ -184,7 +185,7 @@ class Series(Table):
 class Facets(Table):
     """The values that records have, with their numbers of records. A data frame has a line for each value."""
 
-    def _rows(self) -> Iterable[dict[str, Any]]:
+    def rows(self) -> Iterable[dict[str, Any]]:
         return [
             {**value, "field": field, "value": _to_text(value["value"]), "distinct": found["distinct"]}
             for field, found in self.items()

@@ -126,7 +126,7 @@ class Attempts:
                 source=self._source,
                 retry_after=parse_retry_after(failure.retry_after, now),
                 reason=failure.reason,
-            ) from failure
+            ) from failure.__cause__
         if decision == "renew":
             self._renewed = True
             self._connection.renew_token(token)

@@ -1,0 +1,241 @@
+"""All verbs against a real service with the six sample releases."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pandas as pd
+import pytest
+from conftest import Service
+
+from outbreaks import (
+    Client,
+    Damaged,
+    InvalidParameter,
+    NotAllowed,
+    NotComparable,
+    NotFound,
+    OutbreaksWarning,
+    Unavailable,
+)
+
+FRANCE = {"event": "COVID-19_Global_2019", "country_code": "FR"}
+
+
+def test_a_walk_has_every_record_of_its_release(client: Client) -> None:
+    walk = client.records(release=6)
+    records = list(walk)
+    assert walk.release == 6
+    assert len(records) == client.release(6)["records"] == 10083
+    ids = [record["id"] for record in records]
+    assert ids == sorted(set(ids))
+
+
+def test_a_walk_goes_on_from_its_cursor(client: Client) -> None:
+    query: dict[str, Any] = {"event": "Measles_United_States_2025", "release": 6, "num": 100}
+    walk = client.records(**query)
+    got = list(itertools.chain(*itertools.islice(walk.pages(), 2)))
+    rest = client.records(**query, cursor=walk.cursor)
+    assert [*got, *rest] == list(client.records(**query))
+    assert len(got) == 200
+
+
+def test_the_walk_and_the_whole_release_are_the_same_frames(client: Client) -> None:
+    walk, loaded = client.records(release=2), client.load(2)
+    pd.testing.assert_frame_equal(walk.to_pandas(), loaded.to_pandas())
+    assert walk.to_polars().equals(loaded.to_polars())
+    assert walk.to_arrow().equals(loaded.to_arrow())
+    assert len(loaded.to_pandas()) == loaded.records == 3941
+
+
+def test_fields_choose_the_columns(client: Client) -> None:
+    frame = client.records(release=6, fields=["id", "cases", "date_low"], event="Lassa_Nigeria_2018").to_pandas()
+    assert [str(dtype) for dtype in frame.dtypes] == ["Int64", "datetime64[s]", "Int64"]
+    with pytest.warns(OutbreaksWarning):
+        empty = client.records(release=6, fields="id,cases", event="Nothing").to_polars()
+    assert empty.columns == ["id", "cases"]
+
+
+@pytest.mark.parametrize("format", ["csv", "ndjson", "geojson", "parquet", "arrow"])
+def test_a_query_as_a_file(client: Client, tmp_path: Path, format: str) -> None:
+    records = client.records(release=6, country_code="NG")
+    path = records.save(tmp_path / f"records.{format}")
+    assert records.release == 6
+    assert path.stat().st_size > 0
+    if format == "parquet":
+        assert pd.read_parquet(path)["id"].tolist() == [record["id"] for record in records]
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == [path.name]
+
+
+def test_a_query_as_a_file_refuses_what_is_not_a_file(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="formats"):
+        client.records().save(tmp_path / "records.xlsx")
+    with pytest.raises(InvalidParameter, match="cursor"):
+        client.records(cursor="x").save(tmp_path / "records.csv")
+    with pytest.warns(OutbreaksWarning, match="Nearest"):
+        client.records(disease="Colera").save(tmp_path / "records.csv")
+
+
+def fetch_csv(service: Service, path: str, query: dict[str, str]) -> list[dict[str, str]]:
+    with httpx2.Client(base_url=service.url) as http:
+        body = {
+            "client_id": service.client_id,
+            "client_secret": service.client_secret,
+            "audience": service.url,
+            "grant_type": "client_credentials",
+        }
+        token = http.post("/oauth/token", json=body).json()["access_token"]
+        headers = {"authorization": f"Bearer {token}", "accept": "text/csv"}
+        text = http.get(f"/v2/hed-outbreaks/{path}", params=query, headers=headers).text
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("series", {**FRANCE, "interval": "month", "release": "6"}),
+        ("series", {**FRANCE, "interval": "year", "group_by": "source_name", "release": "6"}),
+        ("sums", {**FRANCE, "group_by": "country_code", "release": "6"}),
+        ("vintages", {**FRANCE, "interval": "year", "count": "cases"}),
+        ("facets", {**FRANCE, "release": "6"}),
+    ],
+)
+def test_frames_of_figures_have_the_columns_and_values_of_the_csv(
+    service: Service, client: Client, path: str, query: dict[str, str]
+) -> None:
+    frame = getattr(client, path)(**query).to_pandas()
+    published = fetch_csv(service, path, query)
+    assert len(published) == len(frame) > 0
+    assert list(frame) == list(published[0])
+
+    def to_text(value: object) -> str:
+        if value is pd.NA or value is pd.NaT or value is None:
+            return ""
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, pd.Timestamp):
+            return value.date().isoformat()
+        return format(value, "g") if isinstance(value, float) else str(value)
+
+    for (_, row), line in zip(frame.iterrows(), published, strict=True):
+        assert {name: to_text(value) for name, value in row.items()} == line
+
+
+def test_counts_that_may_not_be_added_up_are_an_error_with_choices(client: Client) -> None:
+    with pytest.raises(NotComparable) as raised:
+        client.series(event="Lassa_Nigeria_2018", interval="year", release=6)
+    error = raised.value
+    assert "source_name" in error.mixed
+    assert error.choices_total == len(error.choices) > 1
+    chosen = client.series(event="Lassa_Nigeria_2018", interval="year", release=6, **error.choices[0]["values"])
+    assert chosen["records"] == error.choices[0]["records"]
+
+
+def test_the_other_verbs(client: Client) -> None:
+    assert next(iter(client.events(release=6, event="Lassa_Nigeria_2018")))["records"] == 16
+    assert client.search("bird flu").to_pandas()["value"][0] == "Avian influenza"
+    assert [release["number"] for release in client.releases()] == [6, 5, 4, 3, 2, 1]
+    changes = list(client.changes(5, 6))
+    assert len(changes) == 278 + 4 + 54
+    corrected = next(change["id"] for change in changes if change["change"] == "corrected")
+    assert len(list(client.history(corrected))) >= 2
+    assert "release 6" in client.cite(event="Lassa_Nigeria_2018", release=6)
+    assert client.cite(event="Lassa_Nigeria_2018", format="bibtex").startswith("@")
+    assert json.loads(client.cite(format="csl-json"))
+
+
+def test_as_of_restricts_every_verb(client: Client) -> None:
+    old = client.as_of(3)
+    assert old.records(fields="id").to_pandas().shape == (7546, 1)
+    assert old.series(**FRANCE, interval="year").release == 3
+    assert old.load().number == old.release()["number"] == old.verify()["release"] == 3
+    assert old.vintages(**FRANCE, interval="year")["data"][-1]["release"] == 3
+    assert len(list(old.changes(2))) == 3664 + 482 + 59
+    assert old.series(**FRANCE, interval="year", release=6).release == 6
+    day = client.release(6)["published_at"][:10]
+    assert client.as_of(day).release()["number"] == 6
+    with pytest.raises(InvalidParameter, match="No release had been published"):
+        client.as_of("1999-01-01").release()
+
+
+def test_wrong_requests_are_named(service: Service, client: Client) -> None:
+    with pytest.raises(InvalidParameter) as raised:
+        list(client.records(evnt="x"))
+    assert raised.value.parameter == "evnt"
+    with pytest.raises(NotFound):
+        client.release(99)
+    with Client(service.url, service.client_id, "wrong") as other, pytest.raises(NotAllowed, match="invalid_client"):
+        other.release()
+    with pytest.raises(NotFound, match="has no xlsx file"):
+        client.download("xlsx")  # type: ignore[arg-type]
+
+
+def test_a_download_is_resumed_and_replaces_what_differs(client: Client, tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    path = client.download("csv", tmp_path, release=2, progress=lambda done, total: calls.append((done, total)))
+    whole = path.read_bytes()
+    assert calls[-1] == (len(whole), len(whole))
+    path.write_bytes(whole[:-1] + b"?")
+    with pytest.raises(Damaged, match="differs"):
+        client.verify(2, file=path)
+    path.with_name(f"{path.name}.part").write_bytes(whole[:100_000])
+    calls.clear()
+    assert client.download("csv", tmp_path, release=2, progress=lambda *now: calls.append(now)).read_bytes() == whole
+    assert calls[0][0] > 100_000
+    assert client.verify(2, file=path)["release"] == 2
+
+
+def test_threads_that_download_the_same_file_get_it_once(client: Client, tmp_path: Path) -> None:
+    found: list[Path] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(client.download("ndjson", tmp_path, release=6))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["hed-outbreaks-6.ndjson"]
+
+
+def test_every_release_has_its_digest(client: Client, tmp_path: Path) -> None:
+    for release in client.releases():
+        found = client.verify(release["number"])
+        assert (found["digest"], found["records"]) == (release["digest"], release["records"])
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.fixture
+def offline(service: Service, tmp_path: Path) -> Iterator[Client]:
+    with Client(service.url, cache=tmp_path / "cache", offline=True) as opened:
+        yield opened
+
+
+def test_a_loaded_release_is_there_offline(client: Client, offline: Client) -> None:
+    online = client.load(2)
+    found = offline.load(2)
+    assert found.to_arrow().equals(online.to_arrow())
+    assert offline.as_of(2).load().digest == online.digest
+    with pytest.raises(Unavailable, match="Releases in the cache: 2"):
+        offline.load(3)
+    with pytest.raises(Unavailable):
+        offline.load()
+    found.path.write_bytes(b"damaged")
+    with pytest.raises(Damaged):
+        offline.load(2)
+    assert client.load(2).to_arrow().num_rows == 3941
+
+
+def test_a_day_that_is_not_over_is_not_kept_for_offline(client: Client, offline: Client) -> None:
+    today = client.release(6)["published_at"][:10]
+    assert client.load(today).number == 6
+    with pytest.raises(Unavailable, match="Releases in the cache: 6"):
+        offline.load(today)
