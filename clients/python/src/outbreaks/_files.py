@@ -67,6 +67,13 @@ def replace_file(finished: Path, target: Path) -> None:
     sync_to_disk(target.parent)
 
 
+def _is_open_file(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """One process at a time. The lock is on the file itself, which another process may have renamed meanwhile."""
@@ -78,12 +85,9 @@ def locked(path: Path) -> Iterator[None]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            try:
-                if os.path.samestat(os.fstat(descriptor), path.stat()):
-                    yield
-                    return
-            except FileNotFoundError:
-                pass
+            if _is_open_file(descriptor, path):
+                yield
+                return
         finally:
             os.close(descriptor)
 

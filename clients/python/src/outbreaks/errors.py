@@ -57,9 +57,12 @@ class Choice(TypedDict):
 class NotComparable(InvalidParameter):
     """The counts must not be added up. `mixed` names the fields that differ; `choices` lists comparable sets."""
 
-    mixed: list[str]
-    choices: list[Choice]
-    choices_total: int
+    def __init__(self, detail: str, **more: Any) -> None:
+        super().__init__(detail, **more)
+        self.mixed: list[str] = []
+        self.choices: list[Choice] = []
+        self.choices_total = 0
+        """The number of comparable sets, listed or not."""
 
     def __str__(self) -> str:
         queries = [choice["query"] for choice in self.choices[:5] if choice["query"]]
@@ -147,7 +150,7 @@ def to_error(
         retry_after=retry_after,
     )
     if isinstance(error, NotComparable):
-        error.mixed = [entry["field"] for entry in problem.get("mixed", [])]
-        error.choices = problem.get("choices", [])
+        error.mixed = [entry["field"] for entry in problem.get("mixed", []) if "field" in entry]
+        error.choices = [choice for choice in problem.get("choices", []) if {"values", "query"} <= choice.keys()]
         error.choices_total = problem.get("choices_total", len(error.choices))
     return error
