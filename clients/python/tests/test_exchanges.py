@@ -16,7 +16,9 @@ import pytest
 from outbreaks import Client, NotComparable, OutbreaksError, OutbreaksWarning, Walk
 
 VECTORS = Path(__file__).parents[2] / "vectors"
-CASES: list[dict[str, Any]] = json.loads((VECTORS / "exchanges.json").read_text(encoding="utf-8"))["cases"]
+ALL_CASES: list[dict[str, Any]] = json.loads((VECTORS / "exchanges.json").read_text(encoding="utf-8"))["cases"]
+# The HTTP library does not show trailers.
+CASES = [case for case in ALL_CASES if case.get("needs") != "trailers"]
 ANSWERS: dict[str, Any] = json.loads((VECTORS / "answers.json").read_text(encoding="utf-8"))
 
 
