@@ -51,9 +51,13 @@ export class Download implements AsyncIterable<Uint8Array> {
     }
     const attempts = new Attempts()
     while (position < this.size) {
-      const { request, response } = await this.#open(position, attempts)
+      const range = { range: `bytes=${position}-`, 'if-range': `"${this.sha256}"` }
+      const request = { path: this.#path, headers: position === 0 ? {} : range, signal: this.#options.signal }
+      const response = await this.#transport.open(request, attempts)
+      const begin = response.status === 206 ? readBegin(response.headers) : 0
       try {
-        for await (const bytes of skipBytes(response.body, response.status === 206 ? 0 : position)) {
+        for await (const bytes of skipBytes(response.body, position - begin)) {
+          if (begin > position) throw damaged(`The range begins at ${begin}, not at ${position}`)
           attempts.reset()
           position += bytes.length
           if (position > this.size) throw damaged(`${this.name} has more than ${this.size} bytes`)
@@ -68,16 +72,6 @@ export class Download implements AsyncIterable<Uint8Array> {
     }
     if (position > this.size || toHex(hash.digest()) !== this.sha256)
       throw damaged(`${this.name} is not the published file: its SHA-256 differs`)
-  }
-
-  async #open(position: number, attempts: Attempts) {
-    const range = { range: `bytes=${position}-`, 'if-range': `"${this.sha256}"` }
-    const request = { path: this.#path, headers: position === 0 ? {} : range, signal: this.#options.signal }
-    const response = await this.#transport.open(request, attempts)
-    const begin = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1]
-    if (response.status === 206 && Number(begin) !== position)
-      throw damaged(`The range begins at ${begin}, not at ${position}`)
-    return { request, response }
   }
 
   /** All bytes of the iteration in memory, verified. */
@@ -108,6 +102,10 @@ export class Download implements AsyncIterable<Uint8Array> {
     })
   }
 }
+
+/** RFC 9110, section 14.4. */
+const readBegin = (headers: Headers) =>
+  Number(/^bytes (\d+)-/.exec(headers.get('content-range') ?? '')?.[1] ?? Infinity)
 
 async function* skipBytes(body: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array, void, undefined> {
   let left = count

@@ -222,13 +222,38 @@ test('a download that is cut often ends as long as each connection brings bytes'
   assert.equal(connections, 8)
 })
 
-test('a range that begins elsewhere is an error', async () => {
+test('a range that begins earlier is used, one that begins later is an error', async () => {
+  for (const [begin, isRight] of [
+    [50, true],
+    [100, true],
+    [150, false],
+  ] as const) {
+    const baseUrl = await serve((_, response, url) => {
+      if (!url.pathname.endsWith('.csv')) return sendJson(response, 200, published())
+      const range = { 'content-range': `bytes ${begin}-${FILE.length - 1}/${FILE.length}` }
+      response.writeHead(206, range).end(FILE.subarray(begin))
+    })
+    const download = await new Outbreaks({ baseUrl, token }).download('csv')
+    const rest = Array.fromAsync(download.after([FILE.subarray(0, 100)]))
+    if (isRight) assert.deepEqual(Buffer.concat(await rest), FILE.subarray(100))
+    else await assert.rejects(rest, Damaged)
+  }
+})
+
+test('an abandoned download or walk leaves no timer', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const baseUrl = await serve((_, response, url) => {
-    if (!url.pathname.endsWith('.csv')) return sendJson(response, 200, published())
-    response.writeHead(206, { 'content-range': `bytes 50-${FILE.length - 1}/${FILE.length}` }).end(FILE.subarray(50))
+    if (url.pathname.endsWith('.csv')) response.writeHead(206, { 'content-range': 'bytes 9-9/9' }).end(FILE)
+    else if (url.pathname.endsWith('outbreaks'))
+      sendJson(response, 200, { data: [{ id: 1 }], has_more: true, next_page: 'b' })
+    else sendJson(response, 200, published())
   })
-  const download = await new Outbreaks({ baseUrl, token }).download('csv')
-  await assert.rejects(Array.fromAsync(download.after([FILE.subarray(0, 100)])), Damaged)
+  const before = timers()
+  const client = new Outbreaks({ baseUrl, token })
+  await assert.rejects((await client.download('csv')).bytes(), Damaged)
+  for await (const _ of client.records()) break
+  await wait(20)
+  assert.ok(timers() <= before)
 })
 
 test('lines that break off are requested again from the same release, and none comes twice', async () => {

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { applyChanges, digest, NotComparable, Outbreaks, OutbreaksError, Walk } from '../../src/client.ts'
 import type { ChangeCounts } from '../../src/copy.ts'
 import { toError } from '../../src/errors.ts'
@@ -257,10 +257,13 @@ const { cases: exchanges } = read('exchanges.json') as {
 const SENDERS = { 'node:http': undefined, fetch }
 
 for (const [sender, send] of Object.entries(SENDERS)) {
-  for (const { name, needs, call, expect } of exchanges) {
-    const skip = needs === 'trailers' && sender === 'fetch' ? 'fetch has no trailers' : false
-    test(`exchange by ${sender}: ${name}`, { skip }, () => playCase(send, name, call, expect))
-  }
+  // At the same time, because most of them wait.
+  describe(`exchanges by ${sender}`, { concurrency: 8 }, () => {
+    for (const { name, needs, call, expect } of exchanges) {
+      const skip = needs === 'trailers' && sender === 'fetch' ? 'fetch has no trailers' : false
+      test(`exchange by ${sender}: ${name}`, { skip }, () => playCase(send, name, call, expect))
+    }
+  })
 }
 
 async function playCase(send: typeof fetch | undefined, name: string, call: Call, expect: Expectation): Promise<void> {
