@@ -6,12 +6,14 @@ import csv
 import io
 import itertools
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from conftest import Service
@@ -239,3 +241,19 @@ def test_a_day_that_is_not_over_is_not_kept_for_offline(client: Client, offline:
     assert client.load(today).number == 6
     with pytest.raises(Unavailable, match="Releases in the cache: 6"):
         offline.load(today)
+
+
+def test_the_code_in_the_readme_runs(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    for name, value in service.environment.items():
+        monkeypatch.setenv(name, value)
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    stored: list[Any] = []
+    names: dict[str, Any] = {"saved": None, "store": lambda page, _: stored.extend(page)}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, names)  # noqa: S102
+    assert len(stored) == 10083
+    assert set(names["df"]["country_code"]) == {"HT", "ZW"}
+    assert names["curve"]["points"]
+    names["ob"].close()
+    plt.close("all")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 import time
@@ -68,10 +67,10 @@ def test_killed_at_any_time_the_copy_is_the_old_or_the_new_release(
     subprocess.run([*command, "6"], env=environment, check=True)
     longest = time.monotonic() - started
     found: list[str] = []
-    for _ in range(KILL_ROUNDS):
+    for number in range(KILL_ROUNDS):
         client.sync(copy, release=2, full=True)
         with subprocess.Popen([*command, "6"], env=environment) as process:
-            time.sleep(random.uniform(0.2, 1) * longest)
+            time.sleep((0.2 + 0.8 * number / KILL_ROUNDS) * longest)
             process.kill()
         metadata = read_parquet_metadata(copy / "records.parquet")
         assert metadata is not None
