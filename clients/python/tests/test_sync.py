@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +16,7 @@ from conftest import Service
 from outbreaks import Client, Damaged, InvalidParameter
 from outbreaks._frames import read_parquet, read_parquet_metadata
 
-KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "8"))
+KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "4"))
 
 
 def test_the_copy_follows_the_releases(client: Client, tmp_path: Path) -> None:
@@ -80,3 +82,49 @@ def test_killed_at_any_time_the_copy_is_the_old_or_the_new_release(
         assert client.sync(copy, release=6).release == 6
         assert read_parquet(copy / "records.parquet").equals(whole[6])
     assert "2" in found
+
+
+# Kills itself before the Nth operation on a file of the copy.
+SYNC_AND_DIE = """
+import os, signal, sys
+from outbreaks import Client
+cache, copy, release, last = sys.argv[1:]
+remaining = int(last)
+def count(event, arguments):
+    global remaining
+    if event in ("open", "os.rename", "os.remove", "os.truncate", "os.mkdir", "os.rmdir") and copy in str(arguments[0]):
+        remaining -= 1
+        if remaining == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+client = Client(cache=cache)
+sys.addaudithook(count)
+client.sync(copy, release=release)
+"""
+
+
+def test_killed_before_each_operation_on_a_file_the_copy_is_whole(
+    service: Service, client: Client, tmp_path: Path
+) -> None:
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    environment = {**os.environ, **service.environment}
+    whole = {number: client.load(number).to_arrow() for number in (5, 6)}
+    client.sync(original, release=5)
+    found: list[int] = []
+    for operation in range(1, 100):
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(original, copy)
+        command = [sys.executable, "-c", SYNC_AND_DIE, str(tmp_path / "cache"), str(copy), "6", str(operation)]
+        done = subprocess.run(command, env=environment, check=False)
+        assert done.returncode in (0, -signal.SIGKILL)
+        metadata = read_parquet_metadata(copy / "records.parquet")
+        assert metadata is not None
+        number = int(metadata["release"])
+        assert read_parquet(copy / "records.parquet").equals(whole[number])
+        found.append(number)
+        if done.returncode == 0:
+            break
+        assert client.sync(copy, release=6).release == 6
+        assert read_parquet(copy / "records.parquet").equals(whole[6])
+    assert found == sorted(found)
+    assert found.count(5) > 5
+    assert found[-1] == 6
