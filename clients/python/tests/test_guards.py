@@ -84,11 +84,22 @@ def test_a_file_that_is_too_long_is_damaged(scripted: ScriptedService, client: C
     assert list(tmp_path.glob("a.csv*")) == []
 
 
+def test_a_file_of_which_no_byte_arrives_is_unavailable(
+    scripted: ScriptedService, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    scripted.add_release({"a.csv": b"0123456789"}, digest="", records=1)
+    scripted.add("/files/a.csv", (200, {}, b""))
+    with pytest.raises(Unavailable, match="only 0 of 10 bytes"):
+        client.download("csv", tmp_path, release=4)
+    assert len([request for request in scripted.requests if "/files/" in request]) == 6
+
+
 def test_a_query_of_another_media_type_or_without_its_end_is_requested_again(
     scripted: ScriptedService, client: Client, tmp_path: Path
 ) -> None:
     headers = {"content-type": "application/x-ndjson", "outbreaks-count": "2", "outbreaks-release": "4"}
-    page: Reply = (200, {}, {"data": [], "has_more": False, "next_page": None})
+    page: Reply = (200, {}, b'{"data":[],"has_more":false,"next_page":null}\n')
     scripted.add("/outbreaks", page, (200, headers, NDJSON[:-5]), (200, headers, NDJSON))
     assert client.records().save(tmp_path / "records.ndjson").read_bytes() == NDJSON
     assert len([request for request in scripted.requests if "outbreaks" in request]) == 3
