@@ -1,0 +1,4 @@
+library(testthat)
+library(outbreakdata)
+
+test_check("outbreakdata")
