@@ -18,21 +18,29 @@ ob_load <- function(client, release = NULL, progress = default_progress()) {
   about <- if (is_offline()) read_known_release(client, release) else remember_release(client, release)
   path <- file.path(ob_cache_dir(), about$digest, "records.ndjson")
   if (is_offline() && !file.exists(path)) abort_offline(client, paste0("Release ", about$number, " is not in the cache."))
-  for (try in 1:2) {
-    download_cached(client, about, path, progress)
-    lines <- read_lines(path)
-    right <- length(lines) == about$records && identical(tryCatch(ob_digest(lines), ob_damaged = function(e) ""), about$digest)
-    if (right) break
-    if (is_offline() || try == 2) abort_damaged(paste0("The file of release ", about$number, " in the cache is damaged."))
+  lines <- if (file.exists(path)) lines_if_right(path, about)
+  if (is.null(lines)) {
+    if (is_offline()) abort_damaged(paste0("The file of release ", about$number, " in the cache is damaged."))
     unlink(path)
+    download_file(client, about, "ndjson", path, progress)
+    lines <- read_lines(path)
+    check_lines(lines, about)
   }
   table <- parse_lines(lines)
   attr(table, "release") <- about$number
   table
 }
 
-download_cached <- function(client, about, path, progress) {
-  if (!file.exists(path)) download_file(client, about, "ndjson", path, progress)
+# The lines of a file if they are those of the release; otherwise NULL.
+lines_if_right <- function(path, about) {
+  tryCatch(
+    {
+      lines <- read_lines(path)
+      check_lines(lines, about)
+      lines
+    },
+    ob_damaged = function(e) NULL
+  )
 }
 
 # Lines as a table, a block at a time: parsed JSON is large.

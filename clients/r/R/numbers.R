@@ -17,16 +17,27 @@ figure_types <- function(first) {
   )
 }
 
-get_figures <- function(client, path, params, member, first) {
+# A table of figures. `rows_of` finds the figures in the answer, each with its group if there are groups.
+get_figures <- function(client, path, params, rows_of, first) {
   answer <- get_json(client, paste0(DATASET, path), params)
   value <- answer$value
-  if (!is.list(value[[member]])) abort_damaged(paste0("The answer has no ", member, "."))
-  groups <- unlist(value$group_by)
-  types <- figure_types(c(rlang::set_names(rep("character", length(groups)), groups), first))
-  table <- objects_table(value[[member]], types)
+  rows <- rows_of(value)
+  if (!is.list(rows)) abort_damaged("The answer has no figures.")
+  # The group `place` has several columns.
+  named <- if (length(rows) > 0) names(flatten_object(rows[[1]]["group"])) else unlist(value[["group_by"]])
+  types <- figure_types(c(rlang::set_names(rep("character", length(named)), named), first))
+  table <- objects_table(rows, types)
   ordered <- c(intersect(names(types), names(table)), setdiff(names(table), names(types)))
-  about <- value[setdiff(names(value), member)]
-  set_attributes(table[ordered], answer$headers, interval = value$interval, group_by = groups, about = about)
+  about <- value[setdiff(names(value), c("points", "data"))]
+  if (is.list(about[["groups"]])) about$groups <- lapply(about$groups, function(group) group[names(group) != "points"])
+  set_attributes(table[ordered], answer$headers, interval = value[["interval"]], group_by = named, about = about)
+}
+
+series_rows <- function(value) {
+  if (!is.list(value[["groups"]])) return(value[["points"]])
+  do.call(c, lapply(value[["groups"]], function(group) {
+    lapply(group[["points"]], function(point) c(group["group"], point))
+  })) %||% list()
 }
 
 #' Counts over time
@@ -63,7 +74,7 @@ get_figures <- function(client, path, params, member, first) {
 #' }
 ob_series <- function(client, ..., interval = "isoweek", release = NULL) {
   params <- with_release(client, c(make_params(...), make_params(interval = interval)), release)
-  get_figures(client, "series", params, "points", c(period = "character"))
+  get_figures(client, "series", params, series_rows, c(period = "character"))
 }
 
 #' Totals by group
@@ -79,7 +90,7 @@ ob_series <- function(client, ..., interval = "isoweek", release = NULL) {
 #' }
 ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
   params <- with_release(client, c(make_params(...), make_params(group_by = group_by)), release)
-  get_figures(client, "sums", params, "data", character())
+  get_figures(client, "sums", params, function(value) value[["data"]], character())
 }
 
 #' A number through the releases

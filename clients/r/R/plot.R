@@ -1,0 +1,150 @@
+# Epidemic curves. Unknown is not zero: it is drawn as a band, not as an empty place.
+
+#' Plot an epidemic curve
+#'
+#' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is not
+#' zero. A dashed line marks a break: the case definition changed, or counts were revised. A light bar may include cases
+#' of earlier days.
+#'
+#' @param series From [ob_series()].
+#' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
+#' @param kind `"new"`, `"cumulative"` or `"point"`.
+#' @param title The title. Default: none.
+#' @param engine `"ggplot2"` or `"base"`. Default: ggplot2 if it is installed, otherwise base graphics.
+#' @return With ggplot2 a plot, which can be changed further. With base graphics, invisibly, a list of the data frames
+#'   that were drawn: `bars`, `unknown` and `breaks`.
+#' @export
+#' @examples
+#' series <- data.frame(
+#'   first_day = as.Date("2024-01-01") + c(0, 7, 14, 28), last_day = as.Date("2024-01-07") + c(0, 7, 14, 28),
+#'   new_cases = c(3L, 7L, NA, 2L), definition_changed = c(FALSE, FALSE, FALSE, TRUE)
+#' )
+#' ob_plot(series, engine = "base")
+ob_plot <- function(series, count = "cases", kind = "new", title = NULL, engine = NULL) {
+  curve <- prepare_curve(series, count, kind)
+  chosen <- engine %||% if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
+  labels <- list(
+    title = title, y = paste(c(new = "New", cumulative = "Cumulative", point = "Current")[[kind]], count),
+    caption = describe_curve(curve, attr(series, "release"))
+  )
+  switch(chosen,
+    ggplot2 = plot_ggplot(curve, labels),
+    base = plot_base(curve, labels),
+    abort_parameter("engine", "`engine` must be \"ggplot2\" or \"base\".")
+  )
+}
+
+# The bars, the unknown intervals and the breaks of a series, each as a data frame with the panel.
+prepare_curve <- function(series, count = "cases", kind = "new") {
+  column <- paste0(kind, "_", count)
+  required <- c("first_day", "last_day", column)
+  if (!is.data.frame(series) || !all(required %in% names(series))) {
+    abort_parameter("series", paste0("`series` needs the columns ", toString(required), ", as from ob_series()."))
+  }
+  groups <- intersect(attr(series, "group_by"), names(series))
+  panel <- if (length(groups) > 0) do.call(paste, c(lapply(series[groups], as.character), sep = ", ")) else ""
+  flag <- function(name) if (name %in% names(series)) series[[name]] %in% TRUE else FALSE
+  rows <- data.frame(
+    panel = rep_len(panel, nrow(series)), from = series$first_day, to = series$last_day + 1, value = series[[column]],
+    earlier = rep_len(flag("includes_earlier_days"), nrow(series)),
+    broken = rep_len(flag("definition_changed") | flag("revision"), nrow(series))
+  )
+  rows <- rows[order(rows$panel, rows$from), ]
+  known <- !is.na(rows$value)
+  list(
+    bars = rows[known, ], breaks = rows[rows$broken, c("panel", "from")],
+    unknown = rbind(rows[!known, c("panel", "from", "to")], find_gaps(rows))
+  )
+}
+
+# Intervals between two rows of a panel: the service leaves out an interval without a record.
+find_gaps <- function(rows) {
+  after <- seq_len(nrow(rows))[-1]
+  is_gap <- rows$panel[after] == rows$panel[after - 1] & rows$from[after] > rows$to[after - 1]
+  gaps <- after[is_gap]
+  data.frame(panel = rows$panel[gaps], from = rows$to[gaps - 1], to = rows$from[gaps])
+}
+
+describe_curve <- function(curve, release) {
+  parts <- c(
+    if (!is.null(release)) paste0("Release ", release, "."),
+    if (nrow(curve$unknown) > 0) "Grey: unknown, not zero.",
+    if (nrow(curve$breaks) > 0) "Dashed: definition changed or counts revised.",
+    if (any(curve$bars$earlier)) "Light: may include earlier days."
+  )
+  paste(parts, collapse = " ")
+}
+
+COLOURS <- c(bar = "#2a6f97", earlier = "#a9d6e5", unknown = "#e5e5e5", broken = "#9b2226") # nolint: object_name_linter.
+
+#' @importFrom rlang .data
+plot_ggplot <- function(curve, labels) {
+  bars <- curve$bars
+  bars$fill <- ifelse(bars$earlier, COLOURS[["earlier"]], COLOURS[["bar"]])
+  unknown <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = -Inf, ymax = Inf)
+  bar <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = 0, ymax = .data$value, fill = .data$fill)
+  plot <- ggplot2::ggplot() +
+    ggplot2::geom_rect(unknown, data = curve$unknown, fill = COLOURS[["unknown"]]) +
+    ggplot2::geom_rect(bar, data = bars, colour = "white", linewidth = 0.1) +
+    ggplot2::geom_vline(ggplot2::aes(xintercept = .data$from),
+      data = curve$breaks, linetype = "dashed", colour = COLOURS[["broken"]], linewidth = 0.4
+    ) +
+    ggplot2::scale_fill_identity() +
+    ggplot2::scale_x_date() +
+    ggplot2::scale_y_continuous(labels = function(value) format(value, big.mark = ",", scientific = FALSE, trim = TRUE)) +
+    ggplot2::labs(title = labels$title, x = NULL, y = labels$y, caption = labels$caption) +
+    ggplot2::theme_minimal() +
+    ggplot2::theme(panel.grid.minor = ggplot2::element_blank())
+  if (any(nzchar(bars$panel))) plot <- plot + ggplot2::facet_wrap(ggplot2::vars(.data$panel))
+  plot
+}
+
+plot_base <- function(curve, labels) {
+  panels <- unique(c(curve$bars$panel, curve$unknown$panel))
+  columns <- ceiling(sqrt(max(1, length(panels))))
+  old <- graphics::par(mfrow = c(ceiling(max(1, length(panels)) / columns), columns))
+  on.exit(graphics::par(old))
+  for (panel in panels) {
+    of_panel <- lapply(curve, function(rows) rows[rows$panel == panel, ])
+    draw_panel(of_panel, labels, if (nzchar(panel)) panel else labels$title)
+  }
+  invisible(curve)
+}
+
+draw_panel <- function(curve, labels, title) {
+  days <- c(curve$bars$from, curve$bars$to, curve$unknown$from, curve$unknown$to)
+  top <- range(0, curve$bars$value)
+  # Not plot() with the days: it would draw no axis for a single day.
+  graphics::plot(days, rep(0, length(days)), type = "n", ylim = if (diff(top) == 0) c(0, 1) else top,
+    xlab = "", ylab = labels$y, main = title, sub = labels$caption, bty = "n", las = 1
+  )
+  limits <- graphics::par("usr")
+  box <- function(rows, bottom, height, colour, border = NA) {
+    if (nrow(rows) > 0) graphics::rect(rows$from, bottom, rows$to, height, col = colour, border = border)
+  }
+  box(curve$unknown, limits[3], limits[4], COLOURS[["unknown"]])
+  box(curve$bars, 0, curve$bars$value, ifelse(curve$bars$earlier, COLOURS[["earlier"]], COLOURS[["bar"]]), "white")
+  if (nrow(curve$breaks) > 0) graphics::abline(v = curve$breaks$from, lty = "dashed", col = COLOURS[["broken"]])
+}
+
+#' Convert a series for the package incidence2
+#'
+#' @inheritParams ob_plot
+#' @return An object of class `incidence2`, by intervals of the series and its groups. A count that is unknown stays `NA`.
+#'   The package incidence2 (version 2 or later) must be installed.
+#' @export
+#' @examples
+#' \dontrun{
+#' series <- ob_series(ob_client(), event = "COVID-19_Global_2019", country_code = "FR", interval = "isoweek")
+#' ob_as_incidence2(series)
+#' }
+ob_as_incidence2 <- function(series, count = "cases", kind = "new") {
+  prepare_curve(series, count, kind)
+  rlang::check_installed("incidence2", "for ob_as_incidence2().", version = "2.0.0")
+  groups <- intersect(attr(series, "group_by"), names(series))
+  # The intervals have the same names in both: day, isoweek, epiweek, month and year.
+  incidence2::incidence(as.data.frame(series),
+    date_index = "first_day", counts = rlang::set_names(paste0(kind, "_", count), count),
+    groups = if (length(groups) > 0) groups, interval = attr(series, "interval")
+  )
+}

@@ -1,0 +1,175 @@
+# The real service with the six releases of the sample.
+
+test_that("all records of a release are one tibble with the right types", {
+  client <- live_client()
+  records <- ob_records(client, release = 6)
+  expect_identical(nrow(records), 10083L)
+  expect_identical(names(records), names(ob_record_columns))
+  expect_identical(attr(records, "release"), 6L)
+  expect_null(attr(records, "cursor"))
+  expect_s3_class(records$date_low, "Date")
+  expect_type(records$cases, "integer")
+  expect_false(is.unsorted(records$id, strictly = TRUE))
+  expect_true(all(lengths(lapply(records$extra, names)) == lengths(records$extra)))
+})
+
+test_that("a walk goes on from its cursor", {
+  client <- live_client()
+  whole <- ob_records(client, disease = "Measles", release = 4)
+  first <- ob_records(client, disease = "Measles", release = 4, num = 300, pages = 1)
+  expect_identical(nrow(first), 300L)
+  rest <- ob_records(client, disease = "Measles", release = 4, num = 300, cursor = attr(first, "cursor"))
+  joined <- rbind(first, rest)
+  attributes(joined) <- attributes(joined)[c("names", "row.names", "class")]
+  attributes(whole) <- attributes(whole)[c("names", "row.names", "class")]
+  expect_identical(joined, whole)
+})
+
+test_that("chosen fields, also without records", {
+  client <- live_client()
+  few <- ob_records(client, country_code = "NG", fields = "id,cases,date_low", release = 6)
+  expect_identical(names(few), c("id", "date_low", "cases"))
+  none <- suppressWarnings(ob_records(client, disease = "Colera", fields = "cases,date_low", release = 6))
+  expect_identical(dim(none), c(0L, 2L))
+  expect_type(none$cases, "integer")
+  expect_s3_class(none$date_low, "Date")
+})
+
+test_that("a filter value that no record has gives a warning", {
+  expect_warning(none <- ob_records(live_client(), disease = "Colera", release = 6), "Cholera", class = "ob_warning")
+  expect_identical(nrow(none), 0L)
+  expect_identical(names(none), names(ob_record_columns))
+})
+
+test_that("errors have classes", {
+  client <- live_client()
+  error <- expect_error(ob_records(client, evnt = "x"), class = "ob_invalid_parameter")
+  expect_identical(error$parameter, "evnt")
+  expect_error(ob_records(client, release = 99), class = "ob_error")
+  expect_error(ob_release(client, 99), class = "ob_not_found")
+  expect_error(ob_history(client, 1e9), class = "ob_not_found")
+  wrong <- ob_client(client$base_url, client$client_id, "wrong")
+  error <- expect_error(ob_records(wrong), class = "ob_not_allowed")
+  expect_identical(error$code, "invalid_client")
+})
+
+test_that("a choice of an error can be used as it is", {
+  client <- live_client()
+  error <- expect_error(ob_series(client, event = "Measles_United_States_2025", release = 6), class = "ob_not_comparable")
+  expect_true("source_name" %in% error$mixed)
+  for (choice in error$choices) {
+    series <- do.call(ob_series, c(list(client, event = "Measles_United_States_2025", release = 6), choice))
+    expect_gt(nrow(series), 0)
+  }
+})
+
+test_that("a series has days, integers and flags; unknown is NA", {
+  client <- live_client()
+  series <- ob_series(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "month", release = 6)
+  expect_identical(names(series), names(figure_types(c(period = ""))))
+  expect_identical(class(series$first_day), "Date")
+  expect_type(series$new_cases, "integer")
+  expect_type(series$new_tested, "integer")
+  expect_identical(series$new_cases[1], NA_integer_)
+  expect_true(series$base_unknown[1])
+  expect_identical(attr(series, "interval"), "month")
+  # The rule of the service: new counts add up to the difference of the ends.
+  expect_identical(sum(series$new_cases[-1]), diff(range(series$cumulative_cases)))
+  groups <- ob_series(client,
+    event = "COVID-19_Global_2019", country_code = c("FR", "DE"), group_by = "country_code", interval = "year", release = 6
+  )
+  expect_identical(names(groups)[1:2], c("country_code", "period"))
+  expect_identical(groups$country_code, c("DE", "DE", "FR", "FR"))
+  expect_identical(attr(groups, "group_by"), "country_code")
+  explained <- ob_series(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "year", explain = TRUE, release = 6)
+  expect_identical(explained$explain[[1]][[1]]$rules$cases, "first_report")
+  none <- suppressWarnings(ob_series(client, event = "COVID-19_Global_2019", date_to = "1900-01-01", release = 6))
+  expect_identical(names(none), names(series))
+  expect_identical(vapply(none, class, ""), vapply(series, class, ""))
+})
+
+test_that("the tables of numbers agree with the CSV of the service", {
+  client <- live_client()
+  as_csv <- function(table) {
+    flat <- lapply(table, function(column) if (is.logical(column)) tolower(as.character(column)) else as.character(column))
+    as.data.frame(flat, check.names = FALSE)
+  }
+  read_csv <- function(path, params) {
+    text <- get_text(client, paste0(DATASET, path), params, "text/csv")$value
+    utils::read.csv(text = text, colClasses = "character", na.strings = "", check.names = FALSE)
+  }
+  series <- ob_series(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "day", release = 6)
+  params <- list(event = "COVID-19_Global_2019", country_code = "FR", interval = "day", release = "6")
+  expect_equal(as_csv(series), read_csv("series", params))
+  both <- ob_series(client,
+    event = "COVID-19_Global_2019", country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = 6
+  )
+  params <- list(
+    event = "COVID-19_Global_2019", country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = "6"
+  )
+  expect_equal(as_csv(both), read_csv("series", params))
+  place <- ob_series(client, event = "COVID-19_Global_2019", place = "AU", group_by = "place", interval = "year", release = 6)
+  params <- list(event = "COVID-19_Global_2019", place = "AU", group_by = "place", interval = "year", release = "6")
+  expect_equal(as_csv(place), read_csv("series", params)[names(place)])
+  sums <- ob_sums(client, event = "COVID-19_Global_2019", group_by = "country_code", release = 6)
+  params <- list(event = "COVID-19_Global_2019", group_by = "country_code", release = "6")
+  expect_equal(as_csv(sums), read_csv("sums", params))
+  facets <- ob_facets(client, release = 6)
+  expect_equal(as_csv(facets), read_csv("facets", list(release = "6")))
+  vintages <- ob_vintages(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "month")
+  params <- list(event = "COVID-19_Global_2019", country_code = "FR", interval = "month", count = "cases")
+  expect_equal(as_csv(vintages), read_csv("vintages", params))
+  expect_identical(class(vintages$report_date), "Date")
+})
+
+test_that("changes have the records before and after", {
+  client <- live_client()
+  changes <- ob_changes(client, from = 3, to = 4)
+  expect_identical(as.vector(table(changes$change)), c(2007L, 309L, 11L))
+  expect_identical(is.na(changes$before$id), changes$change == "added")
+  expect_identical(is.na(changes$after$id), changes$change == "withdrawn")
+  expect_s3_class(changes$after$date_low, "Date")
+  older <- ob_records(client, release = 3)
+  corrected <- changes[changes$change == "corrected", ]
+  expect_identical(corrected$before$cases, older$cases[match(corrected$id, older$id)])
+  listed <- ob_changes(client, from = 5, to = 6, bodies = FALSE)
+  expect_identical(names(listed), c("id", "change", "release", "reason", "fields"))
+  expect_type(unlist(listed$fields), "character")
+  none <- ob_changes(client, from = 6, to = 6)
+  expect_identical(names(none), names(changes))
+  expect_identical(nrow(none), 0L)
+  expect_identical(names(none$after), names(ob_record_columns))
+  history <- ob_history(client, corrected$id[1])
+  expect_gt(nrow(history), 1)
+  expect_true(is.na(history$to_release[nrow(history)]) || history$to_release[nrow(history)] <= 6)
+  expect_s3_class(history$date_low, "Date")
+})
+
+test_that("events, search, releases and citations", {
+  client <- live_client()
+  events <- ob_events(client, release = 6)
+  expect_identical(sum(events$records), 10083L)
+  expect_type(events$country_codes[[1]], "character")
+  covid <- events$figures[[which(events$event == "COVID-19_Global_2019")]]
+  expect_s3_class(covid, "tbl_df")
+  expect_true(all(c("source_name", "cumulative_cases") %in% names(covid)))
+  hits <- ob_search(client, "mesles")
+  expect_identical(hits$value[1], "Measles")
+  expect_identical(attr(ob_search(client, "qqqqzzzz"), "total"), 0L)
+  releases <- ob_releases(client)
+  expect_identical(releases$number, 6:1)
+  expect_s3_class(releases$published_at, "POSIXct")
+  expect_identical(releases$files[[1]]$sha256, ob_release(client, 6)$files$sha256)
+  expect_output(print(ob_release(client, 6)), "10083 records")
+  expect_match(ob_cite(client, event = "Lassa_Nigeria_2018", release = 6), "release 6")
+  expect_match(ob_cite(client, release = 6, format = "bibtex"), "^@misc")
+  expect_identical(jsonlite::parse_json(ob_cite(client, release = 6, format = "csl-json"))[[1]]$version, "6")
+})
+
+test_that("a day names the newest release of that day", {
+  client <- live_client()
+  today <- as.Date(ob_release(client, 6)$published_at, tz = "UTC")
+  expect_identical(ob_release(client, today)$number, 6L)
+  expect_identical(attr(ob_facets(ob_as_of(client, today)), "release"), 6L)
+  expect_error(ob_records(client, release = "1990-01-01"), class = "ob_error")
+})
