@@ -2,8 +2,8 @@
 
 #' Load a whole release
 #'
-#' Downloads the release once, verifies the digest of its records, and keeps it. A later call reads the file of the cache
-#' after one small request; with `OUTBREAKS_OFFLINE=1` it sends none. The digest is verified each time.
+#' Downloads the release once, verifies the digest of its records, and keeps it. A later call reads the file of the
+#' cache after one small request; with `OUTBREAKS_OFFLINE=1` it sends none. The digest is verified each time.
 #'
 #' @inheritParams ob_records
 #' @return A tibble with all records of the release, as from [ob_records()], with the attribute `release`.
@@ -17,7 +17,7 @@
 ob_load <- function(client, release = NULL, progress = default_progress()) {
   about <- if (is_offline()) read_known_release(client, release) else remember_release(client, release)
   path <- file.path(ob_cache_dir(), about$digest, "records.ndjson")
-  if (is_offline() && !file.exists(path)) abort_offline(client, paste0("Release ", about$number, " is not in the cache."))
+  if (is_offline() && !file.exists(path)) abort_not_cached(client, about$number)
   lines <- if (file.exists(path)) lines_if_right(path, about)
   if (is.null(lines)) {
     if (is_offline()) abort_damaged(paste0("The file of release ", about$number, " in the cache is damaged."))
@@ -95,9 +95,11 @@ read_known_release <- function(client, release) {
   chosen <- choose_release(client, release) %||% "latest"
   path <- file.path(known_releases(client), paste0(chosen, ".json"))
   if (!grepl("^[0-9]+$", chosen)) abort_offline(client, "Offline, a release must be named by its number.")
-  if (!file.exists(path)) abort_offline(client, paste0("Release ", chosen, " is not in the cache."))
+  if (!file.exists(path)) abort_not_cached(client, chosen)
   parse_release(jsonlite::parse_json(paste(read_lines(path), collapse = "\n")))
 }
+
+abort_not_cached <- function(client, number) abort_offline(client, paste0("Release ", number, " is not in the cache."))
 
 abort_offline <- function(client, text) {
   numbers <- sort(as.integer(sub("\\.json$", "", list.files(known_releases(client), "^[0-9]+\\.json$"))))

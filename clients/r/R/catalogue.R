@@ -14,7 +14,8 @@
 #' }
 ob_events <- function(client, ..., release = NULL, progress = default_progress()) {
   params <- with_num(with_release(client, make_params(...), release))
-  walk(client, paste0(DATASET, "events"), params, identity, function(kept) events_table(do.call(c, kept)), progress = progress)
+  finish <- function(kept) events_table(do.call(c, kept))
+  walk(client, paste0(DATASET, "events"), params, identity, finish, progress = progress)
 }
 
 events_table <- function(items) {
@@ -24,7 +25,8 @@ events_table <- function(items) {
   )
   table <- objects_table(items, types)
   figures <- figure_types(character())
-  table$figures <- lapply(table$figures, objects_table, types = figures[!grepl("^(point|completeness)_", names(figures))])
+  used <- figures[!grepl("^(point|completeness)_", names(figures)) & !names(figures) %in% FLAGS]
+  table$figures <- lapply(table$figures, objects_table, types = used)
   table
 }
 
@@ -60,8 +62,8 @@ ob_search <- function(client, q, num = NULL, release = NULL) {
 #'
 #' @inheritParams ob_records
 #' @param ... Filters by name, as for [ob_records()]; also `num`, the number of values for each field.
-#' @return A tibble with a row for each value: `field`, `value` (text), `records`, and `distinct`, the number of values of
-#'   the field, listed or not. A field without values has no row.
+#' @return A tibble with a row for each value: `field`, `value` (text), `records`, and `distinct`, the number of
+#'   values of the field, listed or not. A field without values has no row.
 #' @export
 #' @examples
 #' \dontrun{
@@ -81,12 +83,12 @@ ob_facets <- function(client, ..., release = NULL) {
   set_attributes(objects_table(do.call(c, rows), types), answer$headers)
 }
 
-RELEASE_TYPES <- c( # nolint: object_name_linter.
+RELEASE_TYPES <- c(
   number = "integer", title = "character", licence = "character", note = "character", published_at = "time",
   restores = "integer", pruned_at = "time", records = "integer", added = "integer", corrected = "integer",
   withdrawn = "integer", rejected = "integer", reasons = "json", warnings = "json", digest = "character", files = "json"
 )
-FILE_TYPES <- c( # nolint: object_name_linter.
+FILE_TYPES <- c(
   name = "character", media_type = "character", records = "integer", bytes = "double", sha256 = "character",
   href = "character"
 )
@@ -134,15 +136,17 @@ read_release <- function(client, release) {
   }
   answer <- get_json(client, paste0(DATASET, "releases/", chosen))
   about <- parse_release(answer$value)
-  if (chosen != "latest" && !identical(about$number, as.integer(chosen))) abort_damaged("The answer is another release.")
+  if (chosen != "latest" && about$number != as.integer(chosen)) abort_damaged("The answer is another release.")
   list(about = about, text = answer$text)
 }
 
 parse_release <- function(value) {
+  is_release <- is_number(value[["number"]]) && is_number(value[["records"]]) && is.list(value[["files"]]) &&
+    !is.null(text_member(value, "digest"))
+  if (!is_release) abort_damaged("The answer is not a release.")
   table <- objects_table(list(value), RELEASE_TYPES, whole = c("reasons", "warnings"))
   about <- lapply(as.list(table), function(column) if (is.list(column)) column[[1]] else column)
   about$files <- objects_table(about$files, FILE_TYPES)
-  if (length(about$number) != 1 || is.na(about$number) || is.na(about$digest)) abort_damaged("The answer is not a release.")
   structure(about, class = "ob_release")
 }
 

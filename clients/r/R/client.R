@@ -2,8 +2,8 @@
 
 #' outbreakdata: outbreak data, release by release
 #'
-#' Start with [ob_client()], then [ob_records()], [ob_series()] or [ob_load()]. Every result is complete or an error of a
-#' [named class][ob_errors].
+#' Start with [ob_client()], then [ob_records()], [ob_series()] or [ob_load()]. Every result is complete or an error
+#' of a [named class][ob_errors].
 #'
 #' @keywords internal
 "_PACKAGE"
@@ -30,20 +30,15 @@ ob_client <- function(base_url = Sys.getenv("OUTBREAKS_URL"),
                       client_id = Sys.getenv("OUTBREAKS_CLIENT_ID"),
                       client_secret = Sys.getenv("OUTBREAKS_CLIENT_SECRET"),
                       timeout = 60) {
-  required <- c(base_url = "OUTBREAKS_URL", client_id = "OUTBREAKS_CLIENT_ID", client_secret = "OUTBREAKS_CLIENT_SECRET")
-  given <- list(base_url = base_url, client_id = client_id, client_secret = client_secret)
-  for (name in if (is_offline()) "base_url" else names(required)) {
-    value <- given[[name]]
-    if (!is.character(value) || length(value) != 1 || is.na(value) || value == "") {
-      abort_parameter(name, paste0("`", name, "` is missing. Set the environment variable ", required[[name]], "."))
-    }
+  check_setting(base_url, "base_url", "OUTBREAKS_URL")
+  if (!is_offline()) {
+    check_setting(client_id, "client_id", "OUTBREAKS_CLIENT_ID")
+    check_setting(client_secret, "client_secret", "OUTBREAKS_CLIENT_SECRET")
   }
   if (!grepl("^https?://[^/?#]+[^?#]*$", base_url)) {
     abort_parameter("base_url", paste0("`base_url` is not an address of HTTP: ", base_url))
   }
-  if (!is.numeric(timeout) || length(timeout) != 1 || is.na(timeout) || timeout < 1) {
-    abort_parameter("timeout", "`timeout` must be a number of seconds, at least 1.")
-  }
+  if (!is_number(timeout) || timeout < 1) abort_parameter("timeout", "`timeout` must be at least 1 second.")
   # The secret and the token are in an environment, which print() and str() do not show.
   state <- new.env(parent = emptyenv())
   state$secret <- client_secret
@@ -53,6 +48,14 @@ ob_client <- function(base_url = Sys.getenv("OUTBREAKS_URL"),
     class = "ob_client"
   )
 }
+
+check_setting <- function(value, name, variable) {
+  if (!rlang::is_string(value) || value == "") {
+    abort_parameter(name, paste0("`", name, "` is missing. Set the environment variable ", variable, "."))
+  }
+}
+
+is_number <- function(value) is.numeric(value) && length(value) == 1 && is.finite(value)
 
 #' @export
 print.ob_client <- function(x, ...) {
@@ -132,8 +135,9 @@ format_values <- function(values, name) {
 }
 
 make_url <- function(client, path, params = list()) {
-  pairs <- unlist(Map(function(name, values) paste0(curl::curl_escape(name), "=", curl::curl_escape(values)), names(params), params))
+  pair <- function(name, values) paste0(curl::curl_escape(name), "=", curl::curl_escape(values))
+  pairs <- unlist(Map(pair, names(params), params))
   paste0(client$base_url, path, if (length(pairs) > 0) paste0("?", paste(pairs, collapse = "&")))
 }
 
-DATASET <- "/v2/hed-outbreaks/" # nolint: object_name_linter.
+DATASET <- "/v2/hed-outbreaks/"

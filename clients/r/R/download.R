@@ -1,10 +1,10 @@
-# Files: of a release, which are resumed and verified by their SHA-256, and of a query, which are verified by the trailers
-# of the response. A file gets its name only when it is proved to be the published one.
+# Files: of a release, which are resumed and verified by their SHA-256, and of a query, which are verified by the
+# trailers of the response. A file gets its name only when it is proved to be the published one.
 
 #' Download a file of a release
 #'
-#' A download that breaks off is resumed, also by a later call: the bytes that have arrived are in a file with `.part` at
-#' the end of its name. The file gets its final name only when its SHA-256 is the published one.
+#' A download that breaks off is resumed, also by a later call: the bytes that have arrived are in a file with `.part`
+#' at the end of its name. The file gets its final name only when its SHA-256 is the published one.
 #'
 #' @inheritParams ob_records
 #' @param format `"csv"`, `"ndjson"` or `"parquet"`.
@@ -26,8 +26,8 @@ ob_download <- function(client, format = "csv", release = NULL, dir = NULL, prog
 find_file <- function(about, format) {
   found <- about$files[endsWith(about$files$name, paste0(".", format)), ]
   if (nrow(found) != 1) {
-    text <- paste0("Release ", about$number, " has no file of the format ", format, ". It has: ", toString(about$files$name))
-    ob_abort("ob_not_found", text, "no_such_file", 404L)
+    text <- paste0("Release ", about$number, " has no file of the format ", format, ", only ")
+    ob_abort("ob_not_found", paste0(text, toString(about$files$name), "."), "no_such_file", 404L)
   }
   if (grepl("[/\\\\]", found$name)) abort_damaged("The name of the file has a separator.")
   as.list(found)
@@ -68,8 +68,14 @@ move_if_right <- function(part, sha256, target) {
 }
 
 move_file <- function(from, to) {
-  if (!suppressWarnings(file.rename(from, to))) ob_abort("ob_error", paste0("Cannot write ", to, "."), "cannot_write")
+  if (!suppressWarnings(file.rename(from, to))) abort_cannot_write(to)
 }
+
+open_to_write <- function(path, mode = "wb") {
+  tryCatch(suppressWarnings(file(path, mode)), error = function(e) abort_cannot_write(path))
+}
+
+abort_cannot_write <- function(path) ob_abort("ob_error", paste0("Cannot write ", path, "."), "cannot_write")
 
 # Requests bytes until the part is as long as the file. Returns whether the part has bytes of several answers.
 fetch_rest <- function(client, url, file, part, bar) {
@@ -102,8 +108,8 @@ fetch_rest <- function(client, url, file, part, bar) {
 fetch_piece <- function(client, url, file, part, have, bar) {
   headers <- api_headers(client, "*/*")
   if (have > 0) {
-    range <- list(Range = paste0("bytes=", format(have, scientific = FALSE), "-"), "If-Range" = paste0("\"", file$sha256, "\""))
-    headers <- c(headers, range)
+    headers[["Range"]] <- paste0("bytes=", format(have, scientific = FALSE), "-")
+    headers[["If-Range"]] <- paste0("\"", file$sha256, "\"")
   }
   out <- NULL
   on.exit(if (!is.null(out)) close(out))
@@ -111,7 +117,7 @@ fetch_piece <- function(client, url, file, part, have, bar) {
   sink <- function(chunk, status) {
     if (!(status == 200 || (status == 206 && have > 0))) return(FALSE)
     if (is.null(out)) {
-      out <<- base::file(part, if (status == 206) "ab" else "wb")
+      out <<- open_to_write(part, if (status == 206) "ab" else "wb")
       written <<- if (status == 206) have else 0
     }
     writeBin(chunk, out)
@@ -166,7 +172,7 @@ count_lines <- function(path) {
 fetch_whole <- function(client, path_of_url, params, accept, path) {
   url <- make_url(client, path_of_url, params)
   send_once <- function() {
-    out <- file(path, "wb")
+    out <- open_to_write(path)
     on.exit(close(out))
     sink <- function(chunk, status) {
       if (status == 200) writeBin(chunk, out)

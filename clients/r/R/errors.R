@@ -96,4 +96,4 @@ parse_query <- function(query) {
 
 abort_problem <- function(problem) do.call(ob_abort, problem)
 
-`%||%` <- function(left, right) if (is.null(left)) right else left # nolint: object_name_linter.
+`%||%` <- function(left, right) if (is.null(left)) right else left

@@ -48,7 +48,8 @@ new_handle <- function(client, headers, body, compressed) {
   if (is_kept) client$state$handle <- handle
   curl::handle_setopt(handle,
     # A redirect would send the token to another address.
-    followlocation = FALSE, connecttimeout = min(15, client$timeout), low_speed_limit = 1, low_speed_time = client$timeout,
+    followlocation = FALSE,
+    connecttimeout = min(15, client$timeout), low_speed_limit = 1, low_speed_time = client$timeout,
     useragent = paste0("outbreakdata/", utils::packageVersion("outbreakdata"), " R/", getRversion()),
     accept_encoding = if (compressed) "gzip, deflate" else "identity"
   )

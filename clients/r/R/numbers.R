@@ -1,7 +1,7 @@
 # Numbers that the service makes from comparable records: series, sums and vintages.
 
-COUNTS <- c("cases", "deaths", "hospitalised", "recovered", "tested") # nolint: object_name_linter.
-FLAGS <- c( # nolint: object_name_linter.
+COUNTS <- c("cases", "deaths", "hospitalised", "recovered", "tested")
+FLAGS <- c(
   "derived", "revision", "base_unknown", "definition_changed", "includes_earlier_days", "overlapping", "inexact"
 )
 
@@ -43,16 +43,18 @@ series_rows <- function(value) {
 #' Counts over time
 #'
 #' The service adds up only comparable counts. If the records that match are of two sources, or of a country and its
-#' provinces, the result is an error of class `ob_not_comparable`, whose `choices` are the filters for each comparable set.
+#' provinces, the result is an error of class `ob_not_comparable`, whose `choices` are the filters for each comparable
+#' set.
 #'
 #' @inheritParams ob_records
 #' @param ... Filters by name, as for [ob_records()]; also `group_by`, `place`, `across` and `explain`.
 #' @param interval `"day"`, `"isoweek"` (Monday to Sunday), `"epiweek"` (Sunday to Saturday), `"month"` or `"year"`.
 #' @return A tibble with a row for each interval that has a record: `period`, `first_day`, `last_day`, `records`,
-#'   `new_cases`, `cumulative_cases`, `point_cases`, the same for `deaths`, `hospitalised`, `recovered` and `tested`, the
-#'   share of places that report (`completeness_cases_share`, …), and the flags `derived`, `revision`, `base_unknown`,
-#'   `definition_changed`, `includes_earlier_days`, `overlapping` and `inexact`. With `group_by`, the columns of the group
-#'   come first. The names are those of the service's CSV, which documents them under "How numbers are made from records".
+#'   `new_cases`, `cumulative_cases`, `point_cases`, the same for `deaths`, `hospitalised`, `recovered` and `tested`,
+#'   the share of places that report (`completeness_cases_share`, …), and the flags `derived`, `revision`,
+#'   `base_unknown`, `definition_changed`, `includes_earlier_days`, `overlapping` and `inexact`. With `group_by`, the
+#'   columns of the group come first. The names are those of the service's CSV, which documents them under "How
+#'   numbers are made from records".
 #'
 #'   `NA` is unknown, not zero. An interval without a record has no row.
 #'
@@ -81,8 +83,8 @@ ob_series <- function(client, ..., interval = "isoweek", release = NULL) {
 #'
 #' @inheritParams ob_series
 #' @param group_by The fields whose values form the groups, such as `"country_code"`.
-#' @return A tibble with a row for each group: the values of the group, and the columns of [ob_series()] without `period`.
-#'   The attribute `about` has `groups`, the number of groups, also of those that `num` leaves out.
+#' @return A tibble with a row for each group: the values of the group, and the columns of [ob_series()] without
+#'   `period`. The attribute `about` has `groups`, the number of groups, also of those that `num` leaves out.
 #' @export
 #' @examples
 #' \dontrun{
@@ -95,7 +97,8 @@ ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
 
 #' A number through the releases
 #'
-#' How the numbers of each interval changed from release to release, for nowcasting and for comparing what was known when.
+#' How the numbers of each interval changed from release to release, for nowcasting and for comparing what was known
+#' when.
 #'
 #' @inheritParams ob_series
 #' @param count Which count: `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
@@ -115,5 +118,6 @@ ob_vintages <- function(client, ..., interval = "isoweek", count = "cases") {
     release = "integer", report_date = "Date", period = "character", reference_date = "Date", records = "integer",
     new = "integer", cumulative = "integer", point = "integer", revision = "logical"
   )
-  set_attributes(objects_table(answer$value[["data"]], types), answer$headers, interval = answer$value$interval, count = count)
+  table <- objects_table(answer$value[["data"]], types)
+  set_attributes(table, answer$headers, interval = answer$value$interval, count = count)
 }

@@ -1,10 +1,10 @@
-# Epidemic curves. Unknown is not zero: it is drawn as a band, not as an empty place.
+# Epidemic curves. Unknown is not zero: it is drawn as a band, not as an empty place on the axis.
 
 #' Plot an epidemic curve
 #'
-#' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is not
-#' zero. A dashed line marks a break: the case definition changed, or counts were revised. A light bar may include cases
-#' of earlier days.
+#' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is
+#' not zero. A dashed line is a break: the case definition changed. A cross marks counts that correct earlier ones,
+#' which may be negative. A light bar may include earlier days.
 #'
 #' @param series From [ob_series()].
 #' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
@@ -12,12 +12,13 @@
 #' @param title The title. Default: none.
 #' @param engine `"ggplot2"` or `"base"`. Default: ggplot2 if it is installed, otherwise base graphics.
 #' @return With ggplot2 a plot, which can be changed further. With base graphics, invisibly, a list of the data frames
-#'   that were drawn: `bars`, `unknown` and `breaks`.
+#'   that were drawn: `bars`, `unknown`, `breaks` and `revisions`.
 #' @export
 #' @examples
 #' series <- data.frame(
 #'   first_day = as.Date("2024-01-01") + c(0, 7, 14, 28), last_day = as.Date("2024-01-07") + c(0, 7, 14, 28),
-#'   new_cases = c(3L, 7L, NA, 2L), definition_changed = c(FALSE, FALSE, FALSE, TRUE)
+#'   new_cases = c(3L, 7L, NA, -2L), definition_changed = c(FALSE, TRUE, FALSE, FALSE),
+#'   revision = c(FALSE, FALSE, FALSE, TRUE)
 #' )
 #' ob_plot(series, engine = "base")
 ob_plot <- function(series, count = "cases", kind = "new", title = NULL, engine = NULL) {
@@ -47,13 +48,13 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
   rows <- data.frame(
     panel = rep_len(panel, nrow(series)), from = series$first_day, to = series$last_day + 1, value = series[[column]],
     earlier = rep_len(flag("includes_earlier_days"), nrow(series)),
-    broken = rep_len(flag("definition_changed") | flag("revision"), nrow(series))
+    broken = rep_len(flag("definition_changed"), nrow(series)), revised = rep_len(flag("revision"), nrow(series))
   )
   rows <- rows[order(rows$panel, rows$from), ]
   known <- !is.na(rows$value)
   list(
-    bars = rows[known, ], breaks = rows[rows$broken, c("panel", "from")],
-    unknown = rbind(rows[!known, c("panel", "from", "to")], find_gaps(rows))
+    bars = rows[known, ], unknown = rbind(rows[!known, c("panel", "from", "to")], find_gaps(rows)),
+    breaks = rows[rows$broken, c("panel", "from")], revisions = find_revisions(rows)
   )
 }
 
@@ -65,22 +66,35 @@ find_gaps <- function(rows) {
   data.frame(panel = rows$panel[gaps], from = rows$to[gaps - 1], to = rows$from[gaps])
 }
 
+# The end of the bar, or zero if the count is unknown.
+find_revisions <- function(rows) {
+  rows <- rows[rows$revised, ]
+  data.frame(
+    panel = rows$panel, day = rows$from + as.numeric(rows$to - rows$from) / 2,
+    value = ifelse(is.na(rows$value), 0L, rows$value)
+  )
+}
+
 describe_curve <- function(curve, release) {
   parts <- c(
     if (!is.null(release)) paste0("Release ", release, "."),
     if (nrow(curve$unknown) > 0) "Grey: unknown, not zero.",
-    if (nrow(curve$breaks) > 0) "Dashed: definition changed or counts revised.",
+    if (nrow(curve$breaks) > 0) "Dashed: the definition changed.",
+    if (nrow(curve$revisions) > 0) "Cross: corrects earlier counts.",
     if (any(curve$bars$earlier)) "Light: may include earlier days."
   )
   paste(parts, collapse = " ")
 }
 
-COLOURS <- c(bar = "#2a6f97", earlier = "#a9d6e5", unknown = "#e5e5e5", broken = "#9b2226") # nolint: object_name_linter.
+COLOURS <- c(bar = "#2a6f97", earlier = "#a9d6e5", unknown = "#e5e5e5", broken = "#9b2226")
+
+format_count <- function(value) format(value, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 #' @importFrom rlang .data
 plot_ggplot <- function(curve, labels) {
   bars <- curve$bars
   bars$fill <- ifelse(bars$earlier, COLOURS[["earlier"]], COLOURS[["bar"]])
+  caption <- paste(strwrap(labels$caption, 100), collapse = "\n")
   unknown <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = -Inf, ymax = Inf)
   bar <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = 0, ymax = .data$value, fill = .data$fill)
   plot <- ggplot2::ggplot() +
@@ -89,10 +103,13 @@ plot_ggplot <- function(curve, labels) {
     ggplot2::geom_vline(ggplot2::aes(xintercept = .data$from),
       data = curve$breaks, linetype = "dashed", colour = COLOURS[["broken"]], linewidth = 0.4
     ) +
+    ggplot2::geom_point(ggplot2::aes(x = .data$day, y = .data$value),
+      data = curve$revisions, shape = 4, colour = COLOURS[["broken"]]
+    ) +
     ggplot2::scale_fill_identity() +
     ggplot2::scale_x_date() +
-    ggplot2::scale_y_continuous(labels = function(value) format(value, big.mark = ",", scientific = FALSE, trim = TRUE)) +
-    ggplot2::labs(title = labels$title, x = NULL, y = labels$y, caption = labels$caption) +
+    ggplot2::scale_y_continuous(labels = format_count) +
+    ggplot2::labs(title = labels$title, x = NULL, y = labels$y, caption = caption) +
     ggplot2::theme_minimal() +
     ggplot2::theme(panel.grid.minor = ggplot2::element_blank())
   if (any(nzchar(bars$panel))) plot <- plot + ggplot2::facet_wrap(ggplot2::vars(.data$panel))
@@ -114,7 +131,7 @@ plot_base <- function(curve, labels) {
 draw_panel <- function(curve, labels, title) {
   days <- c(curve$bars$from, curve$bars$to, curve$unknown$from, curve$unknown$to)
   top <- range(0, curve$bars$value)
-  # Not plot() with the days: it would draw no axis for a single day.
+  if (length(days) == 0) return(graphics::plot.new())
   graphics::plot(days, rep(0, length(days)), type = "n", ylim = if (diff(top) == 0) c(0, 1) else top,
     xlab = "", ylab = labels$y, main = title, sub = labels$caption, bty = "n", las = 1
   )
@@ -124,14 +141,15 @@ draw_panel <- function(curve, labels, title) {
   }
   box(curve$unknown, limits[3], limits[4], COLOURS[["unknown"]])
   box(curve$bars, 0, curve$bars$value, ifelse(curve$bars$earlier, COLOURS[["earlier"]], COLOURS[["bar"]]), "white")
+  graphics::points(curve$revisions$day, curve$revisions$value, pch = 4, col = COLOURS[["broken"]])
   if (nrow(curve$breaks) > 0) graphics::abline(v = curve$breaks$from, lty = "dashed", col = COLOURS[["broken"]])
 }
 
 #' Convert a series for the package incidence2
 #'
 #' @inheritParams ob_plot
-#' @return An object of class `incidence2`, by intervals of the series and its groups. A count that is unknown stays `NA`.
-#'   The package incidence2 (version 2 or later) must be installed.
+#' @return An object of class `incidence2`, by intervals of the series and its groups. A count that is unknown stays
+#'   `NA`. The package incidence2 (version 2 or later) must be installed.
 #' @export
 #' @examples
 #' \dontrun{

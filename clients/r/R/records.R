@@ -16,8 +16,8 @@
 #'   is interactive.
 #' @return A tibble with one row for each record and the columns of the service's data dictionary: dates are `Date`,
 #'   counts are integer, closed lists are factors, `extra` is a list. Unknown is `NA`; the code of Namibia is the text
-#'   `"NA"`. The types do not depend on the values, with one exception: a column of counts with a number above 2147483647
-#'   is double. A value that a closed list does not have is kept as a further level.
+#'   `"NA"`. The types do not depend on the values, with one exception: a column of counts with a number above
+#'   2147483647 is double. A value that a closed list does not have is kept as a further level.
 #'
 #'   Attributes: `release` (the number of the release), `warnings` (filter values that no record has, also given as an R
 #'   warning of class `ob_warning`), `cursor` (`NULL` at the end).
@@ -60,7 +60,8 @@ with_release <- function(client, params, release) {
 #'   `changed_fields = TRUE` the column `fields` lists the names of the fields that differ.
 #' @return A tibble with a row for each record that differs: `id`, `change` (added, corrected or withdrawn), `release`
 #'   (the last that changed the record), `reason`, and the records `before` and `after` as data frame columns:
-#'   `changes$after$cases - changes$before$cases`. An added record has only `NA` in `before`, a withdrawn one in `after`.
+#'   `changes$after$cases - changes$before$cases`. An added record has only `NA` in `before`, a withdrawn one in
+#'   `after`.
 #' @export
 #' @examples
 #' \dontrun{
@@ -70,17 +71,19 @@ with_release <- function(client, params, release) {
 ob_changes <- function(client, from, to = NULL, ..., progress = default_progress()) {
   ends <- list(from = format_release(from, "from"), to = if (!is.null(to)) format_release(to, "to"))
   params <- c(ends[lengths(ends) > 0], make_params(...))
-  walk(client, paste0(DATASET, "changes"), with_num(params), each = change_columns, finish = changes_table, progress = progress)
+  walk(client, paste0(DATASET, "changes"), with_num(params), change_columns, changes_table, progress = progress)
 }
 
-CHANGE_TYPES <- c(id = "double", change = "factor", release = "integer", reason = "character") # nolint: object_name_linter.
-CHANGES <- c("added", "corrected", "withdrawn") # nolint: object_name_linter.
+CHANGE_TYPES <- c(id = "double", change = "factor", release = "integer", reason = "character")
+CHANGES <- c("added", "corrected", "withdrawn")
 
 change_columns <- function(items) {
   records <- c("before", "after")
   plain <- page_columns(lapply(items, function(item) item[setdiff(names(item), records)]))
   present <- intersect(records, if (length(items) > 0) names(items[[1]]))
-  list(rows = length(items), plain = plain, before = record_columns(items, "before", present), after = record_columns(items, "after", present))
+  list(
+    plain = plain, before = record_columns(items, "before", present), after = record_columns(items, "after", present)
+  )
 }
 
 # The columns of the records in a member; a null becomes a row of NA.
@@ -129,9 +132,7 @@ nested_records <- function(parts, rows) {
 #' ob_history(ob_client(), 4023)[c("from_release", "to_release", "cases")]
 #' }
 ob_history <- function(client, id) {
-  if (!is.numeric(id) || length(id) != 1 || is.na(id) || id < 1 || id != round(id)) {
-    abort_parameter("id", "`id` must be the id of one record.")
-  }
+  if (!is_number(id) || id < 1 || id != round(id)) abort_parameter("id", "`id` must be the id of one record.")
   path <- paste0(DATASET, "outbreaks/", format_values(id, "id"), "/history")
   each <- function(items) {
     ends <- page_columns(lapply(items, `[`, c("from_release", "to_release")))

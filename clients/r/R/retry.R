@@ -1,8 +1,8 @@
 # What to do after a response: stop, renew the token, or wait. Without side effects; tested by the shared vectors.
 
-TRANSIENT <- c(0L, 408L, 429L, 500L, 502L, 503L, 504L) # nolint: object_name_linter.
-LAST_ATTEMPT <- 5L # nolint: object_name_linter.
-LONGEST_WAIT <- 120 # nolint: object_name_linter.
+TRANSIENT <- c(0L, 408L, 429L, 500L, 502L, 503L, 504L)
+LAST_ATTEMPT <- 5L
+LONGEST_WAIT <- 120
 
 # status 0: no complete response arrived. attempt: requests sent before this one. renewed: a new token was requested
 # after a 401 of the same request. random: a number from 0 to 1. Returns "stop", "renew" or a number of seconds.
@@ -23,7 +23,8 @@ parse_retry_after <- function(text, now) {
   # Not "%b": the names of months in strptime() depend on the locale.
   month <- if (length(parts) == 5) match(parts[3], month.abb) else NA
   if (is.na(month)) return(NULL)
-  time <- as.POSIXct(paste0(parts[4], "-", month, "-", parts[2], " ", parts[5]), tz = "UTC", format = "%Y-%m-%d %H:%M:%S")
+  text <- paste0(parts[4], "-", month, "-", parts[2], " ", parts[5])
+  time <- as.POSIXct(text, tz = "UTC", format = "%Y-%m-%d %H:%M:%S")
   if (is.na(time)) NULL else max(0, as.numeric(time) - as.numeric(now))
 }
 

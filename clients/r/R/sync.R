@@ -46,8 +46,8 @@ ob_sync <- function(client, dir, to = NULL, progress = default_progress()) {
 #' Read a local copy
 #'
 #' @param dir The directory that [ob_sync()] keeps. No request is sent.
-#' @return A tibble with all records, as from [ob_records()], with the attribute `release`. If the copy was altered since
-#'   the last [ob_sync()], an error of class `ob_damaged`.
+#' @return A tibble with all records, as from [ob_records()], with the attribute `release`. If the copy was altered
+#'   since the last [ob_sync()], an error of class `ob_damaged`.
 #' @export
 #' @examples
 #' \dontrun{
@@ -55,7 +55,9 @@ ob_sync <- function(client, dir, to = NULL, progress = default_progress()) {
 #' }
 ob_read_copy <- function(dir) {
   copy <- read_pointer(dir)
-  if (is.null(copy)) ob_abort("ob_not_found", paste0("There is no copy in ", dir, ". ob_sync() makes one."), "no_copy", 404L)
+  if (is.null(copy)) {
+    ob_abort("ob_not_found", paste0("There is no copy in ", dir, ". ob_sync() makes one."), "no_copy", 404L)
+  }
   path <- file.path(dir, copy$file)
   # ob_sync() in another process may have replaced the copy since.
   if (!file.exists(path) && !identical(read_pointer(dir), copy)) return(ob_read_copy(dir))
@@ -76,7 +78,7 @@ read_copy_lines <- function(dir, copy) {
 }
 
 # The pointer names the file of the copy. Replacing it is what replaces the copy.
-POINTER <- "copy.json" # nolint: object_name_linter.
+POINTER <- "copy.json"
 
 read_pointer <- function(dir) {
   path <- file.path(dir, POINTER)
@@ -99,7 +101,7 @@ replace_copy <- function(client, dir, about, path) {
   write_lines(as.character(jsonlite::toJSON(pointer, auto_unbox = TRUE)), private)
   move_file(private, file.path(dir, POINTER))
   # Files of earlier copies, also those that a crash has left.
-  earlier <- setdiff(list.files(dir, "^hed-outbreaks-[0-9]+\\.ndjson$"), name)
+  earlier <- setdiff(list.files(dir, "^hed-outbreaks-[0-9]+\\.ndjson(\\.new(\\.part)?)?$"), name)
   unlink(file.path(dir, earlier))
   file.path(dir, name)
 }
@@ -124,7 +126,9 @@ download_copy <- function(client, dir, about, copy, progress) {
 update_copy <- function(client, dir, copy, about) {
   counts <- list(added = 0L, corrected = 0L, withdrawn = 0L)
   if (copy$release == about$number) {
-    if (!identical(copy$digest, about$digest)) abort_damaged("The service has another release with the number of the copy.")
+    if (!identical(copy$digest, about$digest)) {
+      abort_damaged("The service has another release with the number of the copy.")
+    }
     return(sync_result(about, copy$release, counts, FALSE, file.path(dir, copy$file)))
   }
   answer_file <- tempfile("changes-", fileext = ".ndjson")
@@ -142,7 +146,7 @@ update_copy <- function(client, dir, copy, about) {
   sync_result(about, copy$release, counts, FALSE, path)
 }
 
-CHANGE_PATTERN <- "^\\{\"id\":([1-9][0-9]{0,15}),\"change\":\"(added|corrected|withdrawn)\",.*?,\"after\":(.*)\\}$" # nolint
+CHANGE_PATTERN <- "^\\{\"id\":([1-9][0-9]{0,15}),\"change\":\"(added|corrected|withdrawn)\",.*?,\"after\":(.*)\\}$"
 
 change_kinds <- function(changes) sub(CHANGE_PATTERN, "\\2", changes, perl = TRUE, useBytes = TRUE)
 
@@ -157,7 +161,9 @@ apply_changes <- function(lines, changes) {
   withdrawn <- kinds == "withdrawn"
   if (any((changed %in% ids) == (kinds == "added"))) abort_damaged("A change does not fit the copy.")
   if (any((after == "null") != withdrawn)) abort_damaged("A change has no record, or one that was withdrawn.")
-  if (!identical(line_ids(after[!withdrawn]), changed[!withdrawn])) abort_damaged("A record has another id than its change.")
+  if (!identical(line_ids(after[!withdrawn]), changed[!withdrawn])) {
+    abort_damaged("A record has another id than its change.")
+  }
   if (!all(grepl("}$", after[!withdrawn], useBytes = TRUE))) abort_damaged("A change is not complete.")
   kept <- !ids %in% changed
   all_ids <- c(ids[kept], changed[!withdrawn])

@@ -18,7 +18,10 @@ page_columns <- function(items) {
 }
 
 simplify_values <- function(values) {
-  if (any(vapply(values, is.list, TRUE))) return(values)
+  # The result is a list if any value is one, also an empty one.
+  flat <- unlist(values, recursive = FALSE, use.names = FALSE)
+  if (is.list(flat)) return(values)
+  if (length(flat) == length(values)) return(flat)
   values[lengths(values) == 0] <- NA
   unlist(values, use.names = FALSE)
 }

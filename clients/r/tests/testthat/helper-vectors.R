@@ -1,5 +1,5 @@
-# The shared vectors and the scripted server, which needs Node. OUTBREAKS_VECTORS is the directory of the vectors; without
-# it, the directory is searched for above the tests.
+# The shared vectors and the scripted server, which needs Node. OUTBREAKS_VECTORS is the directory of the vectors;
+# without it, the directory is searched for above the tests.
 
 find_above <- function(name) {
   directory <- normalizePath(".")
@@ -13,7 +13,7 @@ find_above <- function(name) {
 
 vectors_dir <- function() {
   configured <- Sys.getenv("OUTBREAKS_VECTORS")
-  if (nzchar(configured)) configured else find_above("vectors")
+  if (nzchar(configured)) normalizePath(configured, mustWork = FALSE) else dirname(find_above("vectors/exchanges.json"))
 }
 
 vectors <- function(name) {

@@ -25,7 +25,9 @@ call_case <- function(client, call, dir, answers) {
       ob_download(client, call$format, release = call$release, dir = dir)
     },
     verify = ob_verify(client, call$release),
-    records_file = with_filters(ob_save, path = file.path(dir, "records.ndjson"), release = call$release, format = call$format),
+    records_file = with_filters(ob_save,
+      path = file.path(dir, "records.ndjson"), release = call$release, format = call$format
+    ),
     update = {
       write_old_copy(client, dir, call$copy, answers)
       # ob_sync() downloads the release if the changes cannot be used; update_copy() is the part without that.
@@ -55,6 +57,12 @@ expect_case <- function(case, result, dir) {
   if (!is.null(expected$ids_before_error)) {
     expect_equal(as.numeric(result$records$id), as.numeric(unlist(expected$ids_before_error)))
   }
+  expect_data(case, result)
+  expect_files(case, result, dir)
+}
+
+expect_data <- function(case, result) {
+  expected <- case$expect
   if (!is.null(expected[["ids"]])) {
     ids <- if (case$call$verb == "records_file") line_ids(read_lines(result)) else result$id
     expect_equal(as.numeric(ids), as.numeric(unlist(expected[["ids"]])))
@@ -66,14 +74,13 @@ expect_case <- function(case, result, dir) {
     expect_equal(value_at(result, pointer), expected$values[[pointer]] %||% NA_integer_, label = pointer)
   }
   if (!is.null(expected$text)) expect_identical(as.vector(result), expected$text)
-  expect_files(case, result, dir)
 }
 
 expect_files <- function(case, result, dir) {
   expected <- case$expect
   if ("file" %in% names(expected)) {
-    extension <- case$call$format
-    path <- file.path(dir, if (case$call$verb == "records_file") "records.ndjson" else paste0("hed-outbreaks-4.", extension))
+    stem <- if (case$call$verb == "records_file") "records." else "hed-outbreaks-4."
+    path <- file.path(dir, paste0(stem, case$call$format))
     expect_identical(file.exists(path), !is.null(expected$file))
     if (!is.null(expected$file)) {
       expect_identical(normalizePath(result), normalizePath(path))
@@ -109,7 +116,10 @@ for (case in cases) {
     client <- ob_client(paste0(scripted_server(), "/cases/", case$name), "client", "secret")
     dir <- withr::local_tempdir()
     result <- tryCatch(
-      withCallingHandlers(call_case(client, case$call, dir, answers), ob_warning = function(w) tryInvokeRestart("muffleWarning")),
+      withCallingHandlers(
+        call_case(client, case$call, dir, answers),
+        ob_warning = function(w) tryInvokeRestart("muffleWarning")
+      ),
       ob_error = identity
     )
     report <- case_report(case$name)

@@ -28,7 +28,8 @@ test_that("a download is resumed from every kind of part", {
   dir <- withr::local_tempdir()
   path <- ob_download(client, "csv", release = 2, dir = dir)
   whole <- read_bytes(path)
-  parts <- list(first = whole[1], half = whole[seq_len(length(whole) %/% 2)], other = rev(whole[1:5000]), long = c(whole, whole))
+  half <- whole[seq_len(length(whole) %/% 2)]
+  parts <- list(first = whole[1], half = half, other = rev(whole[1:5000]), long = c(whole, whole))
   for (part in parts) {
     unlink(path)
     writeBin(part, paste0(path, ".part"))

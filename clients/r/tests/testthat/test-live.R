@@ -1,5 +1,8 @@
 # The real service with the six releases of the sample.
 
+COVID <- "COVID-19_Global_2019"
+MEASLES <- "Measles_United_States_2025"
+
 test_that("all records of a release are one tibble with the right types", {
   client <- live_client()
   records <- ob_records(client, release = 6)
@@ -55,17 +58,17 @@ test_that("errors have classes", {
 
 test_that("a choice of an error can be used as it is", {
   client <- live_client()
-  error <- expect_error(ob_series(client, event = "Measles_United_States_2025", release = 6), class = "ob_not_comparable")
+  error <- expect_error(ob_series(client, event = MEASLES, release = 6), class = "ob_not_comparable")
   expect_true("source_name" %in% error$mixed)
   for (choice in error$choices) {
-    series <- do.call(ob_series, c(list(client, event = "Measles_United_States_2025", release = 6), choice))
+    series <- do.call(ob_series, c(list(client, event = MEASLES, release = 6), choice))
     expect_gt(nrow(series), 0)
   }
 })
 
 test_that("a series has days, integers and flags; unknown is NA", {
   client <- live_client()
-  series <- ob_series(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "month", release = 6)
+  series <- ob_series(client, event = COVID, country_code = "FR", interval = "month", release = 6)
   expect_identical(names(series), names(figure_types(c(period = ""))))
   expect_identical(class(series$first_day), "Date")
   expect_type(series$new_cases, "integer")
@@ -76,14 +79,14 @@ test_that("a series has days, integers and flags; unknown is NA", {
   # The rule of the service: new counts add up to the difference of the ends.
   expect_identical(sum(series$new_cases[-1]), diff(range(series$cumulative_cases)))
   groups <- ob_series(client,
-    event = "COVID-19_Global_2019", country_code = c("FR", "DE"), group_by = "country_code", interval = "year", release = 6
+    event = COVID, country_code = c("FR", "DE"), group_by = "country_code", interval = "year", release = 6
   )
   expect_identical(names(groups)[1:2], c("country_code", "period"))
   expect_identical(groups$country_code, c("DE", "DE", "FR", "FR"))
   expect_identical(attr(groups, "group_by"), "country_code")
-  explained <- ob_series(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "year", explain = TRUE, release = 6)
+  explained <- ob_series(client, event = COVID, country_code = "FR", interval = "year", explain = TRUE, release = 6)
   expect_identical(explained$explain[[1]][[1]]$rules$cases, "first_report")
-  none <- suppressWarnings(ob_series(client, event = "COVID-19_Global_2019", date_to = "1900-01-01", release = 6))
+  none <- suppressWarnings(ob_series(client, event = COVID, date_to = "1900-01-01", release = 6))
   expect_identical(names(none), names(series))
   expect_identical(vapply(none, class, ""), vapply(series, class, ""))
 })
@@ -91,33 +94,33 @@ test_that("a series has days, integers and flags; unknown is NA", {
 test_that("the tables of numbers agree with the CSV of the service", {
   client <- live_client()
   as_csv <- function(table) {
-    flat <- lapply(table, function(column) if (is.logical(column)) tolower(as.character(column)) else as.character(column))
-    as.data.frame(flat, check.names = FALSE)
+    write <- function(column) if (is.logical(column)) tolower(as.character(column)) else as.character(column)
+    as.data.frame(lapply(table, write), check.names = FALSE)
   }
   read_csv <- function(path, params) {
     text <- get_text(client, paste0(DATASET, path), params, "text/csv")$value
     utils::read.csv(text = text, colClasses = "character", na.strings = "", check.names = FALSE)
   }
-  series <- ob_series(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "day", release = 6)
-  params <- list(event = "COVID-19_Global_2019", country_code = "FR", interval = "day", release = "6")
+  series <- ob_series(client, event = COVID, country_code = "FR", interval = "day", release = 6)
+  params <- list(event = COVID, country_code = "FR", interval = "day", release = "6")
   expect_equal(as_csv(series), read_csv("series", params))
   both <- ob_series(client,
-    event = "COVID-19_Global_2019", country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = 6
+    event = COVID, country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = 6
   )
   params <- list(
-    event = "COVID-19_Global_2019", country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = "6"
+    event = COVID, country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = "6"
   )
   expect_equal(as_csv(both), read_csv("series", params))
-  place <- ob_series(client, event = "COVID-19_Global_2019", place = "AU", group_by = "place", interval = "year", release = 6)
-  params <- list(event = "COVID-19_Global_2019", place = "AU", group_by = "place", interval = "year", release = "6")
+  place <- ob_series(client, event = COVID, place = "AU", group_by = "place", interval = "year", release = 6)
+  params <- list(event = COVID, place = "AU", group_by = "place", interval = "year", release = "6")
   expect_equal(as_csv(place), read_csv("series", params)[names(place)])
-  sums <- ob_sums(client, event = "COVID-19_Global_2019", group_by = "country_code", release = 6)
-  params <- list(event = "COVID-19_Global_2019", group_by = "country_code", release = "6")
+  sums <- ob_sums(client, event = COVID, group_by = "country_code", release = 6)
+  params <- list(event = COVID, group_by = "country_code", release = "6")
   expect_equal(as_csv(sums), read_csv("sums", params))
   facets <- ob_facets(client, release = 6)
   expect_equal(as_csv(facets), read_csv("facets", list(release = "6")))
-  vintages <- ob_vintages(client, event = "COVID-19_Global_2019", country_code = "FR", interval = "month")
-  params <- list(event = "COVID-19_Global_2019", country_code = "FR", interval = "month", count = "cases")
+  vintages <- ob_vintages(client, event = COVID, country_code = "FR", interval = "month")
+  params <- list(event = COVID, country_code = "FR", interval = "month", count = "cases")
   expect_equal(as_csv(vintages), read_csv("vintages", params))
   expect_identical(class(vintages$report_date), "Date")
 })
@@ -150,7 +153,7 @@ test_that("events, search, releases and citations", {
   events <- ob_events(client, release = 6)
   expect_identical(sum(events$records), 10083L)
   expect_type(events$country_codes[[1]], "character")
-  covid <- events$figures[[which(events$event == "COVID-19_Global_2019")]]
+  covid <- events$figures[[which(events$event == COVID)]]
   expect_s3_class(covid, "tbl_df")
   expect_true(all(c("source_name", "cumulative_cases") %in% names(covid)))
   hits <- ob_search(client, "mesles")

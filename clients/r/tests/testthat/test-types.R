@@ -139,12 +139,13 @@ test_that("a release is a number or a day", {
 })
 
 test_that("a client needs an address and credentials, and does not show the secret", {
-  withr::local_envvar(OUTBREAKS_URL = "", OUTBREAKS_CLIENT_ID = "", OUTBREAKS_CLIENT_SECRET = "", OUTBREAKS_OFFLINE = "")
+  names <- c("OUTBREAKS_URL", "OUTBREAKS_CLIENT_ID", "OUTBREAKS_CLIENT_SECRET", "OUTBREAKS_OFFLINE")
+  withr::local_envvar(rlang::set_names(c("", "", "", ""), names))
   error <- expect_error(ob_client(), class = "ob_invalid_parameter")
   expect_match(conditionMessage(error), "OUTBREAKS_URL")
   expect_error(ob_client("https://data.example.org", "id"), "OUTBREAKS_CLIENT_SECRET")
   expect_error(ob_client("data.example.org", "id", "secret"), class = "ob_invalid_parameter")
-  withr::local_envvar(OUTBREAKS_URL = "https://data.example.org", OUTBREAKS_CLIENT_ID = "me", OUTBREAKS_CLIENT_SECRET = "hidden")
+  withr::local_envvar(rlang::set_names(c("https://data.example.org", "me", "hidden", ""), names))
   client <- ob_client()
   expect_identical(client$base_url, "https://data.example.org")
   shown <- c(capture.output(print(client), str(client), print(unclass(client))))
@@ -163,4 +164,20 @@ test_that("headers and trailers are both read", {
   bytes <- charToRaw("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: 1\r\nB: x: y\r\n\r\nC: 3\r\na: 2\r\n")
   expect_identical(parse_headers(bytes), list(a = c("1", "2"), b = "x: y", c = "3"))
   expect_length(parse_headers(raw()), 0)
+})
+
+test_that("lines are read as they are, in blocks of any size", {
+  path <- withr::local_tempfile()
+  lines <- c("a", "", "b\rc", strrep("\u00e9", 100), "", "z")
+  write_lines(lines, path)
+  expect_identical(read_lines(path), lines)
+  for (size in 1:7) {
+    expect_identical(read_lines(path, size), lines)
+  }
+  writeBin(raw(), path)
+  expect_identical(read_lines(path), character())
+  writeBin(charToRaw("a\nb"), path)
+  expect_error(read_lines(path), class = "ob_damaged")
+  writeBin(as.raw(c(97, 0, 10)), path)
+  expect_error(read_lines(path), class = "ob_damaged")
 })
