@@ -111,7 +111,7 @@ plot_ggplot <- function(curve, labels) {
     ggplot2::scale_y_continuous(labels = format_count) +
     ggplot2::labs(title = labels$title, x = NULL, y = labels$y, caption = caption) +
     ggplot2::theme_minimal() +
-    ggplot2::theme(panel.grid.minor = ggplot2::element_blank())
+    ggplot2::theme(panel.grid.minor = ggplot2::element_blank(), plot.caption = ggplot2::element_text(size = 7))
   if (any(nzchar(bars$panel))) plot <- plot + ggplot2::facet_wrap(ggplot2::vars(.data$panel))
   plot
 }

@@ -6,7 +6,8 @@ walk <- function(client, path, params, each, finish, cursor = NULL, pages = Inf,
   kept <- list()
   headers <- list()
   read <- 0
-  bar <- start_progress(progress, "Reading records")
+  bar <- start_progress(progress, "Reading")
+  on.exit(end_progress(bar))
   repeat {
     page <- tryCatch(
       read_page(client, path, params, cursor, headers),
@@ -23,7 +24,6 @@ walk <- function(client, path, params, each, finish, cursor = NULL, pages = Inf,
     cursor <- page$value[["next_page"]]
     if (!page$value[["has_more"]] || length(kept) >= pages) break
   }
-  end_progress(bar)
   set_attributes(finish(kept), headers, cursor = cursor)
 }
 

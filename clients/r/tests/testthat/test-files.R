@@ -11,7 +11,7 @@ test_that("a download is the published file, and is not repeated", {
   client <- live_client()
   dir <- withr::local_tempdir()
   for (format in c("csv", "ndjson", "parquet")) {
-    path <- ob_download(client, format, release = 6, dir = dir)
+    path <- ob_download(client, format, release = 6, dir = dir, progress = TRUE)
     file <- find_file(ob_release(client, 6), format)
     expect_identical(sha256_file(path), sha256_raw(read_bytes(path)))
     expect_true(has_sha256(path, file$sha256))

@@ -5,7 +5,7 @@ MEASLES <- "Measles_United_States_2025"
 
 test_that("all records of a release are one tibble with the right types", {
   client <- live_client()
-  records <- ob_records(client, release = 6)
+  records <- ob_records(client, release = 6, progress = TRUE)
   expect_identical(nrow(records), 10083L)
   expect_identical(names(records), names(ob_record_columns))
   expect_identical(attr(records, "release"), 6L)
