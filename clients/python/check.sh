@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 venv="${TMPDIR:-/tmp}/outbreaks-python-client"
-stamp=$(cat pyproject.toml check.sh | sha256sum)
+# An editable install belongs to one checkout.
+stamp="$PWD $(cat pyproject.toml check.sh | sha256sum)"
 if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$stamp" ]; then
   rm -rf "$venv"
   "${PYTHON:-python3}" -m venv "$venv"
