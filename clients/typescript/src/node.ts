@@ -39,7 +39,6 @@ export async function saveFile(
   const part = `${target}.part`
   const download = await client.download(format, options)
   await mkdir(path.dirname(path.resolve(target)), { recursive: true })
-  if ((await sizeOf(part)) > download.size) await rm(part)
   const isResumed = (await sizeOf(part)) > 0
   const appendTo = (have: AsyncIterable<Uint8Array> | Uint8Array[]) =>
     pipeline(download.after(have), createWriteStream(part, { flags: 'a' }))
