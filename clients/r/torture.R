@@ -89,20 +89,21 @@ operations$changes <- function(release) {
   identical(plain(changes$after[kept, ]), plain(expected)) && identical(changes$before$cases, before)
 }
 
-counts <- data.frame(right = integer(), error = integer(), wrong = integer())
+right <- errors <- integer()
+wrong <- character()
+add <- function(counts, name) {
+  counts[[name]] <- sum(counts[names(counts) == name]) + 1L
+  counts
+}
 while (Sys.time() < deadline) {
   name <- sample(names(operations), 1)
-  outcome <- tryCatch(
-    if (isTRUE(operations[[name]](sample(3, 1)))) "right" else "wrong",
-    ob_error = function(e) "error",
-    error = function(e) {
-      message(name, ": ", conditionMessage(e))
-      "wrong"
-    }
+  tryCatch(
+    if (isTRUE(operations[[name]](sample(3, 1)))) right <- add(right, name) else wrong <- c(wrong, name),
+    ob_error = function(e) errors <<- add(errors, paste0(name, ": ", class(e)[[1]])),
+    error = function(e) wrong <<- c(wrong, paste0(name, ": ", conditionMessage(e)))
   )
-  if (!name %in% rownames(counts)) counts[name, ] <- 0L
-  counts[name, outcome] <- counts[name, outcome] + 1L
 }
-print(counts)
+result <- list(right = as.list(right), errors = as.list(errors), wrong = wrong)
+cat(jsonlite::toJSON(result), "\n", sep = "")
 unlink(work, recursive = TRUE)
-quit(status = if (sum(counts$wrong) == 0 && sum(counts$right) > 0) 0 else 1)
+quit(status = if (length(wrong) == 0 && length(right) > 0) 0 else 1)
