@@ -5,20 +5,30 @@ import { formatLine } from './csv-line.ts'
 
 type Cells = Record<string, FieldValue>
 
-/** `columns` come first, in this order, and are present without rows too. Further columns follow as the rows have them. */
+/**
+ * `columns` come first, in this order, and are present without rows too. The columns of a nested object take the place of its
+ * name. Further columns follow as the rows have them.
+ */
 export function encodeTable(rows: readonly object[], columns: readonly string[] = []): string {
   const flattened = rows.map((row) => flattenRow(row))
-  const names = [...new Set([...columns, ...flattened.flatMap((cells) => Object.keys(cells))])]
+  const first = columns.flatMap((column) => {
+    const nested = rows.map((row) => (row as Record<string, unknown>)[column]).filter(isNested)
+    return nested.length === 0 ? [column] : nested.flatMap((value) => Object.keys(flattenRow(value, `${column}_`)))
+  })
+  const names = [...new Set([...first, ...flattened.flatMap((cells) => Object.keys(cells))])]
   const lines = flattened.map((cells) => formatLine(names.map((name) => cells[name] ?? null)))
   return formatLine(names) + lines.join('')
 }
+
+const isNested = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function flattenRow(row: object, prefix = ''): Cells {
   const cells: Cells = {}
   for (const [name, value] of Object.entries(row) as [string, unknown][]) {
     const column = prefix + name
     if (Array.isArray(value)) cells[column] = JSON.stringify(value)
-    else if (typeof value === 'object' && value !== null) Object.assign(cells, flattenRow(value, `${column}_`))
+    else if (isNested(value)) Object.assign(cells, flattenRow(value, `${column}_`))
     else cells[column] = (value ?? null) as FieldValue
   }
   return cells

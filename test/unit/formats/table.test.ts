@@ -19,3 +19,14 @@ test('named columns come first and are present without rows', () => {
   assert.equal(encodeTable([], ['field', 'value']), 'field,value\r\n')
   assert.equal(encodeTable([{ records: 1, value: 'NA' }], ['value']), 'value,records\r\nNA,1\r\n')
 })
+
+test('the columns of a nested object take the place of its name', () => {
+  const rows = [
+    { records: 1, place: { level: 'country', code: 'NA' } },
+    { records: 2, place: { level: 'region' } },
+  ]
+  assert.equal(
+    encodeTable(rows, ['place', 'period', 'records']),
+    'place_level,place_code,period,records\r\ncountry,NA,,1\r\nregion,,,2\r\n',
+  )
+})
