@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
-interface Answer {
+export interface Answer {
   status: number
   headers: Record<string, string>
   body: string
@@ -27,7 +27,7 @@ interface Fault {
   drop_line?: number
 }
 
-interface Step {
+export interface Step {
   /** `GET /v2/…?parameter=value`. Only `num` may be added. */
   request: string
   /** The token that the request must carry; `token-1` if the step does not say. */

@@ -8,33 +8,19 @@ import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { before, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
-import type { Database } from '../../../src/platform/postgres/database.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
 import { HOME, openRoutes, type Query, type Row } from '../../fixtures/routes.ts'
 import { readResponse, startRequest } from '../../fixtures/streamed-response.ts'
+import { wrapQueries } from '../../fixtures/wrap-queries.ts'
 import { skipWithoutPython } from '../../oracle/python.ts'
 
 const NDJSON = 'application/x-ndjson'
 const CHANGES = `${HOME}/changes`
 const RECORDS = 1500
 const RELEASES = 5
-
-const control = { delayMs: 0, fail: (_query: number): Error | undefined => undefined, queries: 0 }
-async function run<Result>(query: () => Promise<Result>): Promise<Result> {
-  const error = control.fail(++control.queries)
-  if (error !== undefined) throw error
-  await wait(control.delayMs)
-  return query()
-}
-const wrapDatabase = (database: Database): Database => ({
-  ...database,
-  query: (sql) => run(() => database.query(sql)),
-  copyOut: (sql) => run(() => database.copyOut(sql)),
-})
 
 /** Texts that a JSON library may write in another way than the service. */
 const NOTES = ['Côte d’Ivoire', 'a "quoted" \\ text', ',"after":{"id":1}', '\u{1f9a0} / <b>', 'null}', '1.0']
@@ -51,6 +37,7 @@ const createRows = (release: number): Row[] =>
     }))
 const reasons = { added: 'late_report', corrected: 'source_revised', events: { Even: { withdrawn: 'duplicate' } } }
 
+const { control, wrapDatabase } = wrapQueries()
 const routes = await openRoutes({ wrapDatabase })
 let base: string
 before(async () => {

@@ -10,7 +10,6 @@ import { DataType, tableFromIPC } from 'apache-arrow'
 import { parquetMetadataAsync } from 'hyparquet'
 import { recordFormats, recordMediaTypes } from '../../../src/api/response/record-formats.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
-import type { Database } from '../../../src/platform/postgres/database.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import {
   type ReadRecord,
@@ -22,6 +21,7 @@ import {
 import { HOME, openRoutes, type Query, type Row } from '../../fixtures/routes.ts'
 import { readStoredRecords } from '../../fixtures/stored-records.ts'
 import { readResponse, startRequest } from '../../fixtures/streamed-response.ts'
+import { wrapQueries } from '../../fixtures/wrap-queries.ts'
 
 const RECORDS = 3000
 const UNREAD_TIMEOUT_MS = 900
@@ -35,24 +35,6 @@ const rows: Row[] = Array.from({ length: RECORDS }, (_, i) => ({
   note: i % 4 === 0 ? 'She said "no", twice; Côte d’Ivoire' : i % 4 === 1 ? '=1+1' : null,
   extra: i % 6 === 0 ? { deep: [1, 'a, b'] } : {},
 }))
-
-/** A database whose queries can be counted, delayed and made to fail. */
-function wrapQueries() {
-  const control = { queries: 0, delayMs: 0, fail: (_query: number): Error | undefined => undefined }
-  async function run<Result>(query: () => Promise<Result>): Promise<Result> {
-    control.queries++
-    const error = control.fail(control.queries)
-    if (error !== undefined) throw error
-    await wait(control.delayMs)
-    return query()
-  }
-  const wrapDatabase = (database: Database): Database => ({
-    ...database,
-    query: (sql) => run(() => database.query(sql)),
-    copyOut: (sql) => run(() => database.copyOut(sql)),
-  })
-  return { control, wrapDatabase }
-}
 
 const { control, wrapDatabase } = wrapQueries()
 const routes = await openRoutes({ wrapDatabase, connections: { unreadTimeoutMs: UNREAD_TIMEOUT_MS } })

@@ -9,29 +9,11 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Compile } from 'typebox/schema'
+import type { Answer, Step } from '../../../clients/vectors/server.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as unknown
 
-interface Answer {
-  status: number
-  headers: Record<string, string>
-  body: string
-  trailers?: Record<string, string>
-}
-interface Step {
-  request: string
-  token?: string
-  headers?: Record<string, string>
-  resume_at?: number
-  resume_at_most?: number
-  not_before?: number
-  answer: string | Answer
-  answer_headers?: Record<string, string | null>
-  answer_members?: Record<string, unknown>
-  fault?: { cut?: string; keep_bytes?: number; alter_byte?: number; drop_line?: number }
-  ranges?: boolean
-}
 interface Case {
   name: string
   call: { verb: string }
