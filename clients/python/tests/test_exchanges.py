@@ -145,8 +145,8 @@ def check_result(result: Result, expected: dict[str, Any]) -> None:
         assert result.walk is not None
         assert result.walk.cursor == expected["cursor"]
     if "release" in expected:
-        assert result.walk is not None
-        assert result.walk.release == expected["release"]
+        answer = result.value if result.walk is None else result.walk
+        assert answer.release == expected["release"]
     for pointer, value in expected.get("values", {}).items():
         assert at_pointer(result.value, pointer) == value
     if "text" in expected:

@@ -11,11 +11,10 @@ import type {
   Sums,
   Vintages,
 } from './answers.ts'
-import { applyChanges, type ChangeCounts } from './copy.ts'
+import { applyChanges, type ChangeCounts, readLines } from './copy.ts'
 import { ReleaseDigest } from './digest.ts'
 import { Download, type DownloadOptions, findFile } from './download.ts'
 import { damaged } from './errors.ts'
-import { readLines } from './lines.ts'
 import type {
   ChangesParameters,
   CitationParameters,
@@ -31,7 +30,7 @@ import type { OutbreakRecord } from './record.ts'
 import { chooseSend, sendByFetch } from './send.ts'
 import { Sha256 } from './sha256.ts'
 import { Attempts, type TokenFunction, Transport } from './transport.ts'
-import { Walk, type WalkOptions } from './walk.ts'
+import { readAbout, Walk, type WalkOptions } from './walk.ts'
 
 export interface Options {
   /** Where the service is, such as https://data.example.org. */
@@ -56,6 +55,9 @@ export interface CallOptions {
 
 /** The number of a release, a day (YYYY-MM-DD) for the newest release by its end, or `latest`. */
 export type ReleaseReference = number | string
+
+/** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
+export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
 
 type Value = string | number | boolean | null | undefined
 type Query = Readonly<Record<string, Value | readonly Value[]>>
@@ -126,13 +128,13 @@ export class Outbreaks {
   }
 
   /** Counts over time. Throws NotComparable if the counts must not be added up. */
-  series(parameters: SeriesParameters, options?: CallOptions): Promise<Series> {
-    return this.#get('/series', this.#atRelease(parameters), options)
+  series(parameters: SeriesParameters, options?: CallOptions): Promise<Answered<Series>> {
+    return this.#answer('/series', parameters, options)
   }
 
   /** Totals by group. Throws NotComparable if the counts must not be added up. */
-  sums(parameters: SumsParameters, options?: CallOptions): Promise<Sums> {
-    return this.#get('/sums', this.#atRelease(parameters), options)
+  sums(parameters: SumsParameters, options?: CallOptions): Promise<Answered<Sums>> {
+    return this.#answer('/sums', parameters, options)
   }
 
   /** A number through the releases. */
@@ -141,13 +143,17 @@ export class Outbreaks {
   }
 
   /** Finds events, diseases, pathogens, places and sources by name, also by a synonym or misspelt. */
-  search(q: string, parameters: Omit<SearchParameters, 'q'> = {}, options?: CallOptions): Promise<SearchAnswer> {
-    return this.#get('/search', this.#atRelease({ q, ...parameters }), options)
+  search(
+    q: string,
+    parameters: Omit<SearchParameters, 'q'> = {},
+    options?: CallOptions,
+  ): Promise<Answered<SearchAnswer>> {
+    return this.#answer('/search', { q, ...parameters }, options)
   }
 
   /** The values that the matching records have, with their numbers. */
-  facets(parameters: FacetsParameters = {}, options?: CallOptions): Promise<Facets> {
-    return this.#get('/facets', this.#atRelease(parameters), options)
+  facets(parameters: FacetsParameters = {}, options?: CallOptions): Promise<Answered<Facets>> {
+    return this.#answer('/facets', parameters, options)
   }
 
   /** What changed between two releases, and why. */
@@ -231,6 +237,16 @@ export class Outbreaks {
 
   async #get<Body>(path: string, query: Query, { signal }: CallOptions = {}): Promise<Body> {
     return (await this.#transport.getJson({ path: this.#toPath(path, query), signal })).body as Body
+  }
+
+  async #answer<Body>(path: string, parameters: Query, { signal }: CallOptions = {}): Promise<Answered<Body>> {
+    const request = { path: this.#toPath(path, this.#atRelease(parameters)), signal }
+    const { body, headers } = await this.#transport.getJson(request)
+    const { release, warning } = readAbout(headers)
+    return Object.defineProperties(body as Answered<Body>, {
+      release: { value: release },
+      warnings: { value: warning === null ? [] : [warning] },
+    })
   }
 
   #walk<Item>(path: string, query: Query, options?: WalkOptions): Walk<Item> {

@@ -1,4 +1,5 @@
-// Applies the changes between two releases to a copy of the earlier one. The bytes of a record stay as the service wrote them.
+// A copy of a release as lines: reads them from bytes, and applies the changes up to a later release. The bytes of a record stay
+// as the service wrote them.
 import { readId } from './digest.ts'
 import { damaged } from './errors.ts'
 
@@ -73,4 +74,16 @@ export async function* applyChanges(
   } finally {
     await records.return()
   }
+}
+
+/** Fails if the bytes are not UTF-8 or the last line has no end: then bytes are missing. */
+export async function* readLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let rest = ''
+  for await (const bytes of body) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest + decoder.decode() !== '') throw new Error('the last line is incomplete')
 }

@@ -4,10 +4,9 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Outbreaks, ReleaseReference } from './client.ts'
-import type { ChangeCounts } from './copy.ts'
+import { type ChangeCounts, readLines } from './copy.ts'
 import type { DownloadOptions } from './download.ts'
 import { Damaged } from './errors.ts'
-import { readLines } from './lines.ts'
 
 const sizeOf = (file: string) =>
   stat(file).then(

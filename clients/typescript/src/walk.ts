@@ -13,6 +13,12 @@ export interface WalkOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The release that an answer was read from, and what the service warns of. */
+export function readAbout(headers: Headers): { release: number | null; warning: string | null } {
+  const release = headers.get('outbreaks-release')
+  return { release: release === null ? null : Number(release), warning: headers.get('outbreaks-warning') }
+}
+
 /** Items in the order of the service, all of one release. A walk is read once. */
 export class Walk<Item> implements AsyncIterable<Item> {
   readonly #transport: Transport
@@ -58,9 +64,8 @@ export class Walk<Item> implements AsyncIterable<Item> {
       const request = { path: this.#toPath(this.#cursor), signal: this.#signal }
       const { body, headers } = await this.#transport.getJson(request)
       const { data, has_more: hasMore, next_page: nextPage } = body as Page<Item>
-      const release = headers.get('outbreaks-release')
-      if (release !== null) this.#release = Number(release)
-      const warning = headers.get('outbreaks-warning')
+      const { release, warning } = readAbout(headers)
+      this.#release = release ?? this.#release
       if (warning !== null) this.#warnings.add(warning)
       yield data
       this.#done = !hasMore

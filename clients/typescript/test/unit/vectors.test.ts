@@ -8,7 +8,15 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { applyChanges, digest, NotComparable, Outbreaks, OutbreaksError, Walk } from '../../src/client.ts'
+import {
+  type Answered,
+  applyChanges,
+  digest,
+  NotComparable,
+  Outbreaks,
+  OutbreaksError,
+  Walk,
+} from '../../src/client.ts'
 import type { ChangeCounts } from '../../src/copy.ts'
 import { toError } from '../../src/errors.ts'
 import { saveFile, updateCopy } from '../../src/node.ts'
@@ -281,6 +289,10 @@ async function playCase(send: typeof fetch | undefined, name: string, call: Call
     assert.equal(expect.error, undefined, 'the call must fail')
     assertItems(received, expect)
     if (expect.text !== undefined) assert.equal(result, expect.text)
+    if (items === undefined && expect.release !== undefined) {
+      const { release, warnings } = result as Answered<object>
+      assert.deepEqual({ release, warnings }, { release: expect.release, warnings: expect.warnings ?? [] })
+    }
     for (const [pointer, expected] of Object.entries(expect.values ?? {}))
       assert.equal(valueAt(result, pointer), expected)
     if (expect.copy) {

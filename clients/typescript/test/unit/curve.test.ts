@@ -1,0 +1,137 @@
+// The epidemic curve: what is unknown is marked and never drawn as zero.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Counts, Point, Series } from '../../src/client.ts'
+import { drawCurve } from '../../src/curve.ts'
+
+const counts = (cases: number | null): Counts => ({
+  ...{ cases, deaths: null, hospitalised: null, recovered: null, tested: null },
+})
+const reporting = { places_known: 2, places_reporting: 2, share: 1 }
+
+function week(first: string, last: string, cases: number | null, marks: Partial<Point> = {}): Point {
+  return {
+    ...{ period: first, first_day: first, last_day: last, records: 1 },
+    ...{ new: counts(cases), cumulative: counts(cases), point: counts(null) },
+    completeness: {
+      ...{ cases: reporting, deaths: reporting, hospitalised: reporting, recovered: reporting, tested: reporting },
+    },
+    ...{ derived: false, revision: false, base_unknown: false, definition_changed: false },
+    ...{ includes_earlier_days: false, overlapping: false, inexact: false, ...marks },
+  }
+}
+
+const series = (points: Point[], rest: Partial<Series> = {}): Series => ({
+  ...{ interval: 'isoweek', group_by: [], across: [], records: 9, series: 1, undated: 0, points, ...rest },
+})
+const bars = (svg: string) =>
+  [...svg.matchAll(/<rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)" fill="(\S+)".*?<title>(.*?)</g)].map(
+    ([, x, y, width, height, colour, text]) => ({
+      ...{ x: Number(x), y: Number(y), width: Number(width), height: Number(height), colour, text },
+    }),
+  )
+const GREY = '#d9d9d9'
+
+test('a known count is a bar from zero, an unknown one a grey band over the whole height', () => {
+  const drawn = bars(
+    drawCurve(
+      series([
+        week('2024-01-01', '2024-01-07', 5),
+        week('2024-01-08', '2024-01-14', null),
+        week('2024-01-15', '2024-01-21', 10),
+      ]),
+    ),
+  )
+  assert.deepEqual(
+    drawn.map(({ text }) => text),
+    ['2024-01-01: 5', '2024-01-08: unknown', '2024-01-15: 10'],
+  )
+  const [low, unknown, high] = drawn
+  assert.ok(low && unknown && high)
+  assert.equal(unknown.colour, GREY)
+  assert.equal(unknown.height, high.height)
+  assert.ok(Math.abs(low.height * 2 - high.height) < 0.2)
+  assert.equal(low.y + low.height, high.y + high.height)
+  assert.equal(low.x + low.width, unknown.x)
+})
+
+test('days without a report are a grey band, also before the first report of a group', () => {
+  const svg = drawCurve(
+    series([], {
+      points: undefined as never,
+      groups: [
+        {
+          group: { country_code: 'NA' },
+          points: [week('2024-01-01', '2024-01-07', 1), week('2024-01-15', '2024-01-21', 2)],
+        },
+        { group: { country_code: null }, points: [week('2024-01-15', '2024-01-21', 3)] },
+      ].map((group) => ({ ...group, records: 1, series: 1, undated: 0 })),
+    }),
+    { title: 'Measles' },
+  )
+  assert.deepEqual(
+    bars(svg).flatMap(({ colour, text }) => (colour === GREY ? [text] : [])),
+    ['no report', 'no report'],
+  )
+  assert.match(svg, />Measles: NA</)
+  assert.match(svg, />Measles: not given</)
+})
+
+test('a negative count goes below zero', () => {
+  const [up, down] = bars(
+    drawCurve(series([week('2024-01-01', '2024-01-07', 4), week('2024-01-08', '2024-01-14', -4)])),
+  )
+  assert.ok(up && down)
+  assert.equal(up.y + up.height, down.y)
+  assert.equal(up.height, down.height)
+})
+
+test('the legend explains the marks that are drawn, and only those', () => {
+  const plain = drawCurve(series([week('2024-01-01', '2024-01-07', 4)]))
+  assert.match(plain, /new cases/)
+  assert.doesNotMatch(plain, /revised|definition|start unknown|not all places|not zero/)
+  const partial = { ...reporting, places_reporting: 1 }
+  const marked = drawCurve(
+    series([
+      week('2024-01-01', '2024-01-07', 4, { revision: true, base_unknown: true, definition_changed: true }),
+      week('2024-01-08', '2024-01-14', 4, {
+        completeness: {
+          ...{ cases: partial, deaths: partial, hospitalised: partial, recovered: partial, tested: partial },
+        },
+      }),
+    ]),
+  )
+  for (const text of ['revised by the source', 'case definition changed', 'start unknown', 'not all places reported'])
+    assert.ok(marked.includes(text), text)
+})
+
+test('an answer without points says so, and a title cannot end the text', () => {
+  const svg = drawCurve(series([]), { title: 'A & B </text><script>' })
+  assert.match(svg, /no report/)
+  assert.doesNotMatch(svg, /<script>/)
+  assert.doesNotMatch(svg, /NaN|Infinity/)
+})
+
+test('the axes have whole counts and dates that suit the length', () => {
+  const ticks = (svg: string) => [...svg.matchAll(/text-anchor="middle">(.*?)</g)].map(([, text]) => text)
+  assert.deepEqual(ticks(drawCurve(series([week('2024-01-01', '2024-01-01', 1)]))), ['2024-01-01'])
+  assert.deepEqual(ticks(drawCurve(series([week('1861-10-30', '1862-01-25', 1)]))).length, 8)
+  assert.deepEqual(ticks(drawCurve(series([week('2020-01-15', '2020-06-30', 1)]))), [
+    ...['2020-02', '2020-03', '2020-04', '2020-05', '2020-06'],
+  ])
+  assert.deepEqual(ticks(drawCurve(series([week('1990-05-01', '2024-06-30', 1)]))), [
+    ...['1995', '2000', '2005', '2010', '2015', '2020'],
+  ])
+  const values = (svg: string) => [...svg.matchAll(/text-anchor="end">(.*?)</g)].map(([, text]) => text)
+  assert.deepEqual(values(drawCurve(series([week('2024-01-01', '2024-01-01', 0)]))), ['0', '1'])
+  assert.deepEqual(values(drawCurve(series([week('2024-01-01', '2024-01-01', 1463)]))), ['0', '500', '1,000'])
+})
+
+test('another count and kind can be drawn, and the release is printed', () => {
+  const svg = drawCurve(Object.assign(series([week('2024-01-01', '2024-01-07', 4)], { undated: 3 }), { release: 6 }), {
+    count: 'deaths',
+    kind: 'cumulative',
+  })
+  assert.match(svg, /by isoweek, release 6, 3 records without a day/)
+  assert.deepEqual(bars(svg)[0]?.text, '2024-01-01: unknown')
+})
