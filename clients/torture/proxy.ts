@@ -1,10 +1,11 @@
 // A proxy that breaks what it forwards: it cuts connections anywhere, alters bytes, answers 429 and 503, and delays. It needs
 // only Node: node clients/torture/proxy.ts TARGET[,TARGET] [PORT]. SIGTERM ends it and prints how often it did what.
+// TORTURE_FAULTS says how many requests out of 100 it treats badly; 40 by default.
 import { Agent, createServer, type IncomingMessage, request, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Out of 100 requests. The others are forwarded unchanged. */
+/** How often each fault is chosen, compared with the others. */
 const FAULTS = {
   cutBeforeAnswer: 4,
   cutInHeaders: 3,
@@ -21,6 +22,7 @@ type Fault = keyof typeof FAULTS
 
 const targets = (process.argv[2] ?? 'http://127.0.0.1:8080').split(',')
 const port = Number(process.argv[3] ?? 0)
+const badShare = Number(process.env['TORTURE_FAULTS'] ?? 40) / 100
 const comparesTrailers = process.env['TORTURE_TRAILERS'] === '1'
 const agent = new Agent({ keepAlive: false })
 const counts: Record<string, number> = {}
@@ -34,7 +36,8 @@ interface Answer {
 }
 
 function chooseFault(): Fault | null {
-  let left = Math.random() * 100
+  if (Math.random() >= badShare) return null
+  let left = Math.random() * Object.values(FAULTS).reduce((sum, one) => sum + one, 0)
   for (const [fault, share] of Object.entries(FAULTS)) {
     left -= share
     if (left < 0) return fault as Fault

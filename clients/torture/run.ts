@@ -1,5 +1,6 @@
-// Runs a program that reads the service through the breaking proxy, while two nodes of the service are killed and started again:
-//   node clients/torture/run.ts [--seconds 60] -- COMMAND …
+// Runs a program that reads the service through the breaking proxy, while two nodes of the service are killed and started again
+// and tokens are revoked:
+//   node clients/torture/run.ts [--seconds 60] [--records 3000] [--faults 40] -- COMMAND …
 // The program gets OUTBREAKS_URL, OUTBREAKS_CLIENT_ID, OUTBREAKS_CLIENT_SECRET, TORTURE_SECONDS and OUTBREAKS_TRUTH, a
 // directory with the files of all releases. It must exit with 0 if everything it read was right or an error of its client.
 import { spawn } from 'node:child_process'
@@ -10,12 +11,24 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createCluster, findFreePort } from '../../dev/postgres.ts'
-import { newSettings, outbreakctl, prepareDatabase, type Service, startService } from '../../dev/service.ts'
+import {
+  newSettings,
+  outbreakctl,
+  prepareDatabase,
+  type Service,
+  type Settings,
+  startService,
+} from '../../dev/service.ts'
 import { writeSynthRelease } from '../../dev/synth/synthesise.ts'
 
 const RELEASES = [1, 2, 3]
+const REVOKE_EVERY_MS = 15_000
 const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, records: { type: 'string', default: '3000' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    records: { type: 'string', default: '3000' },
+    faults: { type: 'string', default: '40' },
+  },
   allowPositionals: true,
 })
 const [command, ...commandArguments] = positionals
@@ -51,6 +64,7 @@ async function publish() {
 async function startProxy(target: string): Promise<string> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'proxy.ts'), target], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TORTURE_FAULTS: values.faults },
   })
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   child.stdout.pipe(process.stderr)
@@ -72,6 +86,16 @@ async function killAndStart(start: () => Promise<Service>, signal: AbortSignal):
   }
 }
 
+/** Disables the client and enables it again, which revokes its tokens, until the signal. Returns how often. */
+async function revoke(settings: Settings, clientId: string, signal: AbortSignal): Promise<number> {
+  for (let times = 0; ; times += 1) {
+    const isEnd = await wait(REVOKE_EVERY_MS, false, { signal }).catch(() => true)
+    if (isEnd) return times
+    await outbreakctl(settings, 'client', 'disable', clientId)
+    await outbreakctl(settings, 'client', 'enable', clientId)
+  }
+}
+
 async function run(): Promise<void> {
   const { settings, credentials } = await publish()
   const ports = [await findFreePort(), await findFreePort()]
@@ -79,6 +103,7 @@ async function run(): Promise<void> {
   const end = new AbortController()
   const start = (port: number) => startService(settings, { OUTBREAKS_PORT: String(port), OUTBREAKS_BASE_URL: baseUrl })
   const kills = Promise.all(ports.map((port) => killAndStart(() => start(port), end.signal)))
+  const revocations = revoke(settings, credentials.client_id, end.signal)
   const child = spawn(command ?? '', commandArguments, {
     stdio: 'inherit',
     env: {
@@ -95,7 +120,9 @@ async function run(): Promise<void> {
   // The service runs until the end: if it cannot be started, that is an error.
   const code = await Promise.race([exited.then(([status]) => status), kills.then(() => 1)])
   end.abort()
-  console.error(`two nodes of the service were killed ${(await kills).join(' and ')} times`)
+  console.error(
+    `two nodes of the service were killed ${(await kills).join(' and ')} times, the tokens revoked ${await revocations} times`,
+  )
   process.exitCode = code ?? 1
 }
 
