@@ -87,5 +87,8 @@ if (hasR) {
   await torture(['Rscript', 'clients/r/torture.R'], { TORTURE_TRAILERS: '1' })
 } else console.log('skipped: R is not installed; clients/r/check.sh says what it needs')
 
+const languages = ['typescript', ...(existsSync(python) ? ['python'] : []), ...(hasR ? ['r'] : [])]
+await check(['node', 'clients/gallery/run.ts', ...languages], /gallery: (\d+) passed/g, /gallery: .* (\d+) failed/g)
+
 console.log(`clients: ${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
