@@ -74,21 +74,23 @@ await check(
   /^ℹ fail (\d+)/gm,
 )
 add(await run(['npm', '--prefix', 'clients/typescript', 'run', 'check:package']), 1, 0)
-await torture(['node', 'clients/typescript/test/torture.ts'], { TORTURE_TRAILERS: '1' })
+await torture(['node', 'clients/typescript/programs/torture.ts'], { TORTURE_TRAILERS: '1' })
 
 await check(['clients/python/check.sh'], /(\d+) passed/g, /(\d+) failed/g)
 // check.sh has made it. The HTTP library of Python has no trailers.
 const python = path.join(os.tmpdir(), 'outbreaks-python-client/bin/python')
-if (existsSync(python)) await torture([python, 'clients/python/tests/torture.py'])
+if (existsSync(python)) await torture([python, 'clients/python/programs/torture.py'])
 
 const hasR = spawnSync('Rscript', ['--version']).status === 0
 if (hasR) {
   await check(['clients/r/check.sh'], /\| PASS (\d+) \]/g, /\[ FAIL (\d+) \|/g)
-  await torture(['Rscript', 'clients/r/torture.R'], { TORTURE_TRAILERS: '1' })
+  await torture(['Rscript', 'clients/r/programs/torture.R'], { TORTURE_TRAILERS: '1' })
 } else console.log('skipped: R is not installed; clients/r/check.sh says what it needs')
 
 const languages = ['typescript', ...(existsSync(python) ? ['python'] : []), ...(hasR ? ['r'] : [])]
-await check(['node', 'clients/gallery/run.ts', ...languages], /gallery: (\d+) passed/g, /gallery: .* (\d+) failed/g)
+const compare = (...program: string[]) => check(['node', ...program], /^\w+: (\d+) passed/gm, /^\w+: .* (\d+) failed/gm)
+await compare('clients/gallery/run.ts', ...languages)
+if (languages.length === 3) for (const name of ['frames', 'sync']) await compare(`clients/compare/${name}.ts`)
 
 console.log(`clients: ${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1

@@ -1,13 +1,11 @@
 // node clients/gallery/run.ts [--accept] [python] [r] [typescript]: runs the examples of each package against a service with
 // the sample, and compares the pages of the gallery with what the examples print and draw. --accept writes the pages.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { parseArgs, promisify } from 'node:util'
+import { publishSample, python, withService } from '../service.ts'
 
 const runFile = promisify(execFile)
 const clients = path.resolve(import.meta.dirname, '..')
@@ -26,11 +24,7 @@ const languages: Record<string, Language> = {
   python: {
     name: 'Python',
     comment: /^"""(?<text>[^]*?)"""\n+/,
-    prepare: async () => {
-      // clients/python/check.sh makes it.
-      const python = path.join(os.tmpdir(), 'outbreaks-python-client/bin/python')
-      return { command: [python], settings: { MPLBACKEND: 'agg' } }
-    },
+    prepare: async () => ({ command: [python], settings: { MPLBACKEND: 'agg' } }),
   },
   r: {
     name: 'R',
@@ -50,42 +44,6 @@ const languages: Record<string, Language> = {
       return { command: [process.execPath] }
     },
   },
-}
-
-interface Service {
-  readonly settings: Record<string, string>
-  stop(): Promise<void>
-}
-
-async function startSample(): Promise<Service> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as { port: number }
-  probe.close()
-  const child = spawn(process.execPath, [path.join(clients, '../dev/start.ts')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, OUTBREAKS_PORT: String(port) },
-  })
-  const found: Record<string, string> = {}
-  for await (const line of createInterface(child.stdout)) {
-    const [, name, value] = /"(client_id|client_secret)": "([^"]+)"/.exec(line) ?? []
-    if (name !== undefined && value !== undefined) found[name] = value
-    if (line.startsWith('Press Ctrl-C')) break
-  }
-  const { client_id: id, client_secret: secret } = found
-  if (id === undefined || secret === undefined) throw new Error('the service with the sample did not start')
-  const OUTBREAKS_URL = `http://127.0.0.1:${port}`
-  return {
-    settings: { OUTBREAKS_URL, OUTBREAKS_CLIENT_ID: id, OUTBREAKS_CLIENT_SECRET: secret },
-    stop: () => stop(child),
-  }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const closed = once(child, 'close')
-  child.kill('SIGTERM')
-  await closed
 }
 
 /** The page must not differ from day to day or from service to service. */
@@ -190,8 +148,7 @@ const unknown = chosen.find((id) => !(id in languages))
 if (unknown !== undefined) throw new Error(`there is no package for ${unknown}: ${Object.keys(languages).join(', ')}`)
 
 let [passed, failed] = [0, 0]
-const service = await startSample()
-try {
+await withService(await publishSample(), async (environment) => {
   for (const [id, language] of Object.entries(languages)) {
     if (!chosen.includes(id)) continue
     const directory = path.join(clients, id, 'examples')
@@ -200,10 +157,10 @@ try {
     const examples: Example[] = []
     for (const file of files) {
       const example = await runExample(path.join(directory, file), language, command, {
-        ...service.settings,
+        ...environment,
         ...settings,
       })
-      examples.push({ ...example, output: normalise(example.output, service.settings['OUTBREAKS_URL'] ?? '') })
+      examples.push({ ...example, output: normalise(example.output, environment['OUTBREAKS_URL'] ?? '') })
     }
     const differing = await compare(directory, renderPage(language, id, examples), examples, values.accept)
     for (const file of differing) console.log(`differs: ${path.relative(process.cwd(), file)}`)
@@ -211,10 +168,7 @@ try {
     passed += examples.length - Math.min(differing.length, examples.length)
     failed += differing.length
   }
-} finally {
-  await service.stop()
-  await rm(scratch, { recursive: true, force: true })
-}
+}).finally(() => rm(scratch, { recursive: true, force: true }))
 console.log(`gallery: ${passed} passed, ${failed} failed`)
 if (failed > 0) {
   console.log('`node clients/gallery/run.ts --accept` writes the pages; read the difference before you commit it')

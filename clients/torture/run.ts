@@ -5,23 +5,14 @@
 // directory with the files of all releases. It must exit with 0 if everything it read was right or an error of its client.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createCluster, findFreePort } from '../../dev/postgres.ts'
-import {
-  newSettings,
-  outbreakctl,
-  prepareDatabase,
-  type Service,
-  type Settings,
-  startService,
-} from '../../dev/service.ts'
-import { writeSynthRelease } from '../../dev/synth/synthesise.ts'
+import { findFreePort } from '../../dev/postgres.ts'
+import { outbreakctl, type Service, type Settings, startService } from '../../dev/service.ts'
+import { publishSynthetic } from '../service.ts'
 
-const RELEASES = [1, 2, 3]
+const RELEASES = 3
 const REVOKE_EVERY_MS = 15_000
 const { values, positionals } = parseArgs({
   options: {
@@ -34,32 +25,7 @@ const { values, positionals } = parseArgs({
 const [command, ...commandArguments] = positionals
 if (command === undefined) throw new Error('a command is missing')
 
-const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-torture-'))
-const truth = path.join(directory, 'files')
-const index = path.join(directory, 'index')
-const cluster = await createCluster()
-const cleanups: (() => unknown)[] = [() => rm(directory, { recursive: true, force: true }), cluster.stop]
-
-async function publish() {
-  for (const folder of [truth, index]) await mkdir(folder)
-  process.env['OUTBREAKS_FILES'] = truth
-  process.env['OUTBREAKS_INDEX'] = index
-  const settings = newSettings(cluster.url)
-  const credentials = await prepareDatabase(settings)
-  for (const release of RELEASES) {
-    const input = path.join(directory, `release-${release}`)
-    await writeSynthRelease({ records: Number(values.records), seed: 1, release }, input)
-    await outbreakctl(
-      settings,
-      'release',
-      'publish',
-      input,
-      '--confirm-withdrawn',
-      String(Number(values.records) / 1000),
-    )
-  }
-  return { settings, credentials }
-}
+const cleanups: (() => unknown)[] = []
 
 async function startProxy(target: string): Promise<string> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'proxy.ts'), target], {
@@ -97,7 +63,11 @@ async function revoke(settings: Settings, clientId: string, signal: AbortSignal)
 }
 
 async function run(): Promise<void> {
-  const { settings, credentials } = await publish()
+  const { settings, credentials, files, remove } = await publishSynthetic({
+    records: Number(values.records),
+    releases: RELEASES,
+  })
+  cleanups.push(remove)
   const ports = [await findFreePort(), await findFreePort()]
   const baseUrl = await startProxy(ports.map((port) => `http://127.0.0.1:${port}`).join(','))
   const end = new AbortController()
@@ -111,7 +81,7 @@ async function run(): Promise<void> {
       OUTBREAKS_URL: baseUrl,
       OUTBREAKS_CLIENT_ID: credentials.client_id,
       OUTBREAKS_CLIENT_SECRET: credentials.client_secret,
-      OUTBREAKS_TRUTH: truth,
+      OUTBREAKS_TRUTH: files,
       TORTURE_SECONDS: values.seconds,
     },
   })

@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '../../..')
 const seconds = process.env['TORTURE_SECONDS'] ?? '20'
 
 test('nothing that the client returns is wrong', async () => {
-  const program = path.join(root, 'clients/typescript/test/torture.ts')
+  const program = path.join(root, 'clients/typescript/programs/torture.ts')
   const { stdout } = await run(
     process.execPath,
     [path.join(root, 'clients/torture/run.ts'), '--seconds', seconds, '--', process.execPath, program],

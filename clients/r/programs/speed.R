@@ -1,5 +1,5 @@
 # Reads a whole release in several ways, and prints how long each took. clients/speed/run.ts starts it.
-here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 pkgload::load_all(here, quiet = TRUE)
 
 files <- Sys.getenv("SPEED_FILES")
@@ -37,6 +37,8 @@ for (round in seq_len(as.integer(Sys.getenv("SPEED_ROUNDS")))) {
     measure("ob_records: all pages to a tibble", function() nrow(ob_records(client, release = 1, progress = FALSE)))
   )
   stopifnot(length(unique(rows)) == 1)
-  for (format in c("csv", "ndjson")) measure(paste("download the", format, "file, verified"), function() download(format))
+  for (format in c("csv", "ndjson")) {
+    measure(paste("download the", format, "file, verified"), function() download(format))
+  }
 }
 unlink(work, recursive = TRUE)

@@ -1,8 +1,8 @@
 # Reads a service that breaks all the time (clients/torture/README.md) and compares everything with the files of the
 # releases: each result must be exactly right, or an error of the package.
-#   TORTURE_TRAILERS=1 node clients/torture/run.ts --seconds 60 -- Rscript clients/r/torture.R
+#   TORTURE_TRAILERS=1 node clients/torture/run.ts --seconds 60 -- Rscript clients/r/programs/torture.R
 arguments <- commandArgs(FALSE)
-here <- dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE)))
+here <- dirname(dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE))))
 pkgload::load_all(here, quiet = TRUE)
 
 truth <- Sys.getenv("OUTBREAKS_TRUTH")

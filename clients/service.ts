@@ -1,0 +1,108 @@
+// Services for the checks of the packages, with the sample or with synthetic releases. Also starts programs of the packages.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { createCluster } from '../dev/postgres.ts'
+import {
+  type Credentials,
+  newSettings,
+  outbreakctl,
+  prepareDatabase,
+  type Settings,
+  startService,
+} from '../dev/service.ts'
+import { writeSynthRelease } from '../dev/synth/synthesise.ts'
+
+/** clients/python/check.sh makes it. */
+export const python = path.join(os.tmpdir(), 'outbreaks-python-client/bin/python')
+
+/** A database with releases, and their files. */
+export interface Published {
+  readonly settings: Settings
+  readonly credentials: Credentials
+  readonly releases: number
+  /** The directory with the files of the releases. */
+  readonly files: string
+  remove(): Promise<void>
+}
+
+/** The arguments of `release publish`: a directory, and options. */
+type FindInput = (release: number, scratch: string) => Promise<string[]>
+
+async function publishReleases(releases: number, findInput: FindInput): Promise<Published> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-clients-'))
+  const [files, index, scratch] = ['files', 'index', 'scratch'].map((name) => path.join(directory, name)) as [
+    ...[string, string, string],
+  ]
+  const cluster = await createCluster()
+  const remove = async () => {
+    await cluster.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    for (const folder of [files, index]) await mkdir(folder)
+    process.env['OUTBREAKS_FILES'] = files
+    process.env['OUTBREAKS_INDEX'] = index
+    const settings = newSettings(cluster.url)
+    const credentials = await prepareDatabase(settings)
+    for (let release = 1; release <= releases; release += 1) {
+      await outbreakctl(settings, 'release', 'publish', ...(await findInput(release, scratch)))
+      await rm(scratch, { recursive: true, force: true })
+    }
+    return { settings, credentials, releases, files, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/** A thousandth of the records is withdrawn in each release after the first. */
+export const publishSynthetic = ({ records, releases }: { records: number; releases: number }): Promise<Published> =>
+  publishReleases(releases, async (release, scratch) => {
+    await writeSynthRelease({ records, seed: 1, release }, scratch)
+    return [scratch, '--confirm-withdrawn', String(records / 1000)]
+  })
+
+/** The six releases of the sample: real data, and its revisions. */
+export const publishSample = (): Promise<Published> =>
+  publishReleases(6, async (release) => [path.resolve(import.meta.dirname, `../sample/releases/${release}`)])
+
+/** Gives a program the address and the credentials of a node, and removes the database afterwards. */
+export async function withService<Result>(
+  { settings, credentials, remove }: Published,
+  use: (environment: Record<string, string>) => Promise<Result>,
+  overrides: Record<string, string> = {},
+): Promise<Result> {
+  try {
+    const service = await startService(settings, overrides)
+    try {
+      return await use({
+        OUTBREAKS_URL: overrides['OUTBREAKS_BASE_URL'] ?? service.baseUrl,
+        OUTBREAKS_CLIENT_ID: credentials.client_id,
+        OUTBREAKS_CLIENT_SECRET: credentials.client_secret,
+      })
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await remove()
+  }
+}
+
+/** The lines that a program prints. Fails if it does. */
+export async function* runProgram(
+  [program = '', ...programArguments]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): AsyncGenerator<string, void, undefined> {
+  const child = spawn(program, programArguments, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
+  })
+  const closed = once(child, 'close') as Promise<[number | null]>
+  yield* createInterface(child.stdout)
+  const [code] = await closed
+  if (code !== 0) throw new Error(`${[program, ...programArguments].join(' ')} ended with ${code}`)
+}
