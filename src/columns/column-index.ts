@@ -70,6 +70,7 @@ const SORTED_RELEASES = 16
 /** Processes that share a directory: each has a file of its own. */
 const MAX_FILES = 64
 const CACHED_CODES = 10_000
+const NO_CODE = -1
 
 interface OpenIndex {
   readonly duckDb: DuckDb<AppliedReleases>
@@ -234,27 +235,32 @@ async function readApplied(query: RunQuery): Promise<AppliedReleases> {
   return { newest: Number(rows.at(-1)?.[0] ?? 0), applied }
 }
 
-/** The numbers of a release are cached for its history of parts: parts that are written again may have other numbers. */
+/**
+ * The numbers of a release are cached for its history of parts: parts that are written again may have other numbers. -1 if
+ * the dictionary does not have the text.
+ */
 function createCodeFinder() {
   const cache = new LRUCache<string, number>({ max: CACHED_CODES })
   return async (query: IndexSnapshot['query'], history: string, texts: TextsByField): Promise<CodesByField> => {
     const keyOf = (field: string, value: string) => `${history}\0${field}\0${value}`
-    const keys = [...texts].flatMap(([field, values]) => values.map((value) => keyOf(field, value)))
-    const known = new Map(keys.map((key) => [key, cache.get(key)]))
-    if ([...known.values()].includes(undefined)) {
+    const pairs = [...texts].flatMap(([field, values]) => values.map((value) => ({ value, key: keyOf(field, value) })))
+    const known = new Map(pairs.map(({ key }) => [key, cache.get(key)]))
+    const unknown = pairs.filter(({ key }) => known.get(key) === undefined)
+    if (unknown.length > 0) {
+      for (const { key } of unknown) known.set(key, NO_CODE)
+      // By the value alone: with a condition on the field DuckDB would read the whole table and not use its index.
       const rows = await query(sql`
-        select field, value, code from dictionary
-        where field in (${join([...texts.keys()])}) and value in (${join([...texts.values()].flat())})`)
+        select field, value, code from dictionary where value in (${join([...new Set(unknown.map(({ value }) => value))])})`)
       for (const [field, value, code] of rows) {
         const key = keyOf(String(field), String(value))
-        known.set(key, Number(code))
-        cache.set(key, Number(code))
+        if (known.has(key)) known.set(key, Number(code))
       }
+      for (const { key } of unknown) cache.set(key, known.get(key))
     }
     return new Map(
       [...texts].map(([field, values]) => {
-        const codes = values.map((value) => [value, known.get(keyOf(field, value))] as const)
-        return [field, new Map(codes.filter((entry): entry is [string, number] => entry[1] !== undefined))]
+        const codes = values.map((value): [string, number] => [value, known.get(keyOf(field, value)) ?? NO_CODE])
+        return [field, new Map(codes.filter(([, code]) => code !== NO_CODE))]
       }),
     )
   }

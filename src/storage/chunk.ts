@@ -11,6 +11,7 @@ export const CHUNK_IDS = 50
 export const SLOTS_PER_GROUP = GROUP_IDS / CHUNK_IDS + 1
 /** Separates records. JSON text contains no bare line end, so a text of records can be split here. */
 export const SEPARATOR = ',\n'
+export const SEPARATOR_BYTES = Buffer.from(SEPARATOR)
 
 /** Compressed text: raw deflate that ends at a byte boundary and refers to no earlier data. */
 export interface DeflatedText {
@@ -88,8 +89,8 @@ export async function encodeGroup(
 const deflate = promisify(deflateRaw)
 const deflateOptions = (level: number) => ({ level, finishFlush: constants.Z_FULL_FLUSH })
 
-export async function deflateText(text: string, level: number): Promise<DeflatedText> {
-  const bytes = Buffer.from(text)
+export async function deflateText(text: string | Buffer, level: number): Promise<DeflatedText> {
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text
   const deflated = await deflate(bytes, deflateOptions(level))
   return { bytes: bytes.length, crc32: crc32(bytes), deflated }
 }

@@ -4,20 +4,30 @@ import { crc32 } from 'node:zlib'
 import { type DeflatedText, decodeChunk, deflateText, freeText, SEPARATOR } from './chunk.ts'
 import { combineCrc32 } from './crc-combine.ts'
 
-export type Part = string | DeflatedText
+/** A text, as a string or as its bytes in UTF-8, or a compressed text. */
+export type Part = string | Buffer | DeflatedText
+
+const isText = (part: Part): part is string | Buffer => typeof part === 'string' || Buffer.isBuffer(part)
+const toBytes = (text: string | Buffer): Buffer => (typeof text === 'string' ? Buffer.from(text) : text)
 
 /** The records of a part. */
 export const splitRecords = (part: Part): string[] =>
-  (typeof part === 'string' ? part : decodeChunk(part).toString()).split(SEPARATOR)
+  (isText(part) ? part : decodeChunk(part)).toString().split(SEPARATOR)
 
 /** The length of the body without compression. */
 export const countBytes = (parts: readonly Part[]): number =>
-  parts.reduce((sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) : part.bytes), 0)
+  parts.reduce((sum, part) => sum + (isText(part) ? Buffer.byteLength(part) : part.bytes), 0)
 
 export function writeIdentity(parts: readonly Part[]): Buffer {
-  const texts = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : decodeChunk(part)))
+  const decoded: Buffer<ArrayBuffer>[] = []
+  const texts = parts.map((part) => {
+    if (isText(part)) return toBytes(part)
+    const text = decodeChunk(part)
+    decoded.push(text)
+    return text
+  })
   const body = Buffer.concat(texts)
-  for (const text of texts) freeText(text)
+  for (const text of decoded) freeText(text)
   return body
 }
 
@@ -33,8 +43,8 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
   // Most pages have no long text and need no await.
   const deflatedParts = parts.some(isLongText) ? await Promise.all(parts.map(deflateLongText)) : parts
   for (const part of deflatedParts) {
-    if (typeof part === 'string') {
-      const text = Buffer.from(part)
+    if (isText(part)) {
+      const text = toBytes(part)
       pieces.push(storedHeader(text.length), text)
       crc = crc32(text, crc)
       bytes += text.length
@@ -55,7 +65,7 @@ export const FAST_LEVEL = 1
 /** Compressing a shorter text is not worth the time. A much longer one would not fit into a stored block. */
 const MAX_STORED_CHARACTERS = 1024
 
-const isLongText = (part: Part): part is string => typeof part === 'string' && part.length > MAX_STORED_CHARACTERS
+const isLongText = (part: Part): part is string | Buffer => isText(part) && part.length > MAX_STORED_CHARACTERS
 
 const deflateLongText = async (part: Part): Promise<Part> => (isLongText(part) ? deflateText(part, FAST_LEVEL) : part)
 

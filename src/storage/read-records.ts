@@ -14,6 +14,7 @@ import {
   freeText,
   groupOfSlot,
   SEPARATOR,
+  SEPARATOR_BYTES,
   type StoredChunk,
   slotOf,
   slotsOf,
@@ -93,19 +94,40 @@ export function findRecords({ slot, records }: StoredChunk, text: Buffer): numbe
 /** The records with these ids, which the chunk has and which are in ascending order. */
 export function takeRecords(chunk: StoredChunk, ids: readonly number[]): string[] {
   const text = decodeChunk(chunk)
+  const records = locateRecords(chunk, text, ids).map(([start, end]) => text.toString('utf8', start, end))
+  freeText(text)
+  return records
+}
+
+/** The same as one text. It stays bytes: making a string of it and bytes again takes longer than compressing it. */
+export function takeText(chunk: StoredChunk, ids: readonly number[]): Buffer {
+  const text = decodeChunk(chunk)
+  const runs: [start: number, end: number][] = []
+  for (const [start, end] of locateRecords(chunk, text, ids)) {
+    const last = runs.at(-1)
+    if (last !== undefined && last[1] + SEPARATOR.length === start) last[1] = end
+    else runs.push([start, end])
+  }
+  const taken = Buffer.concat(
+    runs.flatMap(([start, end], i) => [...(i === 0 ? [] : [SEPARATOR_BYTES]), text.subarray(start, end)]),
+  )
+  freeText(text)
+  return taken
+}
+
+/** Where each of the records begins and ends. */
+function locateRecords(chunk: StoredChunk, text: Buffer, ids: readonly number[]): [start: number, end: number][] {
   const starts = findRecords(chunk, text)
   // Without a gap the position of a record follows from its id.
   const first = chunk.records === countIds(chunk.slot) ? firstIdOf(chunk.slot) : null
   const positions = first === null ? new Map(starts.map((start, i) => [readId(text, start), i])) : null
-  const records = ids.map((id) => {
+  return ids.map((id) => {
     const position = first === null ? positions?.get(id) : id - first
     const start = position === undefined ? undefined : starts[position]
     if (position === undefined || start === undefined) throw new Error(`chunk ${chunk.slot} does not have record ${id}`)
     const following = starts[position + 1]
-    return text.toString('utf8', start, following === undefined ? text.length : following - SEPARATOR.length)
+    return [start, following === undefined ? text.length : following - SEPARATOR.length]
   })
-  freeText(text)
-  return records
 }
 
 const ID_KEY = '{"id":'

@@ -2,9 +2,9 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { SEPARATOR, type StoredChunk, slotOf } from '../../storage/chunk.ts'
+import { SEPARATOR, SEPARATOR_BYTES, type StoredChunk, slotOf } from '../../storage/chunk.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
-import { readChunks, readChunksOf, selectChunks, takeRecords } from '../../storage/read-records.ts'
+import { readChunks, readChunksOf, selectChunks, takeRecords, takeText } from '../../storage/read-records.ts'
 import { tablesOf } from '../../storage/tables.ts'
 import { isInKeptRelease } from '../../storage/versions.ts'
 import { estimateChunks, type Page, type PageQuery, slicePage } from './page-from-chunks.ts'
@@ -15,7 +15,7 @@ export const selectChunkSizes = (dataset: Dataset, release: number): Sql => sql`
   from ${tablesOf(dataset).chunk} where ${isInKeptRelease(dataset, release)}`
 
 /** Text that is compressed at once. Each compression costs as much as several records before it begins. */
-const TEXT_CHARACTERS = 1 << 18
+const TEXT_BYTES = 1 << 18
 
 /** The records with these ids, which are in ascending order. A chunk that is needed completely stays compressed. */
 export async function readRecords(
@@ -26,12 +26,13 @@ export async function readRecords(
   pick?: (body: string) => string,
 ): Promise<Part[]> {
   const parts: Part[] = []
-  let bodies: string[] = []
-  let characters = 0
+  let texts: Buffer[] = []
+  let bytes = 0
   const endText = () => {
-    if (bodies.length > 0) parts.push(bodies.join(SEPARATOR))
-    bodies = []
-    characters = 0
+    if (texts.length > 0)
+      parts.push(Buffer.concat(texts.flatMap((text, i) => (i === 0 ? [text] : [SEPARATOR_BYTES, text]))))
+    texts = []
+    bytes = 0
   }
   for await (const [chunk, wanted] of readChunksOf(database, dataset, release, ids)) {
     if (pick === undefined && wanted.length === chunk.records) {
@@ -39,12 +40,11 @@ export async function readRecords(
       parts.push(chunk)
       continue
     }
-    for (const body of takeRecords(chunk, wanted)) {
-      const text = pick === undefined ? body : pick(body)
-      bodies.push(text)
-      characters += text.length
-    }
-    if (characters > TEXT_CHARACTERS) endText()
+    const text =
+      pick === undefined ? takeText(chunk, wanted) : Buffer.from(takeRecords(chunk, wanted).map(pick).join(SEPARATOR))
+    texts.push(text)
+    bytes += text.length
+    if (bytes > TEXT_BYTES) endText()
   }
   endText()
   return parts

@@ -1,8 +1,10 @@
 // Finds the filter values that no record of a release has, and the values that the client may have meant.
 // A response to such a filter has a warning in a header; with `strict` the request is rejected.
+
+import type { DuckDBValue } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
-import sql, { join, raw } from 'sql-template-tag'
-import type { ColumnIndex } from '../../columns/column-index.ts'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
 import { column } from '../../columns/tables.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
@@ -28,6 +30,10 @@ export type CheckValues = (
 ) => Promise<string[]>
 
 const CACHED_RESULTS = 1000
+/** The values of a field with more values are not kept, but looked up. */
+const MAX_KEPT_VALUES = 10_000
+/** About 20 MB. */
+const CACHED_VALUES = 500_000
 const MAX_NEAREST = 5
 /** Further missing values are reported without similar values: each look-up takes a few milliseconds. */
 const MAX_LOOKUPS = 10
@@ -41,8 +47,12 @@ interface CheckOptions {
 
 export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValues {
   const cache = new LRUCache<string, readonly MissingValue[]>({ max: CACHED_RESULTS })
+  const presentValues: PresentValues = new LRUCache({
+    maxSize: CACHED_VALUES,
+    sizeCalculation: ({ values }) => 1 + (values?.size ?? 0),
+  })
   async function findMissing(releases: readonly PublishedRelease[], filters: Filters): Promise<MissingValue[]> {
-    const present = await Promise.all(releases.map((release) => findPresent(index, release, filters)))
+    const present = await Promise.all(releases.map((release) => findPresent(index, presentValues, release, filters)))
     const missing = [...filters.values].flatMap(([parameter, values]) =>
       values
         .map((value) => ({ parameter, value: String(value), nearest: [] }))
@@ -68,25 +78,48 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
   }
 }
 
+/** By release and field: the values that records have, as the index stores them; null if there are too many to keep. */
+type PresentValues = LRUCache<string, { readonly values: ReadonlySet<DuckDBValue> | null }>
+
 /** The values of filters that the release has, as `field\0value`. */
-function findPresent(index: ColumnIndex, release: PublishedRelease, { values }: Filters): Promise<Set<string>> {
+function findPresent(
+  index: ColumnIndex,
+  present: PresentValues,
+  release: PublishedRelease,
+  { values }: Filters,
+): Promise<Set<string>> {
   return index.read(release, async (snapshot) => {
     const texts = [...values].map(
       ([field, requested]) => [field, requested.filter((value) => typeof value === 'string')] as const,
     )
     const codes = await snapshot.codesOf(new Map(texts))
-    const known = [...values].flatMap(([field, requested]) =>
-      requested
-        .map((value) => ({ field, value, stored: typeof value === 'string' ? codes.get(field)?.get(value) : value }))
-        .filter(({ stored }) => stored !== undefined),
-    )
-    if (known.length === 0) return new Set()
-    const isFound = known.map(({ field, stored }) => sql`bool_or(${column(field)} = ${raw(String(stored))})`)
-    const [found = []] = await snapshot.query(
-      sql`select ${join(isFound)} from ${snapshot.hasStretches ? sql`stretch` : snapshot.rows}`,
-    )
-    return new Set(known.filter((_, i) => found[i] === true).map(({ field, value }) => `${field}\0${String(value)}`))
+    const rows = snapshot.hasStretches ? sql`stretch` : snapshot.rows
+    const found = new Set<string>()
+    for (const [field, requested] of values) {
+      const key = `${release.digest} ${field}`
+      const listed = present.get(key) ?? { values: await listValues(snapshot, rows, field) }
+      present.set(key, listed)
+      for (const value of requested) {
+        const stored = typeof value === 'string' ? codes.get(field)?.get(value) : value
+        if (stored === undefined) continue
+        const isPresent = listed.values?.has(stored) ?? (await hasValue(snapshot, rows, field, stored))
+        if (isPresent) found.add(`${field}\0${String(value)}`)
+      }
+    }
+    return found
   })
+}
+
+async function listValues(snapshot: IndexSnapshot, rows: Sql, field: string): Promise<ReadonlySet<DuckDBValue> | null> {
+  const listed = await snapshot.query(
+    sql`select distinct ${column(field)} from ${rows} limit ${raw(String(MAX_KEPT_VALUES + 1))}`,
+  )
+  return listed.length > MAX_KEPT_VALUES ? null : new Set(listed.map(([value]) => value ?? null))
+}
+
+async function hasValue(snapshot: IndexSnapshot, rows: Sql, field: string, stored: number | boolean): Promise<boolean> {
+  const found = await snapshot.query(sql`select 1 from ${rows} where ${column(field)} = ${raw(String(stored))} limit 1`)
+  return found.length > 0
 }
 
 const describeMissing = ({ parameter, value, nearest }: MissingValue): string =>
