@@ -271,6 +271,32 @@ export interface Facets {
   verification: Facet
 }
 
+export interface RecordCoverage {
+  by: string
+  interval: string
+  /** The number of matching records. */
+  records: number
+  /** How many of them have no day. They are in no period. */
+  undated: number
+  data: {
+    /** Null: the records have no value. */
+    value: string | null
+    /** The number of matching records. */
+    records: number
+    /** How many of them have no day. They are in no period. */
+    undated: number
+    periods: {
+      /** 2020-03-02, 2020-W10, 2020-EW10, 2020-03 or 2020. */
+      period: string
+      first_day: string
+      last_day: string
+      records: number
+      /** How many of them this release added or changed. */
+      changed: number
+    }[]
+  }[]
+}
+
 export interface Series {
   interval: string
   group_by: string[]

@@ -141,6 +141,13 @@ export type SearchParameters = Pick<AllParameters, 'num' | 'release'> & {
 
 export type FacetsParameters = Pick<AllParameters, 'num' | 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
 
+export type CoverageParameters = Pick<AllParameters, 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
+  /** The field whose values are the rows. */
+  by: 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'count_qualifier' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification'
+  /** The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years. */
+  interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+}
+
 export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'explain' | 'across' | 'release' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
