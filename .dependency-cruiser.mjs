@@ -94,8 +94,9 @@ export default {
     {
       name: 'clients-know-only-the-interface',
       severity: 'error',
-      comment: 'A client package is published alone; only its tests may start a service.',
-      from: { path: '^clients/', pathNot: '^clients/([^/]+/test/|torture/run\\.ts$)' },
+      comment:
+        'A client package is published alone; only its tests and the checks of all packages may start a service.',
+      from: { path: '^clients/[^/]+/', pathNot: '^clients/([^/]+/test/|compare/|gallery/|torture/run\\.ts$)' },
       to: { path: '^(src|dev|test|conformance|bench)/' },
     },
     {

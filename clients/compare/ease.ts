@@ -36,7 +36,14 @@ const languages: Record<string, Language> = {
       const bin = path.join(directory, 'venv/bin')
       await run('python3', ['-m', 'venv', path.join(directory, 'venv')])
       await run(path.join(bin, 'pip'), ['install', '--quiet', 'build'])
-      await run(path.join(bin, 'python'), ['-m', 'build', '--wheel', '--outdir', directory, path.join(clients, 'python')])
+      await run(path.join(bin, 'python'), [
+        '-m',
+        'build',
+        '--wheel',
+        '--outdir',
+        directory,
+        path.join(clients, 'python'),
+      ])
       await run(path.join(bin, 'pip'), ['install', '--quiet', `${await findFile(directory, '.whl')}[all]`])
     },
     async draw(directory, program, environment) {
