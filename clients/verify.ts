@@ -90,7 +90,7 @@ if (hasR) {
 const languages = ['typescript', ...(existsSync(python) ? ['python'] : []), ...(hasR ? ['r'] : [])]
 const compare = (...program: string[]) => check(['node', ...program], /^\w+: (\d+) passed/gm, /^\w+: .* (\d+) failed/gm)
 await compare('clients/gallery/run.ts', ...languages)
-if (languages.length === 3) for (const name of ['frames', 'sync']) await compare(`clients/compare/${name}.ts`)
+if (languages.length === 3) for (const name of ['frames', 'sync', 'ease']) await compare(`clients/compare/${name}.ts`)
 
 console.log(`clients: ${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1

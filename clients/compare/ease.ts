@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const clients = path.resolve(import.meta.dirname, '..')
 const MAX_LINES = 3
 /** A picture without a curve is smaller. */
-const MIN_BYTES = 8000
+const MIN_BYTES = 4000
 
 interface Language {
   /** How the README marks its programs. */

@@ -154,3 +154,6 @@ const describe = (group: Readonly<Record<string, unknown>>): string =>
     .flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value ?? 'not given']))
     .filter((value) => value !== null)
     .join(', ')
+
+// So that a program that draws a curve needs one import.
+export { Outbreaks } from './client.ts'
