@@ -9,6 +9,8 @@ const READ_BYTES = 1 << 18
 interface Connection {
   /** Gives the body, or an empty buffer if bodies are not kept. Any status but 200 is an error. */
   send(request: string): Promise<Buffer>
+  /** The status line and the headers of the last response. */
+  head(): string
   close(): void
 }
 
@@ -32,6 +34,7 @@ export function openConnection(
   let partialHead: Buffer = NO_BYTES
   let body: Buffer = NO_BYTES
   let length = -1
+  let head = ''
   let received = 0
 
   function fail(error: Error): void {
@@ -48,6 +51,7 @@ export function openConnection(
       return null
     }
     const text = all.toString('latin1', 0, end)
+    head = text
     const size = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1]
     partialHead = NO_BYTES
     if (!text.startsWith('HTTP/1.1 200 ') || size === undefined) {
@@ -94,6 +98,7 @@ export function openConnection(
         if (socket.destroyed) fail(new Error('the connection was closed'))
         else socket.write(request)
       }),
+    head: () => head,
     close: () => void socket.destroy(),
   }
 }
@@ -118,6 +123,7 @@ export function openRetryingConnection(address: string, { keepBody = false, retr
         }
       }
     },
+    head: () => connection.head(),
     close: () => connection.close(),
   }
 }

@@ -4,17 +4,27 @@ import { openRetryingConnection } from './client.ts'
 import type { Target } from './target.ts'
 
 export const PAGE_SIZE = 1000
+/** More than a page has, so that zlib allocates once. */
+const INFLATED_BYTES = 1 << 21
 export const PAGES_PATH = `/v2/hed-outbreaks/outbreaks?num=${PAGE_SIZE}`
 
-/** Walks like a client: inflates each page, which verifies its CRC-32, and follows its cursor. */
+/**
+ * Walks like a client: inflates each page, which verifies its CRC-32, and follows its cursor. The header Link has the cursor
+ * too, so that the next page is requested before this one is inflated.
+ */
 export async function walkInflating(target: Target, onPage: (path: string, text: Buffer) => void = () => {}) {
   const connection = openRetryingConnection(target.address, { keepBody: true })
+  const request = (path: string) => connection.send(target.get(path, 'gzip'))
   try {
-    for (let path: string | null = PAGES_PATH; path !== null; ) {
-      const text = gunzipSync(await connection.send(target.get(path, 'gzip')))
-      onPage(path, text)
-      const cursor = /"next_page":"([\w-]+)"\}$/.exec(text.toString('latin1', text.length - 200))?.[1]
-      path = cursor === undefined ? null : `${PAGES_PATH}&page=${cursor}`
+    let path: string | null = PAGES_PATH
+    let response = request(path)
+    while (path !== null) {
+      const compressed = await response
+      const cursor: string | undefined = /^link: .*[?&]page=([\w-]+)/im.exec(connection.head())?.[1]
+      const next = cursor === undefined ? null : `${PAGES_PATH}&page=${cursor}`
+      if (next !== null) response = request(next)
+      onPage(path, gunzipSync(compressed, { chunkSize: INFLATED_BYTES }))
+      path = next
     }
   } finally {
     connection.close()

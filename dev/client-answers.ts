@@ -41,6 +41,7 @@ const OPERATIONS: Record<string, { parameters?: string; answer?: string; item?: 
   listEvents: { parameters: 'EventsParameters', item: 'EventSummary' },
   searchValues: { parameters: 'SearchParameters', answer: 'SearchAnswer' },
   getFacets: { parameters: 'FacetsParameters', answer: 'Facets' },
+  getCoverage: { parameters: 'CoverageParameters', answer: 'RecordCoverage' },
   getSeries: { parameters: 'SeriesParameters', answer: 'Series' },
   getSums: { parameters: 'SumsParameters', answer: 'Sums' },
   getVintages: { parameters: 'VintagesParameters', answer: 'Vintages' },

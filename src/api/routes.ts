@@ -4,6 +4,7 @@ import type { HttpServer } from '../platform/http/http-server.ts'
 import type { DatasetOptions, ResourceOptions } from './requests/resource-options.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
 import { registerCitationRoutes } from './resources/citation.ts'
+import { registerCoverageRoutes } from './resources/coverage.ts'
 import { registerEventRoutes } from './resources/events.ts'
 import { registerFacetRoutes } from './resources/facets.ts'
 import { registerFileRoutes } from './resources/files.ts'
@@ -35,6 +36,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   registerEventRoutes(app, routes)
   registerSearchRoutes(app, routes)
   registerFacetRoutes(app, routes)
+  registerCoverageRoutes(app, routes)
   registerSchemaRoutes(app, routes)
   registerSeriesRoutes(app, routes)
   registerSumRoutes(app, routes)

@@ -58,6 +58,32 @@ ob_search <- function(client, q, num = NULL, release = NULL) {
   )
 }
 
+#' Numbers of records by place and period
+#'
+#' @inheritParams ob_records
+#' @param by The field whose values are the rows, such as `"country_code"` or `"al1_code"`.
+#' @param interval `"day"`, `"isoweek"`, `"epiweek"`, `"month"` or `"year"`.
+#' @return A tibble with a row for each value and period: `value`, `period`, `first_day`, `last_day`, `records`, and
+#'   `changed`, how many of them the release added or changed. A period without a row has no record, which says nothing
+#'   about cases.
+#' @export
+#' @examples
+#' \dontrun{
+#' ob_coverage(ob_client(), event = "Measles_United_States_2025", by = "al1_code")
+#' }
+ob_coverage <- function(client, ..., by = "country_code", interval = "month", release = NULL) {
+  params <- with_release(client, make_params(by = by, interval = interval, ...), release)
+  answer <- get_json(client, paste0(DATASET, "coverage"), params)
+  rows <- lapply(answer$value$data, function(group) {
+    lapply(group$periods, function(period) c(list(value = group$value), period))
+  })
+  types <- c(
+    value = "character", period = "character", first_day = "date", last_day = "date", records = "integer",
+    changed = "integer"
+  )
+  set_attributes(objects_table(do.call(c, rows), types), answer$headers)
+}
+
 #' Values of fields and their numbers of records
 #'
 #' @inheritParams ob_records

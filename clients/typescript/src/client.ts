@@ -4,6 +4,7 @@ import type {
   Citation,
   EventSummary,
   Facets,
+  RecordCoverage,
   RecordVersion,
   Release,
   SearchAnswer,
@@ -18,6 +19,7 @@ import { damaged } from './errors.ts'
 import type {
   ChangesParameters,
   CitationParameters,
+  CoverageParameters,
   EventsParameters,
   FacetsParameters,
   RecordsParameters,
@@ -154,6 +156,11 @@ export class Outbreaks {
   /** The values that the matching records have, with their numbers. */
   facets(parameters: FacetsParameters = {}, options?: CallOptions): Promise<Answered<Facets>> {
     return this.#answer('/facets', parameters, options)
+  }
+
+  /** The number of records for each value of a field and each period. */
+  coverage(parameters: CoverageParameters, options?: CallOptions): Promise<Answered<RecordCoverage>> {
+    return this.#answer('/coverage', parameters, options)
   }
 
   /** What changed between two releases, and why. */

@@ -61,16 +61,32 @@ export class Walk<Item> implements AsyncIterable<Item> {
 
   async *pages(): AsyncGenerator<Item[], void, undefined> {
     while (!this.#done) {
-      const request = { path: this.#toPath(this.#cursor), signal: this.#signal }
-      const { body, headers } = await this.#transport.getJson(request)
-      const { data, has_more: hasMore, next_page: nextPage } = body as Page<Item>
-      const { release, warning } = readAbout(headers)
-      this.#release = release ?? this.#release
-      if (warning !== null) this.#warnings.add(warning)
-      yield data
-      this.#done = !hasMore
-      this.#cursor = nextPage
+      const page = await this.#read()
+      yield page.data
+      this.#moveOn(page)
     }
+  }
+
+  /** One page; `cursor` is then that of the next one. Empty at the end. */
+  async nextPage(): Promise<Item[]> {
+    if (this.#done) return []
+    const page = await this.#read()
+    this.#moveOn(page)
+    return page.data
+  }
+
+  async #read(): Promise<Page<Item>> {
+    const request = { path: this.#toPath(this.#cursor), signal: this.#signal }
+    const { body, headers } = await this.#transport.getJson(request)
+    const { release, warning } = readAbout(headers)
+    this.#release = release ?? this.#release
+    if (warning !== null) this.#warnings.add(warning)
+    return body as Page<Item>
+  }
+
+  #moveOn({ has_more: hasMore, next_page: nextPage }: Page<Item>): void {
+    this.#done = !hasMore
+    this.#cursor = nextPage
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {

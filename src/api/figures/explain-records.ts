@@ -2,6 +2,7 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { countColumns } from '../../columns/layout.ts'
+import { dayNumber } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
 import type { Interval } from '../../methods/calendar.ts'
 import type { Explanation } from '../../methods/figures.ts'
@@ -9,15 +10,7 @@ import type { SeriesDataset } from '../../methods/record-series.ts'
 import { RULES } from '../../methods/step-columns.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { Covers } from './cover-series.ts'
-import {
-  dayNumber,
-  type FigureRows,
-  figureColumn,
-  groupKey,
-  isInSeries,
-  isInWindow,
-  toNumber,
-} from './figure-columns.ts'
+import { type FigureRows, figureColumn, groupKey, isInSeries, isInWindow, toNumber } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 import { cellOf } from './figure-sql.ts'
 

@@ -2,9 +2,9 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { dictionaryOf, indexColumns, latestColumn } from '../../columns/layout.ts'
+import { dayLiteral } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
 import type { FieldValue } from '../../datasets/define.ts'
-import { formatDay } from '../../methods/calendar.ts'
 import { PLACE } from '../../methods/comparability.ts'
 import type { Window } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
@@ -28,10 +28,6 @@ export const placeColumns = (dataset: SeriesDataset): { field: string; name: str
   const fields = place === undefined ? [] : [place.level, ...place.fields]
   return fields.map((field) => ({ field, name: figureColumn(dataset, field) }))
 }
-
-export const dayLiteral = (day: number): Sql => sql`date ${raw(`'${formatDay(day)}'`)}`
-/** A date as the number of a day. */
-export const dayNumber = (date: Sql): Sql => sql`(${date} - date '1970-01-01')::INTEGER`
 
 /** True for rows with a day up to the last day of the window. */
 export const isUpTo = ({ to }: Window): Sql =>

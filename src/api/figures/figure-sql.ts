@@ -2,12 +2,13 @@
 // (methods/step-columns.ts). docs/methods.md, sections 5 to 7. Pure.
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { countColumns } from '../../columns/layout.ts'
+import { dayLiteral, dayNumber, PERIOD_ENDS, PERIOD_STARTS } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
 import type { Interval } from '../../methods/calendar.ts'
 import type { Window } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
-import { dayLiteral, dayNumber, type FigureRows, hasCount, isInWindow, isUpTo, toNumber } from './figure-columns.ts'
+import { type FigureRows, hasCount, isInWindow, isUpTo, toNumber } from './figure-columns.ts'
 
 interface FigureSqlOptions {
   readonly window: Window
@@ -27,21 +28,6 @@ interface FigureSqlOptions {
 const BEFORE = sql`date '-infinity'`
 /** The cell of all days of the window, if there are no periods. */
 const ONE_CELL = sql`date '1970-01-01'`
-
-const PERIOD_STARTS: Record<Interval, Sql> = {
-  day: sql`day`,
-  isoweek: sql`date_trunc('week', day)::DATE`,
-  epiweek: sql`day - dayofweek(day)::INTEGER`,
-  month: sql`date_trunc('month', day)::DATE`,
-  year: sql`date_trunc('year', day)::DATE`,
-}
-const PERIOD_ENDS: Record<Interval, Sql> = {
-  day: sql`day`,
-  isoweek: sql`date_trunc('week', day)::DATE + 6`,
-  epiweek: sql`day - dayofweek(day)::INTEGER + 6`,
-  month: sql`last_day(day)`,
-  year: sql`make_date(year(day), 12, 31)`,
-}
 
 /** The cell of a row: the first day of its period, before it is cut to the window. An undated record has none. */
 export function cellOf({ from }: Window, interval: Interval | null): Sql {

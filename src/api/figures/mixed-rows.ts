@@ -1,13 +1,14 @@
 // Finds out whether the counts of matching rows may be added up, and describes the comparable choices if they may not.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
+import { dayLiteral, dayNumber } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
 import { type Extent, type JudgedField, judgedFields, type Mixture, PLACE } from '../../methods/comparability.ts'
 import type { Window } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import type { Filters } from '../filters/filters.ts'
-import { dayLiteral, dayNumber, type FigureRows, hasCount, isInWindow, readTexts, toNumber } from './figure-columns.ts'
+import { type FigureRows, hasCount, isInWindow, readTexts, toNumber } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
 /** A refusal lists the largest choices; a list of thousands would only be long. */

@@ -133,6 +133,18 @@ const interval = Type.Enum([...INTERVALS], {
   examples: ['month'],
 })
 
+export const coverageQuery = (dataset: Dataset) =>
+  Type.Object({
+    by: Type.Enum([...dataset.facets], {
+      description: 'The field whose values are the rows.',
+      examples: ['country_code'],
+    }),
+    interval,
+    release,
+    strict: strictValues,
+    ...filterParameters(dataset),
+  })
+
 const listOf = (names: readonly string[], maxItems: number, description: string) =>
   Type.Optional(Type.Array(Type.Enum([...names]), { maxItems, description }))
 

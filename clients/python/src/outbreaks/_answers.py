@@ -182,6 +182,13 @@ class Series(Table):
         return [_frames.flatten({**group["group"], **point}) for group in groups for point in group["points"]]
 
 
+class Coverage(Table):
+    """The number of records by value and period. A data frame has a line for each."""
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        return [{"value": group["value"], **period} for group in self["data"] for period in group["periods"]]
+
+
 class Facets(Table):
     """The values that records have, with their numbers of records. A data frame has a line for each value."""
 

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from ._answers import Facets, Records, Series, Sums, Table, TableType, Walk, to_table
+from ._answers import Coverage, Facets, Records, Series, Sums, Table, TableType, Walk, to_table
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file
@@ -136,6 +136,15 @@ class Client:
     def facets(self, *, release: Release | None = None, **filters: Any) -> Facets:
         """The values of each field, with their numbers of records."""
         return self._table(Facets, "facets", self._pin(filters, release))
+
+    def coverage(
+        self, *, by: str = "country_code", interval: str = "month", release: Release | None = None, **filters: Any
+    ) -> Coverage:
+        """The number of records for each value of a field and each period.
+
+        A period that is not listed has no record, which says nothing about cases.
+        """
+        return self._table(Coverage, "coverage", self._pin({"by": by, "interval": interval, **filters}, release))
 
     def search(self, q: str, *, release: Release | None = None, **params: Any) -> Table:
         """Events, diseases, pathogens, places and sources by name, also misspelt or in another language."""
