@@ -1,5 +1,6 @@
 // Assembles the service from its modules; the table of contents of the service.
 import { createSecretKey } from 'node:crypto'
+import path from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { createResponseCache } from './api/response/response-cache.ts'
 import { registerDataRoutes } from './api/routes.ts'
@@ -9,10 +10,14 @@ import { createExternalVerifier } from './auth/external-issuer.ts'
 import { findVerifiedCaller, requireScope } from './auth/guard.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
+import { createTokenIssuer } from './auth/token-issuer.ts'
 import { registerWhoami } from './auth/whoami.ts'
 import { type ColumnIndex, createColumnIndex } from './columns/column-index.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeLandingPage, describeService } from './description.ts'
+import { loadAssets } from './explorer/assets.ts'
+import { registerExplorer } from './explorer/routes.ts'
+import { createSessions } from './explorer/session.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
@@ -48,10 +53,14 @@ interface AppDependencies {
   /** Where the column index is kept; null for a temporary file. */
   indexDirectory: string | null
   watcher: Watcher
+  /** The client as which people may use the explorer without a credential; null if nobody may. */
+  publicClientId: string | null
   log: FastifyBaseLogger
   isDraining: () => boolean
 }
 
+/** Built by `npm run build:explorer`. Without it there is no explorer. */
+const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
 
@@ -97,9 +106,14 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   ])
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
+  const sessions = createSessions(deriveKey(secret, 'session'), { isSecure: baseUrl.startsWith('https:') })
   const verifyToken =
     externalIssuer === null ? registerIssuer() : createExternalVerifier({ ...parties, ...externalIssuer })
-  const guard = { verifyToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
+  const guard = {
+    verifyToken,
+    resourceMetadataUrl: resourceMetadataUrl(baseUrl),
+    findSessionToken: sessions.findToken,
+  }
   const quota = openQuota()
   void app.register(async (guarded: HttpServer) => {
     requireScope(guarded, { ...guard, scope: null })
@@ -136,7 +150,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   function registerIssuer() {
     const credentialCache = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
-    registerTokenEndpoint(app, { ...parties, credentialCache, createClaims: createReleaseClaim })
+    const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
+    registerTokenEndpoint(app, { audience: baseUrl, tokens })
+    const assets = loadAssets(EXPLORER_DIRECTORY)
+    if (assets !== null) registerExplorer(app, { assets, sessions, tokens, publicClientId: dependencies.publicClientId })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
     return createVerifier(parties, credentialCache)
   }

@@ -39,6 +39,8 @@ export interface ServiceConfig extends OperatorConfig {
   filesDirectory: string | null
   /** The directory in which this node keeps its column index; null for a temporary file. */
   indexDirectory: string | null
+  /** The client as which people may use the explorer without a credential; null if nobody may. */
+  publicClientId: string | null
 }
 
 export class ConfigError extends Error {
@@ -86,6 +88,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       externalIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
       filesDirectory: read('OUTBREAKS_FILES', parseReadableDirectory, '') || null,
       indexDirectory: read('OUTBREAKS_INDEX', parseWritableDirectory, '') || null,
+      publicClientId: read('OUTBREAKS_PUBLIC_CLIENT', (value) => value, '') || null,
     }
   })
 

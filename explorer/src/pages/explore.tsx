@@ -1,0 +1,56 @@
+// The working page: the question, the time machine, and the answer from several sides.
+import type { Release } from '../../../clients/typescript/src/client.ts'
+import { formatAddress } from '../address.ts'
+import { api, useAnswer } from '../ask.ts'
+import { Ask } from '../panels/ask.tsx'
+import { ChangesPanel } from '../panels/changes.tsx'
+import { CoveragePanel } from '../panels/coverage.tsx'
+import { CurvePanel } from '../panels/curve.tsx'
+import { MapPanel } from '../panels/map.tsx'
+import { TakePanel, useCitation } from '../panels/take.tsx'
+import { TimeMachine } from '../panels/time-machine.tsx'
+import { address, question, setQuestion, view } from '../state.ts'
+import { texts } from '../texts.ts'
+
+export function ExplorePage({ releases, current }: { releases: readonly Release[]; current: Release }) {
+  const citation = useCitation(current.number)
+  const pinned = { ...address.value, view: { ...view.value, release: current.number } }
+  const link = location.origin + formatAddress(pinned)
+  return (
+    <>
+      <Ask release={current.number} link={link} />
+      <TimeMachine releases={releases} current={current} />
+      {question.value.event === undefined ? (
+        <EventChoice release={current.number} />
+      ) : (
+        <>
+          <CurvePanel release={current.number} source={citation.value ?? ''} />
+          <MapPanel release={current.number} />
+          <ChangesPanel from={view.value.compare} to={current.number} />
+          <CoveragePanel release={current.number} />
+          <TakePanel release={current.number} citation={citation} />
+        </>
+      )}
+    </>
+  )
+}
+
+const MOST_EVENTS = 30
+
+function EventChoice({ release }: { release: number }) {
+  const { value } = useAnswer(`events ${release}`, (signal) => api.facets({ release, num: MOST_EVENTS }, { signal }))
+  return (
+    <section class="start" aria-labelledby="start">
+      <h2 id="start">{texts.ask.start}</h2>
+      <ul class="matches">
+        {value?.event.values.map(({ value: event, records }) => (
+          <li key={String(event)}>
+            <button type="button" onClick={() => setQuestion({ event: [String(event)] })}>
+              {String(event)} ({texts.records(records)})
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
