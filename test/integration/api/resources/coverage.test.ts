@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
+import type { RecordCoverage } from '../../../../clients/typescript/src/answers.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { INTERVALS, type Interval, parseDay, periodOf } from '../../../../src/methods/calendar.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
@@ -12,19 +13,6 @@ const RECORDS = 150
 const routes = await openRoutes()
 let records: Item[]
 
-interface Coverage {
-  by: string
-  interval: string
-  records: number
-  undated: number
-  data: {
-    value: string | null
-    records: number
-    undated: number
-    periods: { period: string; first_day: string; last_day: string; records: number; changed: number }[]
-  }[]
-}
-
 before(async () => {
   await routes.publish(variedRows(RECORDS, 1))
   await routes.publish(variedRows(RECORDS, 2))
@@ -32,10 +20,10 @@ before(async () => {
   records = (await routes.walk(`${HOME}/outbreaks`, { num: 1000 })) as Item[]
 })
 
-async function read(query: Record<string, string>): Promise<Coverage> {
+async function read(query: Record<string, string>): Promise<RecordCoverage> {
   const response = await routes.inject(`${HOME}/coverage`, query)
   assert.equal(response.statusCode, 200, response.body)
-  return response.json<Coverage>()
+  return response.json<RecordCoverage>()
 }
 
 const dayOf = (record: Item) => record['date_high'] ?? null
@@ -53,7 +41,7 @@ function count(matching: readonly Item[], field: string, interval: Interval): st
   })
 }
 
-function list({ data }: Coverage): string[] {
+function list({ data }: RecordCoverage): string[] {
   return data.flatMap(({ value, undated, periods }) =>
     periods
       .map((one) => `${JSON.stringify([value, one.period])} ${one.records} ${one.changed}`)
