@@ -22,7 +22,11 @@ export async function walkInflating(target: Target, onPage: (path: string, text:
       const compressed = await response
       const cursor: string | undefined = /^link: .*[?&]page=([\w-]+)/im.exec(connection.head())?.[1]
       const next = cursor === undefined ? null : `${PAGES_PATH}&page=${cursor}`
-      if (next !== null) response = request(next)
+      if (next !== null) {
+        response = request(next)
+        // Awaited in the next round. If this round fails, its own error is reported.
+        response.catch(() => {})
+      }
       onPage(path, gunzipSync(compressed, { chunkSize: INFLATED_BYTES }))
       path = next
     }

@@ -34,9 +34,8 @@ type FindInput = (release: number, scratch: string) => Promise<string[]>
 
 async function publishReleases(releases: number, findInput: FindInput): Promise<Published> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-clients-'))
-  const [files, index, scratch] = ['files', 'index', 'scratch'].map((name) => path.join(directory, name)) as [
-    ...[string, string, string],
-  ]
+  const [files, index] = [path.join(directory, 'files'), path.join(directory, 'index')]
+  const scratch = path.join(directory, 'scratch')
   const cluster = await createCluster()
   const remove = async () => {
     await cluster.stop()
@@ -92,7 +91,10 @@ export async function withService<Result>(
   }
 }
 
-/** The lines that a program prints. Fails if it does. */
+/** Reading a million records in R several times takes most of it. */
+const PROGRAM_TIMEOUT_MS = 3_600_000
+
+/** The lines that a program prints. Fails if the program does, or after an hour. */
 export async function* runProgram(
   [program = '', ...programArguments]: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -100,6 +102,7 @@ export async function* runProgram(
   const child = spawn(program, programArguments, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
+    timeout: PROGRAM_TIMEOUT_MS,
   })
   const closed = once(child, 'close') as Promise<[number | null]>
   yield* createInterface(child.stdout)

@@ -1,13 +1,16 @@
 // node clients/compare/ease.ts: what a new user does. Builds each package, installs it where nothing else is, runs the first
 // program of its README, which has at most three lines, and checks that it drew a picture.
-import { execFile } from 'node:child_process'
+import { type ExecFileOptions, execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { publishSample, withService } from '../service.ts'
 
-const run = promisify(execFile)
+const runFile = promisify(execFile)
+const TIMEOUT_MS = 600_000
+const run = (program: string, programArguments: string[], options: ExecFileOptions = {}) =>
+  runFile(program, programArguments, { ...options, encoding: 'utf8', timeout: TIMEOUT_MS })
 const clients = path.resolve(import.meta.dirname, '..')
 const MAX_LINES = 3
 /** A picture without a curve is smaller. */

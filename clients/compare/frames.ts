@@ -31,7 +31,6 @@ const toType = (type: string) => {
   return type === 'DATE' ? 'date' : type === 'BOOLEAN' ? 'boolean' : 'text'
 }
 
-/** Every text of JSON is compared without spaces; the others are as they are. */
 async function readParquet(file: string): Promise<Column[]> {
   const instance = await DuckDBInstance.create()
   const connection = await instance.connect()
@@ -69,7 +68,11 @@ await withService(published, async (environment) => {
   ])
     for await (const line of runProgram(command, settings)) found.push(JSON.parse(line) as Column)
   let [passed, failed] = [0, 0]
-  for (const [frame, columns = []] of Object.entries(Object.groupBy(found, (one) => one.frame)))
+  for (const [frame, columns = []] of Object.entries(Object.groupBy(found, (one) => one.frame))) {
+    if (columns.length !== expected.length) {
+      failed += 1
+      console.log(`${frame} has ${columns.length} columns, not ${expected.length}`)
+    }
     for (const column of expected) {
       const same = columns.find((one) => one.column === column.column)
       const isSame = same?.type === column.type && same.nulls === column.nulls && same.values === column.values
@@ -79,6 +82,7 @@ await withService(published, async (environment) => {
         console.log(`${frame}: ${column.column} differs: ${JSON.stringify(same)}, not ${JSON.stringify(column)}`)
       }
     }
+  }
   console.log(`frames: ${passed} passed, ${failed} failed`)
   process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 })

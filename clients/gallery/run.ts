@@ -32,7 +32,9 @@ const languages: Record<string, Language> = {
     prepare: async () => {
       const library = path.join(scratch, 'library')
       await mkdir(library)
-      await runFile('R', ['CMD', 'INSTALL', '--no-docs', `--library=${library}`, path.join(clients, 'r')])
+      await runFile('R', ['CMD', 'INSTALL', '--no-docs', `--library=${library}`, path.join(clients, 'r')], {
+        timeout: TIMEOUT_MS,
+      })
       return { command: ['Rscript'], settings: { R_LIBS: library } }
     },
   },
@@ -40,7 +42,7 @@ const languages: Record<string, Language> = {
     name: 'TypeScript',
     comment: /^(?<text>(?:\/\/.*\n)+)/,
     prepare: async () => {
-      await runFile('npm', ['--prefix', path.join(clients, 'typescript'), 'run', 'build'])
+      await runFile('npm', ['--prefix', path.join(clients, 'typescript'), 'run', 'build'], { timeout: TIMEOUT_MS })
       return { command: [process.execPath] }
     },
   },

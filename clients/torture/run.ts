@@ -88,7 +88,7 @@ async function run(): Promise<void> {
   cleanups.push(() => child.kill())
   const exited = once(child, 'exit') as Promise<[number | null]>
   // The service runs until the end: if it cannot be started, that is an error.
-  const code = await Promise.race([exited.then(([status]) => status), kills.then(() => 1)])
+  const code = await Promise.race([exited.then(([status]) => status), kills.then(() => 1), revocations.then(() => 1)])
   end.abort()
   console.error(
     `two nodes of the service were killed ${(await kills).join(' and ')} times, the tokens revoked ${await revocations} times`,

@@ -11,7 +11,11 @@ export const CHUNK_IDS = 50
 export const SLOTS_PER_GROUP = GROUP_IDS / CHUNK_IDS + 1
 /** Separates records. JSON text contains no bare line end, so a text of records can be split here. */
 export const SEPARATOR = ',\n'
-export const SEPARATOR_BYTES = Buffer.from(SEPARATOR)
+const SEPARATOR_BYTES = Buffer.from(SEPARATOR)
+
+/** Texts of records as one text. */
+export const joinTexts = (texts: readonly Buffer[]): Buffer =>
+  Buffer.concat(texts.flatMap((text, i) => (i === 0 ? [text] : [SEPARATOR_BYTES, text])))
 
 /** Compressed text: raw deflate that ends at a byte boundary and refers to no earlier data. */
 export interface DeflatedText {

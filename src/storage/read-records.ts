@@ -13,8 +13,8 @@ import {
   firstIdOf,
   freeText,
   groupOfSlot,
+  joinTexts,
   SEPARATOR,
-  SEPARATOR_BYTES,
   type StoredChunk,
   slotOf,
   slotsOf,
@@ -108,9 +108,7 @@ export function takeText(chunk: StoredChunk, ids: readonly number[]): Buffer {
     if (last !== undefined && last[1] + SEPARATOR.length === start) last[1] = end
     else runs.push([start, end])
   }
-  const taken = Buffer.concat(
-    runs.flatMap(([start, end], i) => [...(i === 0 ? [] : [SEPARATOR_BYTES]), text.subarray(start, end)]),
-  )
+  const taken = joinTexts(runs.map(([start, end]) => text.subarray(start, end)))
   freeText(text)
   return taken
 }

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import date
 
 import pandas as pd
+import polars as pl
 
 from outbreaks import Client
 
@@ -48,6 +49,14 @@ def kind_of_pandas(series: pd.Series) -> str:
     return "date" if kinds.is_datetime64_any_dtype(series.dtype) else "text"
 
 
+def kind_of_polars(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_float():
+        return "real"
+    return {"Boolean": "boolean", "Date": "date"}.get(str(dtype), "text")
+
+
 def main() -> None:
     release = int(os.environ["FRAMES_RELEASE"])
     with Client() as client:
@@ -59,20 +68,7 @@ def main() -> None:
         walked = client.records(release=release)
         for name, table in (("polars", loaded.to_polars()), ("polars, walked", walked.to_polars())):
             for series in table.iter_columns():
-                kind = series.dtype
-                is_day = str(kind) == "Date"
-                described = (
-                    "integer"
-                    if kind.is_integer()
-                    else "real"
-                    if kind.is_float()
-                    else "boolean"
-                    if str(kind) == "Boolean"
-                    else "date"
-                    if is_day
-                    else "text"
-                )
-                describe(name, series.name, described, series.to_list())
+                describe(name, series.name, kind_of_polars(series.dtype), series.to_list())
 
 
 main()

@@ -2,7 +2,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { SEPARATOR, SEPARATOR_BYTES, type StoredChunk, slotOf } from '../../storage/chunk.ts'
+import { joinTexts, SEPARATOR, type StoredChunk, slotOf } from '../../storage/chunk.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
 import { readChunks, readChunksOf, selectChunks, takeRecords, takeText } from '../../storage/read-records.ts'
 import { tablesOf } from '../../storage/tables.ts'
@@ -29,8 +29,7 @@ export async function readRecords(
   let texts: Buffer[] = []
   let bytes = 0
   const endText = () => {
-    if (texts.length > 0)
-      parts.push(Buffer.concat(texts.flatMap((text, i) => (i === 0 ? [text] : [SEPARATOR_BYTES, text]))))
+    if (texts.length > 0) parts.push(joinTexts(texts))
     texts = []
     bytes = 0
   }

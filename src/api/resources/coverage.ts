@@ -5,6 +5,7 @@ import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
 import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
+import { requireField } from '../filters/fields.ts'
 import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
@@ -54,6 +55,7 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
       const { by, interval, strict } = request.query
       const filters = parseFilters(dataset, request.query)
       const release = await releases.resolveParameter('release', request.query.release)
+      requireField(releases.list(), release, by, 'by')
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
       reply.headers(warningHeader(await checkValues([release], filters, strict)))
       const isTable = wantsTable(request)
