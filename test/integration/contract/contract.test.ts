@@ -189,6 +189,7 @@ for (const [i, { name, value, dataset, before }] of steps.entries()) {
       [OUTBREAKS, { fields: `id,${name}` }, 'fields'],
       ['/v1/hed-outbreaks/outbreaks', { fields: name }, 'fields'],
       [OUTBREAKS, { [name]: value }, name],
+      [`${HOME}/coverage`, { by: name, interval: 'year' }, 'by'],
       [`${HOME}/facets`, { [name]: value }, name],
       [`${HOME}/citation`, { [name]: value }, name],
     ] as const) {
