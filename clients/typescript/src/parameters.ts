@@ -148,33 +148,27 @@ export type CoverageParameters = Pick<AllParameters, 'release' | 'strict' | 'eve
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
 }
 
-export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'explain' | 'across' | 'release' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'explain' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
-  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
-  event: string | readonly string[]
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
-export type SumsParameters = Pick<AllParameters, 'num' | 'place' | 'explain' | 'across' | 'release' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+export type SumsParameters = Pick<AllParameters, 'num' | 'place' | 'explain' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** One or two fields, or a field and a length of period: a row for each combination of values. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year')[] | undefined
   /** A number to sort by, with `-` for the largest first. Default: by the values of the groups. */
   sort?: 'new_cases' | '-new_cases' | 'new_deaths' | '-new_deaths' | 'new_hospitalised' | '-new_hospitalised' | 'new_recovered' | '-new_recovered' | 'new_tested' | '-new_tested' | 'cumulative_cases' | '-cumulative_cases' | 'cumulative_deaths' | '-cumulative_deaths' | 'cumulative_hospitalised' | '-cumulative_hospitalised' | 'cumulative_recovered' | '-cumulative_recovered' | 'cumulative_tested' | '-cumulative_tested' | 'point_cases' | '-point_cases' | 'point_deaths' | '-point_deaths' | 'point_hospitalised' | '-point_hospitalised' | 'point_recovered' | '-point_recovered' | 'point_tested' | '-point_tested' | undefined
-  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
-  event: string | readonly string[]
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
-export type VintagesParameters = Pick<AllParameters, 'from' | 'to' | 'across' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+export type VintagesParameters = Pick<AllParameters, 'from' | 'to' | 'across' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
   /** The count to follow. */
   count?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | undefined
-  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
-  event: string | readonly string[]
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }

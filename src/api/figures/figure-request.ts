@@ -1,6 +1,6 @@
 // Parses the part of a request for figures that /series, /sums and /vintages have in common: the filters of whole series,
 // the days, the groups, the fields to add across, and a place to cover. Pure.
-import type { TSchema } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { parseDay } from '../../methods/calendar.ts'
 import type { Window } from '../../methods/figures.ts'
 import { commonFields, type SeriesDataset } from '../../methods/record-series.ts'
@@ -85,7 +85,10 @@ export function figureFilters(dataset: SeriesDataset): Record<string, TSchema> {
   const event = example?.['event']
   return {
     ...Object.fromEntries(
-      filters.map(([name, schema]) => [name, name === 'event' && event ? { ...schema, examples: [[event]] } : schema]),
+      filters.map(([name, schema]) => [
+        name,
+        name === 'event' && event ? Type.Optional({ ...schema, examples: [[event]] }) : schema,
+      ]),
     ),
     ...(nullable.length === 0 ? {} : { missing: missingParameter(nullable) }),
   }

@@ -1,9 +1,8 @@
 // The parameters of the data endpoints, declared once for parsing, documentation and types.
 import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
-import { INTERVALS, type Interval } from '../../methods/calendar.ts'
+import { INTERVALS } from '../../methods/calendar.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
-import { Problem } from '../../platform/problem.ts'
 import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
 import { sortChoices } from '../filters/sorted-page.ts'
@@ -210,11 +209,6 @@ export const vintagesQuery = (dataset: SeriesDataset) => {
     to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the newest.`, LATEST)),
     ...parameters,
   })
-}
-/** The query string parser validates each parameter that is present, so a missing one is detected here. */
-export function requireInterval(requested: Interval | undefined): Interval {
-  if (requested !== undefined) return requested
-  throw new Problem('invalid_parameter', `interval is required: ${INTERVALS.join(', ')}.`, { parameter: 'interval' })
 }
 
 export const citationQuery = (dataset: Dataset) =>

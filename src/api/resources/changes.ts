@@ -108,7 +108,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       const walk = canonicalFilters === '' ? path : `${path}?${canonicalFilters}`
       const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
       // The cursor has both releases: a date or `latest` is resolved on the first page only.
-      const from = await releases.resolveForCursor('from', requireFrom(request.query.from), cursor?.from)
+      const from = await releases.resolveForCursor('from', request.query.from, cursor?.from)
       const release = await releases.resolveForCursor('to', request.query.to, cursor?.release)
       const { number } = release
       if (from.number > number) {
@@ -170,7 +170,7 @@ function countChanges({ from, to }: ReleasePair): number | undefined {
 }
 
 interface ChangesParameters {
-  from?: string
+  from: string
   to?: string
   page?: string
   num?: number
@@ -189,12 +189,4 @@ function changedFields({ content }: Dataset, { before, after }: Change): string[
   const [earlier, later] = [before, after].map((body) => JSON.parse(body) as Record<string, unknown>)
   const valueOf = (record: Record<string, unknown> | undefined, name: string) => JSON.stringify(record?.[name] ?? null)
   return content.map(({ name }) => name).filter((name) => valueOf(earlier, name) !== valueOf(later, name))
-}
-
-/** The query string parser validates each parameter that is present, so a missing one is detected here. */
-function requireFrom(from: string | undefined): string {
-  if (from !== undefined) return from
-  throw new Problem('invalid_parameter', 'from is required: the number or the date of the release to compare with.', {
-    parameter: 'from',
-  })
 }

@@ -21,7 +21,7 @@ import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
-import { requireInterval, seriesQuery } from '../requests/parameters.ts'
+import { seriesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
@@ -35,7 +35,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
 
-  app.get<{ Querystring: FigureQuery & { interval?: Interval; release?: string } }>(
+  app.get<{ Querystring: FigureQuery & { interval: Interval; release?: string } }>(
     `/v2/${dataset.name}/series`,
     {
       schema: {
@@ -52,7 +52,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       },
     },
     async (request, reply) => {
-      const interval = requireInterval(request.query.interval)
+      const { interval } = request.query
       const figureRequest = parseFigureRequest(dataset, request.query)
       const { groupBy, across, place, explain } = figureRequest
       const release = await releases.resolveParameter('release', request.query.release)

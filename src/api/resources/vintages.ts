@@ -12,7 +12,7 @@ import { readFigures } from '../figures/read-figures.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
-import { requireInterval, vintagesQuery } from '../requests/parameters.ts'
+import { vintagesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { createResponder, identifyRelease } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
@@ -30,7 +30,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
   const respond = createResponder(routes)
 
   app.get<{
-    Querystring: FigureQuery & { interval?: Interval; count?: string; from?: string; to?: string }
+    Querystring: FigureQuery & { interval: Interval; count?: string; from?: string; to?: string }
   }>(
     `/v2/${dataset.name}/vintages`,
     {
@@ -47,8 +47,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       },
     },
     async (request, reply) => {
-      const interval = requireInterval(request.query.interval)
-      const { count = series.counts[0] } = request.query
+      const { interval, count = series.counts[0] } = request.query
       const figureRequest = parseFigureRequest(dataset, request.query)
       const to = await releases.resolveParameter('to', request.query.to)
       const from =

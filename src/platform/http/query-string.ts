@@ -1,5 +1,5 @@
-// Strict parsing of query strings by a schema: an unknown, repeated, empty or invalid parameter is a 400 that names it.
-// No value is clamped, trimmed, guessed or ignored.
+// Strict parsing of query strings by a schema: an unknown, repeated, empty, invalid or missing parameter is a 400
+// that names it. No value is clamped, trimmed, guessed or ignored.
 import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Problem } from '../problem.ts'
@@ -22,7 +22,7 @@ type ParseQuery = (raw: RawQuery) => Record<string, unknown>
 type ParseParameter = (text: string | string[]) => unknown
 type ParseValue = (text: string) => unknown
 
-export function compileQuery({ properties }: TObject): ParseQuery {
+export function compileQuery({ properties, required }: TObject): ParseQuery {
   const parameters = new Map(
     Object.entries(properties).map(([name, property]): [string, ParseParameter] => [
       name,
@@ -36,6 +36,7 @@ export function compileQuery({ properties }: TObject): ParseQuery {
       if (parse === undefined) throw unknownParameter(name, [...parameters.keys()])
       values[name] = parse(text)
     }
+    for (const name of required ?? []) if (!Object.hasOwn(values, name)) throw missingParameter(name, properties[name])
     return values
   }
 }
@@ -91,6 +92,11 @@ function describeConstraint({ type, minimum, maximum, format, description = '', 
 
 const repeatedParameter = (name: string, detail: string) =>
   new Problem('repeated_parameter', detail, { parameter: name })
+
+function missingParameter(name: string, schema: ParameterSchema = {}): Problem {
+  const form = schema.enum === undefined ? schema.description : `It ${describeConstraint(schema)}.`
+  return new Problem('invalid_parameter', `${name} is required. ${form ?? ''}`.trim(), { parameter: name })
+}
 
 function unknownParameter(name: string, known: string[]): Problem {
   const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name

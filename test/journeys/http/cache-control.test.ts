@@ -38,7 +38,13 @@ after(() => service.stop())
 
 /** Values of path parameters and of required query parameters. */
 const pathValues: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv' }
-const requiredValues: Record<string, string> = { from: '1', interval: 'month', event: 'Ebola_DRC_2018', q: 'ebola' }
+const requiredValues: Record<string, string> = {
+  from: '1',
+  by: 'event',
+  interval: 'month',
+  event: 'Ebola_DRC_2018',
+  q: 'ebola',
+}
 const findRequired = (parameters: readonly Parameter[]) => {
   const names = parameters.filter(({ in: location }) => location === 'query').map(({ name }) => name)
   return Object.entries(requiredValues).filter(([name]) => names.includes(name))
