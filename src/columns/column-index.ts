@@ -64,7 +64,7 @@ interface IndexOptions {
 
 /** How long a query waits for the index of its release. */
 const WAIT_MS = 5000
-const MEMORY_MEGABYTES = 512
+const MEMORY_MEGABYTES = 448
 /** A release adds its rows at the end. All rows are sorted again when this many releases were added. */
 const SORTED_RELEASES = 16
 /** Processes that share a directory: each has a file of its own. */

@@ -25,7 +25,8 @@ export async function runWithTimeout<Result>(ms: number, work: () => Promise<Res
   const signal = outer === undefined ? timeout.signal : AbortSignal.any([outer, timeout.signal])
   try {
     return await withTimeout(ms, runWithSignal({ signal }, work), detail)
-  } finally {
+  } catch (error) {
     timeout.abort()
+    throw error
   }
 }
