@@ -3,21 +3,15 @@
 import { connect, createServer } from 'node:net'
 import path from 'node:path'
 import { findFreePort } from '../../dev/postgres.ts'
+import { addFindings, type Findings, reportFindings } from '../report.ts'
 import { type Published, publishSample, publishSynthetic, python, runProgram, withService } from '../service.ts'
+import { compareCopies, describeLines, type Step } from './copies.ts'
 
 const clients = path.resolve(import.meta.dirname, '..')
 const programs: Record<string, string[]> = {
   Python: [python, path.join(clients, 'python/programs/sync.py')],
   R: ['Rscript', path.join(clients, 'r/programs/sync.R')],
   TypeScript: [process.execPath, path.join(clients, 'typescript/programs/sync.ts')],
-}
-
-/** A line that a program prints after each release. */
-interface Step {
-  readonly release: number
-  /** Whether the SHA-256 of the copy is that of the NDJSON file of the release. */
-  readonly right: boolean
-  readonly changes: number
 }
 
 /** Forwards connections and counts the bytes of the answers. */
@@ -46,31 +40,36 @@ async function startCounter(port: number, target: number): Promise<{ take(): num
   }
 }
 
-let [passed, failed] = [0, 0]
-
-async function follow(name: string, published: Published): Promise<void> {
+async function follow(name: string, published: Published): Promise<Findings> {
+  const files = await Promise.all(
+    Array.from({ length: published.releases }, (_, index) =>
+      describeLines(path.join(published.files, `hed-outbreaks-${index + 1}.ndjson`)),
+    ),
+  )
   const [port, target] = [await findFreePort(), await findFreePort()]
   const overrides = { OUTBREAKS_PORT: String(target), OUTBREAKS_BASE_URL: `http://127.0.0.1:${port}` }
   const counter = await startCounter(port, target)
   const use = async (environment: Record<string, string>) => {
+    const findings: Findings[] = []
     for (const [language, command] of Object.entries(programs)) {
       console.log(`${name}, ${language}: release, changes, KB fetched, bytes for each change`)
       counter.take()
       const settings = { ...environment, SYNC_RELEASES: String(published.releases) }
+      const steps: Step[] = []
       for await (const line of runProgram(command, settings)) {
-        const { release, right, changes } = JSON.parse(line) as Step
+        const step = JSON.parse(line) as Step
         const bytes = counter.take()
-        if (right) passed += 1
-        else failed += 1
-        const each = release === 1 ? 'downloaded' : Math.round(bytes / Math.max(1, changes))
-        console.log(`  ${release} ${changes} ${Math.round(bytes / 1000)} ${each}${right ? '' : ' WRONG'}`)
+        const each = step.release === 1 ? 'downloaded' : Math.round(bytes / Math.max(1, step.changes))
+        console.log(`  ${step.release} ${step.changes} ${Math.round(bytes / 1000)} ${each}`)
+        steps.push(step)
       }
+      findings.push(compareCopies(`${name}, ${language}`, steps, files))
     }
+    return addFindings(findings)
   }
-  await withService(published, use, overrides).finally(counter.close)
+  return withService(published, use, overrides).finally(counter.close)
 }
 
-await follow('sample', await publishSample())
-await follow('synthetic', await publishSynthetic({ records: 20_000, releases: 24 }))
-console.log(`sync: ${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 && passed > 0 ? 0 : 1
+const sample = await follow('sample', await publishSample())
+const synthetic = await follow('synthetic', await publishSynthetic({ records: 20_000, releases: 24 }))
+reportFindings('sync', addFindings([sample, synthetic]))
