@@ -108,6 +108,7 @@ def fetch_csv(service: Service, path: str, query: dict[str, str]) -> list[dict[s
         ("sums", {**FRANCE, "group_by": "country_code", "release": "6"}),
         ("vintages", {**FRANCE, "interval": "year", "count": "cases"}),
         ("facets", {**FRANCE, "release": "6"}),
+        ("coverage", {"by": "source_name", "interval": "isoweek", "release": "6"}),
     ],
 )
 def test_frames_of_figures_have_the_columns_and_values_of_the_csv(

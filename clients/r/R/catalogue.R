@@ -74,11 +74,12 @@ ob_search <- function(client, q, num = NULL, release = NULL) {
 ob_coverage <- function(client, ..., by = "country_code", interval = "month", release = NULL) {
   params <- with_release(client, make_params(by = by, interval = interval, ...), release)
   answer <- get_json(client, paste0(DATASET, "coverage"), params)
-  rows <- lapply(answer$value$data, function(group) {
+  if (!is.list(answer$value[["data"]])) abort_damaged("The answer has no data.")
+  rows <- lapply(answer$value[["data"]], function(group) {
     lapply(group$periods, function(period) c(list(value = group$value), period))
   })
   types <- c(
-    value = "character", period = "character", first_day = "date", last_day = "date", records = "integer",
+    value = "character", period = "character", first_day = "Date", last_day = "Date", records = "integer",
     changed = "integer"
   )
   set_attributes(objects_table(do.call(c, rows), types), answer$headers)

@@ -1,6 +1,6 @@
 """Outbreak data from an Outbreak Data Service: exactly right, or an error that says why not."""
 
-from ._answers import Facets, Records, Series, Sums, Table, Walk
+from ._answers import Coverage, Facets, Records, Series, Sums, Table, Walk
 from ._cache import LoadedRelease
 from ._copy import SyncResult
 from ._record import CATEGORIES, COLUMNS, OutbreakRecord
@@ -24,6 +24,7 @@ __all__ = [
     "COLUMNS",
     "Choice",
     "Client",
+    "Coverage",
     "Damaged",
     "Facets",
     "Gone",

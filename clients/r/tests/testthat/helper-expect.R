@@ -22,6 +22,8 @@ expect_error_like <- function(error, expected, status = expected$status) {
 # A JSON pointer into the answer, in the table that the package makes of it: /points/1/new/cases is row 2 of new_cases.
 value_at <- function(result, pointer) {
   path <- strsplit(sub("^/", "", pointer), "/", fixed = TRUE)[[1]]
+  # The periods of the first value are the first rows.
+  if (length(path) == 5 && path[3] == "periods") return(result[[path[5]]][[as.integer(path[4]) + 1]])
   if (path[1] %in% c("points", "data") && is.data.frame(result)) {
     column <- sub("^group_", "", paste(path[-(1:2)], collapse = "_"))
     return(result[[column]][[as.integer(path[2]) + 1]])

@@ -14,6 +14,11 @@ call_case <- function(client, call, dir, answers) {
     sums = with_filters(ob_sums, release = call$release),
     vintages = with_filters(ob_vintages),
     facets = with_filters(ob_facets, release = call$release),
+    coverage = {
+      # NULL sends no `by`.
+      if (is.null(filters$by)) filters["by"] <- list(NULL)
+      with_filters(ob_coverage, release = call$release)
+    },
     search = ob_search(client, call$q, release = call$release),
     release = ob_release(client, call$number),
     cite = with_filters(ob_cite, release = call$release, format = call$format %||% "text"),

@@ -123,6 +123,12 @@ test_that("the tables of numbers agree with the CSV of the service", {
   params <- list(event = COVID, country_code = "FR", interval = "month", count = "cases")
   expect_equal(as_csv(vintages), read_csv("vintages", params))
   expect_identical(class(vintages$report_date), "Date")
+  coverage <- ob_coverage(client, by = "source_name", interval = "isoweek", release = 6)
+  params <- list(by = "source_name", interval = "isoweek", release = "6")
+  expect_equal(as_csv(coverage), read_csv("coverage", params))
+  expect_identical(class(coverage$first_day), "Date")
+  none <- suppressWarnings(ob_coverage(client, event = COVID, date_to = "1900-01-01", release = 6))
+  expect_identical(vapply(none, class, ""), vapply(coverage, class, ""))
 })
 
 test_that("changes have the records before and after", {

@@ -145,7 +145,7 @@ test('asOf reads an earlier release', async () => {
   assert.equal(today.release, 3)
 })
 
-test('events, search, facets, series, sums, vintages and citations', async () => {
+test('events, search, facets, coverage, series, sums, vintages and citations', async () => {
   const events = await client.events({ release: 3 }).toArray()
   const { event, records } = events.toSorted((a, b) => b.records - a.records)[0] ?? assert.fail()
   assert.equal((await client.records({ event, release: 3 }).toArray()).length, records)
@@ -156,6 +156,10 @@ test('events, search, facets, series, sums, vintages and citations', async () =>
     facets.country_code.values.reduce((sum, value) => sum + value.records, 0),
     records,
   )
+
+  const coverage = await client.coverage({ event, by: 'country_code', interval: 'month', release: 3 })
+  const periods = coverage.data.flatMap((group) => group.periods)
+  assert.equal(periods.reduce((sum, period) => sum + period.records, 0) + coverage.undated, records)
 
   const error: unknown = await client
     .series({ event, interval: 'month', release: 3 })

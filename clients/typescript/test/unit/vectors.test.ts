@@ -186,6 +186,7 @@ function callClient(client: Outbreaks, call: Call, target: string): { items?: It
     case 'sums':
     case 'vintages':
     case 'facets':
+    case 'coverage':
       return { value: client[call.verb](parameters) }
     case 'search':
       return { value: client.search(call.q, parameters) }
@@ -259,7 +260,7 @@ async function assertFiles(call: Call, expect: Expectation, target: string): Pro
 }
 
 const { cases: exchanges } = read('exchanges.json') as {
-  cases: { name: string; needs?: 'trailers'; call: Call; expect: Expectation }[]
+  cases: { name: string; needs?: 'trailers' | 'optional_by'; call: Call; expect: Expectation }[]
 }
 /** How requests are sent in Node, and elsewhere. */
 const SENDERS = { 'node:http': undefined, fetch }
