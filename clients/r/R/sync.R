@@ -100,10 +100,14 @@ replace_copy <- function(client, dir, about, path) {
   private <- tempfile("copy-", dir)
   write_lines(as.character(jsonlite::toJSON(pointer, auto_unbox = TRUE)), private)
   move_file(private, file.path(dir, POINTER))
-  # Files of earlier copies, also those that a crash has left.
-  earlier <- setdiff(list.files(dir, "^hed-outbreaks-[0-9]+\\.ndjson(\\.new(\\.part)?)?$"), name)
-  unlink(file.path(dir, earlier))
+  remove_earlier(dir, name)
   file.path(dir, name)
+}
+
+# Files of earlier copies, and what a sync that was killed has left. `name` is the file of the copy.
+remove_earlier <- function(dir, name) {
+  found <- list.files(dir, "^hed-outbreaks-[0-9]+\\.ndjson(\\.new(\\.part)?)?$|^(new|copy)-[0-9a-f]{8,}$")
+  unlink(file.path(dir, setdiff(found, name)))
 }
 
 sync_result <- function(about, from, counts, downloaded, path) {
@@ -129,6 +133,7 @@ update_copy <- function(client, dir, copy, about) {
     if (!identical(copy$digest, about$digest)) {
       abort_damaged("The service has another release with the number of the copy.")
     }
+    remove_earlier(dir, copy$file)
     return(sync_result(about, copy$release, counts, FALSE, file.path(dir, copy$file)))
   }
   answer_file <- tempfile("changes-", fileext = ".ndjson")

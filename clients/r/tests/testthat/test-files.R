@@ -118,6 +118,22 @@ test_that("several releases at once", {
   expect_identical(ob_digest(result$path), ob_release(client, 6)$digest)
 })
 
+test_that("what a killed sync has left is removed by the next one, also without changes", {
+  client <- live_client()
+  dir <- withr::local_tempdir()
+  mine <- file.path(dir, c("new-cases", "copy-of-notes", "new-2024", "table.csv"))
+  for (to in c(1, 2, 2)) {
+    left <- c(
+      tempfile("new-", dir), tempfile("copy-", dir), file.path(dir, "hed-outbreaks-9.ndjson.new"),
+      file.path(dir, "hed-outbreaks-9.ndjson.new.part")
+    )
+    file.create(left, mine)
+    path <- ob_sync(client, dir, to = to)$path
+    expect_setequal(list.files(dir), basename(c(path, POINTER, mine)))
+    expect_identical(ob_digest(path), read_pointer(dir)$digest)
+  }
+})
+
 test_that("a copy that was altered is an error, and stays", {
   client <- live_client()
   dir <- withr::local_tempdir()

@@ -54,3 +54,10 @@ test_that("a series becomes an object of incidence2", {
   expect_s3_class(converted, "incidence2")
   expect_identical(converted$count, series$new_cases)
 })
+
+test_that("without incidence2 the error names the package and what needs it", {
+  skip_if(requireNamespace("incidence2", quietly = TRUE), "incidence2 is installed")
+  error <- expect_error(ob_as_incidence2(series), class = "rlib_error_package_not_found")
+  expect_match(conditionMessage(error), "incidence2.*2\\.0\\.0.*required.*for ob_as_incidence2\\(\\)")
+  expect_error(ob_as_incidence2(data.frame(a = 1)), class = "ob_invalid_parameter")
+})
