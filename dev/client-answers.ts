@@ -1,9 +1,10 @@
 // The parameters and answers of the interface as TypeScript types for the client package, rendered from the OpenAPI document.
 // `dev/generate.ts` writes the file.
 
-interface Schema {
+export interface Schema {
   readonly $ref?: string
   readonly type?: string
+  readonly format?: string
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly Schema[]
   readonly allOf?: readonly Schema[]
@@ -14,7 +15,7 @@ interface Schema {
   readonly description?: string
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string
   readonly in: string
   readonly required?: boolean
@@ -33,7 +34,7 @@ export interface OpenApiDocument {
 }
 
 /** The type of the parameters of an operation, and of its answer or of an item of its pages. */
-const OPERATIONS: Record<string, { parameters?: string; answer?: string; item?: string }> = {
+export const OPERATIONS: Record<string, { parameters?: string; answer?: string; item?: string }> = {
   listRecords: { parameters: 'RecordsParameters' },
   listRecordVersions: { item: 'RecordVersion' },
   listReleases: { item: 'Release' },
@@ -55,13 +56,13 @@ const NAMED_MEMBERS: Record<string, string> = {
   ...{ data: 'SearchMatch', suggestions: 'SearchMatch', event: 'Facet', reasons: 'Reasons' },
 }
 /** The walk adds these. */
-const PAGING = new Set(['page'])
+export const PAGING = new Set(['page'])
 /** The service accepts a number, a day or `latest`. */
-const RELEASE_PARAMETERS = new Set(['release', 'from', 'to'])
+export const RELEASE_PARAMETERS = new Set(['release', 'from', 'to'])
 
-const NOTICE = 'Generated from docs/openapi.json by `npm run generate`; do not edit by hand.'
+export const NOTICE = 'Generated from docs/openapi.json by `npm run generate`; do not edit by hand.'
 
-const findOperations = ({ paths }: OpenApiDocument) =>
+export const findOperations = ({ paths }: OpenApiDocument) =>
   Object.values(paths)
     .flatMap((methods) => Object.values(methods))
     .filter(({ operationId }) => operationId in OPERATIONS)

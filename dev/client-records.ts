@@ -14,7 +14,7 @@ const choicesOf = ({ choices = [] }: Field): readonly string[] => choices
 const isCategory = (field: Field): boolean => field.kind === 'choice'
 
 /** Lines of at most `width` characters, broken at spaces. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const line = lines.at(-1)
@@ -24,7 +24,8 @@ function wrap(text: string, width: number): string[] {
   return lines
 }
 
-const indent = (lines: readonly string[], prefix: string): string => lines.map((line) => prefix + line).join('\n')
+export const indent = (lines: readonly string[], prefix: string): string =>
+  lines.map((line) => prefix + line).join('\n')
 
 // TypeScript
 
@@ -101,7 +102,7 @@ const COLUMN_TYPES: TypeNames = {
   choice: 'category',
   object: 'json',
 }
-const PYTHON_WIDTH = 88
+export const PYTHON_WIDTH = 88
 
 export const renderPython = (dataset: Dataset): string => `"""The record of the dataset ${dataset.name}.
 
@@ -141,7 +142,7 @@ ${dataset.fields
 """The values of each category, in their order."""
 `
 
-const toTypeName = (name: string): string =>
+export const toTypeName = (name: string): string =>
   name
     .split('_')
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))

@@ -11,6 +11,7 @@ import { createWatcher } from '../src/platform/postgres/watcher.ts'
 import { type OpenApiDocument, renderAnswers, renderParameters } from './client-answers.ts'
 import { renderPython, renderR, renderTypeScript } from './client-records.ts'
 import { findOutdated, writeGenerated } from './generated-files.ts'
+import { renderPythonParameters } from './python-parameters.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -83,7 +84,8 @@ const files = {
   'clients/typescript/src/answers.ts': renderAnswers(document),
   'clients/typescript/src/parameters.ts': renderParameters(document),
   'clients/typescript/src/record.ts': renderTypeScript(hedOutbreaks),
-  'clients/python/src/outbreaks/_record.py': renderPython(hedOutbreaks),
+  'clients/python/src/outbreaks/_generated/record.py': renderPython(hedOutbreaks),
+  'clients/python/src/outbreaks/_generated/parameters.py': renderPythonParameters(document),
   'clients/r/R/record.R': renderR(hedOutbreaks),
 }
 if (!process.argv.includes('--check')) writeGenerated(root, files)

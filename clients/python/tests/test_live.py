@@ -21,6 +21,7 @@ from conftest import Service
 from outbreaks import (
     Client,
     Damaged,
+    Filters,
     InvalidParameter,
     NotAllowed,
     NotComparable,
@@ -29,7 +30,7 @@ from outbreaks import (
     Unavailable,
 )
 
-FRANCE = {"event": "COVID-19_Global_2019", "country_code": "FR"}
+FRANCE: Filters = {"event": "COVID-19_Global_2019", "country_code": "FR"}
 
 
 def test_a_walk_has_every_record_of_its_release(client: Client) -> None:
@@ -171,7 +172,7 @@ def test_as_of_restricts_every_verb(client: Client) -> None:
 
 def test_wrong_requests_are_named(service: Service, client: Client) -> None:
     with pytest.raises(InvalidParameter) as raised:
-        list(client.records(evnt="x"))
+        list(client.records(evnt="x"))  # type: ignore[call-arg]
     assert raised.value.parameter == "evnt"
     with pytest.raises(NotFound):
         client.release(99)

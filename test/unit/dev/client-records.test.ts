@@ -75,7 +75,7 @@ print(json.dumps(described))
 `
 
 test('Python has the same types in OutbreakRecord, COLUMNS and CATEGORIES', { skip: skipWithoutPython }, () => {
-  const file = path.join(clients, 'python/src/outbreaks/_record.py')
+  const file = path.join(clients, 'python/src/outbreaks/_generated/record.py')
   const described = JSON.parse(execFileSync('python3', ['-B', '-c', READ_PYTHON, file], { encoding: 'utf8' })) as object
   assert.deepEqual(described, expected)
   assert.deepEqual(Object.keys(described), Object.keys(outbreakExample))

@@ -3,7 +3,8 @@
 from ._answers import Coverage, Facets, Records, Series, Sums, Table, Walk
 from ._cache import LoadedRelease
 from ._copy import SyncResult
-from ._record import CATEGORIES, COLUMNS, OutbreakRecord
+from ._generated.parameters import Filters
+from ._generated.record import CATEGORIES, COLUMNS, OutbreakRecord
 from .client import Client, Release
 from .digest import ReleaseDigest, apply_changes, digest_lines
 from .errors import (
@@ -27,6 +28,7 @@ __all__ = [
     "Coverage",
     "Damaged",
     "Facets",
+    "Filters",
     "Gone",
     "InvalidParameter",
     "LoadedRelease",

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from . import _frames
 from ._files import MEDIA_TYPES, save_query
+from ._generated.record import COLUMNS, ColumnType, OutbreakRecord
 from ._http import Answer, Connection, Params
 from ._plot import plot_series
-from ._record import COLUMNS, ColumnType, OutbreakRecord
 from .errors import Damaged, InvalidParameter, OutbreaksWarning
 
 if TYPE_CHECKING:

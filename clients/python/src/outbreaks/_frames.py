@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._record import CATEGORIES, COLUMNS, ColumnType
+from ._generated.record import CATEGORIES, COLUMNS, ColumnType
 
 if TYPE_CHECKING:
     import pandas

@@ -6,13 +6,27 @@ import copy
 import os
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 from ._answers import Coverage, Facets, Records, Series, Sums, Table, TableType, Walk, to_table
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file
-from ._http import Connection
+from ._generated.parameters import (
+    By,
+    ChangesParameters,
+    CitationParameters,
+    CoverageParameters,
+    EventsParameters,
+    FacetsParameters,
+    Interval,
+    RecordsParameters,
+    SearchParameters,
+    SeriesParameters,
+    SumsParameters,
+    VintagesParameters,
+)
+from ._http import Connection, Params
 from ._progress import Progress
 from .digest import ReleaseDigest
 from .errors import Damaged, InvalidParameter
@@ -84,16 +98,18 @@ class Client:
         restricted._release = release
         return restricted
 
-    def _pin(self, filters: dict[str, Any], release: Release | None, name: str = "release") -> dict[str, Any]:
+    def _pin(self, filters: Params, release: Release | None, name: str = "release") -> Params:
         chosen = self._release if release is None else release
         return filters if chosen is None else {**filters, name: chosen}
 
-    def records(self, *, release: Release | None = None, cursor: str | None = None, **filters: Any) -> Records:
+    def records(
+        self, *, release: Release | None = None, cursor: str | None = None, **filters: Unpack[RecordsParameters]
+    ) -> Records:
         """The records that match the filters. Nothing is requested before the first record is read."""
         return Records(self._connection, "outbreaks", self._pin(filters, release), cursor)
 
     def events(
-        self, *, release: Release | None = None, cursor: str | None = None, **filters: Any
+        self, *, release: Release | None = None, cursor: str | None = None, **filters: Unpack[EventsParameters]
     ) -> Walk[dict[str, Any]]:
         """A summary of each event."""
         return Walk(self._connection, "events", self._pin(filters, release), cursor)
@@ -108,7 +124,7 @@ class Client:
         to_release: Release | None = None,
         *,
         cursor: str | None = None,
-        **filters: Any,
+        **filters: Unpack[ChangesParameters],
     ) -> Walk[dict[str, Any]]:
         """What changed from one release to a later one (the newest if it is not given), and why."""
         params = self._pin({"from": from_release, **filters}, to_release, "to")
@@ -118,27 +134,32 @@ class Client:
         """The versions of a record in all releases that can be read."""
         return Walk(self._connection, f"outbreaks/{int(record_id)}/history", {}, cursor)
 
-    def _table(self, kind: type[TableType], path: str, params: dict[str, Any]) -> TableType:
+    def _table(self, kind: type[TableType], path: str, params: Params) -> TableType:
         return to_table(self._connection.get(path, params), kind, params)
 
-    def series(self, *, release: Release | None = None, **filters: Any) -> Series:
+    def series(self, *, release: Release | None = None, **filters: Unpack[SeriesParameters]) -> Series:
         """Counts over time. `interval` is day, isoweek, epiweek, month or year."""
         return self._table(Series, "series", self._pin(filters, release))
 
-    def sums(self, *, release: Release | None = None, **filters: Any) -> Sums:
+    def sums(self, *, release: Release | None = None, **filters: Unpack[SumsParameters]) -> Sums:
         """Totals by `group_by`."""
         return self._table(Sums, "sums", self._pin(filters, release))
 
-    def vintages(self, **filters: Any) -> Table:
+    def vintages(self, **filters: Unpack[VintagesParameters]) -> Table:
         """The numbers of a series in each release. `from_` and `to` choose the releases."""
         return self._table(Table, "vintages", filters if "to" in filters else self._pin(filters, None, "to"))
 
-    def facets(self, *, release: Release | None = None, **filters: Any) -> Facets:
+    def facets(self, *, release: Release | None = None, **filters: Unpack[FacetsParameters]) -> Facets:
         """The values of each field, with their numbers of records."""
         return self._table(Facets, "facets", self._pin(filters, release))
 
     def coverage(
-        self, *, by: str = "country_code", interval: str = "month", release: Release | None = None, **filters: Any
+        self,
+        *,
+        by: By = "country_code",
+        interval: Interval = "month",
+        release: Release | None = None,
+        **filters: Unpack[CoverageParameters],
     ) -> Coverage:
         """The number of records for each value of a field and each period.
 
@@ -146,7 +167,7 @@ class Client:
         """
         return self._table(Coverage, "coverage", self._pin({"by": by, "interval": interval, **filters}, release))
 
-    def search(self, q: str, *, release: Release | None = None, **params: Any) -> Table:
+    def search(self, q: str, *, release: Release | None = None, **params: Unpack[SearchParameters]) -> Table:
         """Events, diseases, pathogens, places and sources by name, also misspelt or in another language."""
         return self._table(Table, "search", self._pin({"q": q, **params}, release))
 
@@ -164,7 +185,13 @@ class Client:
             raise Damaged("the answer is not a release")
         return body
 
-    def cite(self, *, release: Release | None = None, format: CitationFormat | None = None, **filters: Any) -> str:
+    def cite(
+        self,
+        *,
+        release: Release | None = None,
+        format: CitationFormat | None = None,
+        **filters: Unpack[CitationParameters],
+    ) -> str:
         """The citation of a query: a sentence, BibTeX or CSL JSON. It names the release, its digest and the sources."""
         params = self._pin(filters, release)
         if format is not None:

@@ -1,0 +1,495 @@
+"""The parameters of the verbs.
+
+Generated from docs/openapi.json by `npm run generate`; do not edit by hand.
+"""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date
+from typing import Literal, Required, TypeAlias, TypedDict, TypeVar
+
+Value = TypeVar("Value")
+Several: TypeAlias = Value | Sequence[Value] | AbstractSet[Value]
+"""One value, or several of which a record has one."""
+
+Sort = Literal[
+    "id",
+    "-id",
+    "date_low",
+    "-date_low",
+    "date_high",
+    "-date_high",
+    "date_report",
+    "-date_report",
+    "cases",
+    "-cases",
+    "deaths",
+    "-deaths",
+    "hospitalised",
+    "-hospitalised",
+    "recovered",
+    "-recovered",
+    "tested",
+    "-tested",
+]
+Count = Literal["exact"]
+Host = Literal["human", "animal", "environment"]
+WhoRegion = Literal["AFR", "AMR", "EMR", "EUR", "SEAR", "WPR"]
+UnRegion = Literal[
+    "Australia and New Zealand",
+    "Caribbean",
+    "Central America",
+    "Central Asia",
+    "Eastern Africa",
+    "Eastern Asia",
+    "Eastern Europe",
+    "Melanesia",
+    "Micronesia",
+    "Middle Africa",
+    "Northern Africa",
+    "Northern America",
+    "Northern Europe",
+    "Polynesia",
+    "South America",
+    "South-eastern Asia",
+    "Southern Africa",
+    "Southern Asia",
+    "Southern Europe",
+    "Western Africa",
+    "Western Asia",
+    "Western Europe",
+]
+LocationGranularity = Literal["global", "region", "multi_country", "country", "admin1", "admin2", "admin3", "locality"]
+LocationType = Literal["residence", "exposure", "care", "report"]
+DateType = Literal["onset", "specimen", "lab", "care", "notification", "report"]
+CaseStatus = Literal["confirmed", "probable", "suspected", "total", "discarded"]
+CountKind = Literal["new", "cumulative", "period_to_date", "point"]
+Sex = Literal["female", "male", "other"]
+CountQualifier = Literal["exact", "at_least", "at_most", "approximate"]
+SourceType = Literal["official", "international", "media", "literature", "composite"]
+Verification = Literal["verified", "unverified"]
+Missing = Literal[
+    "pathogen_taxon_id",
+    "disease",
+    "disease_icd11",
+    "host",
+    "host_species",
+    "country_iso3",
+    "who_region",
+    "un_region",
+    "al1_code",
+    "admin_l1",
+    "admin_l2",
+    "admin_l3",
+    "locality",
+    "place_id",
+    "location_as_reported",
+    "location_type",
+    "latitude",
+    "longitude",
+    "date_low",
+    "date_high",
+    "date_report",
+    "date_type",
+    "case_definition",
+    "age_group",
+    "sex",
+    "population",
+    "cases",
+    "deaths",
+    "hospitalised",
+    "recovered",
+    "tested",
+    "cases_missing",
+    "deaths_missing",
+    "source_report",
+    "source_type",
+    "source_url",
+    "licence",
+    "note",
+]
+By = Literal[
+    "event",
+    "pathogen",
+    "disease",
+    "host",
+    "country_code",
+    "who_region",
+    "un_region",
+    "location_granularity",
+    "al1_code",
+    "date_type",
+    "case_status",
+    "count_kind",
+    "age_group",
+    "sex",
+    "count_qualifier",
+    "composite",
+    "source_name",
+    "source_type",
+    "licence",
+    "verification",
+]
+Interval = Literal["day", "isoweek", "epiweek", "month", "year"]
+GroupBy = Literal[
+    "place",
+    "event",
+    "pathogen",
+    "disease",
+    "host",
+    "country_code",
+    "country_iso3",
+    "who_region",
+    "un_region",
+    "location_granularity",
+    "al1_code",
+    "admin_l1",
+    "admin_l2",
+    "admin_l3",
+    "locality",
+    "place_id",
+    "location_type",
+    "date_type",
+    "case_status",
+    "count_kind",
+    "age_group",
+    "sex",
+    "population",
+    "composite",
+    "source_name",
+]
+Across = Literal["event", "pathogen", "disease", "host", "age_group", "sex", "population"]
+SeriesMissing = Literal[
+    "disease",
+    "host",
+    "country_iso3",
+    "who_region",
+    "un_region",
+    "al1_code",
+    "admin_l1",
+    "admin_l2",
+    "admin_l3",
+    "locality",
+    "place_id",
+    "location_type",
+    "date_type",
+    "age_group",
+    "sex",
+    "population",
+]
+SumsGroupBy = Literal[
+    "place",
+    "event",
+    "pathogen",
+    "disease",
+    "host",
+    "country_code",
+    "country_iso3",
+    "who_region",
+    "un_region",
+    "location_granularity",
+    "al1_code",
+    "admin_l1",
+    "admin_l2",
+    "admin_l3",
+    "locality",
+    "place_id",
+    "location_type",
+    "date_type",
+    "case_status",
+    "count_kind",
+    "age_group",
+    "sex",
+    "population",
+    "composite",
+    "source_name",
+    "day",
+    "isoweek",
+    "epiweek",
+    "month",
+    "year",
+]
+SumsSort = Literal[
+    "new_cases",
+    "-new_cases",
+    "new_deaths",
+    "-new_deaths",
+    "new_hospitalised",
+    "-new_hospitalised",
+    "new_recovered",
+    "-new_recovered",
+    "new_tested",
+    "-new_tested",
+    "cumulative_cases",
+    "-cumulative_cases",
+    "cumulative_deaths",
+    "-cumulative_deaths",
+    "cumulative_hospitalised",
+    "-cumulative_hospitalised",
+    "cumulative_recovered",
+    "-cumulative_recovered",
+    "cumulative_tested",
+    "-cumulative_tested",
+    "point_cases",
+    "-point_cases",
+    "point_deaths",
+    "-point_deaths",
+    "point_hospitalised",
+    "-point_hospitalised",
+    "point_recovered",
+    "-point_recovered",
+    "point_tested",
+    "-point_tested",
+]
+VintagesCount = Literal["cases", "deaths", "hospitalised", "recovered", "tested"]
+
+
+class Filters(TypedDict, total=False):
+    """What every verb with filters accepts."""
+
+    # Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up
+    # to 50 times: a record matches if it has any of the values.
+    event: Several[str]
+    # Name of the pathogen, plain text. May be repeated up to 50 times: a record matches
+    # if it has any of the values.
+    pathogen: Several[str]
+    # The condition as named. May be repeated up to 50 times: a record matches if it has
+    # any of the values.
+    disease: Several[str]
+    # Who fell ill; `environment` for findings in water, food, air or soil. May be
+    # repeated up to 50 times: a record matches if it has any of the values.
+    host: Several[Host]
+    # ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries. May be
+    # repeated up to 50 times: a record matches if it has any of the values.
+    country_code: Several[str]
+    # Region of the World Health Organization. May be repeated up to 50 times: a record
+    # matches if it has any of the values.
+    who_region: Several[WhoRegion]
+    # Sub-region of the United Nations (M49), or its intermediate region where M49 has
+    # one. May be repeated up to 50 times: a record matches if it has any of the values.
+    un_region: Several[UnRegion]
+    # The level of place the counts are for. May be repeated up to 50 times: a record
+    # matches if it has any of the values.
+    location_granularity: Several[LocationGranularity]
+    # ISO 3166-2 code of the first administrative level; retired codes are kept. May be
+    # repeated up to 50 times: a record matches if it has any of the values.
+    al1_code: Several[str]
+    # First administrative level, curated name. May be repeated up to 50 times: a record
+    # matches if it has any of the values.
+    admin_l1: Several[str]
+    # Second administrative level, curated name. May be repeated up to 50 times: a
+    # record matches if it has any of the values.
+    admin_l2: Several[str]
+    # Third administrative level, curated name. May be repeated up to 50 times: a record
+    # matches if it has any of the values.
+    admin_l3: Several[str]
+    # Town, village, ship or facility, curated name. May be repeated up to 50 times: a
+    # record matches if it has any of the values.
+    locality: Several[str]
+    # What the place means for the counted persons. May be repeated up to 50 times: a
+    # record matches if it has any of the values.
+    location_type: Several[LocationType]
+    # What the dates refer to. May be repeated up to 50 times: a record matches if it
+    # has any of the values.
+    date_type: Several[DateType]
+    # Certainty of the counted cases. May be repeated up to 50 times: a record matches
+    # if it has any of the values.
+    case_status: Several[CaseStatus]
+    # What the counts count: `new` within the period; `cumulative` since the event
+    # began; `period_to_date` since the period began (a year, a season); `point` at a
+    # moment. May be repeated up to 50 times: a record matches if it has any of the
+    # values.
+    count_kind: Several[CountKind]
+    # Age group of the counted persons; null is everyone. May be repeated up to 50
+    # times: a record matches if it has any of the values.
+    age_group: Several[str]
+    # Sex of the counted persons; null is everyone. May be repeated up to 50 times: a
+    # record matches if it has any of the values.
+    sex: Several[Sex]
+    # Other group of the counted persons, such as health workers; null is everyone. May
+    # be repeated up to 50 times: a record matches if it has any of the values.
+    population: Several[str]
+    # Identifies a series of comparable counts: a digest of event, pathogen, disease,
+    # host, place, granularity, location type, status, count kind, date type, strata,
+    # composite and source. May be repeated up to 50 times: a record matches if it has
+    # any of the values.
+    series_id: Several[str]
+    # True for a curator's best series, false for one raw source. May be repeated up to
+    # 50 times: a record matches if it has any of the values.
+    composite: Several[bool]
+    # Who reports: the same name in every report of the source. May be repeated up to 50
+    # times: a record matches if it has any of the values.
+    source_name: Several[str]
+    # First day of the range: the period the counts cover ends on this day or later.
+    date_from: str | date
+    # Last day of the range: the period the counts cover begins on this day or earlier.
+    date_to: str | date
+
+
+class RecordFilters(TypedDict, total=False):
+    """What verbs that return records, or describe them, accept."""
+
+    # Rejects a query whose records must not be added up, because they differ in level
+    # of place, status, kind of count, source or another field, and a filter value that
+    # no record of the release has. The response lists the comparable choices, or the
+    # nearest values.
+    strict: bool
+    # How exact the counts are. May be repeated up to 50 times: a record matches if it
+    # has any of the values.
+    count_qualifier: Several[CountQualifier]
+    # What kind of source. May be repeated up to 50 times: a record matches if it has
+    # any of the values.
+    source_type: Several[SourceType]
+    # Licence of this record, where it differs from the release's. May be repeated up to
+    # 50 times: a record matches if it has any of the values.
+    licence: Several[str]
+    # Whether a curator compared the record with its source. May be repeated up to 50
+    # times: a record matches if it has any of the values.
+    verification: Several[Verification]
+    # First day of the range: the day the report was published ends on this day or
+    # later.
+    reported_from: str | date
+    # Last day of the range: the day the report was published begins on this day or
+    # earlier.
+    reported_to: str | date
+    # Only records whose `cases` is known and at least this number.
+    cases_min: int
+    # Only records whose `cases` is known and at most this number.
+    cases_max: int
+    # Only records whose `deaths` is known and at least this number.
+    deaths_min: int
+    # Only records whose `deaths` is known and at most this number.
+    deaths_max: int
+    # Only records whose `hospitalised` is known and at least this number.
+    hospitalised_min: int
+    # Only records whose `hospitalised` is known and at most this number.
+    hospitalised_max: int
+    # Only records whose `recovered` is known and at least this number.
+    recovered_min: int
+    # Only records whose `recovered` is known and at most this number.
+    recovered_max: int
+    # Only records whose `tested` is known and at least this number.
+    tested_min: int
+    # Only records whose `tested` is known and at most this number.
+    tested_max: int
+    # Only records with coordinates in this box: west,south,east,north in decimal
+    # degrees. If west is greater than east, the box crosses the 180th meridian.
+    bbox: str | Sequence[float]
+    # Only records in which this field is null. May be repeated: all of these fields are
+    # null.
+    missing: Several[Missing]
+    # Only records that were added or changed after this release.
+    updated_since_release: int
+
+
+class RecordsParameters(Filters, RecordFilters, total=False):
+    # The order of the records: by id, a date or a count, descending with a minus sign.
+    # Records without a value come last. Another order than `id` needs filters that
+    # match at most 20,000 records.
+    sort: Sort
+    # Maximum number of records to return.
+    num: int
+    # Names of fields, separated by commas, such as `id,event,cases`: the records have
+    # only these fields. Default: all.
+    fields: str | Sequence[str]
+    # Returns the number of matching records in the header `Outbreaks-Count`.
+    count: Count
+
+
+class ChangesParameters(Filters, RecordFilters, total=False):
+    # Maximum number of records to return.
+    num: int
+    # With false, `fields` replaces `before` and `after`.
+    bodies: bool
+    # Adds `fields`, the names of the fields that changed.
+    changed_fields: bool
+
+
+class EventsParameters(Filters, RecordFilters, total=False):
+    # Maximum number of records to return.
+    num: int
+    # Only events that match these words, best match first. An event is found by its
+    # name and by the names of its diseases, pathogens and places.
+    q: str
+
+
+class SearchParameters(TypedDict, total=False):
+    # Maximum number of records to return.
+    num: int
+
+
+class FacetsParameters(Filters, RecordFilters, total=False):
+    # Maximum number of records to return.
+    num: int
+
+
+class CoverageParameters(Filters, RecordFilters, total=False):
+    pass
+
+
+class SeriesParameters(Filters, total=False):
+    # The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months
+    # or years.
+    interval: Required[Interval]
+    # Gives one series for each value of this field, side by side.
+    group_by: Several[GroupBy]
+    # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
+    # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
+    # reported are chosen so that none is counted twice.
+    place: str
+    # Lists the records behind each number, and the rule for each.
+    explain: bool
+    # Fields over which counts are added up on purpose, such as all events of a country.
+    # May be repeated.
+    across: Several[Across]
+    # Only records in which this field is null. May be repeated: all of these fields are
+    # null.
+    missing: Several[SeriesMissing]
+
+
+class SumsParameters(Filters, total=False):
+    # Maximum number of records to return.
+    num: int
+    # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
+    # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
+    # reported are chosen so that none is counted twice.
+    place: str
+    # Lists the records behind each number, and the rule for each.
+    explain: bool
+    # Fields over which counts are added up on purpose, such as all events of a country.
+    # May be repeated.
+    across: Several[Across]
+    # Only records in which this field is null. May be repeated: all of these fields are
+    # null.
+    missing: Several[SeriesMissing]
+    # One or two fields, or a field and a length of period: a row for each combination
+    # of values.
+    group_by: Several[SumsGroupBy]
+    # A number to sort by, with `-` for the largest first. Default: by the values of the
+    # groups.
+    sort: SumsSort
+
+
+class VintagesParameters(Filters, total=False):
+    # The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months
+    # or years.
+    interval: Required[Interval]
+    # Fields over which counts are added up on purpose, such as all events of a country.
+    # May be repeated.
+    across: Several[Across]
+    # Only records in which this field is null. May be repeated: all of these fields are
+    # null.
+    missing: Several[SeriesMissing]
+    # The count to follow.
+    count: VintagesCount
+    # The first release: its number, a date (YYYY-MM-DD, UTC) for the newest published
+    # by the end of that day, or `latest` for the newest. Default: the oldest that can
+    # be read.
+    from_: int | str | date
+    # The last release: its number, a date (YYYY-MM-DD, UTC) for the newest published by
+    # the end of that day, or `latest` for the newest. Default: the newest.
+    to: int | str | date
+
+
+class CitationParameters(Filters, RecordFilters, total=False):
+    pass
