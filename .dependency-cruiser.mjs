@@ -8,6 +8,7 @@ const LAYERS = [
   ['storage'],
   ['columns', 'formats'],
   ['auth', 'api', 'publish'],
+  ['explorer'],
 ]
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
@@ -22,7 +23,10 @@ const SUBFOLDERS = [
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },
 ]
 
-const REPOSITORY = '^(src|dev|test|conformance|bench|clients)/'
+/** The folders of the explorer's page, from the bottom to the top. Its files are below all of them, but for main.tsx. */
+const PAGE_LAYERS = ['parts', 'panels', 'pages']
+
+const REPOSITORY = '^(src|dev|test|conformance|bench|clients|explorer)/'
 
 const betweenFolders = LAYERS.flatMap((layer, height) =>
   layer.map((folder) => ({
@@ -63,6 +67,21 @@ const betweenSubfolders = SUBFOLDERS.flatMap(({ folder, layers, filesOnTop }) =>
       ]),
 ])
 
+const withinPage = [
+  {
+    name: 'page-files-are-the-bottom-layer',
+    severity: 'error',
+    from: { path: '^explorer/src/[^/]+$', pathNot: '^explorer/src/main\\.tsx$' },
+    to: { path: '^explorer/src/[^/]+/' },
+  },
+  ...PAGE_LAYERS.slice(0, -1).map((folder, height) => ({
+    name: `page-${folder}-import-only-lower-layers`,
+    severity: 'error',
+    from: { path: `^explorer/src/${folder}/` },
+    to: { path: PAGE_LAYERS.slice(height + 1).map((higher) => `^explorer/src/${higher}/`) },
+  })),
+]
+
 const isLayer = [
   ...LAYERS.flat().map((folder) => `^src/${folder}/[^/]+$`),
   ...SUBFOLDERS.flatMap(({ folder, layers }) => layers.flat().map((subfolder) => `^src/${folder}/${subfolder}/[^/]+$`)),
@@ -72,6 +91,7 @@ export default {
   forbidden: [
     ...betweenFolders,
     ...betweenSubfolders,
+    ...withinPage,
     { name: 'no-import-cycle', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'only-entry-points-read-the-configuration',
@@ -89,7 +109,21 @@ export default {
       name: 'the-service-does-not-import-tools',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(dev|test|conformance|bench|clients)/' },
+      to: { path: '^(dev|test|conformance|bench|clients|explorer)/' },
+    },
+    {
+      name: 'the-page-knows-only-the-interface',
+      severity: 'error',
+      comment: 'It uses the service through the TypeScript client, as anybody can.',
+      from: { path: '^explorer/src/' },
+      to: { path: '^(src|dev|test|conformance|bench)/' },
+    },
+    {
+      name: 'the-explorer-reads-data-only-in-the-browser',
+      severity: 'error',
+      comment: 'Its page uses the API as any client does; the service only sends the page and keeps the session.',
+      from: { path: '^src/explorer/' },
+      to: { path: '^src/', pathNot: '^src/(explorer|auth|platform)/' },
     },
     {
       name: 'clients-know-only-the-interface',

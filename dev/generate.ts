@@ -31,6 +31,8 @@ async function renderOpenApi(): Promise<string> {
     clientConcurrency: 8,
     redisUrl: null,
     indexDirectory: null,
+    publicClientId: null,
+    oidc: null,
     database,
     watcher: createWatcher(database, () => {}),
     log: pino({ level: 'silent' }),

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { buildExplorer } from '../explorer/build.ts'
 import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../src/platform/postgres/database.ts'
 import { exportRelease } from '../src/publish/export/export-files.ts'
@@ -82,6 +83,7 @@ async function run(): Promise<void> {
   const settings = newSettings(url)
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
   await publishSample(settings, files)
+  await step('Building the explorer', buildExplorer)
   const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
   throwIfSignalled()
@@ -162,7 +164,7 @@ What several papers say about one outbreak, COVID-19 in France by day, and what 
   curl -s "${baseUrl}/v2/hed-outbreaks/series?event=COVID-19_Global_2019&country_code=FR&interval=day" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/changes?from=3&to=4&num=2" -H "Authorization: Bearer $TOKEN"
 
-The reference is at ${baseUrl}/reference. To run outbreakctl against it:
+The explorer is at ${baseUrl}/explore: sign in with this client id and secret. The reference is at ${baseUrl}/reference. To run outbreakctl against it:
 
   export DATABASE_URL=${settings.databaseUrl} OUTBREAKS_SECRET=${settings.secret} OUTBREAKS_FILES=${files}
   npx outbreakctl client list

@@ -1,5 +1,6 @@
 // Assembles the service from its modules; the table of contents of the service.
 import { createSecretKey } from 'node:crypto'
+import path from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { createResponseCache } from './api/response/response-cache.ts'
 import { registerDataRoutes } from './api/routes.ts'
@@ -9,10 +10,17 @@ import { createExternalVerifier } from './auth/external-issuer.ts'
 import { findVerifiedCaller, requireScope } from './auth/guard.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
+import { createTokenIssuer, type TokenIssuer } from './auth/token-issuer.ts'
 import { registerWhoami } from './auth/whoami.ts'
 import { type ColumnIndex, createColumnIndex } from './columns/column-index.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeLandingPage, describeService } from './description.ts'
+import { loadAssets } from './explorer/assets.ts'
+import { createIdentityProvider, type ProviderSettings } from './explorer/identity-provider.ts'
+import { CALLBACK } from './explorer/provider-routes.ts'
+import { registerExplorer } from './explorer/routes.ts'
+import { createSealedCookie } from './explorer/sealed-cookie.ts'
+import { createSessions } from './explorer/session.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
@@ -48,10 +56,16 @@ interface AppDependencies {
   /** Where the column index is kept; null for a temporary file. */
   indexDirectory: string | null
   watcher: Watcher
+  /** The client as which people may use the explorer without a credential; null if nobody may. */
+  publicClientId: string | null
+  /** The provider with which people sign in to the explorer, and the client as which they read; null if there is none. */
+  oidc: (ProviderSettings & { name: string; readerClientId: string }) | null
   log: FastifyBaseLogger
   isDraining: () => boolean
 }
 
+/** Built by `npm run build:explorer`. Without it there is no explorer. */
+const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
 
@@ -87,7 +101,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   })
   await registerOpenApi(app, describeService(baseUrl, authUrl))
 
-  registerLandingPage(app, describeLandingPage(baseUrl, authUrl, catalogue))
+  // The explorer needs tokens that this service issues.
+  const assets = externalIssuer === null ? loadAssets(EXPLORER_DIRECTORY) : null
+  registerLandingPage(app, describeLandingPage(baseUrl, authUrl, { datasets: catalogue, hasExplorer: assets !== null }))
 
   const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
   registerHealth(app, () => [
@@ -97,9 +113,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   ])
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
-  const verifyToken =
-    externalIssuer === null ? registerIssuer() : createExternalVerifier({ ...parties, ...externalIssuer })
-  const guard = { verifyToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
+  const { verifyToken, findSessionToken } =
+    externalIssuer === null
+      ? registerIssuer()
+      : { verifyToken: createExternalVerifier({ ...parties, ...externalIssuer }) }
+  const guard = { verifyToken, findSessionToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
   const quota = openQuota()
   void app.register(async (guarded: HttpServer) => {
     requireScope(guarded, { ...guard, scope: null })
@@ -136,9 +154,28 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   function registerIssuer() {
     const credentialCache = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
-    registerTokenEndpoint(app, { ...parties, credentialCache, createClaims: createReleaseClaim })
+    const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
+    registerTokenEndpoint(app, { audience: baseUrl, tokens })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
-    return createVerifier(parties, credentialCache)
+    return { verifyToken: createVerifier(parties, credentialCache), findSessionToken: openExplorer(tokens) }
+  }
+
+  /** Returns how the guard finds the token of a session; undefined if there is no explorer. */
+  function openExplorer(tokens: TokenIssuer) {
+    if (assets === null) return
+    const isSecure = baseUrl.startsWith('https:')
+    const sessions = createSessions(deriveKey(secret, 'session'), { isSecure })
+    const { publicClientId, oidc } = dependencies
+    const providerSignIn = oidc && {
+      provider: createIdentityProvider(oidc, baseUrl + CALLBACK),
+      name: oidc.name,
+      attempts: createSealedCookie({
+        ...{ name: 'outbreaks-sign-in', key: deriveKey(secret, 'sign-in'), sameSite: 'Lax', isSecure },
+      }),
+      findReader: () => tokens.find(oidc.readerClientId),
+    }
+    registerExplorer(app, { assets, sessions, tokens, publicClientId, providerSignIn })
+    return sessions.findToken
   }
 
   /** The newest release of each dataset that the token may read: v1 reads it until the token expires (decision 0013). */

@@ -39,6 +39,22 @@ export interface ServiceConfig extends OperatorConfig {
   filesDirectory: string | null
   /** The directory in which this node keeps its column index; null for a temporary file. */
   indexDirectory: string | null
+  /** The client as which people may use the explorer without a credential; null if nobody may. */
+  publicClientId: string | null
+  /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
+  oidc: OidcConfig | null
+}
+
+interface OidcConfig {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  /** The client as which people read who signed in with the provider. */
+  readerClientId: string
+  /** The claim `groups` must contain it; null if everybody with an account may sign in. */
+  group: string | null
+  /** The name of the provider for people. */
+  name: string
 }
 
 export class ConfigError extends Error {
@@ -86,8 +102,24 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       externalIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
       filesDirectory: read('OUTBREAKS_FILES', parseReadableDirectory, '') || null,
       indexDirectory: read('OUTBREAKS_INDEX', parseWritableDirectory, '') || null,
+      publicClientId: read('OUTBREAKS_PUBLIC_CLIENT', (value) => value, '') || null,
+      oidc: OIDC_VARIABLES.some((name) => Boolean(environment[name])) ? readOidc(read) : null,
     }
   })
+
+const OIDC_VARIABLES = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'READER', 'GROUP', 'NAME'].map(
+  (name) => `OUTBREAKS_OIDC_${name}`,
+)
+
+/** If one variable is set, the first four are required. */
+const readOidc = (read: ReadVariable): OidcConfig => ({
+  issuer: read('OUTBREAKS_OIDC_ISSUER', parseProviderUrl),
+  clientId: read('OUTBREAKS_OIDC_CLIENT_ID', (value) => value),
+  clientSecret: read('OUTBREAKS_OIDC_CLIENT_SECRET', (value) => value),
+  readerClientId: read('OUTBREAKS_OIDC_READER', (value) => value),
+  group: read('OUTBREAKS_OIDC_GROUP', (value) => value, '') || null,
+  name: read('OUTBREAKS_OIDC_NAME', (value) => value, 'your organisation'),
+})
 
 /** The directory to which the operator writes the files of releases; null if there is none. */
 export const readFilesDirectory = (environment: Environment): string | null =>
@@ -100,6 +132,7 @@ export function redactConfig(config: ServiceConfig): Record<string, unknown> {
     databaseUrl: removeLogin(config.databaseUrl),
     redisUrl: config.redisUrl === null ? null : removeLogin(config.redisUrl),
     secret: '[redacted]',
+    oidc: config.oidc === null ? null : { ...config.oidc, clientSecret: '[redacted]' },
   }
 }
 
@@ -148,6 +181,15 @@ function parseRedisUrl(text: string): string {
 function parseUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http(s) URL')
   if (/[?#@]|\/$/.test(text)) throw new Error('must have no user, no query, no fragment and no slash at the end')
+  return text
+}
+
+/** Without TLS, anybody between could answer for the provider. */
+function parseProviderUrl(text: string): string {
+  const { protocol, hostname } = URL.parse(text) ?? {}
+  const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
+  if (protocol !== 'https:' && !isLocal) throw new Error('must be an https URL, or an http URL on this machine')
+  if (/[?#@]/.test(text)) throw new Error('must have no user, no query and no fragment')
   return text
 }
 

@@ -37,7 +37,7 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
 export const describeLandingPage = (
   baseUrl: string,
   authUrl: string,
-  datasets: readonly Pick<Dataset, 'name' | 'title'>[],
+  { datasets, hasExplorer }: { datasets: readonly Pick<Dataset, 'name' | 'title'>[]; hasExplorer: boolean },
 ): LandingPage => ({
   title: TITLE,
   description:
@@ -46,6 +46,16 @@ export const describeLandingPage = (
     {
       title: 'Use the service',
       links: [
+        ...(hasExplorer
+          ? [
+              {
+                name: 'explorer',
+                href: `${baseUrl}/explore`,
+                title: 'Explorer',
+                description: 'Curves, maps, releases and what changed, in the browser.',
+              },
+            ]
+          : []),
         {
           name: 'reference',
           href: `${baseUrl}/reference`,

@@ -57,6 +57,8 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/api/resources/{figures,figure-sql,changes,events}.test.ts',
     'test/journeys/data/{files,filtering,index-directory}.test.ts',
   ],
+  // The web interface, in a real browser.
+  explorer: ['test/explorer/*.test.ts', 'test/unit/explorer/*.test.ts'],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
 }
@@ -65,9 +67,10 @@ const [area = ''] = process.argv.slice(2)
 const globPatterns = areas[area]
 if (globPatterns === undefined) throw new Error(`name an area to verify: ${Object.keys(areas).join(', ')}`)
 
-// npm test asks fewer questions.
+// npm test asks fewer questions, of fewer records.
 process.env['NUMBERS_QUESTIONS'] ??= '5000'
 process.env['ENGINE_QUESTIONS'] ??= '10000'
+process.env['EXPLORER_RECORDS'] ??= '1000000'
 await globalSetup()
 let [passed, failed] = [0, 0]
 const tests = run({ globPatterns })

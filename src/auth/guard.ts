@@ -1,4 +1,5 @@
 // Requires a Bearer token (RFC 6750) for every route of a scope.
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { headerValues } from '../platform/http/raw-headers.ts'
 import { Problem } from '../platform/problem.ts'
@@ -18,6 +19,8 @@ interface GuardOptions {
   scope: string | null
   /** RFC 9728: the metadata that names the token issuer, sent with each 401 and 403. */
   resourceMetadataUrl: string
+  /** The token of a browser's session; null if the request has none. An Authorization header comes first. */
+  findSessionToken?: ((request: IncomingMessage) => Promise<string | null>) | undefined
 }
 
 export function requireScope(scope: FastifyInstance, options: GuardOptions): void {
@@ -26,7 +29,9 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
 
   scope.decorateRequest('caller', null)
   scope.addHook('onRequest', async (request) => {
-    const token = readBearer(request, challenge)
+    const hasHeader = request.headers.authorization !== undefined
+    const sessionToken = hasHeader ? null : await options.findSessionToken?.(request.raw)
+    const token = sessionToken ?? readBearer(request, challenge)
     const caller = await options.verifyToken(token).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'invalid_token') throw error
       throw new Problem('invalid_token', error.message, {

@@ -1,7 +1,6 @@
 // POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { issueToken } from './access-tokens.ts'
 import {
   type Credentials,
   type Parameters,
@@ -9,24 +8,20 @@ import {
   readParameters,
   requireParameter,
 } from './client-authentication.ts'
-import { authenticate, type Client } from './client-registry.ts'
-import type { CredentialCache } from './credential-cache.ts'
-import { findSigner, TOKEN_SECONDS } from './key-ring.ts'
+import type { Client } from './client-registry.ts'
+import { TOKEN_SECONDS } from './key-ring.ts'
 import { TokenError } from './token-error.ts'
+import type { TokenIssuer } from './token-issuer.ts'
 
 interface TokenEndpoint {
-  issuer: string
   audience: string
-  credentialCache: CredentialCache
-  /** Private claims of a token that grants these scopes. */
-  createClaims: (scopes: readonly string[]) => Record<string, unknown>
+  tokens: TokenIssuer
 }
 
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
-  const { credentialCache } = endpoint
+  const { tokens } = endpoint
 
   async function handleTokenRequest(request: FastifyRequest) {
-    credentialCache.assertFresh()
     const parameters = readParameters(request)
     const credentials = readCredentials(request, parameters)
     requireGrantType(parameters)
@@ -48,7 +43,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 
   /** An unknown client and a wrong secret get the same response in the same time. */
   function authenticateClient({ clientId, clientSecret, challenge }: Credentials): Client {
-    const client = authenticate(credentialCache.clients(), clientId, clientSecret, Date.now())
+    const client = tokens.authenticate(clientId, clientSecret)
     if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
     return client
   }
@@ -67,9 +62,9 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   }
 
   function signToken(client: Client, scope: string): Promise<string> {
-    const signer = findSigner(credentialCache.keys(), Date.now())
-    if (signer === undefined) throw new TokenError('temporarily_unavailable', 'There is no signing key yet.')
-    return issueToken(signer, client, scope, endpoint, endpoint.createClaims(scope.split(' ')))
+    const token = tokens.issue(client, scope)
+    if (token === null) throw new TokenError('temporarily_unavailable', 'There is no signing key yet.')
+    return token
   }
 
   void app.register(async (scope) => {

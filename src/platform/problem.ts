@@ -12,6 +12,7 @@ export const problems = {
   not_authenticated: [401, 'An access token is required.'],
   invalid_token: [401, 'The access token is not valid.'],
   insufficient_scope: [403, 'The access token lacks the required scope.'],
+  cross_origin: [403, 'The request did not come from a page of this service.'],
   not_found: [404, 'The resource was not found.'],
   release_pruned: [410, 'The records of this release were deleted.'],
   method_not_allowed: [405, 'The resource does not support this method.'],

@@ -21,6 +21,12 @@ const valid = {
   OUTBREAKS_SECRET: randomBytes(32).toString('base64url'),
   OUTBREAKS_BASE_URL: 'https://api.test',
 }
+const oidc = {
+  OUTBREAKS_OIDC_ISSUER: 'https://login.test/',
+  OUTBREAKS_OIDC_CLIENT_ID: 'explorer',
+  OUTBREAKS_OIDC_CLIENT_SECRET: CANARY,
+  OUTBREAKS_OIDC_READER: 'people',
+}
 type Environment = Record<string, string | undefined>
 
 /** The names of the variables with errors, in order. */
@@ -57,6 +63,8 @@ test('three variables are required; the others have defaults', () => {
     externalIssuer: null,
     filesDirectory: null,
     indexDirectory: null,
+    publicClientId: null,
+    oidc: null,
   })
 })
 
@@ -79,6 +87,10 @@ test('every variable can be set', () => {
     OUTBREAKS_CLIENT_CONCURRENCY: '0',
     OUTBREAKS_FILES: os.tmpdir(),
     OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
+    OUTBREAKS_PUBLIC_CLIENT: 'visitor',
+    ...oidc,
+    OUTBREAKS_OIDC_GROUP: 'epidemiology',
+    OUTBREAKS_OIDC_NAME: 'the institute',
   })
   assert.deepEqual(config.externalIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
@@ -90,6 +102,42 @@ test('every variable can be set', () => {
   assert.equal(config.clientConcurrency, 0)
   assert.equal(config.filesDirectory, os.tmpdir())
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
+  assert.equal(config.publicClientId, 'visitor')
+  assert.deepEqual(config.oidc, {
+    issuer: 'https://login.test/',
+    clientId: 'explorer',
+    clientSecret: CANARY,
+    readerClientId: 'people',
+    group: 'epidemiology',
+    name: 'the institute',
+  })
+})
+
+test('one variable of the provider requires all four', () => {
+  const { oidc: config } = readServiceConfig({ ...valid, ...oidc })
+  assert.deepEqual([config?.group, config?.name], [null, 'your organisation'])
+  for (const name of Object.keys(oidc)) {
+    assert.deepEqual(readErrors(readServiceConfig, { ...valid, ...oidc, [name]: undefined }), [name])
+    assert.deepEqual(readErrors(readServiceConfig, { ...valid, ...oidc, [name]: '' }), [name])
+  }
+  for (const name of ['OUTBREAKS_OIDC_GROUP', 'OUTBREAKS_OIDC_NAME'])
+    assert.deepEqual(readErrors(readServiceConfig, { ...valid, [name]: 'x' }), Object.keys(oidc))
+})
+
+test('the provider needs TLS, except on this machine', () => {
+  const read = (issuer: string) => readErrors(readServiceConfig, { ...valid, ...oidc, OUTBREAKS_OIDC_ISSUER: issuer })
+  for (const issuer of ['https://login.test/realms/a', 'http://localhost:8081', 'http://127.0.0.1', 'http://[::1]:1/a'])
+    assert.deepEqual(read(issuer), [])
+  for (const issuer of [
+    CANARY,
+    'http://login.test',
+    'http://localhost.test',
+    'ftp://localhost',
+    'https://a@login.test',
+    'https://login.test?a',
+    'https://login.test#a',
+  ])
+    assert.deepEqual(read(issuer), ['OUTBREAKS_OIDC_ISSUER'], issuer)
 })
 
 test('an empty variable is the same as a missing one', () => {
@@ -203,7 +251,7 @@ test('all errors are listed at once, one for each variable', () => {
 
 test('the redacted configuration has no secret and no password, but names the database', () => {
   const redis = { OUTBREAKS_REDIS_URL: `redis://user:${CANARY}@redis.test:6379/2` }
-  const printed = redactConfig(readServiceConfig({ ...valid, ...redis }))
+  const printed = redactConfig(readServiceConfig({ ...valid, ...redis, ...oidc }))
   const text = JSON.stringify(printed) + inspect(printed, { depth: null })
   assert.ok(!text.includes(CANARY))
   assert.ok(!text.includes(valid.OUTBREAKS_SECRET))
@@ -212,4 +260,8 @@ test('the redacted configuration has no secret and no password, but names the da
   assert.equal(printed['redisUrl'], 'redis://redis.test:6379/2')
   assert.equal(redactConfig(readServiceConfig(valid))['redisUrl'], null)
   assert.equal(printed['baseUrl'], 'https://api.test')
+  assert.deepEqual(printed['oidc'], {
+    ...{ issuer: 'https://login.test/', clientId: 'explorer', clientSecret: '[redacted]' },
+    ...{ readerClientId: 'people', group: null, name: 'your organisation' },
+  })
 })

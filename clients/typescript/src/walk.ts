@@ -27,6 +27,7 @@ export class Walk<Item> implements AsyncIterable<Item> {
   #cursor: string | null
   #done = false
   #release: number | null = null
+  #count: number | null = null
   readonly #warnings = new Set<string>()
 
   constructor(transport: Transport, toPath: (cursor: string | null) => string, { cursor, signal }: WalkOptions = {}) {
@@ -52,6 +53,11 @@ export class Walk<Item> implements AsyncIterable<Item> {
   /** The release that is read; null before the first page. */
   get release(): number | null {
     return this.#release
+  }
+
+  /** With `count: 'exact'`: the number of matching items. Null without it, and before the first page. */
+  get count(): number | null {
+    return this.#count
   }
 
   /** What the service warns of, such as a filter value that no record has. */
@@ -80,6 +86,8 @@ export class Walk<Item> implements AsyncIterable<Item> {
     const { body, headers } = await this.#transport.getJson(request)
     const { release, warning } = readAbout(headers)
     this.#release = release ?? this.#release
+    const count = headers.get('outbreaks-count')
+    if (count !== null) this.#count = Number(count)
     if (warning !== null) this.#warnings.add(warning)
     return body as Page<Item>
   }

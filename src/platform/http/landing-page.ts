@@ -1,6 +1,7 @@
 // The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts.
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { escapeHtml } from '../escape-html.ts'
 import { chooseMediaType } from './media-type.ts'
 
 export interface LandingPage {
@@ -72,6 +73,3 @@ ${body.join('\n')}
 </html>
 `
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

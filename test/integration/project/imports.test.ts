@@ -7,7 +7,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 
 const root = path.resolve(import.meta.dirname, '../../..')
-const SOURCES = ['src', 'dev', 'conformance', 'bench', 'clients']
+const SOURCES = ['src', 'dev', 'conformance', 'bench', 'clients', 'explorer']
 // The tests of the clients import from test/, which is not copied.
 const isCopied = (source: string) => !/^clients\/[^/]+\/(test|dist)$/.test(path.relative(root, source))
 const copy = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-imports-'))
@@ -47,6 +47,11 @@ const violations = [
     plant: { 'src/api/planted.ts': "import '../publish/publish.ts'" },
   },
   {
+    title: 'an explorer that imports the data',
+    rule: 'the-explorer-reads-data-only-in-the-browser',
+    plant: { 'src/explorer/planted.ts': "import '../storage/tables.ts'" },
+  },
+  {
     title: 'an import from a higher subfolder',
     rule: 'api-paging-imports-only-lower-layers',
     plant: { 'src/api/paging/planted.ts': "import '../resources/changes.ts'" },
@@ -83,6 +88,21 @@ const violations = [
     title: 'a client package that imports the service',
     rule: 'clients-know-only-the-interface',
     plant: { 'clients/vectors/planted.ts': "import '../../src/app.ts'" },
+  },
+  {
+    title: 'a page that imports the service',
+    rule: 'the-page-knows-only-the-interface',
+    plant: { 'explorer/src/planted.ts': "import '../../src/app.ts'" },
+  },
+  {
+    title: 'a part of the page that imports a page',
+    rule: 'page-parts-import-only-lower-layers',
+    plant: { 'explorer/src/parts/planted.ts': "import '../pages/explore.tsx'" },
+  },
+  {
+    title: 'a module of the page that imports a part',
+    rule: 'page-files-are-the-bottom-layer',
+    plant: { 'explorer/src/planted-too.ts': "import './parts/link.tsx'" },
   },
   {
     title: 'a service that needs a development dependency',

@@ -10,6 +10,8 @@ const BROWSER_OPTIONS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Letters are as wide on every machine, for tests that compare pictures.
+  '--font-render-hinting=none',
 ]
 
 /** The `skip` option of a test: a reason if there is no browser, otherwise false. */

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { digestSecret } from '../../../src/auth/client-registry.ts'
 import type { CredentialCache } from '../../../src/auth/credential-cache.ts'
 import { registerTokenEndpoint } from '../../../src/auth/token-endpoint.ts'
+import { createTokenIssuer } from '../../../src/auth/token-issuer.ts'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createSigningKey } from './signing-key.ts'
@@ -38,7 +39,8 @@ function startEndpoint(cache: CredentialCache) {
   const log = pino({ level: 'debug' }, { write: (line) => logLines.push(line) })
   const app = createHttpServer({ baseUrl: AUDIENCE, log })
   after(() => app.close())
-  registerTokenEndpoint(app, { issuer: AUDIENCE, audience: AUDIENCE, credentialCache: cache, createClaims })
+  const tokens = createTokenIssuer({ issuer: AUDIENCE, audience: AUDIENCE, credentialCache: cache, createClaims })
+  registerTokenEndpoint(app, { audience: AUDIENCE, tokens })
   return { app, logLines }
 }
 

@@ -6,12 +6,12 @@ import { test } from 'node:test'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const VAGUE_NAMES = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'types', 'index', 'lib']
-const SOURCES = '{src,dev,conformance,test,bench,clients}/**/*.ts'
+const SOURCES = '{src,dev,conformance,test,bench,clients,explorer}/**/*.{ts,tsx}'
 const MAX_LINES = 400
 const MAX_FILES_IN_FOLDER = 15
 
 function findErrors(file: string, text: string): string[] {
-  const name = path.basename(file).replace(/(\.test)?\.ts$/, '')
+  const name = path.basename(file).replace(/(\.test)?\.tsx?$/, '')
   const [first = '', second = ''] = text.split('\n')
   const header = first.startsWith('#!') ? second : first
   return [

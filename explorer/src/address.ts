@@ -1,0 +1,136 @@
+// What is on the screen is in the address: the page in the path, the question and the view in the query. The names of the
+// question are those of the API, so an address becomes a request by another path. Pure.
+import type { SeriesParameters } from '../../clients/typescript/src/client.ts'
+
+export const PAGES = ['explore', 'events', 'releases', 'records', 'coverage', 'downloads'] as const
+export type Page = (typeof PAGES)[number]
+
+/** The parameters of the API that select records. */
+export const FILTERS = [
+  ...['event', 'disease', 'pathogen', 'host', 'place', 'country_code', 'who_region', 'un_region'],
+  ...['location_granularity', 'al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality', 'location_type'],
+  ...['date_from', 'date_to', 'date_type', 'case_status', 'count_kind', 'age_group', 'sex', 'population'],
+  ...['composite', 'source_name', 'series_id', 'missing', 'across'],
+] as const satisfies readonly (keyof SeriesParameters)[]
+export type Filter = (typeof FILTERS)[number]
+
+/** Values by filter; a filter without a value is absent. */
+export type Question = Readonly<Partial<Record<Filter, readonly string[]>>>
+
+export const INTERVALS = ['day', 'isoweek', 'epiweek', 'month', 'year'] as const
+export const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'] as const
+export const KINDS = ['new', 'cumulative', 'point'] as const
+export const GROUPS = [
+  'none',
+  'event',
+  'country_code',
+  'al1_code',
+  'source_name',
+  'case_status',
+  'age_group',
+  'sex',
+] as const
+export const MAP_LEVELS = ['country_code', 'al1_code'] as const
+export const PERIODS = ['year', 'month'] as const
+export const LANGUAGES = ['curl', 'python', 'r', 'typescript'] as const
+/** The parts of the page that can be taken along as a program. */
+export const TAKEN = ['series', 'sums', 'coverage'] as const
+
+/** How the answer is shown. Every member has a default, which the address leaves out. */
+export interface View {
+  /** Null for the newest release. */
+  readonly release: number | null
+  readonly compare: number | null
+  readonly interval: (typeof INTERVALS)[number]
+  readonly count: (typeof COUNTS)[number]
+  readonly kind: (typeof KINDS)[number]
+  readonly group: (typeof GROUPS)[number]
+  readonly scale: 'linear' | 'log'
+  readonly align: 'date' | 'first'
+  readonly level: (typeof MAP_LEVELS)[number]
+  /** The periods of the page about coverage. */
+  readonly period: (typeof PERIODS)[number]
+  /** The fields of the table of records. */
+  readonly columns: readonly string[]
+  readonly taken: (typeof TAKEN)[number]
+  readonly code: (typeof LANGUAGES)[number]
+}
+
+export interface Address {
+  readonly page: Page
+  /** The number of a release or the id of a record, if the page shows one. */
+  readonly item: number | null
+  readonly question: Question
+  readonly view: View
+}
+
+const DEFAULT_COLUMNS = [
+  ...['id', 'event', 'country_code', 'admin_l1', 'date_low', 'date_high', 'case_status', 'count_kind'],
+  ...['cases', 'deaths', 'source_name'],
+]
+export const DEFAULT_VIEW: View = {
+  ...{ release: null, compare: null, interval: 'isoweek', count: 'cases', kind: 'new', group: 'none' },
+  ...{ scale: 'linear', align: 'date', level: 'country_code', period: 'year' },
+  ...{ columns: DEFAULT_COLUMNS, taken: 'series', code: 'python' },
+}
+
+const CHOICES = {
+  ...{ interval: INTERVALS, count: COUNTS, kind: KINDS, group: GROUPS, level: MAP_LEVELS, period: PERIODS },
+  ...{ scale: ['linear', 'log'], align: ['date', 'first'], taken: TAKEN, code: LANGUAGES },
+} as const
+type Chosen = keyof typeof CHOICES
+
+const toNumber = (text: string | null): number | null =>
+  text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
+
+export function parseAddress(url: URL): Address {
+  const [, , page = '', item = null] = url.pathname.split('/')
+  const query = url.searchParams
+  const question = FILTERS.flatMap((name) => {
+    const values = [...new Set(query.getAll(name).filter((value) => value !== ''))]
+    return values.length === 0 ? [] : [[name, values] as const]
+  })
+  const chosen = (Object.keys(CHOICES) as Chosen[]).flatMap((name) => {
+    const value = (CHOICES[name] as readonly string[]).find((choice) => choice === query.get(name))
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const columns =
+    query
+      .get('columns')
+      ?.split(',')
+      .filter((name) => /^[a-z0-9_]+$/.test(name)) ?? []
+  return {
+    page: PAGES.find((name) => name === page) ?? 'explore',
+    item: toNumber(item),
+    question: Object.fromEntries(question),
+    view: {
+      ...DEFAULT_VIEW,
+      ...(Object.fromEntries(chosen) as Partial<View>),
+      release: toNumber(query.get('release')),
+      compare: toNumber(query.get('compare')),
+      columns: columns.length === 0 ? DEFAULT_COLUMNS : columns,
+    },
+  }
+}
+
+export function formatAddress({ page, item, question, view }: Address): string {
+  const query = new URLSearchParams()
+  for (const name of FILTERS) for (const value of question[name] ?? []) query.append(name, value)
+  if (view.release !== null) query.append('release', String(view.release))
+  if (view.compare !== null) query.append('compare', String(view.compare))
+  for (const name of Object.keys(CHOICES) as Chosen[])
+    if (view[name] !== DEFAULT_VIEW[name]) query.append(name, view[name])
+  if (view.columns.join() !== DEFAULT_COLUMNS.join()) query.append('columns', view.columns.join(','))
+  const path = ['/explore', ...(page === 'explore' ? [] : [page]), ...(item === null ? [] : [item])].join('/')
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** The question with other values for some filters; an empty list removes a filter. */
+export function changeQuestion(question: Question, changes: Question): Question {
+  const changed = { ...question, ...changes }
+  return Object.fromEntries(Object.entries(changed).filter(([, values]) => values.length > 0))
+}
+
+/** The filters of a query string of the API, such as that of a comparable choice. */
+export const parseQuestion = (query: string): Question =>
+  parseAddress(new URL(`https://explorer.invalid/explore?${query}`)).question

@@ -1,0 +1,46 @@
+// Asks the API for a part of the page. A new question stops the request of the one before. The session cookie goes with the
+// request by itself: no token is in the page.
+import { useEffect, useState } from 'preact/hooks'
+import { NotAllowed, Outbreaks } from '../../clients/typescript/src/client.ts'
+
+export const api = new Outbreaks({ baseUrl: location.origin, fetch: (input, init) => fetch(input, init) })
+
+export interface Answer<Value> {
+  /** The last answer; undefined before the first. It stays while the next one is asked for. */
+  readonly value: Value | undefined
+  readonly error: Error | undefined
+  readonly isWaiting: boolean
+}
+
+/** `key` identifies the question. With an empty key nothing is asked. */
+export function useAnswer<Value>(key: string, ask: (signal: AbortSignal) => Promise<Value>): Answer<Value> {
+  const [answer, setAnswer] = useState<Answer<Value> & { key: string }>({
+    ...{ key: '', value: undefined, error: undefined, isWaiting: false },
+  })
+  useEffect(() => {
+    if (key === '') {
+      setAnswer({ key, value: undefined, error: undefined, isWaiting: false })
+      return
+    }
+    const controller = new AbortController()
+    setAnswer((last) => ({ ...last, isWaiting: true }))
+    ask(controller.signal).then(
+      (value) =>
+        setAnswer((last) => (controller.signal.aborted ? last : { key, value, error: undefined, isWaiting: false })),
+      (error: Error) => {
+        if (controller.signal.aborted) return
+        signInIfEnded(error)
+        setAnswer({ key, value: undefined, error, isWaiting: false })
+      },
+    )
+    return () => controller.abort()
+  }, [key])
+  // Between the change of the key and the effect, the answer is still that of the key before.
+  return answer.key === key || key === '' ? answer : { ...answer, isWaiting: true }
+}
+
+/** If the session has ended. The sign-in page leads back to this address. */
+export function signInIfEnded(error: unknown): void {
+  if (!(error instanceof NotAllowed) || error.status !== 401) return
+  location.assign(`/explore/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`)
+}

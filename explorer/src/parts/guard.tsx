@@ -1,0 +1,50 @@
+// Says whether the counts may be added up. If not, each comparable choice is a button: one click asks that question.
+import type { NotComparable, Series } from '../../../clients/typescript/src/client.ts'
+import { GROUPS, parseQuestion } from '../address.ts'
+import { setQuestion, setView } from '../state.ts'
+import { texts } from '../texts.ts'
+
+const MOST_CHOICES = 8
+
+export function Comparable({ series }: { series: Series }) {
+  return (
+    <p class="guard good">
+      <span aria-hidden="true">●</span> {texts.guard.comparable(series.records, series.series)}{' '}
+      {series.undated > 0 && texts.guard.undated(series.undated)}
+    </p>
+  )
+}
+
+export function Refusal({ error }: { error: NotComparable }) {
+  const { guard } = texts
+  const groups = GROUPS.filter((name) => error.mixed.includes(name))
+  const choices = error.choices.slice(0, MOST_CHOICES)
+  return (
+    <div class="guard bad" role="alert">
+      <p>
+        <span aria-hidden="true">▲</span> {guard.mixed(error.mixed.join(', '))}
+      </p>
+      <p>{guard.keep}</p>
+      <ul class="choices">
+        {choices.map(({ query, records }) => (
+          <li key={query}>
+            <button type="button" onClick={() => setQuestion(parseQuestion(query))}>
+              {guard.choice(describeQuery(query), records)}
+            </button>
+          </li>
+        ))}
+        {groups.map((name) => (
+          <li key={name}>
+            <button type="button" onClick={() => setView({ group: name })}>
+              {guard.group(texts.groups[name])}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {error.choices.length > choices.length && <p>{guard.more(error.choices.length - choices.length)}</p>}
+    </div>
+  )
+}
+
+const describeQuery = (query: string): string =>
+  [...new URLSearchParams(query)].map(([name, value]) => (name === 'missing' ? `no ${value}` : value)).join(', ')

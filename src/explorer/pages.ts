@@ -1,0 +1,29 @@
+// The addresses of the explorer's pages, and which of them a sign-in may lead to.
+export const HOME = '/explore'
+export const SIGN_IN = `${HOME}/sign-in`
+
+/** The script of the page reads the path and shows what belongs to it. */
+export const PAGES = [
+  HOME,
+  `${HOME}/events`,
+  `${HOME}/releases`,
+  `${HOME}/releases/:number`,
+  `${HOME}/records`,
+  `${HOME}/records/:id`,
+  `${HOME}/coverage`,
+  `${HOME}/downloads`,
+]
+
+/** No request is sent there; the address only completes a path. */
+const ORIGIN = 'http://localhost'
+const patterns = PAGES.map((pathname) => new URLPattern({ pathname }))
+
+/** `to` if it is a page of the explorer, as browsers read it; otherwise the first page. It is never another site. */
+export function chooseTarget(to: string | null): string {
+  const url = URL.parse(to ?? HOME, ORIGIN)
+  if (url === null || url.origin !== ORIGIN) return HOME
+  const { pathname, search } = url
+  return patterns.some((pattern) => pattern.test({ pathname })) ? pathname + search : HOME
+}
+
+export const readQuery = (url: string): URLSearchParams => new URL(url, ORIGIN).searchParams

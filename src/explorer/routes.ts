@@ -1,0 +1,116 @@
+// The explorer: its page and files, and the session with which the page reads the API. Only two requests change something,
+// signing in and signing out; both must come from a page of this origin.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Client } from '../auth/client-registry.ts'
+import type { TokenIssuer } from '../auth/token-issuer.ts'
+import { chooseEncoding } from '../platform/http/content-encoding.ts'
+import type { HttpServer } from '../platform/http/http-server.ts'
+import { Problem } from '../platform/problem.ts'
+import type { Assets } from './assets.ts'
+import { chooseTarget, HOME, PAGES, readQuery, SIGN_IN } from './pages.ts'
+import { type ProviderSignIn, registerProviderSignIn, START } from './provider-routes.ts'
+import type { Sessions } from './session.ts'
+import { renderSignIn } from './sign-in-page.ts'
+
+interface ExplorerOptions {
+  readonly assets: Assets
+  readonly sessions: Sessions
+  readonly tokens: TokenIssuer
+  /** The client as which anybody may read; null if nobody may without a credential. */
+  readonly publicClientId: string | null
+  /** Null if people sign in only with a credential. */
+  readonly providerSignIn: ProviderSignIn | null
+}
+
+/** A working day. The token inside is valid for longer. */
+const SESSION_SECONDS = 8 * 3600
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const SIGN_IN_POLICY =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+}
+const HTML = 'text/html; charset=utf-8'
+const hidden = { schema: { hide: true } }
+
+export function registerExplorer(app: HttpServer, options: ExplorerOptions): void {
+  const { assets, sessions, tokens, publicClientId, providerSignIn } = options
+
+  const sendSignIn = (reply: FastifyReply, to: string, error: string | null = null) =>
+    reply
+      .type(HTML)
+      .header('content-security-policy', SIGN_IN_POLICY)
+      .send(
+        renderSignIn({
+          ...{ styleSheet: assets.styleSheet, to, error, hasPublicClient: publicClientId !== null },
+          provider: providerSignIn === null ? null : { name: providerSignIn.name, start: START },
+        }),
+      )
+
+  async function beginSession(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { client, seconds, to }: { client: Client; seconds: number; to: string },
+  ): Promise<FastifyReply> {
+    request.clientId = client.clientId
+    const token = await tokens.issue(client)
+    if (token === null) return sendSignIn(reply.code(503), to, 'There is no signing key yet. Try again shortly.')
+    // What the browser cached in another session may be more than this client may read.
+    reply.headers({ 'set-cookie': await sessions.begin(token, seconds), 'clear-site-data': '"cache"' })
+    return reply.redirect(to, 303)
+  }
+
+  void app.register(async (scope: HttpServer) => {
+    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+      done(null, new URLSearchParams(String(body))),
+    )
+    scope.addHook('onRequest', async (_request, reply) => {
+      reply.headers(HEADERS)
+    })
+
+    for (const page of PAGES) scope.get(page, hidden, (_request, reply) => reply.type(HTML).send(assets.page))
+
+    scope.get(`${HOME}/assets/:name`, hidden, (request, reply) => {
+      const asset = assets.files.get((request.params as { name: string }).name)
+      if (asset === undefined) throw new Problem('not_found', 'There is no resource at this URL.')
+      const isGzip = chooseEncoding(request.headers['accept-encoding']) === 'gzip'
+      reply
+        .type(asset.type)
+        .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
+      if (isGzip) reply.header('content-encoding', 'gzip')
+      return reply.send(isGzip ? asset.gzip : asset.plain)
+    })
+
+    scope.get(SIGN_IN, hidden, (request, reply) => sendSignIn(reply, chooseTarget(readQuery(request.url).get('to'))))
+
+    scope.post(`${HOME}/session`, hidden, async (request, reply) => {
+      requireSameOrigin(request)
+      const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams()
+      const to = chooseTarget(form.get('to'))
+      const isPublic = form.has('public') && publicClientId !== null
+      const client = isPublic
+        ? tokens.find(publicClientId)
+        : tokens.authenticate(form.get('client_id')?.trim() ?? '', form.get('client_secret')?.trim() ?? '')
+      if (client !== null) return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to })
+      return isPublic
+        ? sendSignIn(reply.code(403), to, 'Looking without a credential is switched off.')
+        : sendSignIn(reply.code(401), to, 'The client id or the secret is not valid.')
+    })
+    scope.post(`${HOME}/sign-out`, hidden, async (request, reply) => {
+      requireSameOrigin(request)
+      return reply
+        .headers({ 'set-cookie': sessions.end(), 'clear-site-data': '"cache", "storage"' })
+        .redirect(SIGN_IN, 303)
+    })
+    if (providerSignIn !== null) registerProviderSignIn(scope, { ...providerSignIn, beginSession, sendSignIn })
+  })
+}
+
+function requireSameOrigin(request: FastifyRequest): void {
+  if (request.headers['sec-fetch-site'] === 'same-origin') return
+  throw new Problem('cross_origin', 'Sign in and sign out on the pages of this service, with TLS or on this machine.')
+}
