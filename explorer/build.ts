@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 import { iso31661 } from 'iso-3166'
 import { US_STATES } from './us-states.ts'
 
@@ -75,6 +75,8 @@ export async function buildExplorer(): Promise<BuiltFile[]> {
     ...{ jsx: 'automatic', jsxImportSource: 'preact' },
     define: Object.fromEntries(Object.entries(outlines).map(([name, url]) => [name, JSON.stringify(url)])),
   })
+  // Otherwise its process stays as long as this one.
+  await stop()
   const script = write('app', 'js', bundle.outputFiles[0]?.text ?? '')
   const style = write('style', 'css', readFileSync(path.join(here, 'src/style.css'), 'utf8'))
   replaceFile(path.join(output, 'index.html'), renderPage(script, style))
