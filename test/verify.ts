@@ -71,6 +71,7 @@ if (globPatterns === undefined) throw new Error(`name an area to verify: ${Objec
 process.env['NUMBERS_QUESTIONS'] ??= '5000'
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['EXPLORER_RECORDS'] ??= '1000000'
+process.env['TRUTH_STATES'] ??= '500'
 await globalSetup()
 let [passed, failed] = [0, 0]
 const tests = run({ globPatterns })
