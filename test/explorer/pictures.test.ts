@@ -53,7 +53,7 @@ const MAKE_STABLE = `{
   const replace = (text) => text
     .replaceAll(location.origin, 'https://outbreaks.example')
     .replace(/published \\d{4}-\\d\\d-\\d\\d/, 'published 2026-01-01')
-    .replace(/request [0-9a-f]{8}-[0-9a-f-]{27}/, 'request 00000000-0000-4000-8000-000000000000')
+    .replace(/(request) [0-9a-f]{8}-[0-9a-f-]{27}/i, '$1 00000000-0000-4000-8000-000000000000')
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) {
     const { currentNode: node } = texts
