@@ -40,7 +40,8 @@ function readOutlines(file: string, object: string, codeOf: (id: string) => stri
 
 /** At once: tests that build the same at the same time never see half a file. */
 function replaceFile(file: string, text: string): void {
-  const temporary = `${file}.${process.pid}`
+  // Not in assets/, whose files the service reads.
+  const temporary = path.join(output, `${path.basename(file)}.${process.pid}`)
   writeFileSync(temporary, text)
   renameSync(temporary, file)
 }
@@ -81,8 +82,7 @@ export async function buildExplorer(): Promise<BuiltFile[]> {
   const style = write('style', 'css', readFileSync(path.join(here, 'src/style.css'), 'utf8'))
   replaceFile(path.join(output, 'index.html'), renderPage(script, style))
   const names = new Set(built.map(({ name }) => name))
-  for (const old of readdirSync(assets))
-    if (!names.has(old.replace(/\.\d+$/, ''))) rmSync(path.join(assets, old), { force: true })
+  for (const old of readdirSync(assets)) if (!names.has(old)) rmSync(path.join(assets, old), { force: true })
   return built
 }
 

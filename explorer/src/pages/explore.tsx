@@ -26,7 +26,7 @@ export function ExplorePage({ releases, current }: { releases: readonly Release[
         <EventChoice release={current.number} />
       ) : (
         <>
-          <CurvePanel release={current.number} source={citation.value ?? ''} />
+          <CurvePanel release={current.number} source={citation.isWaiting ? null : (citation.value ?? null)} />
           <MapPanel release={current.number} />
           <ChangesPanel releases={releases} to={current} />
           <CoveragePanel release={current.number} />

@@ -13,17 +13,18 @@ import { saveSvg } from '../save-picture.ts'
 import { question, setView, view } from '../state.ts'
 import { formatValue, texts } from '../texts.ts'
 
-const askSeries = (key: string, release: number) =>
+const useSeries = (key: string, release: number) =>
   useAnswer(key, (signal) =>
     api.series(toObject(seriesParameters(question.value, view.value, release)) as never, { signal }),
   )
 
-export function CurvePanel({ release, source }: { release: number; source: string }) {
+/** `source` is printed on a saved picture; null until it is known. */
+export function CurvePanel({ release, source }: { release: number; source: string | null }) {
   const { count, kind, interval, scale, align, compare, group } = view.value
   const hasEvent = question.value.event !== undefined
   const keyOf = (number: number) => (hasEvent ? toKey(seriesParameters(question.value, view.value, number)) : '')
-  const answer = askSeries(keyOf(release), release)
-  const other = askSeries(compare === null ? '' : keyOf(compare), compare ?? 0)
+  const answer = useSeries(keyOf(release), release)
+  const other = useSeries(compare === null ? '' : keyOf(compare), compare ?? 0)
   const [svg, setSvg] = useState<SVGSVGElement | null>(null)
   const title = texts.curve.title(texts.kinds[kind], texts.counts[count], texts.interval[interval])
   const pictureTitle = texts.curve.picture(question.value.event?.join(', ') ?? '', title)
@@ -60,8 +61,11 @@ export function CurvePanel({ release, source }: { release: number; source: strin
                 <button
                   key={format}
                   type="button"
-                  disabled={svg === null}
-                  onClick={() => svg !== null && void saveSvg(svg, { title: pictureTitle, source, format })}
+                  // A picture never has the numbers of one question and the citation of another.
+                  disabled={svg === null || source === null || answer.isWaiting}
+                  onClick={() =>
+                    svg !== null && source !== null && void saveSvg(svg, { title: pictureTitle, source, format })
+                  }
                 >
                   {texts.curve.save(format)}
                 </button>

@@ -72,7 +72,7 @@ export function TakePanel({ release, citation }: { release: number; citation: Re
         {snippet}
       </pre>
       {citation.error !== undefined && <Failure error={citation.error} />}
-      {citation.value !== undefined && (
+      {citation.value !== undefined && !citation.isWaiting && (
         <>
           <p class="citation">{citation.value}</p>
           <CopyButton text={citation.value} label={take.cite} />

@@ -1,5 +1,5 @@
 // An epidemic curve. What is unknown is hatched and never drawn as zero; every mark is explained below the chart and in the table.
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Counts, Point } from '../../../clients/typescript/src/client.ts'
 import type { View } from '../address.ts'
 import { MARKS, type Mark, marksOf, type Range } from '../marks.ts'
@@ -22,7 +22,7 @@ interface CurveProps {
   readonly label: string
   readonly view: Pick<View, 'count' | 'kind' | 'scale' | 'align'>
   /** Called with the SVG element, for saving it as a picture. */
-  readonly onDraw?: (svg: SVGSVGElement | null) => void
+  readonly onDraw: (svg: SVGSVGElement | null) => void
 }
 
 /** A period at its place on the axis. */
@@ -70,7 +70,6 @@ export function Curve({ panels, label, view, onDraw }: CurveProps) {
   const { count, kind, scale, align } = view
   const [width, frame] = useWidth<HTMLDivElement>(760)
   const [at, setAt] = useState<{ panel: number; bar: number } | null>(null)
-  const svg = useRef<SVGSVGElement>(null)
   const drawn = panels.map(({ name, points, outline, ranges }) => {
     const start = align === 'first' ? firstCase(points, count, kind) : 0
     return { name, bars: toBars(points, view, start, ranges), outline: toBars(outline, view, start, new Map()) }
@@ -115,10 +114,7 @@ export function Curve({ panels, label, view, onDraw }: CurveProps) {
     <figure class="chart">
       <div ref={frame}>
         <svg
-          ref={(element) => {
-            svg.current = element
-            onDraw?.(element)
-          }}
+          ref={onDraw}
           width={width}
           height={height * panels.length}
           viewBox={`0 0 ${width} ${height * panels.length}`}

@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Credentials, newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
+import { buildExplorer } from '../../../explorer/build.ts'
 import { createSealedCookie } from '../../../src/explorer/sealed-cookie.ts'
 import { deriveKey } from '../../../src/platform/derive-key.ts'
 import { createTestDatabase } from '../../database.ts'
@@ -22,7 +23,6 @@ import {
   signIn,
   statusOf,
 } from './browser-session.ts'
-import { buildExplorer } from './built-explorer.ts'
 
 await buildExplorer()
 const machineDelay = await measureMachineDelay()

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
+import { buildExplorer } from '../../../explorer/build.ts'
 import { createTestDatabase } from '../../database.ts'
 import { signIn, statusOf } from '../explorer/browser-session.ts'
-import { buildExplorer } from '../explorer/built-explorer.ts'
 import { compareTimes } from './timing.ts'
 
 await buildExplorer()
