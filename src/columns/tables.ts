@@ -94,17 +94,31 @@ export async function applyParts(connection: DuckDBConnection, dataset: Dataset,
   await run(connection, sql`insert into applied_release values ${join(applied)}`)
 }
 
-/** Adds the rows of the newest of these releases, and the dictionary, to an empty index. Past rows are left out. */
-export async function loadPresentRows(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
-  const { dictionary, removed } = parts
-  await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
+/** Publishing opens each file about ten times. With more files than this, opening them takes longer than copying their rows once. */
+const MAX_SCANNED_FILES = 100
+
+/**
+ * Adds the dictionary and the rows of the newest of these releases to an empty index. Past rows are left out. Rows of Parquet
+ * stay in their files, because publishing needs few of them, and few columns of the others.
+ */
+export async function openPresentRows(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
+  const { dictionary, added, removed } = parts
+  await run(connection, sql`create table dictionary as select field, value, code from ${readFiles(dictionary)}`)
   // A row is in the newest release if no later release than its own removed its id.
+  if (removed.length > 0)
+    await run(
+      connection,
+      sql`create table removed_row as select id, max(release) as ended from ${readFiles(removed)} group by id`,
+    )
   const isPresent =
-    removed.length === 0
-      ? sql``
-      : sql`left join (select id, max(release) as ended from ${readFiles(removed)} group by id) as removed using (id)
-        where ended is null or from_release >= ended`
-  for (const rows of readAdded(dataset, parts)) await run(connection, sql`insert into present_row ${rows} ${isPresent}`)
+    removed.length === 0 ? sql`` : sql`left join removed_row using (id) where ended is null or from_release >= ended`
+  const names = columnList(indexColumns(dataset).map(({ name }) => name))
+  await run(connection, sql`create table loaded_row (${declareColumns(indexColumns(dataset))})`)
+  const scanned = added.length <= MAX_SCANNED_FILES ? added : []
+  const loaded = { ...parts, added: scanned.length > 0 ? [] : added }
+  for (const rows of readAdded(dataset, loaded)) await run(connection, sql`insert into loaded_row ${rows} ${isPresent}`)
+  const inFiles = scanned.length === 0 ? sql`` : sql`union all select ${names} from ${readFiles(scanned)} ${isPresent}`
+  await run(connection, sql`create view present_row as select ${names} from loaded_row ${inFiles}`)
 }
 
 /** The statements that read the added rows. */

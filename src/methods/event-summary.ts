@@ -70,7 +70,9 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
     ).values(),
   ]
     .map((members) => toFigure(series, members))
-    .sort((a, b) => b.records - a.records || (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+    .map((figure) => ({ figure, text: JSON.stringify(figure) }))
+    .sort((a, b) => b.figure.records - a.figure.records || (a.text < b.text ? -1 : 1))
+    .map(({ figure }) => figure)
   return {
     event,
     ...extentOf(summaries),

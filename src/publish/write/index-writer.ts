@@ -11,7 +11,7 @@ import { createRecordEncoder, encodeSteps } from '../../columns/encode-rows.ts'
 import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
 import { fetchParts } from '../../columns/parts.ts'
 import { createStage, readStaged, toStaged } from '../../columns/stage.ts'
-import { column, createPresentTables, loadPresentRows } from '../../columns/tables.ts'
+import { column, createPresentTables, openPresentRows } from '../../columns/tables.ts'
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { formatDay, remembering } from '../../methods/calendar.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
@@ -52,10 +52,10 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
   }
 
   try {
-    await createPresentTables(connection, dataset)
-    if (latest > 0) {
+    if (latest === 0) await createPresentTables(connection, dataset)
+    else {
       const reader = { query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows }
-      await loadPresentRows(
+      await openPresentRows(
         connection,
         dataset,
         await fetchParts(reader, dataset, { after: 0, upTo: latest, directory }),
