@@ -3,7 +3,7 @@
 import type { Dataset, Field, FieldValue, Series } from '../datasets/define.ts'
 import { parseDay } from './calendar.ts'
 import { type DerivedSeries, deriveSeries } from './derived-series.ts'
-import type { CountKind } from './increments.ts'
+import { type CountKind, dayOf, type Report } from './increments.ts'
 
 /** A dataset whose records form series. */
 export type SeriesDataset = Dataset & { readonly series: Series }
@@ -50,8 +50,8 @@ export function toSeries({ series }: SeriesDataset, rows: readonly Row[]): Recor
     exact: series.qualifier === undefined || row[series.qualifier] === 'exact',
     counts: series.counts.map((name) => (row[name] ?? null) as number | null),
   }))
-  const latest = rows.reduce((a, b) => (rankOf(series, b) > rankOf(series, a) ? b : a))
-  const read = (field: string) => latest[field] ?? null
+  const latest = rows[findLatest(kind, reports)]
+  const read = (field: string) => latest?.[field] ?? null
   // Two levels of one name are two places, such as a city that is also a province.
   const place = JSON.stringify(
     series.place === undefined ? read(series.id) : [read(series.place.level), ...series.place.identify(read).values()],
@@ -72,9 +72,15 @@ export function describePlace({ series: { place } }: SeriesDataset, { read }: Re
   return Object.fromEntries(fields.map((field) => [field, read(field)]))
 }
 
-/** The latest record is the record of the last day, published last. */
-const rankOf = (series: Series, row: Row) =>
-  [toText(row[series.day]), toText(row[series.reported]), String(Number(row['id'])).padStart(20, '0')].join(' ')
+/** The position of the latest report: of the last day, then reported last, then with the greatest id (methods.md, rule 1). */
+function findLatest(kind: CountKind, reports: readonly Report[]): number {
+  const ranks = reports.map((report) => ({ ...report, day: dayOf(kind, report) ?? Number.NEGATIVE_INFINITY }))
+  const isLater = (a: (typeof ranks)[number], b: (typeof ranks)[number]) => {
+    if (a.day !== b.day) return a.day > b.day
+    return a.reported === b.reported ? a.id > b.id : (a.reported ?? '') > (b.reported ?? '')
+  }
+  return ranks.reduce((latest, rank, i) => (i > 0 && isLater(rank, ranks[latest] ?? rank) ? i : latest), 0)
+}
 
 const toDay = (value: FieldValue | undefined) => (typeof value === 'string' ? parseDay(value) : null)
 const toText = (value: FieldValue | undefined) => (typeof value === 'string' ? value : null)

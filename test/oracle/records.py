@@ -85,6 +85,10 @@ class Series:
         return self.fields[name] if name in self.fields else self.latest[name]
 
 
+def order_in_day(record):
+    return record.data["date_report"] or "", record.id
+
+
 def read_release(path):
     """All series of a release, from a file with one record in each line."""
     with open(path, encoding="utf-8") as lines:
@@ -104,5 +108,5 @@ def make_series(rows):
     for own in series.values():
         own.records.sort(key=lambda record: (record.day, record.id))
         own.undated.sort(key=lambda record: record.id)
-        own.latest = (own.records or own.undated)[-1].data
+        own.latest = max(own.records or own.undated, key=lambda record: (record.day or 0, *order_in_day(record))).data
     return list(series.values())
