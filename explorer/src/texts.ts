@@ -95,7 +95,9 @@ export const texts = {
     undated: (records: number) => `${count(records, 'record')} without a day ${records === 1 ? 'is' : 'are'} not used.`,
     mixed: (fields: string) => `Not drawn: the records differ in ${fields}, so their counts must not be added up.`,
     keep: 'Keep one:',
-    group: (field: string) => `Show side by side ${field}`,
+    group: (field: string) => `Show the counts ${field}, side by side`,
+    value: (name: string, value: string) =>
+      name === 'missing' ? `no ${value}` : name === 'composite' ? (value === 'true' ? name : `not ${name}`) : value,
     choice: (values: string, records: number) => `${values} (${count(records, 'record')})`,
     more: (rest: number) => count(rest, 'further choice'),
   },

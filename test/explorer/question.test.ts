@@ -171,9 +171,9 @@ await withExplorer({}, (explorer) => {
 
   journey('one click on a choice draws the curve', async ({ page, open }) => {
     await open(`/explore?${MIXED}`)
-    await curveOf(page)
-      .getByRole('button', { name: /admin2.*725 records/ })
-      .click()
+    const choice = curveOf(page).getByRole('button', { name: /admin2.*725 records/ })
+    assert.match((await choice.textContent()) ?? '', /\bnot composite\b/)
+    await choice.click()
     await waitForQuery(page, { location_granularity: 'admin2', count_kind: 'new' })
     await curveOf(page).getByText('Comparable: 725 records in 233 series.').waitFor()
     await curveOf(page).getByRole('application').waitFor()
@@ -192,7 +192,7 @@ await withExplorer({}, (explorer) => {
 
   journey('"side by side" draws what must not be added up', async ({ page, open }) => {
     await open(`/explore?${MIXED}`)
-    await curveOf(page).getByRole('button', { name: 'Show side by side by source' }).click()
+    await curveOf(page).getByRole('button', { name: 'Show the counts by source, side by side' }).click()
     await waitForQuery(page, { group: 'source_name' })
     const names = new Set((await readCurve(page)).map(([name]) => name))
     assert.deepEqual([...names], ['JHU Measles Tracking Team', 'Sum of the table of JHU Measles Tracking Team'])

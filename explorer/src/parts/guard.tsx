@@ -47,4 +47,4 @@ export function Refusal({ error }: { error: NotComparable }) {
 }
 
 const describeQuery = (query: string): string =>
-  [...new URLSearchParams(query)].map(([name, value]) => (name === 'missing' ? `no ${value}` : value)).join(', ')
+  [...new URLSearchParams(query)].map(([name, value]) => texts.guard.value(name, value)).join(', ')
