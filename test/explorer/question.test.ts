@@ -171,9 +171,9 @@ await withExplorer({}, (explorer) => {
 
   journey('one click on a choice draws the curve', async ({ page, open }) => {
     await open(`/explore?${MIXED}`)
-    const choice = curveOf(page).getByRole('button', { name: /admin2.*725 records/ })
-    assert.match((await choice.textContent()) ?? '', /\bnot composite\b/)
-    await choice.click()
+    const button = curveOf(page).getByRole('button', { name: /admin2.*725 records/ })
+    assert.match((await button.textContent()) ?? '', /\bnot composite\b/)
+    await button.click()
     await waitForQuery(page, { location_granularity: 'admin2', count_kind: 'new' })
     await curveOf(page).getByText('Comparable: 725 records in 233 series.').waitFor()
     await curveOf(page).getByRole('application').waitFor()
