@@ -4,6 +4,7 @@ import type { Dataset, Field, FieldValue, Series } from '../datasets/define.ts'
 import { parseDay } from './calendar.ts'
 import { type DerivedSeries, deriveSeries } from './derived-series.ts'
 import { type CountKind, dayOf, type Report } from './increments.ts'
+import { compareReports } from './series-breaks.ts'
 
 /** A dataset whose records form series. */
 export type SeriesDataset = Dataset & { readonly series: Series }
@@ -74,12 +75,10 @@ export function describePlace({ series: { place } }: SeriesDataset, { read }: Re
 
 /** The position of the latest report: of the last day, then reported last, then with the greatest id (methods.md, rule 1). */
 function findLatest(kind: CountKind, reports: readonly Report[]): number {
-  const ranks = reports.map((report) => ({ ...report, day: dayOf(kind, report) ?? Number.NEGATIVE_INFINITY }))
-  const isLater = (a: (typeof ranks)[number], b: (typeof ranks)[number]) => {
-    if (a.day !== b.day) return a.day > b.day
-    return a.reported === b.reported ? a.id > b.id : (a.reported ?? '') > (b.reported ?? '')
-  }
-  return ranks.reduce((latest, rank, i) => (i > 0 && isLater(rank, ranks[latest] ?? rank) ? i : latest), 0)
+  const days = reports.map((report) => dayOf(kind, report) ?? Number.NEGATIVE_INFINITY)
+  const lastDay = days.reduce((a, b) => Math.max(a, b))
+  const ofLastDay = reports.filter((_, i) => days[i] === lastDay)
+  return reports.indexOf(ofLastDay.reduce((a, b) => (compareReports(a, b) < 0 ? b : a)))
 }
 
 const toDay = (value: FieldValue | undefined) => (typeof value === 'string' ? parseDay(value) : null)

@@ -81,7 +81,7 @@ function splitByDay(records: readonly SeriesRecord[]): SeriesRecord[][] {
 }
 
 /** A report whose date is unknown comes first. */
-function compareReports(a: SeriesRecord, b: SeriesRecord): number {
+export function compareReports(a: Pick<SeriesRecord, 'id' | 'reported'>, b: typeof a): number {
   const [reportedA, reportedB] = [a.reported ?? '', b.reported ?? '']
   return reportedA === reportedB ? a.id - b.id : reportedA < reportedB ? -1 : 1
 }
