@@ -12,10 +12,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from conftest import Respond
 
-from outbreaks import Client, Damaged, Gone, InvalidParameter, OutbreaksError, Unavailable
+from outbreaks import Client, Damaged, Gone, InvalidParameter, OutbreaksError, Records, Unavailable
 from outbreaks._frames import write_parquet
 from outbreaks._http import encode_params
 from outbreaks._progress import open_progress
@@ -121,6 +122,23 @@ def open_walk(start_server: Start, first: Any, second: Any = LAST, second_releas
 def test_a_page_that_is_not_one_is_damaged(start_server: Start, page: Any) -> None:
     with open_walk(start_server, page) as client, pytest.raises(Damaged):
         list(client.records())
+
+
+@pytest.mark.parametrize("record", [{}, [], None, 5])
+def test_a_record_without_fields_is_damaged(start_server: Start, record: Any) -> None:
+    with open_walk(start_server, {**LAST, "data": [{"id": 1}, record]}) as client:
+        for convert in (Records.to_pandas, Records.to_polars, Records.to_arrow):
+            with pytest.raises(Damaged, match="without fields"):
+                convert(client.records())
+
+
+def test_pandas_and_polars_without_arrow(start_server: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_walk(start_server, FIRST) as client:
+        walk = client.records()
+        with_arrow = walk.to_pandas(), walk.to_polars()
+        monkeypatch.setattr("outbreaks._frames.has_arrow", lambda: False)
+        pd.testing.assert_frame_equal(walk.to_pandas(), with_arrow[0])
+        assert walk.to_polars().equals(with_arrow[1])
 
 
 def test_a_page_of_another_release_is_damaged(start_server: Start) -> None:

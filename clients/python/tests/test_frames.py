@@ -15,6 +15,7 @@ from outbreaks import CATEGORIES, COLUMNS
 from outbreaks._frames import (
     arrow_to_pandas,
     arrow_to_polars,
+    build_table,
     collect,
     flatten,
     read_parquet,
@@ -147,3 +148,30 @@ def test_a_missing_library_is_named_with_its_extra() -> None:
     require("pandas")
     with pytest.raises(ImportError, match=r"no_such_library: pip install 'outbreak-data\[plot\]'"):
         require("no_such_library", "plot")
+
+
+PAGES: list[list[dict[str, Any]]] = [
+    ROWS,
+    [],
+    [{**ROWS[1], "new_field": {"a": [1]}, "day": "2020-01-01"}, {**ROWS[0], "sex": "another one", "new_field": 1}],
+    [{"id": 7, "count": 2**40, "first_day": "2020-02-29"}, {"id": 8, "count": None, "new_field": None}],
+    # As many fields, but other ones.
+    [{"id": 9, "event": "x"}, {"id": 10, "ratio": 1}],
+    [{"ratio": 2.5}],
+]
+
+
+@pytest.mark.parametrize("pages", [PAGES, PAGES[:2], PAGES[3:], [[], []], []])
+def test_pages_become_the_frames_of_all_their_rows(pages: list[list[dict[str, Any]]]) -> None:
+    columns = collect([row for page in pages for row in page], dict(COLUMNS))
+    table, kinds = build_table(pages, dict(COLUMNS))
+    assert kinds == columns.types
+    assert table.equals(to_arrow(columns))
+    table.validate(full=True)
+    pd.testing.assert_frame_equal(arrow_to_pandas(table, kinds), to_pandas(columns))
+    assert arrow_to_polars(table).equals(to_polars(columns))
+
+
+def test_a_day_that_is_not_one_is_an_error() -> None:
+    with pytest.raises(ValueError, match="2020-02-30"):
+        build_table([[{"id": 1, "date_low": "2020-02-30"}]], dict(COLUMNS))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
 
 from . import _frames
 from ._files import MEDIA_TYPES, save_query
 from ._generated.record import COLUMNS, ColumnType, OutbreakRecord
-from ._http import Answer, Connection, Params
+from ._http import Answer, Connection, Params, Sent
+from ._json import parse_json
 from ._plot import plot_series
 from .errors import Damaged, InvalidParameter, OutbreaksWarning
 
@@ -25,6 +27,9 @@ Count = Literal["cases", "deaths", "hospitalised", "recovered", "tested"]
 Figure = Literal["new", "cumulative", "point"]
 FileFormat = Literal["csv", "ndjson", "geojson", "parquet", "arrow"]
 _PAGE_SIZE = 1000
+# The end of a page as the service writes it. A text inside a record cannot look like this: its quotes have backslashes.
+_NEXT_PAGE: Final = re.compile(rb'\],"has_more":true,"next_page":"([A-Za-z0-9_-]+)"\}\s*\Z')
+_LONGEST_END = 1000
 
 
 def emit_warning(text: str) -> None:
@@ -61,6 +66,26 @@ class _Frames:
         return _frames.to_arrow(self._columns())
 
 
+class _Ahead:
+    """Requests the page after the one that is read, so that the service and the client work at the same time."""
+
+    def __init__(self, send: Callable[[str], Sent | None]) -> None:
+        self._send = send
+        self._cursor: str | None = None
+        self._sent: Sent | None = None
+
+    def read(self, content: bytes) -> Any:
+        """Parses a page. Its end has the cursor of the next one, which is requested first."""
+        found = _NEXT_PAGE.search(content, max(0, len(content) - _LONGEST_END))
+        if found is not None and self._cursor != (cursor := found[1].decode()):
+            self._cursor, self._sent = cursor, self._send(cursor)
+        return parse_json(content)
+
+    def take(self, cursor: str | None) -> Sent | None:
+        """The request for a page, if it was sent."""
+        return self._sent if cursor is not None and cursor == self._cursor else None
+
+
 class Walk(_Frames, Generic[Item]):
     """Items of one release, requested page by page. Each iteration starts at the first page.
 
@@ -75,10 +100,13 @@ class Walk(_Frames, Generic[Item]):
         self.release: int | None = None
         self.warnings: list[str] = []
 
-    def _fetch(self) -> tuple[list[Item], str | None]:
-        page = {"page": self.cursor} if self.cursor is not None else {}
+    def _params_of(self, cursor: str | None) -> Params:
+        page = {} if cursor is None else {"page": cursor}
         size = {} if "num" in self._params else {"num": _PAGE_SIZE}
-        answer = self._connection.get(self._path, {**self._params, **size, **page})
+        return {**self._params, **size, **page}
+
+    def _fetch(self, ahead: _Ahead, read: Callable[[bytes], Any]) -> tuple[list[Item], str | None]:
+        answer = self._connection.get(self._path, self._params_of(self.cursor), sent=ahead.take(self.cursor), read=read)
         body = answer.body
         if not isinstance(body, dict) or not isinstance(body.get("data"), list) or "has_more" not in body:
             raise Damaged("the answer is not a page")
@@ -98,9 +126,15 @@ class Walk(_Frames, Generic[Item]):
 
     def _walk(self) -> Iterator[tuple[list[Item], str | None]]:
         self.cursor, self.finished, self.release, self.warnings = self._start, False, None, []
+        ahead = _Ahead(lambda cursor: self._connection.send(self._path, self._params_of(cursor)))
+        # A program that reads only a few items sends one request: nothing is requested ahead of the second page.
+        read: Callable[[bytes], Any] = parse_json
         while not self.finished:
-            items, cursor = self._fetch()
+            items, cursor = self._fetch(ahead, read)
+            read = ahead.read
             yield items, cursor
+            # The memory of this page is free before the next one is parsed.
+            del items
             self.cursor, self.finished = cursor, cursor is None
 
     def pages(self) -> Iterator[list[Item]]:
@@ -113,6 +147,7 @@ class Walk(_Frames, Generic[Item]):
         for items, _ in self._walk():
             # The cursor moves when the last item was handled: a program that stops before reads this page again.
             yield from items
+            del items
 
     def rows(self) -> Iterable[dict[str, Any]]:
         return (item if isinstance(item, dict) else {} for item in self)
@@ -127,6 +162,27 @@ class Records(Walk[OutbreakRecord]):
             return dict(COLUMNS)
         names = fields.split(",") if isinstance(fields, str) else list(fields)
         return {name: kind for name, kind in COLUMNS.items() if name in names}
+
+    def _read_rows(self) -> Iterator[list[dict[str, Any]]]:
+        for items, _ in self._walk():
+            if not all(isinstance(item, dict) and item for item in items):
+                raise Damaged("the page has a record without fields")
+            yield cast("list[dict[str, Any]]", items)
+
+    def _read_table(self) -> tuple[pyarrow.Table, dict[str, ColumnType]]:
+        return _frames.build_table(self._read_rows(), self._types())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        _frames.require("pandas")
+        return _frames.arrow_to_pandas(*self._read_table()) if _frames.has_arrow() else super().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        _frames.require("polars")
+        return _frames.arrow_to_polars(self._read_table()[0]) if _frames.has_arrow() else super().to_polars()
+
+    def to_arrow(self) -> pyarrow.Table:
+        _frames.require("pyarrow")
+        return self._read_table()[0]
 
     def save(self, path: str | Path, format: FileFormat | None = None) -> Path:
         """Saves all records as one file: CSV, NDJSON, GeoJSON, Parquet or Arrow, by default as the suffix says.

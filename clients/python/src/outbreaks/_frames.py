@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from importlib.util import find_spec
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._generated.record import CATEGORIES, COLUMNS, ColumnType
+from ._json import parse_json, write_json
 
 if TYPE_CHECKING:
     import pandas
@@ -74,20 +78,41 @@ def flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return cells
 
 
-def collect(rows: Iterable[dict[str, Any]], types: dict[str, ColumnType]) -> Columns:
-    """The columns of rows, first those of `types`. Other fields are kept: a later release may have added them."""
+def _transpose_batch(rows: list[dict[str, Any]]) -> Mapping[str, Sequence[Any]]:
+    names = list(rows[0])
+    if len(names) > 1 and all(len(row) == len(names) for row in rows):
+        # As many fields, but perhaps other ones. Row by row is faster than column by column: the memory is near.
+        with suppress(KeyError):
+            return dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))
+    found = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in found}
+
+
+def _transpose(rows: Iterable[dict[str, Any]]) -> tuple[dict[str, list[Any]], int]:
+    """The values of each field, and the number of rows. A field that is missing in a row is null there."""
     values: dict[str, list[Any]] = {}
-    count = 0
-    for row in rows:
-        for name in row:
+    remaining, count = iter(rows), 0
+    while batch := list(islice(remaining, _BATCH_RECORDS)):
+        found = _transpose_batch(batch)
+        for name in found:
             if name not in values:
                 values[name] = [None] * count
         for name, column in values.items():
-            column.append(row.get(name))
-        count += 1
+            column.extend(found.get(name) or [None] * len(batch))
+        count += len(batch)
+    return values, count
+
+
+def _order(names: Collection[str], types: Mapping[str, ColumnType]) -> list[str]:
+    return [*(name for name in types if name in names), *(name for name in names if name not in types)]
+
+
+def collect(rows: Iterable[dict[str, Any]], types: dict[str, ColumnType]) -> Columns:
+    """The columns of rows, first those of `types`. Other fields are kept: a later release may have added them."""
+    values, count = _transpose(rows)
     if count == 0:
         return Columns({name: [] for name in types}, dict(types))
-    names = [*(name for name in types if name in values), *(name for name in values if name not in types)]
+    names = _order(values, types)
     found = {name: types.get(name) or _type_of_column(name, values[name]) for name in names}
     return Columns({name: values[name] for name in names}, found)
 
@@ -99,7 +124,7 @@ def list_categories(name: str, values: Iterable[str | None]) -> list[str]:
 
 
 def _to_json(value: object) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return None if value is None else write_json(value)
 
 
 def to_pandas(columns: Columns) -> pandas.DataFrame:
@@ -140,27 +165,73 @@ def to_polars(columns: Columns) -> polars.DataFrame:
     return pl.DataFrame([convert(name, columns.types[name], values) for name, values in columns.values.items()])
 
 
+def has_arrow() -> bool:
+    return find_spec("pyarrow") is not None
+
+
 def to_arrow(columns: Columns) -> pyarrow.Table:
     require("pyarrow")
     import pyarrow as pa
 
-    types = _arrow_types()
-
     def convert(name: str, kind: ColumnType, values: list[Any]) -> Any:
-        if kind == "date":
-            return pa.array([value and date.fromisoformat(value) for value in values], pa.date32())
-        if kind == "category":
-            known = list_categories(name, values)
-            codes = {value: code for code, value in enumerate(known)}
-            indices = pa.array([None if value is None else codes[value] for value in values], pa.int32())
-            return pa.DictionaryArray.from_arrays(indices, pa.array(known, pa.string()))
-        if kind == "json":
-            return pa.array([_to_json(value) for value in values], pa.string())
-        return pa.array(values, types[kind])
+        array = _to_array(kind, values)
+        return _to_category(name, array) if kind == "category" else array
 
     return pa.table({name: convert(name, columns.types[name], values) for name, values in columns.values.items()})
 
 
+def _to_array(kind: ColumnType, values: list[Any]) -> Any:
+    """The values of a column in Arrow. A category is a text here: only the whole column has all its values."""
+    import pyarrow as pa
+
+    if kind == "date":
+        return pa.array(values, pa.string()).cast(pa.date32())
+    if kind == "json":
+        return pa.array([_to_json(value) for value in values], pa.string())
+    return pa.array(values, _arrow_types()["text" if kind == "category" else kind])
+
+
+def _to_category(name: str, texts: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pa.array(list_categories(name, texts.unique().to_pylist()), pa.string())
+    return pa.DictionaryArray.from_arrays(pc.index_in(texts, known), known)
+
+
+def build_table(
+    pages: Iterable[Sequence[dict[str, Any]]], types: dict[str, ColumnType]
+) -> tuple[pyarrow.Table, dict[str, ColumnType]]:
+    """As `to_arrow` of all rows, and the type of each column. Each row must have a field.
+
+    Each page becomes Arrow at once, which takes a fraction of the memory of Python objects. The type of a field that is
+    not in `types` depends on all its values, so it is JSON until the end.
+    """
+    import pyarrow as pa
+
+    tables = [
+        pa.table({name: _to_array(types.get(name, "json"), values) for name, values in _transpose(page)[0].items()})
+        for page in pages
+        if page
+    ]
+    if not tables:
+        return to_arrow(collect([], types)), types
+    whole = pa.concat_tables(tables, promote_options="default").combine_chunks()
+    columns: dict[str, Any] = {}
+    kinds: dict[str, ColumnType] = {}
+    for name in _order(whole.column_names, types):
+        column = whole.column(name)
+        if name in types:
+            kinds[name] = types[name]
+            columns[name] = _to_category(name, column.combine_chunks()) if types[name] == "category" else column
+        else:
+            values = [None if text is None else parse_json(text) for text in column.to_pylist()]
+            kinds[name] = _type_of_column(name, values)
+            columns[name] = _to_array(kinds[name], values)
+    return pa.table(columns), kinds
+
+
+@cache
 def _arrow_types() -> dict[ColumnType, Any]:
     import pyarrow as pa
 
@@ -188,14 +259,12 @@ def read_parquet(path: Path) -> pyarrow.Table:
             return column
         if kind != "category":
             return column.cast(types[kind])
-        texts = column.cast(pa.string()).combine_chunks()
-        known = pa.array(list_categories(name, texts.unique().to_pylist()), pa.string())
-        return pa.DictionaryArray.from_arrays(pa.compute.index_in(texts, known), known)
+        return _to_category(name, column.cast(pa.string()).combine_chunks())
 
     return pa.table({name: convert(name, table.column(name)) for name in table.column_names})
 
 
-def arrow_to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
+def arrow_to_pandas(table: pyarrow.Table, types: Mapping[str, ColumnType] = COLUMNS) -> pandas.DataFrame:
     """As `to_pandas` of the same records."""
     require("pandas")
     import pandas as pd
@@ -208,12 +277,12 @@ def arrow_to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
         pa.bool_(): pd.BooleanDtype(),
     }
     frame: pandas.DataFrame = table.to_pandas(types_mapper=dtypes.get, date_as_object=False)
-    for name, kind in COLUMNS.items():
+    for name, kind in types.items():
         if name in frame and kind == "date":
             frame[name] = frame[name].astype("datetime64[s]")
         if name in frame and kind == "json":
             texts = table.column(name).to_pylist()
-            frame[name] = pd.Series([None if text is None else json.loads(text) for text in texts], dtype="object")
+            frame[name] = pd.Series([None if text is None else parse_json(text) for text in texts], dtype="object")
     return frame
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import version
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, Literal
 
 import httpx2
 
+from ._json import parse_json
 from ._retry import decide, parse_retry_after
 from .errors import InvalidParameter, Unavailable, to_error
 
@@ -23,6 +24,7 @@ Value = str | int | float | bool | date
 Params = Mapping[str, Any]
 """The parameters of a request: text, numbers, booleans, days, or several of them."""
 
+_JSON: Final = "application/json"
 _RENEW_BEFORE_SECONDS: Final = 60
 _TIMEOUT: Final = httpx2.Timeout(60.0, connect=15.0)
 # These parameters take one text with commas; the others are repeated.
@@ -81,20 +83,24 @@ class Failure(Exception):
         self.status, self.body, self.retry_after, self.reason = status, body, retry_after, reason
 
 
-def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _read_failure(response: httpx2.Response) -> Failure:
     return Failure(response.status_code, response.read(), response.headers.get("retry-after"))
 
 
-def _parse_json(response: httpx2.Response) -> Any:
+def _read_json(content: bytes, read: Callable[[bytes], Any] = parse_json) -> Any:
     # A truncated gzip body is no error for the HTTP library, but what is left of it is not JSON.
     try:
-        return json.loads(response.content, parse_constant=_reject_constant)
+        return read(content)
     except ValueError as error:
         raise Failure(0, reason=f"the answer is not complete JSON ({error})") from error
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request that a thread has sent with this token, and what becomes of it: an answer or a `Failure`."""
+
+    token: str
+    response: Future[httpx2.Response]
 
 
 class Attempts:
@@ -165,7 +171,7 @@ class Connection:
                     raise Failure(0, reason=_describe(error)) from error
                 if response.status_code != 200:
                     raise _read_failure(response)
-                found = _parse_json(response)
+                found = _read_json(response.content)
                 try:
                     self._token, self._expires = str(found["access_token"]), time.time() + float(found["expires_in"])
                 except (KeyError, TypeError, ValueError) as error:
@@ -179,9 +185,12 @@ class Connection:
         if self.offline:
             raise Unavailable("OUTBREAKS_OFFLINE is set: no request is sent", code="offline")
         with self._lock:
-            if self._token == "" or time.time() > self._expires - _RENEW_BEFORE_SECONDS:
+            if not self._is_valid():
                 self._request_token()
             return self._token
+
+    def _is_valid(self) -> bool:
+        return self._token != "" and time.time() <= self._expires - _RENEW_BEFORE_SECONDS
 
     def renew_token(self, rejected: str) -> None:
         """Requests a new token, unless another thread has already replaced the rejected one."""
@@ -203,17 +212,56 @@ class Connection:
         except httpx2.RequestError as error:
             raise Failure(0, reason=_describe(error)) from error
 
-    def get(self, path: str, params: Params, *, parse_json: bool = True) -> Answer:
-        """A complete answer: JSON, or text."""
+    def _receive(self, path: str, query: list[tuple[str, str]], accept: str, token: str) -> httpx2.Response:
+        with self._open(path, query, {"accept": accept}, token) as response:
+            response.read()
+            return response
+
+    def send(self, path: str, params: Params) -> Sent | None:
+        """Sends a request for JSON in a thread, once. For `get` it is the first attempt, so a failure is retried there.
+
+        None if nothing was sent. That is so if a new token is needed first: requesting it may take long, or fail.
+        """
+        query, token = encode_params(params), self._token
+        if not self._is_valid():
+            return None
+        response: Future[httpx2.Response] = Future()
+
+        def receive() -> None:
+            try:
+                response.set_result(self._receive(path, query, _JSON, token))
+            except BaseException as error:
+                response.set_exception(error)
+
+        # A daemon: the program may end before the answer arrives.
+        thread = threading.Thread(target=receive, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # The system has no thread left, or the interpreter is ending.
+            return None
+        return Sent(token, response)
+
+    def get(
+        self, path: str, params: Params, *, sent: Sent | None = None, read: Callable[[bytes], Any] = parse_json
+    ) -> Answer:
+        """A complete answer with JSON. `sent` is the request if it was already sent."""
+        query, attempts = encode_params(params), Attempts(self)
+        while True:
+            token = self.token() if sent is None else sent.token
+            try:
+                response = self._receive(path, query, _JSON, token) if sent is None else sent.response.result()
+                return Answer(_read_json(response.content, read), response.headers)
+            except Failure as failure:
+                sent = None
+                attempts.fail(failure, token)
+
+    def get_text(self, path: str, params: Params) -> str:
+        """A complete answer with a text."""
         query, attempts = encode_params(params), Attempts(self)
         while True:
             token = self.token()
             try:
-                with self._open(
-                    path, query, {"accept": "application/json" if parse_json else "*/*"}, token
-                ) as response:
-                    response.read()
-                    return Answer(_parse_json(response) if parse_json else response.text, response.headers)
+                return self._receive(path, query, "*/*", token).text
             except Failure as failure:
                 attempts.fail(failure, token)
 

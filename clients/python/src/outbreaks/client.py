@@ -195,7 +195,7 @@ class Client:
         """The citation of a query: a sentence, BibTeX or CSL JSON. It names the release, its digest and the sources."""
         params = self._pin(filters, release)
         if format is not None:
-            return str(self._connection.get("citation", {**params, "format": format}, parse_json=False).body)
+            return self._connection.get_text("citation", {**params, "format": format})
         body = self._connection.get("citation", params).body
         if not isinstance(body, dict) or not isinstance(body.get("text"), str):
             raise Damaged("the answer is not a citation")
