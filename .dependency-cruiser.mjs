@@ -8,12 +8,13 @@ const LAYERS = [
   ['storage'],
   ['columns', 'formats'],
   ['auth', 'api', 'publish'],
-  ['explorer'],
+  ['explorer', 'operate'],
 ]
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
 const SUBFOLDERS = [
-  { folder: 'platform', layers: [['http', 'postgres', 'duckdb', 'cli']], filesOnTop: false },
+  { folder: 'platform', layers: [['metrics'], ['http', 'postgres', 'duckdb', 'cli'], ['tracing']], filesOnTop: false },
+  { folder: 'storage', layers: [['files']], filesOnTop: false },
   { folder: 'auth', layers: [['provisioning']], filesOnTop: false },
   {
     folder: 'api',

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import path from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Registry } from 'prom-client'
 import { createResponseCache } from './api/response/response-cache.ts'
 import { registerDataRoutes } from './api/routes.ts'
 import { createVerifier } from './auth/access-tokens.ts'
@@ -21,6 +22,7 @@ import { CALLBACK } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
 import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
+import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
@@ -34,7 +36,8 @@ import type { Database, Reader } from './platform/postgres/database.ts'
 import { shedLoad } from './platform/postgres/load-shedding.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
 import type { Watcher } from './platform/postgres/watcher.ts'
-import type { FileStore } from './storage/file-store.ts'
+import type { Tracing } from './platform/tracing/tracing.ts'
+import type { FileStore } from './storage/files/file-store.ts'
 import { loadPublishedReleases } from './storage/published-releases.ts'
 
 interface AppDependencies {
@@ -60,6 +63,9 @@ interface AppDependencies {
   publicClientId: string | null
   /** The provider with which people sign in to the explorer, and the client as which they read; null if there is none. */
   oidc: (ProviderSettings & { name: string; readerClientId: string }) | null
+  tracing?: Tracing | undefined
+  /** The state of the node is added to it. */
+  metrics?: Registry | undefined
   log: FastifyBaseLogger
   isDraining: () => boolean
 }
@@ -68,6 +74,8 @@ interface AppDependencies {
 const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
+/** Other nodes reject tokens from the future, and this node would accept expired ones. */
+const MAX_CLOCK_DIFFERENCE_MS = 30_000
 
 export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
   const { baseUrl, authUrl, secret, externalIssuer, maxConnections, database, files, watcher, log, isDraining } =
@@ -95,7 +103,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     // Only v1 depends on the caller: it reads the release of the token.
     groupOf: ({ releases }) => [...releases].join(),
   })
-  const app = createHttpServer({ baseUrl, log, connections: { maxConnections }, isDraining, answerFirst })
+  const { tracing } = dependencies
+  const app = createHttpServer({
+    ...{ baseUrl, log, connections: { maxConnections }, isDraining },
+    // Responses that are repeated before the framework have no trace.
+    ...(tracing === undefined ? { answerFirst } : {}),
+  })
+  tracing?.traceRequests(app)
   app.addHook('onClose', async () => {
     for (const index of indexes.values()) await index.close()
   })
@@ -106,11 +120,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   registerLandingPage(app, describeLandingPage(baseUrl, authUrl, { datasets: catalogue, hasExplorer: assets !== null }))
 
   const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
-  registerHealth(app, () => [
+  const findReasons = () => [
     ...(isDraining() ? ['draining'] : []),
     ...(watcher.msSinceResponse() > DATABASE_TIMEOUT_MS ? ['database'] : []),
     ...(watcher.stalenessMs() > maxStalenessMs ? ['stale'] : []),
-  ])
+    ...(watcher.clockDifferenceMs() > MAX_CLOCK_DIFFERENCE_MS ? ['clock'] : []),
+  ]
+  registerHealth(app, findReasons)
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
   const { verifyToken, findSessionToken } =
@@ -119,11 +135,16 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       : { verifyToken: createExternalVerifier({ ...parties, ...externalIssuer }) }
   const guard = { verifyToken, findSessionToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
   const quota = openQuota()
+  if (dependencies.metrics !== undefined)
+    registerNodeMetrics(dependencies.metrics, {
+      ...{ findReasons, watcher, database, indexes, quota },
+      published: () => published.value,
+    })
   void app.register(async (guarded: HttpServer) => {
     requireScope(guarded, { ...guard, scope: null })
     registerWhoami(guarded, quota)
   })
-  const requestDatabase = shedLoad(cancelWithRequest(database))
+  const requestDatabase = shedLoad(cancelWithRequest(tracing?.traceQueries(database) ?? database))
   const cache = createResponseCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
     const { clientConcurrency } = dependencies

@@ -4,20 +4,32 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { registerCredentialCommands } from './auth/provisioning/commands.ts'
-import { ConfigError, readDatabaseConfig, readFilesDirectory, readOperatorConfig } from './config.ts'
+import {
+  ConfigError,
+  type FileAccess,
+  readDatabaseConfig,
+  readFilesLocation,
+  readOperatorConfig,
+  readServiceConfig,
+} from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
+import { registerOperateCommands } from './operate/commands.ts'
 import { createProgress } from './platform/cli/progress.ts'
 import { type CommandOutput, formatOutput } from './platform/cli/terminal.ts'
 import { deriveKey } from './platform/derive-key.ts'
 import { OperatorError } from './platform/operator-error.ts'
+import { checkConnectionSettings } from './platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from './platform/postgres/database.ts'
 import { describeDatabaseError } from './platform/postgres/database-error.ts'
 import { migrate } from './platform/postgres/migrate.ts'
 import { checkSchema } from './platform/postgres/schema-version.ts'
+import { findPrimary } from './platform/postgres/server-list.ts'
 import { Problem } from './platform/problem.ts'
+import { version } from './platform/version.ts'
 import { registerReleaseCommands } from './publish/commands.ts'
 import { renewIndexes } from './publish/rebuild-index.ts'
-import { type FileStore, openFileStore } from './storage/file-store.ts'
+import type { FileStore } from './storage/files/file-store.ts'
+import { openFileStore } from './storage/files/open-store.ts'
 
 const progress = createProgress(process.stderr)
 
@@ -30,33 +42,35 @@ async function runAndPrint(
   work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>,
 ): Promise<void> {
   const database = openDatabase({
-    url: readDatabaseConfig(process.env).databaseUrl,
+    url: await findPrimary(readDatabaseConfig(process.env).databaseUrl),
     role: 'outbreaks_operator',
     // One connection writes, the other reads published data at the same time.
     connections: 2,
   })
   try {
     await checkSchema(database)
+    await checkConnectionSettings(database, 'outbreaks_operator')
     print(await work(database))
   } finally {
     await database.close()
   }
 }
 
-function openFiles(): FileStore | undefined {
-  const directory = readFilesDirectory(process.env)
-  return directory === null ? undefined : openFileStore(directory)
+async function openFiles(access: FileAccess): Promise<FileStore | undefined> {
+  const location = readFilesLocation(process.env, access)
+  return location === null ? undefined : openFileStore(location)
 }
 
 const program = new Command('outbreakctl')
   .description('Manages the Outbreak Data Service: schema, credentials, releases.')
+  .version(version)
   .showHelpAfterError()
 
 program
   .command('migrate')
   .description('migrate the database to the current schema, and rebuild a column index that this version cannot use')
   .action(async () => {
-    const { databaseUrl } = readDatabaseConfig(process.env)
+    const databaseUrl = await findPrimary(readDatabaseConfig(process.env).databaseUrl)
     const applied = await migrate(databaseUrl)
     const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })
     try {
@@ -69,6 +83,19 @@ registerCredentialCommands(program, {
   scopes: catalogue.map((dataset) => dataset.scope),
   runAndPrint,
   sealingKey: () => deriveKey(readOperatorConfig(process.env).secret, 'signing keys'),
+})
+registerOperateCommands(program, {
+  print,
+  readOptions: () => {
+    const { filesLocation, indexDirectory, secret, ...config } = readServiceConfig(process.env)
+    return {
+      ...config,
+      directories: [filesLocation, indexDirectory].filter((location) => location?.startsWith('/') === true) as string[],
+      openFiles: async () => (filesLocation === null ? undefined : openFileStore(filesLocation)),
+      sealingKey: deriveKey(secret, 'signing keys'),
+      datasets: catalogue,
+    }
+  },
 })
 registerReleaseCommands(program, { datasets: catalogue, runAndPrint, print, progress: progress.update, openFiles })
 

@@ -1,6 +1,9 @@
 // Reads the configuration from environment variables. Reports all errors at once and never prints a secret.
-import { accessSync, constants, opendirSync } from 'node:fs'
+import { accessSync, constants, opendirSync, readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { parseRedisUrl } from './platform/http/redis.ts'
+import { splitServers } from './platform/postgres/server-list.ts'
+import { isBucketUrl } from './storage/files/open-store.ts'
 
 export interface DatabaseConfig {
   databaseUrl: string
@@ -19,6 +22,8 @@ export interface ServiceConfig extends OperatorConfig {
   sharePort: boolean
   /** Maximum number of open client connections. */
   maxConnections: number
+  /** Where Prometheus reads the metrics; null if they are not served. */
+  metricsAddress: { host: string; port: number } | null
   logLevel: string
   /** How long the node continues to serve after SIGTERM, while /ready gives 503. */
   drainSeconds: number
@@ -35,8 +40,10 @@ export interface ServiceConfig extends OperatorConfig {
   redisUrl: string | null
   /** Set if the service verifies tokens of an external issuer and issues none. */
   externalIssuer: { jwksUrl: string; tokenType: string } | null
-  /** The directory with the files of releases; null if there is none. */
-  filesDirectory: string | null
+  /** The directory or the bucket with the files of releases; null if there is none. */
+  filesLocation: string | null
+  /** Whether a download is redirected to the bucket, so that the bucket sends the bytes. */
+  redirectDownloads: boolean
   /** The directory in which this node keeps its column index; null for a temporary file. */
   indexDirectory: string | null
   /** The client as which people may use the explorer without a credential; null if nobody may. */
@@ -81,6 +88,8 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
   readAll(environment, (read) => {
     const baseUrl = read('OUTBREAKS_BASE_URL', parseUrl)
     const jwksUrl = read('OUTBREAKS_JWKS_URL', parseUrl, '')
+    const metricsPort = read('OUTBREAKS_METRICS_PORT', parseInteger(0, 65_535), -1)
+    const metricsHost = read('OUTBREAKS_METRICS_HOST', (value) => value, '127.0.0.1')
     const tokenType = read('OUTBREAKS_TOKEN_TYPE', parseChoice('at+jwt', 'JWT'), 'at+jwt')
     return {
       databaseUrl: read('DATABASE_URL', parseDatabaseUrl),
@@ -91,6 +100,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       port: read('OUTBREAKS_PORT', parseInteger(0, 65_535), 8080),
       sharePort: read('OUTBREAKS_SHARE_PORT', parseBoolean, false),
       maxConnections: read('OUTBREAKS_MAX_CONNECTIONS', parseInteger(1, 1_000_000), 1024),
+      metricsAddress: metricsPort === -1 ? null : { host: metricsHost, port: metricsPort },
       logLevel: read('OUTBREAKS_LOG_LEVEL', parseChoice('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', parseInteger(0, 600), 5),
       cacheMegabytes: read('OUTBREAKS_CACHE_MB', parseInteger(0, 65_536), 64),
@@ -98,12 +108,13 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       rateLimit: read('OUTBREAKS_RATE_LIMIT', parseInteger(0, 1_000_000_000), 6000),
       rateSeconds: read('OUTBREAKS_RATE_SECONDS', parseInteger(1, 86_400), 60),
       clientConcurrency: read('OUTBREAKS_CLIENT_CONCURRENCY', parseInteger(0, 10_000), 8),
-      redisUrl: read('OUTBREAKS_REDIS_URL', parseRedisUrl, '') || null,
+      redisUrl: read('OUTBREAKS_REDIS_URL', checkRedisUrl, '') || null,
       externalIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },
-      filesDirectory: read('OUTBREAKS_FILES', parseReadableDirectory, '') || null,
+      filesLocation: read('OUTBREAKS_FILES', parseFilesLocation(parseReadableDirectory), '') || null,
+      redirectDownloads: read('OUTBREAKS_FILES_REDIRECT', parseBoolean, false),
       indexDirectory: read('OUTBREAKS_INDEX', parseWritableDirectory, '') || null,
       publicClientId: read('OUTBREAKS_PUBLIC_CLIENT', (value) => value, '') || null,
-      oidc: OIDC_VARIABLES.some((name) => Boolean(environment[name])) ? readOidc(read) : null,
+      oidc: OIDC_VARIABLES.some((name) => environment[name] || environment[`${name}_FILE`]) ? readOidc(read) : null,
     }
   })
 
@@ -121,9 +132,13 @@ const readOidc = (read: ReadVariable): OidcConfig => ({
   name: read('OUTBREAKS_OIDC_NAME', (value) => value, 'your organisation'),
 })
 
-/** The directory to which the operator writes the files of releases; null if there is none. */
-export const readFilesDirectory = (environment: Environment): string | null =>
-  readAll(environment, (read) => read('OUTBREAKS_FILES', parseWritableDirectory, '') || null)
+export type FileAccess = 'read' | 'write'
+
+/** The directory or the bucket with the files of releases, for the operator; null if there is none. */
+export function readFilesLocation(environment: Environment, access: FileAccess): string | null {
+  const parseDirectory = access === 'write' ? parseWritableDirectory : parseReadableDirectory
+  return readAll(environment, (read) => read('OUTBREAKS_FILES', parseFilesLocation(parseDirectory), '') || null)
+}
 
 /** For the first log line: the configuration without passwords and keys. */
 export function redactConfig(config: ServiceConfig): Record<string, unknown> {
@@ -136,25 +151,20 @@ export function redactConfig(config: ServiceConfig): Record<string, unknown> {
   }
 }
 
-function removeLogin(text: string): string {
-  const { protocol, host, pathname } = new URL(text)
-  return `${protocol}//${host}${pathname}`
-}
+/** Also of an address with several hosts, which is not a URL for the parser. */
+const removeLogin = (text: string): string => text.replace(/^([a-z+]+:\/\/).*@/, '$1').replace(/\?.*$/, '')
 
 type ReadVariable = <Value>(name: string, parse: (text: string) => Value, fallback?: Value) => Value
 
 function readAll<Config>(environment: Environment, build: (read: ReadVariable) => Config): Config {
   const errors: string[] = []
   const read: ReadVariable = (name, parse, fallback) => {
-    const text = environment[name]
-    if (text === undefined || text === '') {
+    try {
+      const text = findText(environment, name)
+      if (text !== '') return parse(text)
       if (fallback === undefined) errors.push(`${name} is missing`)
-    } else {
-      try {
-        return parse(text)
-      } catch (error) {
-        errors.push(`${name} ${(error as Error).message}`)
-      }
+    } catch (error) {
+      errors.push(`${name} ${(error as Error).message}`)
     }
     // After an error the configuration is not returned, so the missing value is never used.
     return fallback as never
@@ -164,17 +174,32 @@ function readAll<Config>(environment: Environment, build: (read: ReadVariable) =
   return config
 }
 
+/** With `NAME_FILE` the value is in that file, as orchestrators provide secrets. Empty if there is none. */
+function findText(environment: Environment, name: string): string {
+  const [text = '', file = ''] = [environment[name], environment[`${name}_FILE`]]
+  if (file === '') return text
+  if (text !== '') throw new Error(`and ${name}_FILE must not both be set`)
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Error(`cannot be read from the file that ${name}_FILE names (${code})`, { cause: error })
+  }
+}
+
 // No message contains the value: it may be a secret in the wrong variable.
 function parseDatabaseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^postgres(ql)?:\/\//.test(text)) throw new Error('must be a postgres:// URL')
+  const servers = splitServers(text)
+  const isValid =
+    /^postgres(ql)?:\/\//.test(text) &&
+    servers.every((server) => URL.canParse(server) && (servers.length === 1 || new URL(server).hostname !== ''))
+  if (!isValid)
+    throw new Error('must be a postgres:// URL, optionally with several hosts: postgres://user@one:5432,two:5432/name')
   return text
 }
 
-/** Parameters are not allowed, because they could override the timeouts. */
-function parseRedisUrl(text: string): string {
-  if (!URL.canParse(text) || !/^rediss?:\/\/[^/?#]+(\/\d{0,4})?$/.test(text)) {
-    throw new Error('must be a redis:// or rediss:// URL, optionally with a database number as its path')
-  }
+function checkRedisUrl(text: string): string {
+  parseRedisUrl(text)
   return text
 }
 
@@ -199,6 +224,14 @@ function parseSecret(text: string): Buffer {
     throw new Error('must be at least 32 random bytes in base64url')
   }
   return bytes
+}
+
+function parseFilesLocation(parseDirectory: (text: string) => string) {
+  return (text: string): string => {
+    if (!text.startsWith('s3:')) return parseDirectory(text)
+    if (!isBucketUrl(text)) throw new Error('must be the absolute path of a directory, or s3://bucket/folder')
+    return text
+  }
 }
 
 function parseReadableDirectory(text: string): string {

@@ -1,15 +1,26 @@
+#!/usr/bin/env node
 // Starts the service from the configuration and shuts it down on a signal.
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
+import { Registry } from 'prom-client'
 import { buildApp } from './app.ts'
 import { ConfigError, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { openLog } from './platform/log.ts'
-import { openDatabase } from './platform/postgres/database.ts'
+import { startMetricsServer } from './platform/metrics/metrics-server.ts'
+import { checkConnectionSettings, SettingsMissing } from './platform/postgres/connection-check.ts'
+import { type Database, openDatabase } from './platform/postgres/database.ts'
 import { checkSchema, SchemaMismatch } from './platform/postgres/schema-version.ts'
+import { combineServers, splitServers } from './platform/postgres/server-list.ts'
 import { createWatcher } from './platform/postgres/watcher.ts'
-import { openFileStore } from './storage/file-store.ts'
+import { version } from './platform/version.ts'
+import { openFileStore } from './storage/files/open-store.ts'
 
 const CLOSE_TIMEOUT_MS = 5000
+/** Connections of a node to each database server. */
+const MAX_QUERIES = 10
+const WARN_INTERVAL_MS = 30_000
+/** With several servers the watcher must have asked the next one before the node counts as not ready. */
+const WATCHER_TIMEOUT_MS = 1000
 
 function readConfigOrExit(): ServiceConfig {
   try {
@@ -32,39 +43,71 @@ const log = openLog(config.logLevel)
 process.on('SIGHUP', () => log.info('SIGHUP is ignored: restart the node to change its configuration'))
 let draining = false
 
-const connection = {
-  url: config.databaseUrl,
-  role: 'outbreaks_api' as const,
-  onLostConnection: (error: Error) => log.warn({ err: error }, 'a database connection was lost'),
+const servers = splitServers(config.databaseUrl)
+
+function openServers(connections: number, queryTimeoutMs?: number): Database {
+  const onLostConnection = (error: Error) => log.warn({ err: error }, 'a database connection was lost')
+  const databases = servers.map((url) =>
+    openDatabase({ url, role: 'outbreaks_api', connections, queryTimeoutMs, onLostConnection }),
+  )
+  return combineServers(databases, (number, answers) => {
+    const server = new URL(servers[number] ?? '').host
+    if (answers) log.info({ server }, 'a database server answers again')
+    else log.warn({ server }, 'a database server does not answer: the node reads from another one')
+  })
 }
-const database = openDatabase(connection)
+
+let warned = { reason: '', at: Number.NEGATIVE_INFINITY }
+
+/** The watcher tries twice a second. During an outage one line in half a minute is enough. */
+function warnSometimes(error: unknown): void {
+  const [reason, at] = [String(error), performance.now()]
+  if (reason === warned.reason && at - warned.at < WARN_INTERVAL_MS) return
+  warned = { reason, at }
+  log.warn({ err: error }, 'the watcher could not read the database')
+}
+
+const database = openServers(MAX_QUERIES)
 // A separate connection, so that readiness and revocation do not wait for the queries of clients.
-const watcherDatabase = openDatabase({ ...connection, connections: 1 })
+const watcherDatabase = openServers(1, servers.length > 1 ? WATCHER_TIMEOUT_MS : undefined)
 const watcher = createWatcher(
   watcherDatabase,
   (error) => {
-    if (error instanceof SchemaMismatch) exitWithError(error)
-    log.warn({ err: error }, 'the watcher could not read the database')
+    if (error instanceof SchemaMismatch || error instanceof SettingsMissing) exitWithError(error)
+    warnSometimes(error)
   },
   // Only once, at the first response of the database: a later migration does not end a running node.
-  () => checkSchema(watcherDatabase),
+  async () => {
+    await checkSchema(watcherDatabase, { onlyReads: true })
+    await checkConnectionSettings(watcherDatabase, 'outbreaks_api')
+  },
 )
-const files = config.filesDirectory === null ? undefined : openFileStore(config.filesDirectory)
-const app = await buildApp({ ...config, database, files, watcher, log, isDraining: () => draining })
+const files =
+  config.filesLocation === null ? undefined : await openFileStore(config.filesLocation, config.redirectDownloads)
+const metrics = new Registry()
+const isTraced = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || process.env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
+const tracing = isTraced ? (await import('./platform/tracing/tracing.ts')).startTracing() : undefined
+const app = await buildApp({ ...config, database, files, watcher, metrics, tracing, log, isDraining: () => draining })
 
-log.info({ config: redactConfig(config) }, 'starting')
+log.info({ version, node: process.version, config: redactConfig(config) }, 'starting')
 await watcher.start()
 // fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
 const listenOptions = { host: config.host, port: config.port, reusePort: config.sharePort }
-const address = await app.listen(listenOptions).catch(async (error: Error) => {
-  console.error(`The node cannot listen: ${error.message}`)
+const address = await app.listen(listenOptions).catch(exitBecauseOfPort)
+log.info({ address }, 'listening')
+const metricsServer =
+  config.metricsAddress &&
+  (await startMetricsServer(metrics, config.metricsAddress.host, config.metricsAddress.port).catch(exitBecauseOfPort))
+if (metricsServer !== null) log.info({ address: metricsServer.address }, 'serving metrics')
+// Tells a parent process that this process listens, not another one on the same port.
+process.send?.({ listening: address })
+
+async function exitBecauseOfPort(failure: Error): Promise<never> {
+  console.error(`The node cannot listen: ${failure.message}`)
   // Removes temporary files.
   await Promise.race([app.close(), wait(CLOSE_TIMEOUT_MS)])
   process.exit(1)
-})
-log.info({ address }, 'listening')
-// Tells a parent process that this process listens, not another one on the same port.
-process.send?.({ listening: address })
+}
 
 // Shutdown: set /ready to 503, continue to serve until load balancers have noticed, finish running requests, exit.
 const shutdownOptions = { delay: (config.drainSeconds + 15) * 1000, logger: false as const, skip: ['SIGHUP' as const] }
@@ -74,6 +117,8 @@ closeWithGrace(shutdownOptions, async ({ signal, err }) => {
   else log.info({ signal }, 'draining')
   if (signal !== undefined) await wait(config.drainSeconds * 1000)
   await app.close()
+  await metricsServer?.close()
+  await tracing?.close().catch((error: Error) => log.warn({ err: error }, 'the last traces were not sent'))
   await watcher.stop()
   await Promise.all([database.close(), watcherDatabase.close()])
   log.info('stopped')

@@ -59,6 +59,18 @@ const areas: Record<string, readonly string[]> = {
   ],
   // The web interface, in a real browser.
   explorer: ['test/explorer/*.test.ts', 'test/unit/explorer/*.test.ts'],
+  // Deployment and operations, with the real programs beside the service. Programs that are not installed are skipped.
+  operate: [
+    'test/operate/*.test.ts',
+    'test/journeys/postgres/*.test.ts',
+    'test/unit/{config,operate/*}.test.ts',
+    'test/integration/dev/release.test.ts',
+    'test/journeys/timed/{drain,cores}.test.ts',
+    'test/integration/platform/{quota,watcher,watcher-replicas}.test.ts',
+  ],
+  // A node at and above its capacity, and an hour of everything at once.
+  load: ['test/load/load.ts'],
+  soak: ['test/load/soak.ts'],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
 }

@@ -48,6 +48,8 @@ export interface IndexSnapshot {
 
 export interface ColumnIndex {
   read<Result>(release: Release, work: (snapshot: IndexSnapshot) => Promise<Result>): Promise<Result>
+  /** The number of the newest release that it has; 0 if it has none. */
+  newest(): number
   /** Starts to add the newest release. */
   follow(releases: readonly Release[]): void
   close(): Promise<void>
@@ -65,6 +67,7 @@ interface IndexOptions {
 /** How long a query waits for the index of its release. */
 const WAIT_MS = 5000
 const MEMORY_MEGABYTES = 448
+const INTERRUPT_MS = 50
 /** A release adds its rows at the end. All rows are sorted again when this many releases were added. */
 const SORTED_RELEASES = 16
 /** Processes that share a directory: each has a file of its own. */
@@ -112,7 +115,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   async function extend(release: Release): Promise<void> {
     if (isClosed || has(release)) return
     state ??= await open()
-    if (has(release)) return
+    if (isClosed || has(release)) return
     const { duckDb, workDirectory, releases } = state
     // In one snapshot: pruning writes all parts again.
     const { parts, isSameHistory, oldestKept } = await database.snapshot(async (reader) => {
@@ -126,6 +129,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
         parts: await fetchParts(reader, dataset, { after, upTo: release.number, directory: workDirectory }),
       }
     })
+    if (isClosed) return
     const extended = await duckDb.write(async (connection) => {
       if (!isSameHistory) await clearTables(connection)
       await applyParts(connection, dataset, parts)
@@ -142,7 +146,9 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   /** One extension at a time. */
   function extendInTurn(release: Release): Promise<void> {
     const turn = work.then(() => runUncancelled(() => extend(release)))
-    work = turn.catch(onFailure)
+    work = turn.catch((error: unknown) => {
+      if (!isClosed) onFailure(error)
+    })
     return work
   }
 
@@ -168,6 +174,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
         })
       })
     },
+    newest: () => state?.releases.newest ?? 0,
     follow(releases) {
       const newest = releases.at(-1)
       if (newest === undefined || newest.digest === target) return
@@ -176,7 +183,10 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     },
     async close() {
       isClosed = true
+      // Building the index of many records takes long. Again and again, because it has many statements.
+      const timer = setInterval(() => state?.duckDb.interruptWrite(), INTERRUPT_MS)
       await work
+      clearInterval(timer)
       state?.duckDb.close()
       for (const unused of [state?.workDirectory, temporary])
         if (typeof unused === 'string') await rm(unused, { recursive: true, force: true })

@@ -1,4 +1,5 @@
 // The log: one JSON object for each line, written to stdout without blocking requests.
+import os from 'node:os'
 import { type Logger, pino } from 'pino'
 
 /** Lines that stdout has not accepted are buffered up to this size; further lines are dropped. */
@@ -21,7 +22,7 @@ function createTimestamp(): () => string {
 
 export const openLog = (level: string): Logger =>
   pino(
-    { level, base: null, timestamp: createTimestamp() },
+    { level, base: { hostname: os.hostname(), pid: process.pid }, timestamp: createTimestamp() },
     pino.destination({
       sync: false,
       minLength: WRITE_BATCH_BYTES,

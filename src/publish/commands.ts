@@ -5,14 +5,15 @@ import type { Progress } from '../platform/cli/progress.ts'
 import type { CommandOutput } from '../platform/cli/terminal.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { FileStore } from '../storage/file-store.ts'
+import type { FileStore } from '../storage/files/file-store.ts'
 import { exportRelease } from './export/export-files.ts'
 import { listReleases } from './list-releases.ts'
-import { pruneReleases } from './prune.ts'
+import { pruneReleases, removeFiles } from './prune.ts'
 import { previewRelease, publishRelease } from './publish.ts'
 import { rebuildIndex } from './rebuild-index.ts'
 import { rollbackTo } from './rollback.ts'
 import { validateRelease } from './validate/validate-release.ts'
+import { verifyReleases } from './verify.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
@@ -20,8 +21,8 @@ interface ReleaseCommands {
   runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
   print: (result: CommandOutput | readonly CommandOutput[]) => void
   progress: Progress
-  /** Undefined if no directory for files is configured. */
-  openFiles: () => FileStore | undefined
+  /** Undefined if no place for files is configured. */
+  openFiles: (access: 'read' | 'write') => Promise<FileStore | undefined>
 }
 
 export function registerReleaseCommands(
@@ -37,9 +38,9 @@ export function registerReleaseCommands(
       .addOption(new Option('--dataset <name>', 'which dataset').choices([...byName.keys()]).default(datasets[0]?.name))
   const findDataset = ({ dataset }: { dataset: string }): Dataset => byName.get(dataset) as Dataset
 
-  /** Publishes, then writes the files if a directory is configured. The release stays published if the files fail. */
+  /** Publishes, then writes the files if a place for them is configured. The release stays published if the files fail. */
   async function publishWithFiles(database: Database, dataset: Dataset, publish: () => Promise<{ release: number }>) {
-    const store = openFiles()
+    const store = await openFiles('write')
     const summary = await publish()
     const number = summary.release
     if (store === undefined) return { ...summary }
@@ -107,19 +108,31 @@ export function registerReleaseCommands(
   command('prune', 'permanently delete the records of old releases')
     .requiredOption('--before <number>', 'the oldest release to keep', parseNumber)
     .action((options: { dataset: string; before: number }) =>
-      runAndPrint((database) => pruneReleases(database, findDataset(options), options.before)),
+      runAndPrint(async (database) => {
+        const store = await openFiles('write')
+        const summary = await pruneReleases(database, findDataset(options), options.before)
+        return { ...summary, ...(store && (await removeFiles(database, store, findDataset(options)))) }
+      }),
     )
   command('export', 'write the files of a release that are missing or damaged')
     .option('--release <number>', 'number of the release; default: the latest', parseNumber)
     .action((options: { dataset: string; release?: number }) =>
       runAndPrint(async (database) => {
-        const store = openFiles()
-        if (store === undefined) throw new OperatorError('set OUTBREAKS_FILES to the directory for files')
+        const store = await openFiles('write')
+        if (store === undefined) throw new OperatorError('set OUTBREAKS_FILES to the directory or the bucket for files')
         const number = options.release ?? (await listReleases(database, findDataset(options)))[0]?.number
         if (number === undefined) throw new OperatorError('no release has been published yet')
         return exportRelease(database, store, findDataset(options), number)
       }),
     )
+  command('verify', 'read all releases and their files, and compare them with the digests that were published').action(
+    (options: { dataset: string }) =>
+      runAndPrint(async (database) => {
+        const releases = await verifyReleases(database, await openFiles('read'), findDataset(options), progress)
+        if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
+        return releases
+      }),
+  )
   command('reindex', 'build the column index of all releases again, for instance if a part of it is damaged').action(
     (options: { dataset: string }) => runAndPrint((database) => rebuildIndex(database, findDataset(options))),
   )

@@ -3,6 +3,7 @@ import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { FileStore } from '../storage/files/file-store.ts'
 import { replayReleases } from './rebuild-index.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
 
@@ -23,4 +24,20 @@ export function pruneReleases(database: Database, dataset: Dataset, oldestKept: 
     if (pruned.length > 0) await replayReleases(client, dataset)
     return { dataset: dataset.name, oldest_kept: oldestKept, pruned: pruned.map(({ number }) => String(number)) }
   })
+}
+
+/**
+ * Removes the files of all pruned releases. After the transaction, because a file that is removed cannot come back. If it
+ * fails, the same command removes the rest.
+ */
+export async function removeFiles(database: Database, store: FileStore, dataset: Dataset) {
+  const names = await database.query<{ name: string }>(sql`select name from release_file
+    join release on release.dataset = release_file.dataset and release.number = release_file.release
+    where release.dataset = ${dataset.name} and release.pruned_at is not null order by release_file.release, name`)
+  await store.remove(names.map(({ name }) => name)).catch((error: Error) => {
+    throw new OperatorError(`the releases are pruned, but not all of their files are removed: ${error.message}`, {
+      cause: error,
+    })
+  })
+  return { files_removed: names.length }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
@@ -14,6 +14,8 @@ import {
   readServiceConfig,
   redactConfig,
 } from '../../src/config.ts'
+import { parseRedisUrl } from '../../src/platform/http/redis.ts'
+import { splitServers } from '../../src/platform/postgres/server-list.ts'
 
 const CANARY = 'canary0value'
 const valid = {
@@ -52,6 +54,7 @@ test('three variables are required; the others have defaults', () => {
     port: 8080,
     sharePort: false,
     maxConnections: 1024,
+    metricsAddress: null,
     logLevel: 'info',
     drainSeconds: 5,
     cacheMegabytes: 64,
@@ -61,7 +64,8 @@ test('three variables are required; the others have defaults', () => {
     clientConcurrency: 8,
     redisUrl: null,
     externalIssuer: null,
-    filesDirectory: null,
+    filesLocation: null,
+    redirectDownloads: false,
     indexDirectory: null,
     publicClientId: null,
     oidc: null,
@@ -78,6 +82,8 @@ test('every variable can be set', () => {
     OUTBREAKS_PORT: '0',
     OUTBREAKS_SHARE_PORT: 'true',
     OUTBREAKS_MAX_CONNECTIONS: '2000',
+    OUTBREAKS_METRICS_PORT: '9464',
+    OUTBREAKS_METRICS_HOST: '0.0.0.0',
     OUTBREAKS_LOG_LEVEL: 'silent',
     OUTBREAKS_DRAIN_SECONDS: '600',
     OUTBREAKS_CACHE_MB: '0',
@@ -100,7 +106,8 @@ test('every variable can be set', () => {
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
   assert.equal(config.clientConcurrency, 0)
-  assert.equal(config.filesDirectory, os.tmpdir())
+  assert.equal(config.filesLocation, os.tmpdir())
+  assert.deepEqual(config.metricsAddress, { host: '0.0.0.0', port: 9464 })
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
   assert.equal(config.publicClientId, 'visitor')
   assert.deepEqual(config.oidc, {
@@ -153,7 +160,15 @@ test('each entry point requires only the variables that it needs', () => {
 })
 
 const invalid: Record<string, string[]> = {
-  DATABASE_URL: [CANARY, 'http://db.test', 'postgres', 'mysql://db.test/x', `postgres:user:${CANARY}@db.test/x`],
+  DATABASE_URL: [
+    `postgres://user:${CANARY}@one:x,two/outbreaks`,
+    'postgres://one,/outbreaks',
+    CANARY,
+    'http://db.test',
+    'postgres',
+    'mysql://db.test/x',
+    `postgres:user:${CANARY}@db.test/x`,
+  ],
   OUTBREAKS_SECRET: [CANARY, randomBytes(31).toString('base64url'), `${valid.OUTBREAKS_SECRET}=`, 'é'.repeat(60)],
   OUTBREAKS_BASE_URL: [
     CANARY,
@@ -177,7 +192,12 @@ const invalid: Record<string, string[]> = {
   OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
   OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
   OUTBREAKS_CLIENT_CONCURRENCY: [CANARY, '-1', '10001', '8x'],
-  OUTBREAKS_FILES: [CANARY, './files', '~/files', `/nowhere/${CANARY}`, import.meta.filename],
+  OUTBREAKS_METRICS_PORT: [CANARY, '-1', '65536'],
+  OUTBREAKS_FILES: [
+    ...[CANARY, './files', '~/files', `/nowhere/${CANARY}`, import.meta.filename],
+    ...['s3://', 's3://a', `s3://${CANARY}:x@bucket`, 's3://bucket/', 's3://bucket/a?b', 's3:bucket', 'S3://bucket'],
+  ],
+  OUTBREAKS_FILES_REDIRECT: [CANARY, '1'],
   OUTBREAKS_REDIS_URL: [
     CANARY,
     'http://redis.test',
@@ -189,6 +209,10 @@ const invalid: Record<string, string[]> = {
     `redis://:${CANARY}@redis.test/name`,
     `redis://redis.test?password=${CANARY}`,
     'redis://redis.test/0?connectTimeout=0',
+    'redis+sentinel://one:26379,two:26379',
+    'redis+cluster://one:6379/name',
+    `redis+sentinel://:${CANARY}@one/name?x=1`,
+    'redis+other://one/name',
   ],
 }
 
@@ -205,11 +229,11 @@ for (const [name, values] of Object.entries(invalid)) {
 }
 
 /** Reads the configuration as an unprivileged user, because root may read and write everything. */
-function checkDirectory(read: 'readServiceConfig' | 'readFilesDirectory', directory: string): string {
+function checkDirectory(read: 'readServiceConfig' | 'readFilesLocation', directory: string, access = 'write'): string {
   const source = path.resolve(import.meta.dirname, '../../src/config.ts')
   const environment = JSON.stringify({ ...valid, OUTBREAKS_FILES: directory })
   const script = `import { ${read} } from ${JSON.stringify(source)}
-    try { ${read}(${environment}); console.log('good') } catch (error) { console.log(error.message) }`
+    try { ${read}(${environment}, '${access}'); console.log('good') } catch (error) { console.log(error.message) }`
   const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     ...unprivileged,
@@ -220,24 +244,73 @@ function checkDirectory(read: 'readServiceConfig' | 'readFilesDirectory', direct
   })
 }
 
-test('the files directory must be readable for a node and writable for a command', (t) => {
+test('the files directory must be readable for a node, and writable for a command that writes', (t) => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
   after(() => rmSync(directory, { recursive: true, force: true }))
   chmodSync(directory, 0o777)
   try {
-    for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
+    for (const read of ['readServiceConfig', 'readFilesLocation'] as const)
       assert.equal(checkDirectory(read, directory), 'good\n')
   } catch (error) {
     return t.skip(`only root can read this checkout: ${(error as Error).message}`)
   }
   chmodSync(directory, 0o555)
   assert.equal(checkDirectory('readServiceConfig', directory), 'good\n')
-  assert.match(checkDirectory('readFilesDirectory', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
+  assert.equal(checkDirectory('readFilesLocation', directory, 'read'), 'good\n')
+  assert.match(checkDirectory('readFilesLocation', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
   for (const mode of [0o111, 0o444]) {
     chmodSync(directory, mode)
-    for (const read of ['readServiceConfig', 'readFilesDirectory'] as const)
+    for (const read of ['readServiceConfig', 'readFilesLocation'] as const)
       assert.match(checkDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* may read/)
   }
+})
+
+test('a value can be in a file, with or without an end of line', () => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  const file = path.join(directory, 'secret')
+  const { OUTBREAKS_SECRET, ...rest } = valid
+  for (const end of ['', '\n', '\r\n']) {
+    writeFileSync(file, OUTBREAKS_SECRET + end)
+    const { secret } = readServiceConfig({ ...rest, OUTBREAKS_SECRET_FILE: file })
+    assert.equal(secret.toString('base64url'), OUTBREAKS_SECRET)
+  }
+  assert.throws(() => readServiceConfig({ ...valid, OUTBREAKS_SECRET_FILE: file }), /must not both be set/)
+  const missing = { ...rest, OUTBREAKS_SECRET_FILE: path.join(directory, 'none') }
+  assert.throws(() => readServiceConfig(missing), /OUTBREAKS_SECRET cannot be read from the file .* \(ENOENT\)/)
+  writeFileSync(file, CANARY)
+  const { OUTBREAKS_OIDC_CLIENT_SECRET: _, ...provider } = oidc
+  const config = readServiceConfig({ ...valid, ...provider, OUTBREAKS_OIDC_CLIENT_SECRET_FILE: file })
+  assert.equal(config.oidc?.clientSecret, CANARY)
+})
+
+test('the files can be in a bucket', () => {
+  for (const location of ['s3://bucket', 's3://bucket.test/folder', 's3://a-b-c/one/two'])
+    assert.equal(readServiceConfig({ ...valid, OUTBREAKS_FILES: location }).filesLocation, location)
+})
+
+test('the database can have several servers, and Redis Sentinel or a cluster', () => {
+  const login = `user:${CANARY}@`
+  const config = readServiceConfig({
+    ...valid,
+    DATABASE_URL: `postgres://${login}one:5432,two,[::1]:5433/outbreaks?sslmode=require`,
+    OUTBREAKS_REDIS_URL: `redis+sentinel://${login}one:26379,two/group`,
+  })
+  assert.deepEqual(splitServers(config.databaseUrl), [
+    `postgres://${login}one:5432/outbreaks?sslmode=require`,
+    `postgres://${login}two/outbreaks?sslmode=require`,
+    `postgres://${login}[::1]:5433/outbreaks?sslmode=require`,
+  ])
+  const printed = redactConfig(config)
+  assert.equal(printed['databaseUrl'], 'postgres://one:5432,two,[::1]:5433/outbreaks')
+  assert.equal(printed['redisUrl'], 'redis+sentinel://one:26379,two/group')
+  assert.deepEqual(parseRedisUrl('redis+cluster://one,two:7000'), {
+    ...{ kind: 'cluster', name: '', login: {} },
+    hosts: [
+      { host: 'one', port: 6379 },
+      { host: 'two', port: 7000 },
+    ],
+  })
 })
 
 test('all errors are listed at once, one for each variable', () => {

@@ -125,7 +125,13 @@ fetch_piece <- function(client, url, file, part, have, bar) {
     update_progress(bar, min(written, file$bytes))
     TRUE
   }
-  send(client, url, headers, sink = sink)
+  answer <- send(client, url, headers, sink = sink)
+  if (answer$status == 307L && !is.null(answer$headers$location)) {
+    # The object store of the service has the file. Its address is valid for a few minutes, without the token.
+    headers[["Authorization"]] <- NULL
+    answer <- send(client, answer$headers$location, headers, sink = sink)
+  }
+  answer
 }
 
 #' Save a query as one file

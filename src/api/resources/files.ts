@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem, problemResponse } from '../../platform/problem.ts'
+import { createFileOpener } from '../../storage/files/verified-files.ts'
 import type { PublishedRelease, ReleaseFile } from '../../storage/published-releases.ts'
-import { createFileOpener } from '../../storage/verified-files.ts'
 import { findRelease } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { emptyQuery, filePath } from '../requests/parameters.ts'
@@ -48,6 +48,12 @@ export function registerFileRoutes(
     )
   }
 
+  /** Null if this service sends the file itself: also to the explorer, whose page may not read from other hosts. */
+  async function findLink({ method, headers }: FastifyRequest, { name, mediaType }: ReleaseFile) {
+    const isRedirected = method === 'GET' && headers.authorization !== undefined
+    return isRedirected && files !== undefined ? files.createLink(name, mediaType) : null
+  }
+
   // Each method is an operation with its own id. The method is in an array, or the OpenAPI document leaves HEAD out.
   for (const [method, operationId] of [
     ['GET', 'downloadFile'],
@@ -69,6 +75,10 @@ export function registerFileRoutes(
         response: {
           200: okResponse(anyFile, 'The file.'),
           206: okResponse(anyFile, 'The requested range of the file.'),
+          307: {
+            description:
+              'The file is at the address in `Location` for a few minutes. Request it without the access token.',
+          },
           ...errorResponsesWithNotFound,
           416: problemResponse('The range is outside the file.'),
           500: problemResponse('The stored file differs from the published one, or the service failed.'),
@@ -85,6 +95,12 @@ export function registerFileRoutes(
 
         const range = readRange(request, file, entityTag)
         const stored = await openVerified(file)
+        const link = await findLink(request, file)
+        if (link !== null) {
+          await stored.close()
+          // The address expires, so it must not be cached.
+          return reply.headers({ ...releaseHeader(release), 'cache-control': 'no-store' }).redirect(link, 307)
+        }
         const { start, end } = range ?? { start: 0, end: file.bytes }
         reply.type(file.mediaType).headers({
           ...commonHeaders,

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { currentSignal, runWithSignal } from '../../platform/cancellation.ts'
 import type { ContentEncoding } from '../../platform/http/content-encoding.ts'
+import { countBody } from '../../platform/metrics/response-metrics.ts'
 import { clientClosedRequest } from '../../platform/problem.ts'
 
 export interface EncodedBody {
@@ -41,6 +42,7 @@ export function createResponseCache(megabytes: number): ResponseCache {
   }
 
   function startRendering(key: string, render: () => Promise<EncodedBody>): PendingBody {
+    countBody.rendered()
     const controller = new AbortController()
     const body = runWithSignal(controller, render)
     const pending: PendingBody = { body, controller, waiters: 0 }
@@ -80,7 +82,11 @@ export function createResponseCache(megabytes: number): ResponseCache {
     }
   }
 
-  const findOrRender = async (key: string, render: () => Promise<EncodedBody>) =>
-    cached.get(key) ?? waitFor(key, pendingBodies.get(key) ?? startRendering(key, render))
+  async function findOrRender(key: string, render: () => Promise<EncodedBody>): Promise<EncodedBody> {
+    const found = cached.get(key)
+    if (found === undefined) return waitFor(key, pendingBodies.get(key) ?? startRendering(key, render))
+    countBody.cached()
+    return found
+  }
   return Object.assign(findOrRender, { find: (key: string) => cached.get(key) })
 }

@@ -21,6 +21,8 @@ export interface DuckDb<State> {
   read<Result>(work: (session: DuckSession<State>) => Promise<Result>): Promise<Result>
   /** Writes. The caller runs one at a time; sessions that read go on beside it. */
   write<Result>(work: (connection: DuckDBConnection) => Promise<Result>): Promise<Result>
+  /** Interrupts the statement of a write, so that the write fails. */
+  interruptWrite(): void
   close(): void
 }
 
@@ -59,6 +61,7 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
   const waiting: (() => void)[] = []
   let open = 0
   let writes = 0
+  let writing: DuckDBConnection | null = null
 
   async function takeTurn(): Promise<void> {
     if (open < maxSessions) {
@@ -118,14 +121,17 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       // Rows that a transaction may still read cannot be removed from the file.
       closeIdle()
       const connection = await instance.connect()
+      writing = connection
       try {
         return await inTransaction(connection, () => work(connection))
       } finally {
+        writing = null
         connection.closeSync()
         writes += 1
         closeIdle()
       }
     },
+    interruptWrite: () => writing?.interrupt(),
     close() {
       closeIdle()
       instance.closeSync()

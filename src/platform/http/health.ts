@@ -1,5 +1,6 @@
 // Liveness: the process responds. Readiness: the node can serve requests; 503 if it cannot.
 import type { FastifyInstance } from 'fastify'
+import { version } from '../version.ts'
 
 /** `findReasons` lists why the node is not ready; an empty list means ready. */
 export function registerHealth(app: FastifyInstance, findReasons: () => string[]): void {
@@ -7,7 +8,7 @@ export function registerHealth(app: FastifyInstance, findReasons: () => string[]
   const options = { logLevel: 'warn' as const, schema: { hide: true } }
   app.get('/live', options, async (_request, reply) => {
     reply.header('cache-control', 'no-store')
-    return { status: 'live' }
+    return { status: 'live', version }
   })
   app.get('/ready', options, async (_request, reply) => {
     const reasons = findReasons()

@@ -7,6 +7,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { TObject } from 'typebox'
 import { runWithSignal } from '../cancellation.ts'
+import { countProblem } from '../metrics/response-metrics.ts'
 import {
   clientClosedRequest,
   Problem,
@@ -194,6 +195,7 @@ export function createHttpServer(options: HttpServerOptions) {
     }
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
+    countProblem(code)
     log.info({ request_id: id, status: problem.status, problem: code, reason })
   }
 }
@@ -228,8 +230,11 @@ function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: st
 }
 
 function logReply(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
-  const { id, log, clientId, problem } = request
-  logResponse(log, { id, request: describeRequest(request, status), status, ms: reply.elapsedTime, clientId, problem })
+  const { id, log, clientId, problem, headers } = request
+  logResponse(log, {
+    ...{ id, request: describeRequest(request, status), status, ms: reply.elapsedTime, clientId, problem },
+    isSession: headers.authorization === undefined && headers.cookie !== undefined,
+  })
 }
 
 /** For a connection that was lost before the response was sent: fastify runs no onResponse hook then. */

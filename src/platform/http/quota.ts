@@ -2,8 +2,8 @@
 // counts alone if no Redis is configured, or while Redis does not respond. No request waits long for Redis.
 // Why the fallback does not use the insurance limiter of the library: docs/decisions/0020-libraries-tried.md.
 import type { FastifyBaseLogger } from 'fastify'
-import { Redis } from 'ioredis'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { openRedis } from './redis.ts'
 
 interface QuotaOptions {
   /** Requests of a client in one window. */
@@ -27,6 +27,8 @@ export interface Quota {
   consume(clientId: string): Promise<QuotaStatus & { granted: boolean }>
   /** Reads the status without counting a request. */
   peek(clientId: string): Promise<QuotaStatus>
+  /** False while this node counts alone, though the nodes should count together. */
+  isShared(): boolean
   /** Connects to Redis. Resolves without a connection if Redis does not respond in time. */
   open(): Promise<void>
   close(): Promise<void>
@@ -75,6 +77,7 @@ export function createQuota({ limit, seconds, redisUrl, log }: QuotaOptions): Qu
       return { ...readStatus(result), granted: result.consumedPoints <= limit }
     },
     peek: async (clientId) => readStatus(await run((limiter) => limiter.get(clientId))),
+    isShared: () => isShared,
     open: async () => redis?.connect().catch(onRedisFailure),
     close: async () => redis?.disconnect(),
   }
@@ -91,19 +94,3 @@ const readStatus = ({ remainingPoints, msBeforeNext }: RateLimiterRes): QuotaSta
   remaining: remainingPoints,
   resetsIn: Math.max(1, Math.ceil(msBeforeNext / 1000)),
 })
-
-/** Every command has a timeout of 250 ms. A connection without responses is closed; a lost one is opened again without end. */
-function openRedis(url: string): Redis {
-  const redis = new Redis(url, {
-    lazyConnect: true,
-    connectTimeout: 500,
-    commandTimeout: 250,
-    socketTimeout: 500,
-    maxRetriesPerRequest: 1,
-    enableOfflineQueue: false,
-    retryStrategy: (attempt) => Math.min(attempt * 50, 500),
-  })
-  // Without a listener ioredis prints to the console. The command that fails reports the error.
-  redis.on('error', () => {})
-  return redis
-}

@@ -3,11 +3,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { countBody } from '../metrics/response-metrics.ts'
 import { clientClosedRequest } from '../problem.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Quota } from './quota.ts'
 import { formatRateLimit } from './rate-limit.ts'
-import { chooseRequestId, describeRequest, logResponse } from './response-log.ts'
+import { chooseRequestId, describeRequest, type LoggedRequest, logResponse } from './response-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -45,7 +46,8 @@ interface StoredResponse<Caller> {
   /** Names and values in turn, with the values of the first response. */
   readonly headers: readonly string[]
   readonly repeatable: Repeatable
-  /** Writes the members of `describeRequest`, serialised once, in each line. */
+  readonly request: LoggedRequest
+  /** Writes the members of `request`, serialised once, in each line. */
   readonly log: FastifyBaseLogger
 }
 
@@ -115,12 +117,13 @@ export function createRepeater<Caller extends { clientId: string }>(options: Rep
 
   function logRepeated(
     response: ServerResponse,
-    { status, log: requestLog }: StoredResponse<Caller>,
+    { status, request, log: requestLog }: StoredResponse<Caller>,
     { id, clientId, startedAt }: { id: string; clientId: string; startedAt: number },
   ): void {
     const closed = response.writableFinished ? null : clientClosedRequest()
+    countBody.repeated()
     logResponse(requestLog, {
-      ...{ id, clientId },
+      ...{ id, clientId, request, isInLog: true },
       status: response.headersSent ? status : (closed?.status ?? status),
       ms: performance.now() - startedAt,
       problem: closed?.code ?? null,
@@ -149,9 +152,11 @@ export function createRepeater<Caller extends { clientId: string }>(options: Rep
     const isRepeated = status === 304 || (status === 200 && request.headers['if-none-match'] === undefined)
     if (identified === null || !isRepeated || reply.hasHeader('connection')) return
     const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) => [name, String(value)])
+    const described = describeRequest(request, status)
     stored.set(identified.key, {
       ...{ rules, version, status, headers, repeatable },
-      log: log.child({ ...describeRequest(request, status) }),
+      request: described,
+      log: log.child({ ...described }),
     })
   }
 

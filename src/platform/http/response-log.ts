@@ -1,6 +1,7 @@
-// The id of a request and the log line of its response.
+// The id of a request, the log line of its response and the metrics of both.
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import { countProblem, measureResponse } from '../metrics/response-metrics.ts'
 
 const VALID_REQUEST_ID = /^[\w.-]{8,64}$/
 
@@ -8,7 +9,7 @@ const VALID_REQUEST_ID = /^[\w.-]{8,64}$/
 export const chooseRequestId = (header: unknown): string =>
   typeof header === 'string' && VALID_REQUEST_ID.test(header) ? header : randomUUID()
 
-interface LoggedRequest {
+export interface LoggedRequest {
   readonly method: string
   readonly route: string | null
   readonly query: unknown
@@ -16,11 +17,13 @@ interface LoggedRequest {
 
 interface LoggedResponse {
   readonly id: string
-  /** Absent if `log` already has it. */
-  readonly request?: LoggedRequest
+  readonly request: LoggedRequest
+  /** True if each line of `log` has the request. */
+  readonly isInLog?: boolean
   readonly status: number
   readonly ms: number
   readonly clientId: string | null
+  readonly isSession?: boolean
   readonly problem: string | null
 }
 
@@ -31,11 +34,16 @@ export const describeRequest = ({ method, routeOptions, query }: FastifyRequest,
   query: status < 400 && routeOptions.schema?.querystring !== undefined ? query : null,
 })
 
+/** Writes the line and counts the response. */
 export function logResponse(log: FastifyBaseLogger, response: LoggedResponse): void {
-  const { id, request, status, ms, clientId, problem } = response
+  const { id, request, isInLog = false, status, ms, clientId, isSession = false, problem } = response
+  const { method, route } = request
+  const caller = clientId === null ? 'none' : isSession ? 'explorer' : 'client'
+  measureResponse({ method, route, status, caller, seconds: ms / 1000 })
+  if (problem !== null) countProblem(problem)
   log[status < 500 ? 'info' : 'warn']({
     request_id: id,
-    ...request,
+    ...(isInLog ? null : request),
     status,
     ms: Math.round(ms * 10) / 10,
     client_id: clientId,

@@ -5,10 +5,9 @@ import type { Sql } from 'sql-template-tag'
 import { OperatorError } from '../operator-error.ts'
 import { clientClosedRequest, Problem, type ProblemCode } from '../problem.ts'
 import { cancelQuery } from './cancel-query.ts'
+import { connectionSettings, type Role } from './connection-settings.ts'
 import { CopyOut } from './copy-out.ts'
 import { createTransactionClient } from './transaction-client.ts'
-
-export type Role = 'outbreaks_api' | 'outbreaks_operator'
 
 /** A database, or one snapshot of it. */
 export interface Reader {
@@ -19,12 +18,16 @@ export interface Reader {
 export interface Database extends Reader {
   /** Runs every query of `work` on one connection and in one snapshot. */
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>
+  /** The same on each server in turn, until `work` returns true. Fails if no server answers. */
+  snapshotEach(work: (reader: Reader) => Promise<boolean>): Promise<void>
   /** The messages of a COPY … TO STDOUT without parameters. Each message contains complete rows. */
   copyOut(sql: Sql, signal?: AbortSignal): Promise<Buffer[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
   transaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
   /** Runs `work` in a transaction that is always rolled back, to see what it would do. */
   dryRun<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
+  /** Connections that are used and idle, and callers that wait for one. */
+  connections(): { used: number; idle: number; waiting: number }
   close(): Promise<void>
 }
 
@@ -33,49 +36,32 @@ interface DatabaseOptions {
   /** Null to keep the login's own privileges: for migrations, whose login owns the schema. */
   role: Role | null
   connections?: number
+  /** Shorter than the usual timeout of a query, if another server can answer instead. */
+  queryTimeoutMs?: number | undefined
   /** Called when an idle connection is lost. */
   onLostConnection?: (error: Error) => void
 }
 
 /*
  * Measured with a killed, a frozen and a disconnected server: without these settings a query hangs for minutes, and the
- * loss of an idle connection ends the process. The server cancels a statement before the client's timeout, so that no
- * query runs on without a client. Waiting for a connection and for its result takes less than 3 s in total.
+ * loss of an idle connection ends the process. Waiting for a connection and for its result takes less than 3 s in total.
  */
-const REQUEST_TIMEOUTS: pg.PoolConfig = {
-  connectionTimeoutMillis: 800,
-  statement_timeout: 1500,
-  query_timeout: 1900,
-  lock_timeout: 500,
-  idle_in_transaction_session_timeout: 5000,
-}
-/**
- * Requests scan an index in order and stop early, also before the first ANALYZE. A sequential scan, a bitmap scan, a
- * parallel worker and JIT compilation would first do work for rows that are never sent.
- */
-const READ_SETTINGS = [
-  'default_transaction_read_only=on',
-  'enable_seqscan=off',
-  'enable_bitmapscan=off',
-  'max_parallel_workers_per_gather=0',
-  'jit=off',
-]
-/** An operator's transaction may run for long, but waits only briefly for the lock of another transaction. */
-const OPERATOR_TIMEOUTS: pg.PoolConfig = {
-  connectionTimeoutMillis: 5000,
-  lock_timeout: 10_000,
-  idle_in_transaction_session_timeout: 600_000,
-}
+const CLIENT_TIMEOUTS = {
+  outbreaks_api: { connectionTimeoutMillis: 800, query_timeout: 1900 },
+  outbreaks_operator: { connectionTimeoutMillis: 5000 },
+} as const satisfies Record<Role, pg.PoolConfig>
 
-export function openDatabase({ url, role, connections = 10, onLostConnection }: DatabaseOptions): Database {
-  const readOnly = role === 'outbreaks_api'
+export function openDatabase(options: DatabaseOptions): Database {
+  const { url, role, connections = 10, queryTimeoutMs, onLostConnection } = options
+  const session = connectionSettings(role)
   const settings: pg.PoolConfig = {
     application_name: role ?? 'outbreaks_migration',
-    options: [...(role === null ? [] : [`role=${role}`]), ...(readOnly ? READ_SETTINGS : [])]
-      .map((setting) => `-c ${setting}`)
+    options: Object.entries(session)
+      .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     max: connections,
-    ...(readOnly ? REQUEST_TIMEOUTS : OPERATOR_TIMEOUTS),
+    ...CLIENT_TIMEOUTS[role ?? 'outbreaks_operator'],
+    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     idleTimeoutMillis: 30_000,
@@ -83,7 +69,7 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
   }
   // In pg a parameter of the URL overrides a setting. The URL must not change the role and the timeouts.
   const address = new URL(url)
-  for (const name of Object.keys(settings)) address.searchParams.delete(name)
+  for (const name of Object.keys({ ...settings, ...session })) address.searchParams.delete(name)
   const pool = new pg.Pool({ ...settings, connectionString: address.href })
   // Without a listener the loss of an idle connection ends the process.
   pool.on('error', (error) => onLostConnection?.(error))
@@ -141,15 +127,26 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
       broken = false
       return result
     } catch (error) {
-      broken = !(await client.query('rollback').then(
-        () => true,
-        () => false,
-      ))
-      throw toTransientProblem(error)
+      const problem = toTransientProblem(error)
+      // A server that does not answer would not answer a rollback either.
+      const isLost = problem instanceof Problem && !(error instanceof pg.DatabaseError)
+      if (!isLost)
+        broken = !(await client.query('rollback').then(
+          () => true,
+          () => false,
+        ))
+      throw problem
     } finally {
       release(broken)
     }
   }
+
+  const snapshot = <Result>(work: (reader: Reader) => Promise<Result>) =>
+    runTransaction(
+      (client) => work({ query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows }),
+      'commit',
+      'begin isolation level repeatable read read only',
+    )
 
   return {
     query: <Row extends object>(sql: Sql, signal?: AbortSignal) =>
@@ -158,14 +155,15 @@ export function openDatabase({ url, role, connections = 10, onLostConnection }: 
       const copy = new CopyOut(sql)
       return runQuery((client) => copy.run(client), signal)
     },
-    snapshot: (work) =>
-      runTransaction(
-        (client) => work({ query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows }),
-        'commit',
-        'begin isolation level repeatable read read only',
-      ),
+    snapshot,
+    snapshotEach: async (work) => void (await snapshot(work)),
     transaction: (work) => runTransaction(work, 'commit'),
     dryRun: (work) => runTransaction(work, 'rollback'),
+    connections: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => pool.end(),
   }
 }

@@ -9,13 +9,19 @@ export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../m
 
 export class SchemaMismatch extends OperatorError {}
 
-/** Throws SchemaMismatch if the schema is older or newer than the program; throws other errors if it cannot be read. */
-export async function checkSchema(database: Database): Promise<void> {
+/** A migration with this in its name only adds: nodes of the version before read the schema as before it. */
+const EXPANDS = /^\d{4}_expand_/
+
+/**
+ * Throws SchemaMismatch if the schema is older or newer than the program; throws other errors if it cannot be read. With
+ * `onlyReads` the schema may have newer migrations that only add.
+ */
+export async function checkSchema(database: Database, { onlyReads = false } = {}): Promise<void> {
   const known = readdirSync(migrationsDirectory)
     .filter((file) => file.endsWith('.sql'))
     .map((file) => file.slice(0, -'.sql'.length))
   const applied = await readApplied(database)
-  const newer = applied.filter((name) => !known.includes(name))
+  const newer = applied.filter((name) => !known.includes(name) && !(onlyReads && EXPANDS.test(name)))
   if (newer.length > 0) {
     throw new SchemaMismatch(
       `The database schema is newer than this program, which does not have the migration ${newer.at(-1)}: run a newer version of the program.`,

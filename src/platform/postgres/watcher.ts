@@ -22,10 +22,14 @@ export interface Watcher {
   stalenessMs(): number
   /** Milliseconds since the last response of the database. */
   msSinceResponse(): number
+  /** How far the clocks of this machine and of the database server differ. */
+  clockDifferenceMs(): number
 }
 
 const POLL_INTERVAL_MS = 500
 const REFRESH_TIMEOUT_MS = 1000
+/** A replica that lags by less is fresh enough to ask only this one. */
+const MAX_LAG_MS = 2000
 
 /**
  * A replica with older versions than those already loaded lags behind another one and is ignored, so that a revoked
@@ -40,7 +44,7 @@ interface Topic {
   reload: (reader: Reader) => Promise<void>
 }
 
-type TopicRow = ServerState & { topic: string; version: string; change_id: string }
+type TopicRow = ServerState & { topic: string; version: string; change_id: string; clock: number }
 
 /** Each round calls `beforeFirstLoad` until it succeeds once; nothing is loaded before. */
 export function createWatcher(
@@ -53,22 +57,28 @@ export function createWatcher(
   const stopped = new AbortController()
   let beforeFirstLoadDone = false
   let respondedAt = Number.NEGATIVE_INFINITY
+  let clockDifferenceMs = 0
   let acceptedAt = Number.NEGATIVE_INFINITY
   let knownAsOf = Number.NEGATIVE_INFINITY
   let round: Promise<void> | undefined
   let next: Promise<void> | undefined
   let loop: Promise<void> | undefined
 
-  /** In one snapshot: with two, or with two servers in rotation, an old value could be stored with a new version. */
-  const readTopics = () =>
-    database.snapshot(async (reader) => {
+  /**
+   * In one snapshot: with two, or with two servers in rotation, an old value could be stored with a new version. Reads from
+   * the next server too if the first one lags.
+   */
+  const readTopics = (fromAll: boolean) =>
+    database.snapshotEach(async (reader) => {
       const startedAt = performance.now()
       const rows = await reader.query<TopicRow>(
-        sql`select topic, version, change_id, server.* from watched_topic cross join (${serverState}) as server`,
+        sql`select topic, version, change_id, extract(epoch from clock_timestamp())::float8 * 1000 as clock, server.*
+          from watched_topic cross join (${serverState}) as server`,
       )
       respondedAt = performance.now()
       const [server] = rows
       if (server === undefined) throw new Error('the table of watched topics is empty')
+      clockDifferenceMs = Math.abs(server.clock - Date.now() + (respondedAt - startedAt) / 2)
       const found = new Map(rows.map((row) => [row.topic, row]))
       const changes = [...topics].map(([name, topic]) => {
         const row = found.get(name)
@@ -77,24 +87,26 @@ export function createWatcher(
       })
       const asOf = freshness.findAsOf(startedAt, server)
       const isOlder = !server.primary && changes.some(({ topic, version }) => version < topic.version)
-      if (isOlder && (asOf === null || asOf - acceptedAt < REGRESSION_MARGIN_MS)) return
+      if (isOlder && (asOf === null || asOf - acceptedAt < REGRESSION_MARGIN_MS)) return false
       for (const { topic, version, changeId } of changes) {
         if (changeId !== topic.changeId) await topic.reload(reader)
         Object.assign(topic, { version, changeId })
       }
       acceptedAt = startedAt
       if (asOf !== null) knownAsOf = Math.max(knownAsOf, asOf)
+      return !fromAll && asOf !== null && startedAt - asOf < MAX_LAG_MS
     })
 
-  async function runRound(): Promise<void> {
+  async function runRound(fromAll: boolean): Promise<void> {
     if (!beforeFirstLoadDone) await beforeFirstLoad()
     beforeFirstLoadDone = true
-    await readTopics()
+    await readTopics(fromAll)
   }
 
-  function refresh(): Promise<void> {
+  /** `fromAll`: something unknown was requested, and any server may know it. */
+  function refresh(fromAll: boolean): Promise<void> {
     if (round === undefined) {
-      round = runRound().finally(() => {
+      round = runRound(fromAll).finally(() => {
         round = undefined
       })
       return round
@@ -103,7 +115,7 @@ export function createWatcher(
       .catch(() => {})
       .then(() => {
         next = undefined
-        return refresh()
+        return refresh(true)
       })
     return next
   }
@@ -125,11 +137,11 @@ export function createWatcher(
       }
     },
     async start() {
-      await refresh().catch(onFailure)
+      await refresh(false).catch(onFailure)
       loop = (async () => {
         while (!stopped.signal.aborted) {
           await wait(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {})
-          if (!stopped.signal.aborted) await refresh().catch(onFailure)
+          if (!stopped.signal.aborted) await refresh(false).catch(onFailure)
         }
       })()
     },
@@ -138,8 +150,9 @@ export function createWatcher(
       await loop
     },
     // A request must not wait for a database that hangs.
-    refresh: () => withTimeout(REFRESH_TIMEOUT_MS, refresh(), 'The database does not respond at the moment.'),
+    refresh: () => withTimeout(REFRESH_TIMEOUT_MS, refresh(true), 'The database does not respond at the moment.'),
     stalenessMs: () => performance.now() - knownAsOf,
     msSinceResponse: () => performance.now() - respondedAt,
+    clockDifferenceMs: () => clockDifferenceMs,
   }
 }

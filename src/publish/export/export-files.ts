@@ -8,7 +8,7 @@ import { createCsvEncoder, createNdjsonEncoder } from '../../formats/text-encode
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { contractsOf, findContract, type StoredContract } from '../../storage/contract.ts'
-import { type FileStore, type Fingerprint, readFingerprint } from '../../storage/file-store.ts'
+import { type FileStore, type Fingerprint, readFingerprint } from '../../storage/files/file-store.ts'
 import { type FilePlan, type ReleaseContents, writeFiles } from './write-files.ts'
 
 export type ExportedFile = {

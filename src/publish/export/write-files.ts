@@ -5,7 +5,7 @@ import type { Dataset } from '../../datasets/define.ts'
 import { type FileEncoder, readRecord } from '../../formats/file-encoder.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Contract, Fields } from '../../storage/contract.ts'
-import type { FileDraft, FileStore, Fingerprint } from '../../storage/file-store.ts'
+import type { FileDraft, FileStore, Fingerprint } from '../../storage/files/file-store.ts'
 import { copySourceOf, walkRecords } from '../../storage/read-records.ts'
 
 export interface ReleaseContents {

@@ -1,12 +1,15 @@
 // Reads Parquet as a table: the names of its columns, then its rows. Decodes in a worker thread with limits of time and
 // memory, because a damaged file can make the decoder run forever or allocate any amount of memory.
 import { once } from 'node:events'
+import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { unreadable } from '../findings/findings.ts'
 import type { TableRecord } from './record-file.ts'
 
 const DECODE_TIMEOUT_MS = 60_000
 const MAX_MEMORY_MB = 2048
+/** The name of the compiled file ends like the name of this one. */
+const DECODER = new URL(`parquet-decoder${path.extname(import.meta.filename)}`, import.meta.url)
 
 /** The first record has the names of the columns. The line of a row is its number, from 1. */
 export async function* readParquet(
@@ -14,7 +17,7 @@ export async function* readParquet(
   name: string,
   timeoutMs = DECODE_TIMEOUT_MS,
 ): AsyncGenerator<TableRecord<unknown>[]> {
-  const decoder = new Worker(new URL('parquet-decoder.ts', import.meta.url), {
+  const decoder = new Worker(DECODER, {
     workerData: file,
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   })

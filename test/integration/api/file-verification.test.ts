@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile, rename, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FileStore } from '../../../src/storage/file-store.ts'
+import type { FileStore } from '../../../src/storage/files/file-store.ts'
 import { assertAllClosed, assertProblem, CSV, openDownloads } from '../../fixtures/downloads.ts'
 
 describe('a damaged file is never sent', async () => {

@@ -24,7 +24,7 @@ import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
 import { renewIndexes } from '../../../src/publish/rebuild-index.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { openFileStore } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { createEmptyDatabase } from '../../database.ts'
 import { type Row, writeChanges, writeNdjson } from '../../fixtures/releases.ts'
 import { HOME, openRoutes } from '../../fixtures/routes.ts'
@@ -70,7 +70,7 @@ async function assertFixture(dataset: Dataset): Promise<void> {
   try {
     for (const release of KEPT_RELEASES) {
       // The store is empty, so each file is written and compared with its recorded digest.
-      const written = await exportRelease(operator, openFileStore(again), dataset, release)
+      const written = await exportRelease(operator, openDirectoryStore(again), dataset, release)
       assert.ok(written.every((file) => file.written))
     }
     for (const name of await readdir(path.join(fixture, 'files')))
@@ -163,7 +163,7 @@ for (const [i, { name, value, dataset, before }] of steps.entries()) {
       records.filter((record) => record['date_high'] !== null || record['date_low'] !== null),
     )
     assert.deepEqual(JSON.parse((await routes.get(`${OUTBREAKS}/4`)).text), records[3])
-    await exportRelease(operator, openFileStore(files), dataset, release)
+    await exportRelease(operator, openDirectoryStore(files), dataset, release)
     const lines = (await readFile(path.join(files, `hed-outbreaks-${release}.ndjson`), 'utf8')).trimEnd().split('\n')
     assert.deepEqual(
       lines.map((line) => JSON.parse(line) as unknown),

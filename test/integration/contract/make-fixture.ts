@@ -12,7 +12,7 @@ import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { openFileStore } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { writeChanges, writeNdjson } from '../../fixtures/releases.ts'
 import { type FixtureResponses, KEPT_RELEASES, readResponses } from './responses.ts'
 import { changedRows, firstRows, secondRows, withdrawnKeys } from './rows.ts'
@@ -32,7 +32,7 @@ try {
   await publish(await writeChanges(2, changedRows, withdrawnKeys))
   await rollbackTo(operator, hedOutbreaks, 2, 'A source withdrew its report.', { confirmedWithdrawn: 1 })
   await pruneReleases(operator, hedOutbreaks, KEPT_RELEASES[0])
-  const store = openFileStore(path.join(directory, 'files'))
+  const store = openDirectoryStore(path.join(directory, 'files'))
   for (const release of KEPT_RELEASES) await exportRelease(operator, store, hedOutbreaks, release)
   await operator.close()
   const responses: FixtureResponses = await readResponses(cluster.url, hedOutbreaks)

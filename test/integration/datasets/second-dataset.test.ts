@@ -12,7 +12,7 @@ import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { openFileStore } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { createTestDatabase } from '../../database.ts'
 import { writeNdjson, writeText } from '../../fixtures/releases.ts'
 import { openRoutes } from '../../fixtures/routes.ts'
@@ -151,7 +151,7 @@ test('changes, history, rollback and pruning work as for the first dataset', asy
 test('it is exported as CSV, NDJSON and Parquet', async () => {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
   after(() => rm(directory, { recursive: true, force: true }))
-  const files = await exportRelease(operator, openFileStore(directory), wastewater, 3)
+  const files = await exportRelease(operator, openDirectoryStore(directory), wastewater, 3)
   assert.deepEqual(
     files.map(({ name, records }) => [name, records]),
     [

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import sql from 'sql-template-tag'
-import { openDatabase, type Role } from '../../../src/platform/postgres/database.ts'
+import type { Role } from '../../../src/platform/postgres/connection-settings.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
 
 const tablePrivileges: Record<Role, Record<string, string[]>> = {

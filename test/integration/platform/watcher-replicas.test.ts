@@ -54,7 +54,7 @@ function rotate(...servers: Database[]): Database {
   return {
     ...next(),
     query: (statement) => next().query(statement),
-    snapshot: (work) => next().snapshot(work),
+    snapshotEach: (work) => next().snapshotEach(work),
   }
 }
 
@@ -64,7 +64,7 @@ function redirect(first: Database) {
   const database: Database = {
     ...first,
     query: (statement) => target.query(statement),
-    snapshot: (work) => target.snapshot(work),
+    snapshotEach: (work) => target.snapshotEach(work),
   }
   return {
     database,

@@ -13,7 +13,7 @@ import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { openFileStore } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { writeChanges, writeNdjson } from '../../fixtures/releases.ts'
 import { HOME, openRoutes, type Query } from '../../fixtures/routes.ts'
 
@@ -96,7 +96,7 @@ export async function openHarness() {
   const routes = await openRoutes()
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
   after(() => rm(directory, { recursive: true, force: true }))
-  const store = openFileStore(directory)
+  const store = openDirectoryStore(directory)
   const { operator } = routes
 
   const commands: { [Kind in Command['kind']]: (command: Extract<Command, { kind: Kind }>) => Promise<unknown> } = {

@@ -18,7 +18,7 @@ import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { declaredFields } from '../../../src/storage/contract.ts'
-import { openFileStore } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { createTestDatabase } from '../../database.ts'
 import { readCsvFile, readNdjsonFile, readParquetFile, toAsyncBuffer } from '../../fixtures/read-files.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
@@ -54,7 +54,7 @@ async function openStore() {
   const directory = await newDirectory()
   after(() => Promise.all([operator.close(), superuser.end()]))
   const exportTo = (target: string, release = 1) =>
-    exportRelease(operator, openFileStore(target), hedOutbreaks, release)
+    exportRelease(operator, openDirectoryStore(target), hedOutbreaks, release)
   return {
     operator,
     superuser,
@@ -227,7 +227,7 @@ test('a release that is pruned during its export gives an error and leaves no fi
   const store = await openStore()
   await store.publish(rows)
   await store.publish(rows.slice(1))
-  const files = openFileStore(store.directory)
+  const files = openDirectoryStore(store.directory)
   let pruned: Promise<unknown> | undefined
   const exported = exportRelease(
     store.operator,

@@ -8,16 +8,17 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { OperatorError } from '../../../src/platform/operator-error.ts'
-import { type FileStore, openFileStore, readFingerprint } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
+import { type FileStore, readFingerprint } from '../../../src/storage/files/file-store.ts'
 import { drawBytes } from '../../seed.ts'
 
 const NAME = 'hed-outbreaks-1.csv'
-const MODULE = new URL('../../../src/storage/file-store.ts', import.meta.url).href
+const MODULE = new URL('../../../src/storage/files/directory-store.ts', import.meta.url).href
 
 async function openEmpty(): Promise<{ directory: string; store: FileStore }> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-store-'))
   after(() => rm(directory, { recursive: true, force: true }))
-  return { directory, store: openFileStore(directory) }
+  return { directory, store: openDirectoryStore(directory) }
 }
 
 async function write(store: FileStore, bytes: Uint8Array, name = NAME) {
@@ -131,8 +132,8 @@ test('the remains of a writer killed with SIGKILL are not the file, and the next
 /** A process that writes 64 KiB at a time. It prints `writing` after each write, and the error at the end. */
 const program = (directory: string, loop: string) => `
   import { readdirSync } from 'node:fs'
-  const { openFileStore } = await import(${JSON.stringify(MODULE)})
-  const draft = await openFileStore(${JSON.stringify(directory)}).create('${NAME}')
+  const { openDirectoryStore } = await import(${JSON.stringify(MODULE)})
+  const draft = await openDirectoryStore(${JSON.stringify(directory)}).create('${NAME}')
   try {
     ${loop} { await draft.write(Buffer.alloc(65536)); process.stdout.write('writing\\n') }
     await draft.finish()
@@ -171,7 +172,7 @@ test('a full disk gives an operator error and leaves nothing', async (t) => {
 
 test('a missing directory is an operator error for a writer and has no files for a reader', async () => {
   const { directory } = await openEmpty()
-  const store = openFileStore(path.join(directory, 'nowhere'))
+  const store = openDirectoryStore(path.join(directory, 'nowhere'))
   await assert.rejects(store.create(NAME), OperatorError)
   assert.equal(await store.open(NAME), undefined)
 })

@@ -8,7 +8,7 @@ import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
-import { openFileStore } from '../../../src/storage/file-store.ts'
+import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../database.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
@@ -19,7 +19,7 @@ test('the files and rejected rows of one release are not those of another', asyn
   const api = openDatabase({ url, role: 'outbreaks_api' })
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-published-'))
   after(() => Promise.all([operator.close(), api.close(), rm(directory, { recursive: true, force: true })]))
-  const store = openFileStore(directory)
+  const store = openDirectoryStore(directory)
 
   await publishRelease(operator, hedOutbreaks, await writeNdjson([{ key: 'a', cases: 1 }]))
   const rejected = { key: 'b', host: 'plant' }

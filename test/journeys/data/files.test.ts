@@ -222,7 +222,10 @@ test('an export without a directory, or of a release that does not exist, is an 
     return failure.stderr.trim()
   }
   const withoutFiles = { ...environment, OUTBREAKS_FILES: '' }
-  assert.equal(await exportError(withoutFiles, []), 'outbreakctl: set OUTBREAKS_FILES to the directory for files')
+  assert.equal(
+    await exportError(withoutFiles, []),
+    'outbreakctl: set OUTBREAKS_FILES to the directory or the bucket for files',
+  )
   assert.equal(await exportError(environment, ['--release', '99']), 'outbreakctl: release 99 does not exist')
   assert.match(
     await exportError({ ...environment, OUTBREAKS_FILES: 'here' }, []),

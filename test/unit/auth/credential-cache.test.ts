@@ -13,6 +13,7 @@ const createCacheOfAge = (age: number) => {
     refresh: async () => {},
     stalenessMs: () => age,
     msSinceResponse: () => 0,
+    clockDifferenceMs: () => 0,
   }
   return createCredentialCache(watcher, Buffer.alloc(32), 60_000)
 }

@@ -51,6 +51,18 @@ test('a session sees one state, also during and after a write, and is not used f
   assert.deepEqual(await duckDb.read(async ({ query, state }) => [state, await count(query)]), [3, 3])
 })
 
+test('a write that is interrupted fails and changes nothing', async () => {
+  const duckDb = await open()
+  const write = duckDb.write(async (connection) => {
+    await connection.run('insert into number values (3)')
+    await connection.run(ENDLESS.text)
+  })
+  const timer = setInterval(() => duckDb.interruptWrite(), 50)
+  await assert.rejects(write, /INTERRUPT/)
+  clearInterval(timer)
+  assert.equal(await duckDb.read(({ query }) => count(query)), 2)
+})
+
 test('a write that fails changes nothing', async () => {
   const duckDb = await open()
   await assert.rejects(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { registerHealth } from '../../../src/platform/http/health.ts'
+import { version } from '../../../src/platform/version.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 
 const reasons: string[] = []
@@ -14,12 +15,12 @@ beforeEach(() => {
 })
 
 test('200 without reasons; successful probes are not logged', async () => {
-  for (const [url, status] of [
-    ['/ready', 'ready'],
-    ['/live', 'live'],
+  for (const [url, body] of [
+    ['/ready', { status: 'ready' }],
+    ['/live', { status: 'live', version }],
   ] as const) {
     const response = await app.inject(url)
-    assert.deepEqual([response.statusCode, response.json()], [200, { status }])
+    assert.deepEqual([response.statusCode, response.json()], [200, body])
     assert.equal(response.headers['cache-control'], 'no-store')
   }
   assert.deepEqual(lines, [])

@@ -200,12 +200,19 @@ class Connection:
 
     @contextmanager
     def _open(
-        self, path: str, query: list[tuple[str, str]], headers: Mapping[str, str], token: str
+        self,
+        path: str,
+        query: list[tuple[str, str]],
+        headers: Mapping[str, str],
+        token: str,
+        *,
+        follow: bool = False,
     ) -> Iterator[httpx2.Response]:
         url = f"{self.base_url}/v2/{self.dataset}/{path}"
         sent = {**headers, "authorization": f"Bearer {token}"}
         try:
-            with self._http.stream("GET", url, params=tuple(query) or None, headers=sent) as response:
+            params = tuple(query) or None
+            with self._http.stream("GET", url, params=params, headers=sent, follow_redirects=follow) as response:
                 if response.status_code not in (200, 206):
                     raise _read_failure(response)
                 yield response
@@ -277,7 +284,8 @@ class Connection:
         headers = {"accept-encoding": "identity", "accept": "*/*"}
         if begin > 0:
             headers |= {"range": f"bytes={begin}-", "if-range": f'"{sha256}"'}
-        with self._open(path, [], headers, token) as response:
+        # A service may redirect to its object store. The library does not send the token to another host.
+        with self._open(path, [], headers, token, follow=True) as response:
             is_part = response.status_code == 206
             if is_part and not response.headers.get("content-range", "").startswith(f"bytes {begin}-"):
                 raise Failure(0, reason="the answer has another range than requested")

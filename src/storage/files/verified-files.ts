@@ -1,9 +1,9 @@
 // Opens a file for download only after its SHA-256 was verified on this node. The file is verified again when its size or
 // modification time changes. Concurrent requests share one verification.
-import { Problem } from '../platform/problem.ts'
-import { withTimeout } from '../platform/timeout.ts'
+import { Problem } from '../../platform/problem.ts'
+import { withTimeout } from '../../platform/timeout.ts'
+import type { ReleaseFile } from '../published-releases.ts'
 import { type FileStore, readFingerprint, type StoredFile } from './file-store.ts'
-import type { ReleaseFile } from './published-releases.ts'
 
 interface Verification {
   readonly stamp: string

@@ -1,50 +1,17 @@
-// Stores the files of releases in one directory, a volume or a mounted bucket. Only this file knows paths.
+// Stores the files of releases in one directory. Only this file knows paths.
 // A file has its final name only when it is complete, even if the process or the disk fails.
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { callbackify } from 'node:util'
-import { OperatorError } from '../platform/operator-error.ts'
+import { type FileStore, requireFileName, type StoredFile, withOperatorError } from './file-store.ts'
 
-export interface FileStore {
-  /** Starts a file. Only one process may write a name at a time: the remains of a killed writer are removed. */
-  create(name: string): Promise<FileDraft>
-  /** Undefined where there is no such file. */
-  open(name: string): Promise<StoredFile | undefined>
-}
-
-export interface Fingerprint {
-  readonly bytes: number
-  /** In hexadecimal. */
-  readonly sha256: string
-}
-
-export interface FileDraft {
-  write(bytes: Uint8Array): Promise<void>
-  /** Writes everything to the disk. The file does not have its final name yet. */
-  finish(): Promise<Fingerprint>
-  /** Gives a finished file its final name and replaces an earlier file of that name. */
-  commit(): Promise<void>
-  discard(): Promise<void>
-}
-
-/** An open file. It stays the same file even when another one replaces it under its name. */
-export interface StoredFile {
-  readonly bytes: number
-  /** Changes whenever the file changes. */
-  readonly stamp: string
-  /** The bytes from `start` to `end` (exclusive). Fails if the file is shorter. Closes the file at the end. */
-  read(start: number, end: number): Readable
-  close(): Promise<void>
-}
-
-const NAME = /^[a-z0-9]+(-[a-z0-9]+)*\.[a-z]+$/
 const CHUNK_BYTES = 1 << 18
 
-export function openFileStore(directory: string): FileStore {
+export function openDirectoryStore(directory: string): FileStore {
   function locate(name: string): string {
-    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid name for a file of a release`)
+    requireFileName(name)
     return path.join(directory, name)
   }
 
@@ -92,14 +59,14 @@ export function openFileStore(directory: string): FileStore {
       })
       return handle && describeFile(name, handle)
     },
-  }
-}
 
-/** Reads the file to its end and closes it. */
-export async function readFingerprint(file: StoredFile): Promise<Fingerprint> {
-  const digest = createHash('sha256')
-  for await (const chunk of file.read(0, file.bytes)) digest.update(chunk as Buffer)
-  return { bytes: file.bytes, sha256: digest.digest('hex') }
+    async remove(names) {
+      for (const name of names) await rm(locate(name), { force: true })
+      await syncDirectory(directory)
+    },
+
+    createLink: () => Promise.resolve(null),
+  }
 }
 
 async function describeFile(name: string, handle: FileHandle): Promise<StoredFile> {
@@ -147,14 +114,5 @@ async function syncDirectory(directory: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
-  }
-}
-
-/** Only an operator's command writes files, so the operator gets the error of the disk. */
-async function withOperatorError<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    throw new OperatorError(`${name} could not be written: ${(error as Error).message}`, { cause: error })
   }
 }

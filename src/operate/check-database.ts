@@ -1,0 +1,209 @@
+// Checks each database server of a node with the connection of the node: version, settings, schema, privileges, clock, lag,
+// keys, clients and releases.
+import { setTimeout as wait } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import { findSigner, loadKeyRing } from '../auth/key-ring.ts'
+import type { Dataset } from '../datasets/define.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import { checkConnectionSettings } from '../platform/postgres/connection-check.ts'
+import { type Database, openDatabase } from '../platform/postgres/database.ts'
+import { describeDatabaseError } from '../platform/postgres/database-error.ts'
+import { createFreshnessTracker, type ServerState, serverState } from '../platform/postgres/replica-freshness.ts'
+import { checkSchema } from '../platform/postgres/schema-version.ts'
+import { Problem } from '../platform/problem.ts'
+import { type Finding, findingsOf } from './finding.ts'
+
+interface DatabaseCheck {
+  readonly url: string
+  /** Decrypts the signing keys; null if an external issuer signs tokens. */
+  readonly sealingKey: Buffer | null
+  readonly datasets: readonly Dataset[]
+  readonly maxStalenessSeconds: number
+}
+
+const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18]
+/** Nodes reject tokens from the future beyond this. */
+const [CLOCK_WARNING_S, CLOCK_ERROR_S] = [5, 30]
+const KEY_AGE_DAYS = 90
+const LAG_SAMPLES = 12
+const LAG_INTERVAL_MS = 250
+const DAY_MS = 86_400_000
+
+/** The findings of one server. If it does not answer, that is the only one. */
+export async function checkServer(options: DatabaseCheck): Promise<Finding[]> {
+  const { host } = new URL(options.url)
+  const check = findingsOf(`database ${host}`)
+  const database = openDatabase({ url: options.url, role: 'outbreaks_api', connections: 1 })
+  try {
+    const findings: Finding[] = []
+    for (const run of [
+      ...[checkVersion, checkSchemaAndSettings, checkPrivileges, checkClock, checkLag],
+      ...[checkKeys, checkClients, checkReleases],
+    ])
+      findings.push(...(await run(database, options)))
+    return findings
+  } catch (error) {
+    const cause = error instanceof Problem ? (error.cause ?? error) : error
+    const sentence = describeDatabaseError(cause) ?? (cause as Error).message
+    return [check.error(sentence, 'see docs/operating.md, "Database and roles"')]
+  } finally {
+    await database.close()
+  }
+}
+
+async function checkVersion(database: Database): Promise<Finding[]> {
+  const check = findingsOf('database version')
+  const [row] = await database.query<{ version: string; major: number; durable: string; checksums: string }>(
+    sql`select current_setting('server_version') as version,
+      current_setting('server_version_num')::integer / 10000 as major,
+      current_setting('fsync') as durable, current_setting('data_checksums') as checksums`,
+  )
+  const { version = '', major = 0, durable, checksums } = row ?? {}
+  return [
+    major < OLDEST_VERSION || major > NEWEST_VERSION
+      ? check.error(`PostgreSQL ${version} was not tested`, `use a version from ${OLDEST_VERSION} to ${NEWEST_VERSION}`)
+      : check.ok(`PostgreSQL ${version}`),
+    ...(durable === 'on'
+      ? []
+      : [check.error('fsync is off: a power failure damages the data', 'set fsync = on on the server')]),
+    ...(checksums === 'on'
+      ? []
+      : [
+          check.warning(
+            'the cluster has no data checksums: a damaged disk goes unnoticed',
+            'stop the server and run pg_checksums --enable',
+          ),
+        ]),
+  ]
+}
+
+async function checkSchemaAndSettings(database: Database): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const [name, compare] of [
+    ['schema', () => checkSchema(database, { onlyReads: true })],
+    ['connection settings', () => checkConnectionSettings(database, 'outbreaks_api')],
+  ] as const) {
+    const check = findingsOf(name)
+    try {
+      await compare()
+      findings.push(check.ok('as this program needs it'))
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error
+      const [message = '', ...rest] = error.message.split(/: (?=run |Give )|(?<=drops the settings)\. /)
+      findings.push(check.error(message, rest.join(' ')))
+    }
+  }
+  return findings
+}
+
+async function checkPrivileges(database: Database): Promise<Finding[]> {
+  const check = findingsOf('privileges')
+  const [row] = await database.query<{ login: string; superuser: boolean; creates: boolean; writable: string[] }>(sql`
+    select session_user as login,
+      (select rolsuper from pg_roles where rolname = session_user) as superuser,
+      has_database_privilege('public', current_database(), 'create, temporary') as creates,
+      array(select relname::text from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+        and has_table_privilege(oid, 'insert, update, delete, truncate')) as writable`)
+  if (row === undefined) return []
+  const { login, superuser, creates, writable } = row
+  const findings = [
+    ...(superuser
+      ? [
+          check.error(
+            `the login ${login} is a superuser`,
+            'give the node a login that is only a member of outbreaks_api',
+          ),
+        ]
+      : []),
+    ...(creates
+      ? [
+          check.error(
+            'everybody may create objects in the database',
+            'as its owner: revoke create, temporary on database … from public',
+          ),
+        ]
+      : []),
+    ...(writable.length > 0
+      ? [check.error(`the role outbreaks_api may write to ${writable.join(', ')}`, 'revoke these privileges')]
+      : []),
+  ]
+  return findings.length > 0 ? findings : [check.ok(`${login} can only read`)]
+}
+
+async function checkClock(database: Database): Promise<Finding[]> {
+  const check = findingsOf('clock')
+  const before = Date.now()
+  const [row] = await database.query<{ now: Date }>(sql`select clock_timestamp() as now`)
+  const seconds = Math.abs((row?.now.getTime() ?? 0) - (before + Date.now()) / 2) / 1000
+  const message = `this machine and the database server differ by ${seconds.toFixed(1)} s`
+  const remedy = 'synchronise both clocks (chrony, systemd-timesyncd)'
+  if (seconds > CLOCK_ERROR_S) return [check.error(message, remedy)]
+  return [seconds > CLOCK_WARNING_S ? check.warning(message, remedy) : check.ok(message)]
+}
+
+/** A replica is as old as the node would find it. */
+async function checkLag(database: Database, { maxStalenessSeconds }: DatabaseCheck): Promise<Finding[]> {
+  const check = findingsOf('replica')
+  const freshness = createFreshnessTracker()
+  let asOf: number | null = null
+  for (let i = 0; i < LAG_SAMPLES && asOf === null; i++) {
+    const startedAt = performance.now()
+    const [server] = await database.query<ServerState>(serverState)
+    if (server?.primary) return [check.ok('this server is the primary')]
+    if (server !== undefined) asOf = freshness.findAsOf(startedAt, server)
+    if (asOf === null) await wait(LAG_INTERVAL_MS)
+  }
+  if (asOf !== null) return [check.ok('the replica replays what it receives')]
+  return [
+    check.error(
+      `the replica does not replay what it receives, or receives nothing: after ${maxStalenessSeconds} s nodes on it reject all requests`,
+      'look at pg_stat_wal_receiver and the log of the replica; select pg_wal_replay_resume() if replay is paused',
+    ),
+  ]
+}
+
+async function checkKeys(database: Database, { sealingKey }: DatabaseCheck): Promise<Finding[]> {
+  if (sealingKey === null) return []
+  const check = findingsOf('signing keys')
+  const ring = await loadKeyRing(sealingKey)(database).catch((error: Error) => error)
+  if (ring instanceof Error)
+    return [check.error(ring.message, 'give this node the secret of the other nodes, or run outbreakctl key rotate')]
+  const now = Date.now()
+  const signer = findSigner(ring, now)
+  if (signer === undefined) return [check.error('no key signs tokens', 'run outbreakctl key rotate')]
+  const days = Math.floor((now - signer.signsFrom) / DAY_MS)
+  const message = `the key ${signer.kid} signs since ${days} days`
+  return [days > KEY_AGE_DAYS ? check.warning(message, 'run outbreakctl key rotate') : check.ok(message)]
+}
+
+async function checkClients(database: Database): Promise<Finding[]> {
+  const check = findingsOf('clients')
+  const [row] = await database.query<{ clients: number }>(
+    sql`select count(*)::integer as clients from client where disabled_at is null`,
+  )
+  const clients = row?.clients ?? 0
+  return [
+    clients === 0
+      ? check.warning('nobody can read: there is no enabled client', 'run outbreakctl client create --name …')
+      : check.ok(`${clients} enabled`),
+  ]
+}
+
+async function checkReleases(database: Database, { datasets }: DatabaseCheck): Promise<Finding[]> {
+  const check = findingsOf('releases')
+  const rows = await database.query<{ dataset: string; number: number; indexed: boolean }>(sql`
+    select distinct on (dataset) dataset, number,
+      added + corrected + withdrawn = 0 or exists (
+        select from index_part where index_part.dataset = release.dataset and index_part.release = release.number
+      ) as indexed
+    from release order by dataset, number desc`)
+  return datasets.map(({ name }) => {
+    const newest = rows.find(({ dataset }) => dataset === name)
+    if (newest === undefined)
+      return check.warning(`nothing is published of ${name}`, 'run outbreakctl release publish DIR')
+    const { number, indexed } = newest
+    if (!indexed)
+      return check.error(`release ${number} of ${name} has no column index`, 'run outbreakctl release reindex')
+    return check.ok(`release ${number} of ${name}`)
+  })
+}

@@ -1,0 +1,181 @@
+// Checks what a node uses beside the database: Redis, the files of releases, disks, limits of the process, the public address
+// with its certificate, and the issuers of tokens.
+import { readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import os from 'node:os'
+import { connect, type TLSSocket } from 'node:tls'
+import { openRedis } from '../platform/http/redis.ts'
+import type { FileStore } from '../storage/files/file-store.ts'
+import type { ReleaseFile } from '../storage/published-releases.ts'
+import { type Finding, findingsOf } from './finding.ts'
+
+const TIMEOUT_MS = 5000
+const CERTIFICATE_DAYS = 14
+const DAY_MS = 86_400_000
+const MINIMUM_FREE_BYTES = 1e9
+const MINIMUM_FREE_SHARE = 0.1
+/** Beside the connections of clients: the database, files, the index. */
+const OTHER_DESCRIPTORS = 256
+
+export async function checkRedis(url: string | null): Promise<Finding[]> {
+  const check = findingsOf('Redis')
+  if (url === null)
+    return [
+      check.warning(
+        'not configured: each node counts the requests of a client alone',
+        'set OUTBREAKS_REDIS_URL for several nodes',
+      ),
+    ]
+  const redis = openRedis(url)
+  try {
+    await redis.connect()
+    await redis.ping()
+    return [check.ok('answers')]
+  } catch (error) {
+    // Only the message: the error of a failed login contains the password.
+    return [
+      check.error(
+        `Redis does not answer (${(error as Error).message})`,
+        'check OUTBREAKS_REDIS_URL and that Redis runs',
+      ),
+    ]
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** `recorded` are the files that the newest release should have. */
+export async function checkFiles(store: FileStore | undefined, recorded: readonly ReleaseFile[]): Promise<Finding[]> {
+  const check = findingsOf('files')
+  if (store === undefined)
+    return [check.warning('not configured: releases cannot be downloaded as files', 'set OUTBREAKS_FILES')]
+  try {
+    const findings: Finding[] = []
+    for (const { name, bytes } of recorded) {
+      const file = await store.open(name)
+      await file?.close()
+      if (file?.bytes !== bytes)
+        findings.push(
+          check.error(
+            file === undefined ? `${name} is missing` : `${name} has ${file.bytes} bytes instead of ${bytes}`,
+            'run outbreakctl release export',
+          ),
+        )
+    }
+    if (recorded.length === 0)
+      return [check.warning('the newest release has no files', 'run outbreakctl release export')]
+    return findings.length > 0 ? findings : [check.ok(`the ${recorded.length} files of the newest release are there`)]
+  } catch (error) {
+    const reason = ((error as Error).cause ?? error) as Error
+    return [check.error(`the store does not answer (${reason.message})`, 'check OUTBREAKS_FILES and its credentials')]
+  }
+}
+
+/** A node without a directory for its index writes it to the temporary directory. */
+export async function checkDisks(directories: readonly string[]): Promise<Finding[]> {
+  const check = findingsOf('disk')
+  const findings: Finding[] = []
+  for (const directory of new Set([...directories, os.tmpdir()])) {
+    const { bavail, blocks, bsize } = await statfs(directory)
+    const free = bavail * bsize
+    const message = `${directory} has ${(free / 1e9).toFixed(1)} GB free`
+    const isFull = free < MINIMUM_FREE_BYTES || bavail / blocks < MINIMUM_FREE_SHARE
+    findings.push(isFull ? check.warning(message, 'free some space, or use a larger disk') : check.ok(message))
+  }
+  return findings
+}
+
+/** Each connection of a client is a file descriptor. */
+export function checkLimits(maxConnections: number): Finding[] {
+  const check = findingsOf('file descriptors')
+  let limit: number
+  try {
+    limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
+  } catch {
+    return []
+  }
+  const message = `this process may open ${limit}`
+  return [
+    limit < maxConnections + OTHER_DESCRIPTORS
+      ? check.warning(
+          `${message}, but OUTBREAKS_MAX_CONNECTIONS is ${maxConnections}`,
+          'raise the limit of open files (LimitNOFILE=), or lower OUTBREAKS_MAX_CONNECTIONS',
+        )
+      : check.ok(message),
+  ]
+}
+
+/** The address that clients use. It may be that of a load balancer. */
+export async function checkPublicAddress(baseUrl: string): Promise<Finding[]> {
+  const check = findingsOf('public address')
+  const { protocol, hostname, port } = new URL(baseUrl)
+  const certificate = protocol === 'https:' ? await checkCertificate(hostname, Number(port || 443)) : []
+  if (certificate.some(({ status }) => status === 'error')) return certificate
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  const plain =
+    protocol === 'https:' || isLocal
+      ? []
+      : [check.error('clients send secrets and tokens without TLS', 'put a proxy with TLS in front, and use https://')]
+  const answer = await fetch(`${baseUrl}/ready`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
+    async (response) => {
+      if (response.ok) return check.ok(`${baseUrl} is ready`)
+      const { reasons = [] } = (await response.json().catch(() => ({}))) as { reasons?: string[] }
+      return check.error(
+        `${baseUrl}/ready answers ${response.status}${reasons.length > 0 ? ` (${reasons.join(', ')})` : ''}`,
+        'see docs/operating.md, "Health"',
+      )
+    },
+    (error: Error) =>
+      check.warning(
+        `${baseUrl} does not answer (${describeFailure(error)})`,
+        'start a node, or check OUTBREAKS_BASE_URL and the proxy',
+      ),
+  )
+  return [...plain, ...certificate, answer]
+}
+
+async function checkCertificate(host: string, port: number): Promise<Finding[]> {
+  const check = findingsOf('certificate')
+  const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: TIMEOUT_MS })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('secureConnect', resolve).once('error', reject)
+      socket.once('timeout', () => reject(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)))
+    })
+    return [describeCertificate(socket)]
+  } catch (error) {
+    return [check.warning(`${host}:${port} does not answer with TLS (${(error as Error).message})`, 'start the proxy')]
+  } finally {
+    socket.destroy()
+  }
+}
+
+function describeCertificate(socket: TLSSocket): Finding {
+  const check = findingsOf('certificate')
+  const { valid_to: end } = socket.getPeerCertificate()
+  const days = Math.floor((Date.parse(end) - Date.now()) / DAY_MS)
+  if (days < 0) return check.error(`it expired on ${end}`, 'renew it')
+  if (!socket.authorized)
+    return check.error(
+      `clients do not trust it (${socket.authorizationError})`,
+      'use a certificate of a public issuer for this host, with its intermediate certificates',
+    )
+  return days < CERTIFICATE_DAYS
+    ? check.warning(`it expires in ${days} days`, 'renew it')
+    : check.ok(`valid for ${days} days`)
+}
+
+/** An issuer of tokens or of identities must answer with JSON that has a member. */
+export async function checkIssuer(name: string, url: string, member: string): Promise<Finding[]> {
+  const check = findingsOf(name)
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const body = (await response.json()) as Record<string, unknown>
+    if (response.ok && body[member] !== undefined) return [check.ok(`${url} answers`)]
+    return [check.error(`${url} answers ${response.status}, without ${member}`, 'check the address')]
+  } catch (error) {
+    return [check.error(`${url} does not answer (${describeFailure(error as Error)})`, 'check the address')]
+  }
+}
+
+const describeFailure = (error: Error): string => (error.cause instanceof Error ? error.cause.message : error.message)

@@ -1,0 +1,38 @@
+// Serves the metrics of this process to Prometheus, on a port of its own that clients cannot reach.
+
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { collectDefaultMetrics, Registry, register } from 'prom-client'
+
+export interface MetricsServer {
+  /** Where it listens: `http://host:port`. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+const REQUEST_TIMEOUT_MS = 5000
+
+/** Rejects if the port is taken. */
+export async function startMetricsServer(node: Registry, host: string, port: number): Promise<MetricsServer> {
+  collectDefaultMetrics({ register: node })
+  const all = Registry.merge([register, node])
+  const server: Server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    if (request.url !== '/metrics' || request.method !== 'GET') return void response.writeHead(404).end()
+    all.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': all.contentType }).end(text),
+      (error: Error) => response.writeHead(500).end(error.message),
+    )
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  const { port: used } = server.address() as AddressInfo
+  return {
+    address: `http://${host}:${used}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// Counts the responses of this process for Prometheus, and measures how long they took.
+import { Counter, Histogram } from 'prom-client'
+
+const responses = new Counter({
+  name: 'outbreaks_http_responses_total',
+  help: 'Responses by route, status and caller: client (with a token), explorer (with a session) or none.',
+  labelNames: ['method', 'route', 'status', 'caller'],
+})
+const durations = new Histogram({
+  name: 'outbreaks_http_response_seconds',
+  help: 'Time from the request to the end of its response.',
+  labelNames: ['method', 'route'],
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+})
+const problems = new Counter({
+  name: 'outbreaks_problems_total',
+  help: 'Responses with a problem, by its code (docs/errors.md).',
+  labelNames: ['code'],
+})
+const bodies = new Counter({
+  name: 'outbreaks_response_bodies_total',
+  help: 'Where the body of a data response came from: repeated and cached need no query, rendered does.',
+  labelNames: ['source'],
+})
+
+interface MeasuredResponse {
+  readonly method: string
+  /** The pattern of the path; null if no route matches. */
+  readonly route: string | null
+  readonly status: number
+  readonly caller: 'client' | 'explorer' | 'none'
+  readonly seconds: number
+}
+
+/** Finding the series of some labels costs more than adding to them. */
+const meters = new Map<string, (seconds: number) => void>()
+
+export function measureResponse({ method, route, status, caller, seconds }: MeasuredResponse): void {
+  const key = `${method} ${route} ${status} ${caller}`
+  let measure = meters.get(key)
+  if (measure === undefined) {
+    const counter = responses.labels(method, route ?? 'none', String(status), caller)
+    const histogram = durations.labels(method, route ?? 'none')
+    measure = (value) => {
+      counter.inc()
+      histogram.observe(value)
+    }
+    meters.set(key, measure)
+  }
+  measure(seconds)
+}
+
+export const countProblem = (code: string): void => problems.labels(code).inc()
+
+const [repeated, cached, rendered] = [bodies.labels('repeated'), bodies.labels('cached'), bodies.labels('rendered')]
+
+export const countBody = { repeated: () => repeated.inc(), cached: () => cached.inc(), rendered: () => rendered.inc() }

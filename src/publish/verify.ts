@@ -1,0 +1,72 @@
+// outbreakctl release verify: reads every kept release from the database and compares it with the digest and the number of records
+// that were published; the same for its files. It changes nothing.
+import { createHash } from 'node:crypto'
+import type { Dataset } from '../datasets/define.ts'
+import type { Progress } from '../platform/cli/progress.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { groupOf } from '../storage/chunk.ts'
+import { type FileStore, readFingerprint } from '../storage/files/file-store.ts'
+import { loadPublishedReleases, type PublishedRelease } from '../storage/published-releases.ts'
+import { copySourceOf, idOf, walkRecords } from '../storage/read-records.ts'
+
+export type VerifiedRelease = {
+  release: number
+  records: number
+  digest: string
+  /** Empty if the release is as it was published. */
+  differences: string[]
+}
+
+/** Newest first. Without a store the files are left out. */
+export async function verifyReleases(
+  database: Database,
+  store: FileStore | undefined,
+  dataset: Dataset,
+  progress: Progress,
+): Promise<VerifiedRelease[]> {
+  const releases = (await loadPublishedReleases(database)).get(dataset.name) ?? []
+  const verified: VerifiedRelease[] = []
+  for (const release of releases.filter(({ prunedAt }) => prunedAt === null).toReversed()) {
+    progress(`verifying release ${release.number}`, verified.length, releases.length)
+    const found = await digestRelease(database, dataset, release.number)
+    const differences = [
+      ...(found.records === release.records ? [] : [`${found.records} records instead of ${release.records}`]),
+      ...(found.digest === release.digest ? [] : [`the digest ${found.digest} instead of ${release.digest}`]),
+      ...(store === undefined ? [] : await compareFiles(store, release)),
+    ]
+    verified.push({ release: release.number, records: found.records, digest: release.digest, differences })
+  }
+  return verified
+}
+
+/** The digest of a release is over the digests of its groups of a hundred ids (docs/verify-a-download.md). */
+async function digestRelease(database: Database, dataset: Dataset, release: number) {
+  return database.transaction(async (client) => {
+    const digest = createHash('sha256')
+    let [records, group, lines] = [0, 0, createHash('sha256')]
+    for await (const bodies of walkRecords(copySourceOf(client), dataset, release)) {
+      for (const body of bodies) {
+        const next = groupOf(idOf(body))
+        if (next !== group && records > 0) {
+          digest.update(lines.digest())
+          lines = createHash('sha256')
+        }
+        group = next
+        lines.update(`${body}\n`)
+        records += 1
+      }
+    }
+    if (records > 0) digest.update(lines.digest())
+    return { records, digest: digest.digest('hex') }
+  })
+}
+
+async function compareFiles(store: FileStore, { files }: PublishedRelease): Promise<string[]> {
+  const differences: string[] = []
+  for (const { name, sha256 } of files) {
+    const file = await store.open(name)
+    if (file === undefined) differences.push(`${name} is missing`)
+    else if ((await readFingerprint(file)).sha256 !== sha256) differences.push(`${name} has other bytes`)
+  }
+  return differences
+}
