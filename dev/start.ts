@@ -10,7 +10,7 @@ import { openDatabase } from '../src/platform/postgres/database.ts'
 import { exportRelease } from '../src/publish/export/export-files.ts'
 import { listReleases } from '../src/publish/list-releases.ts'
 import { publishRelease } from '../src/publish/publish.ts'
-import { openFileStore } from '../src/storage/file-store.ts'
+import { openDirectoryStore } from '../src/storage/files/directory-store.ts'
 import { type Cluster, createCluster } from './postgres.ts'
 import { type Credentials, newSettings, prepareDatabase, type Settings, startService } from './service.ts'
 
@@ -104,7 +104,7 @@ async function run(): Promise<void> {
  */
 async function publishSample({ databaseUrl }: Settings, files: string): Promise<void> {
   const database = openDatabase({ url: databaseUrl, role: 'outbreaks_operator' })
-  const store = openFileStore(files)
+  const store = openDirectoryStore(files)
   try {
     if ((await listReleases(database, hedOutbreaks)).length > 0)
       return console.error('The database already has releases, so the sample is not published.')

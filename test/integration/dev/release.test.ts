@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { buildArtefact, findFaults, findSection, type ReleaseState } from '../../../dev/release.ts'
+import { buildArtefact, findFaults, findSection, type ReleaseState } from '../../../dev/build/release.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const CHANGELOG = `# Changelog
@@ -69,44 +69,40 @@ test('the notes of a release are its section of the changelog and no other', () 
   assert.deepEqual(section, { date: '2026-11-15', text: '- New.\n\n### For operators\n\n- Faster.' })
 })
 
-test('the artefact holds what a node needs, starts from an empty directory, and is built the same twice', () => {
+test('the package holds what a node needs, starts as it is installed, and is built the same twice', async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-artefact-'))
   after(() => rmSync(directory, { recursive: true, force: true }))
-  const { file, sha256 } = buildArtefact(path.join(directory, 'first'), '1.2.0')
-  const again = buildArtefact(path.join(directory, 'second'), '1.2.0')
+  const { file, sha256 } = await buildArtefact(path.join(directory, 'first'))
+  const again = await buildArtefact(path.join(directory, 'second'))
   assert.equal(again.sha256, sha256)
   assert.deepEqual(readFileSync(again.file), readFileSync(file))
   const digest = createHash('sha256').update(readFileSync(file)).digest('hex')
   assert.equal(readFileSync(`${file}.sha256`, 'utf8'), `${digest}  ${path.basename(file)}\n`)
 
-  execFileSync('tar', ['-xzf', file, '-C', directory])
-  const home = path.join(directory, 'outbreak-data-service-1.2.0')
+  // Inside node_modules, where Node runs no TypeScript.
+  const modules = path.join(directory, 'node_modules')
+  mkdirSync(modules)
+  execFileSync('tar', ['-xzf', file, '-C', modules])
+  const home = path.join(modules, 'outbreak-data-service')
+  renameSync(path.join(modules, 'package'), home)
   const unpacked = globSync('**/*.*', { cwd: home })
   const tops = new Set(unpacked.map((name) => name.split(path.sep)[0]))
   for (const needed of [
-    'src',
-    'migrations',
-    'sample',
-    'sources',
-    'docs',
-    'package.json',
-    'package-lock.json',
-    'README.md',
-  ]) {
+    ...['src', 'migrations', 'sample', 'sources', 'docs', 'explorer'],
+    ...['package.json', 'npm-shrinkwrap.json', 'README.md'],
+  ])
     assert.ok(tops.has(needed), `${needed} is missing`)
-  }
   for (const left of ['test', 'bench', 'dev', '.github', 'node_modules']) assert.ok(!tops.has(left), `${left} is in it`)
-  assert.ok(unpacked.includes(path.join('migrations', '0001_create_schema.sql')))
+  assert.deepEqual(globSync('**/*.ts', { cwd: home }), [])
 
   symlinkSync(path.join(root, 'node_modules'), path.join(home, 'node_modules'))
+  const { bin, version } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8'))
   const run = (name: string, ...args: string[]) =>
-    spawnSync(process.execPath, [path.join(home, 'src', name), ...args], {
-      cwd: home,
-      env: {},
-      encoding: 'utf8',
-      timeout: 60_000,
+    spawnSync(process.execPath, [path.join(home, bin[name]), ...args], {
+      ...{ cwd: home, env: {}, encoding: 'utf8', timeout: 60_000 },
     })
-  assert.match(run('cli.ts', '--help').stdout, /outbreakctl/)
+  assert.equal(run('outbreakctl', '--version').stdout.trim(), version)
+  assert.match(run('outbreakctl', '--help').stdout, /outbreakctl/)
   // Without a configuration it says what is missing, which is after all its modules were loaded.
-  assert.match(run('main.ts').stderr, /DATABASE_URL/)
+  assert.match(run('outbreaks-server').stderr, /DATABASE_URL/)
 })

@@ -1,0 +1,66 @@
+// npm run build: writes dist/package, the service as a package that npm installs. It has JavaScript, because Node does not run
+// TypeScript inside node_modules, and the exact versions of its dependencies (npm-shrinkwrap.json).
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { buildExplorer } from '../../explorer/build.ts'
+
+export const root = path.resolve(import.meta.dirname, '../..')
+const output = path.join(root, 'dist/package')
+/** What an operator needs to install, run and upgrade a node, and to read about it. */
+const COPIED = [
+  ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'explorer/dist', 'migrations', 'sample', 'sources'],
+  ...globSync('docs/*.*', { cwd: root }),
+  // Not all of deploy: it may have secrets.
+  ...globSync('deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill}', { cwd: root }),
+]
+const KEPT_FIELDS = ['name', 'version', 'description', 'license', 'type', 'engines', 'dependencies'] as const
+
+interface Lock {
+  readonly lockfileVersion: number
+  readonly packages: Record<string, { readonly dev?: boolean }>
+}
+
+const readJson = (name: string): unknown => JSON.parse(readFileSync(path.join(root, name), 'utf8'))
+
+/** Returns the directory of the package. */
+export async function buildPackage(): Promise<string> {
+  rmSync(output, { recursive: true, force: true })
+  await buildExplorer()
+  for (const name of COPIED) cpSync(path.join(root, name), path.join(output, name), { recursive: true })
+  execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  const source = readJson('package.json') as Record<string, unknown>
+  const manifest = {
+    ...Object.fromEntries(KEPT_FIELDS.map((name) => [name, source[name]])),
+    bin: { outbreakctl: 'src/cli.js', 'outbreaks-server': 'src/main.js' },
+  }
+  writeJson('package.json', manifest)
+  writeJson('npm-shrinkwrap.json', createShrinkwrap(manifest))
+  return output
+}
+
+/** The lock file without what only development needs. */
+function createShrinkwrap(manifest: Record<string, unknown>) {
+  const { lockfileVersion, packages } = readJson('package-lock.json') as Lock
+  const kept = Object.entries(packages).filter(([name, { dev }]) => name !== '' && dev !== true)
+  const { name, version } = manifest
+  return { name, version, lockfileVersion, requires: true, packages: { '': manifest, ...Object.fromEntries(kept) } }
+}
+
+const writeJson = (name: string, content: object) =>
+  writeFileSync(path.join(output, name), `${JSON.stringify(content, null, 2)}\n`)
+
+/** Packs the package as npm does. Returns the file. */
+export async function packPackage(directory: string): Promise<string> {
+  mkdirSync(directory, { recursive: true })
+  const packed = execFileSync(
+    'npm',
+    ['pack', await buildPackage(), '--json', '--ignore-scripts', '--pack-destination', directory],
+    { cwd: directory, encoding: 'utf8' },
+  )
+  const [result] = JSON.parse(packed) as { filename: string }[]
+  if (result === undefined) throw new Error('npm pack wrote no file')
+  return path.join(directory, result.filename)
+}
+
+if (import.meta.main) console.log(path.relative(process.cwd(), await buildPackage()))
