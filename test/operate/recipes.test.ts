@@ -1,0 +1,123 @@
+// The recipes of deploy/ that cannot run here, checked by programs that know them: the Compose file, the manifests of Kubernetes,
+// the unit of systemd, the configuration of Caddy's neighbours. And what a recipe names exists: variables, files, ports.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { createDirectory, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
+
+const root = path.resolve(import.meta.dirname, '../..')
+const deploy = path.join(root, 'deploy')
+const read = (name: string) => readFileSync(path.join(deploy, name), 'utf8')
+const run = (command: string, args: readonly string[], cwd = deploy) =>
+  spawnSync(command, args, { encoding: 'utf8', cwd })
+/** Python with PyYAML, kubernetes-validate and podman-compose: `pip install pyyaml kubernetes-validate podman-compose`. */
+const python = process.env['OPERATE_PYTHON'] || 'python3'
+const withoutPython =
+  run(python, ['-c', 'import yaml, kubernetes_validate, podman_compose']).status === 0
+    ? false
+    : 'Python lacks pyyaml, kubernetes-validate or podman-compose'
+
+test('every variable that a recipe sets is one that the service reads', () => {
+  const config = readFileSync(path.join(root, 'src/config.ts'), 'utf8')
+  const known = new Set([...config.matchAll(/'(OUTBREAKS_[A-Z_]+|DATABASE_URL)'/g)].map(([, name = '']) => name))
+  const own = new Set(['OUTBREAKS_HOSTNAME', 'OUTBREAKS_VERSION'])
+  let found = 0
+  for (const file of globSync('{compose.yaml,systemd/*,kubernetes/*,Containerfile}', { cwd: deploy }))
+    for (const [, name = ''] of read(file).matchAll(/\b((?:OUTBREAKS_[A-Z_]+|DATABASE_URL)\b)/g)) {
+      found += 1
+      const variable = name.replace(/_FILE$/, '')
+      assert.ok(known.has(variable) || own.has(name), `${file} sets ${name}, which nothing reads`)
+    }
+  assert.ok(found > 20)
+})
+
+test('every file of the repository that a recipe mounts exists', () => {
+  for (const [, file = ''] of read('compose.yaml').matchAll(/"?\.\/([\w./-]+):/g))
+    assert.ok(file === 'input' || existsSync(path.join(deploy, file)), `${file} does not exist`)
+})
+
+describe('the unit of systemd', { skip: withoutPrograms('systemd-analyze') }, () => {
+  test('is valid, and has few rights', () => {
+    const directory = createDirectory()
+    const unit = writeIn(
+      directory,
+      'outbreaks@.service',
+      read('systemd/outbreaks@.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'),
+    )
+    const verified = run('systemd-analyze', ['verify', '--man=no', unit.replace('@.', '@1.')], directory)
+    assert.ok(!/outbreaks@/.test(verified.stderr), verified.stderr)
+    const { stdout } = run('systemd-analyze', ['security', '--offline=true', '--no-pager', unit])
+    const [, exposure = '10'] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? []
+    assert.ok(Number(exposure) <= 2, `the exposure is ${exposure}:\n${stdout}`)
+  })
+})
+
+describe('the Compose file and the manifests', { skip: withoutPython }, () => {
+  test('kubernetes-validate accepts every manifest, strictly', () => {
+    const program = `
+import glob, sys, yaml, kubernetes_validate
+count = 0
+for file in sorted(glob.glob('kubernetes/*.yaml')):
+    for document in yaml.safe_load_all(open(file)):
+        if document['apiVersion'].split('/')[0] in ('kustomize.config.k8s.io', 'postgresql.cnpg.io'):
+            continue
+        kubernetes_validate.validate(document, '1.31', strict=True)
+        count += 1
+print(count)`
+    const { status, stdout, stderr } = run(python, ['-c', program])
+    assert.equal(status, 0, stderr)
+    assert.ok(Number(stdout) >= 10, stdout)
+  })
+
+  test('a manifest with a misspelt field is rejected', () => {
+    const program = `
+import yaml, kubernetes_validate
+document = next(yaml.safe_load_all(open('kubernetes/node.yaml')))
+document['spec']['template']['spec']['containers'][0]['readinesProbe'] = {}
+kubernetes_validate.validate(document, '1.31', strict=True)`
+    assert.notEqual(run(python, ['-c', program]).status, 0)
+  })
+
+  test('every pod is restricted: no root, no writable root file system, no capabilities', () => {
+    const program = `
+import glob, yaml
+for file in glob.glob('kubernetes/*.yaml'):
+    for document in yaml.safe_load_all(open(file)):
+        if document['kind'] not in ('Deployment', 'Job'):
+            continue
+        pod = document['spec']['template']['spec']
+        assert pod['securityContext']['runAsNonRoot'] and pod['securityContext']['seccompProfile']['type'] == 'RuntimeDefault', file
+        assert pod['automountServiceAccountToken'] is False, file
+        for container in pod['containers']:
+            context = container['securityContext']
+            assert context['readOnlyRootFilesystem'] and not context['allowPrivilegeEscalation'], file
+            assert context['capabilities'] == {'drop': ['ALL']}, file
+            assert 'memory' in container['resources']['limits'], file`
+    const { status, stderr } = run(python, ['-c', program])
+    assert.equal(status, 0, stderr)
+  })
+
+  test('podman-compose reads the Compose file', () => {
+    const { status, stderr } = run(python, ['-m', 'podman_compose', '-f', 'compose.yaml', 'config'])
+    assert.equal(status, 0, stderr)
+  })
+})
+
+describe('create-secrets', () => {
+  test('writes secrets once, each long and different', () => {
+    const directory = createDirectory()
+    const script = writeIn(directory, 'create-secrets', read('create-secrets'))
+    assert.equal(run('sh', [script]).status, 0)
+    const secrets = globSync('secrets/*', { cwd: directory }).map((file) =>
+      readFileSync(path.join(directory, file), 'utf8').trim(),
+    )
+    assert.equal(new Set(secrets).size, secrets.length)
+    const names = read('compose.yaml').matchAll(/file: \.\/secrets\/(\w+)/g)
+    for (const [, name = ''] of names)
+      assert.ok(existsSync(path.join(directory, 'secrets', name)), `${name} is missing`)
+    assert.match(readFileSync(path.join(directory, 'secrets/secret'), 'utf8'), /^[\w-]{43}$/)
+    assert.equal(run('sh', [script]).status, 1)
+  })
+})
