@@ -1,0 +1,134 @@
+// The whole system: three database servers, two nodes behind HAProxy, Redis, and a dataset with some releases.
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { findFreePort } from '../../dev/postgres.ts'
+import {
+  type Credentials,
+  newSettings,
+  outbreakctl,
+  prepareDatabase,
+  type Service,
+  type Settings,
+  startService,
+} from '../../dev/service.ts'
+import { synthesise } from '../../dev/synth/synthesise.ts'
+import { obtainToken } from '../fixtures/api-client.ts'
+import { type Program, startProgram } from '../fixtures/operate/program.ts'
+import { type RedisServer, startRedis } from '../fixtures/redis-server.ts'
+import { createDatabaseCluster, type DatabaseCluster } from './database-cluster.ts'
+import { closeNetwork, openNetwork } from './network.ts'
+
+const RECORDS = 2000
+const CHANGED = 20
+const root = path.resolve(import.meta.dirname, '../..')
+
+export interface RunningNode extends Service {
+  /** Where the node itself listens. */
+  address: string
+}
+
+export interface System {
+  readonly cluster: DatabaseCluster
+  readonly redis: RedisServer
+  readonly nodes: RunningNode[]
+  /** The address of HAProxy. */
+  readonly baseUrl: string
+  readonly settings: Settings
+  readonly credentials: Credentials
+  readonly directory: string
+  token: string
+  startNode(number: number, overrides?: Record<string, string>): Promise<void>
+  renewToken(): Promise<void>
+  /** A directory with the next release: other counts of a few records. */
+  publishInput(): string
+  /** Publishes, and kills the publisher after some time. */
+  publishKilled(input: string, ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startSystem(bin: string): Promise<System> {
+  openNetwork()
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-system-'))
+  const cluster = await createDatabaseCluster(bin)
+  await cluster.waitUntilHealthy()
+  const settings = newSettings(cluster.url())
+  let inputs = 0
+  const rows = [...synthesise({ records: RECORDS, seed: 1, release: 1 })]
+  function publishInput(): string {
+    inputs += 1
+    const input = path.join(directory, `input-${inputs}`)
+    mkdirSync(input)
+    const changed = rows.map((row, i) => (i < CHANGED && inputs > 1 ? { ...row, note: `Recount ${inputs}` } : row))
+    writeFileSync(path.join(input, 'outbreaks.ndjson'), `${changed.map((row) => JSON.stringify(row)).join('\n')}\n`)
+    const reasons = { added: 'new_report', corrected: 'source_revised' }
+    writeFileSync(
+      path.join(input, 'release.json'),
+      JSON.stringify({ title: `Release ${inputs}`, licence: 'CC0-1.0', reasons }),
+    )
+    return input
+  }
+  const credentials = await prepareDatabase(settings, publishInput())
+  await outbreakctl(settings, 'release', 'publish', publishInput())
+
+  const redis = await startRedis()
+  const [port, ...nodePorts] = [await findFreePort(), await findFreePort(), await findFreePort()]
+  const baseUrl = `http://127.0.0.1:${port}`
+  const nodes: RunningNode[] = []
+  async function startNode(number: number, overrides: Record<string, string> = {}): Promise<void> {
+    const service = await startService(settings, {
+      OUTBREAKS_PORT: String(nodePorts[number]),
+      OUTBREAKS_BASE_URL: baseUrl,
+      OUTBREAKS_REDIS_URL: redis.url,
+      OUTBREAKS_CACHE_MB: '0',
+      OUTBREAKS_DRAIN_SECONDS: '2',
+      ...overrides,
+    })
+    nodes[number] = { ...service, address: `http://127.0.0.1:${nodePorts[number]}` }
+  }
+  await startNode(0)
+  await startNode(1)
+  const proxy: Program = await startProxy(directory, port, nodePorts)
+  const system: System = {
+    ...{ cluster, redis, nodes, baseUrl, settings, credentials, directory, startNode, publishInput },
+    token: await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl),
+    async renewToken() {
+      system.token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
+    },
+    async publishKilled(input, ms) {
+      const child = spawn(process.execPath, [path.join(root, 'src/cli.ts'), 'release', 'publish', input], {
+        env: { ...process.env, DATABASE_URL: settings.databaseUrl, OUTBREAKS_SECRET: settings.secret },
+        stdio: 'ignore',
+      })
+      const exited = new Promise((resolve) => child.on('exit', resolve))
+      await wait(ms)
+      child.kill('SIGKILL')
+      await exited
+    },
+    async close() {
+      for (const node of nodes) {
+        node.process.kill('SIGCONT')
+        node.process.kill('SIGKILL')
+      }
+      await proxy.stop()
+      await redis.kill()
+      closeNetwork([...cluster.members, cluster.etcd])
+      cluster.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+  return system
+}
+
+/** As deploy/haproxy.cfg, without TLS. */
+function startProxy(directory: string, port: number, [first, second]: readonly number[]): Promise<Program> {
+  const text = readFileSync(path.join(root, 'deploy/haproxy.cfg'), 'utf8')
+    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
+    .replace('node1:8080', `127.0.0.1:${first}`)
+    .replace('node2:8080', `127.0.0.1:${second}`)
+  const file = path.join(directory, 'haproxy.cfg')
+  writeFileSync(file, text)
+  return startProgram('haproxy', ['-W', '-db', '-f', file], { port })
+}
