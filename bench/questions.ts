@@ -64,10 +64,15 @@ export function requireSeries(): SeriesDataset {
   return hedOutbreaks
 }
 
-/** All records that may be added up with a random record: they agree with it in what must never be mixed. */
+/** All records that may be added up with a random record. */
 export async function drawComparable(node: Node, records: number): Promise<Question> {
   const id = 1 + Math.floor(Math.random() * records)
   const record = (await readJson(node, `/v2/hed-outbreaks/outbreaks/${id}`)) as Record<string, string | boolean | null>
+  return { ...comparableWith(record), ...(Math.random() < 0.3 ? { date_from: drawDay() } : {}) }
+}
+
+/** They agree with the record in what must never be mixed. */
+export function comparableWith(record: Record<string, string | boolean | null>): Question {
   const { separate, addable } = requireSeries().series.comparison
   const missing = separate.filter((field) => record[field] === null)
   return {
@@ -76,6 +81,5 @@ export async function drawComparable(node: Node, records: number): Promise<Quest
     ),
     ...(missing.length === 0 ? {} : { missing }),
     across: addable,
-    ...(Math.random() < 0.3 ? { date_from: drawDay() } : {}),
   }
 }

@@ -45,6 +45,7 @@ export async function openBareDuckDb(file: string): Promise<BareDuckDb> {
       })
       await read({
         read: (release, work) => work(snapshot(release.number)),
+        newest: () => 0,
         follow() {},
         async close() {},
       })

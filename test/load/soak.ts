@@ -1,0 +1,182 @@
+// npm run verify:soak: three nodes behind HAProxy at half of their capacity for an hour (SOAK_MINUTES). A release is published
+// every minute, a node restarts every five, and the replica is lost in the middle. Every answer is compared with the first answer
+// to the same question about the same release, and whole releases are compared with their digests. Not part of npm test.
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { findFreePort } from '../../dev/postgres.ts'
+import { createReplica } from '../../dev/replica.ts'
+import { verifyReleases } from '../fixtures/api-client.ts'
+import { createDirectory, startProgram, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
+import { quantile, sendInTurn } from './open-loop.ts'
+import { chooseAddress, type LoadedNode, openStage } from './stage.ts'
+
+const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 60)
+const RECORDS = 20_000
+/** Questions repeat, so that each is compared many times. */
+const QUESTIONS = 400
+const RETRY_MS = 500
+const MAX_GROWTH = 0.2
+
+test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('haproxy') }, async (t) => {
+  const stage = await openStage(RECORDS)
+  after(() => stage.close())
+  const replica = await createReplica(stage.primary)
+  after(() => replica.stop())
+  const port = await findFreePort()
+  const baseUrl = `http://127.0.0.1:${port}`
+  const hostOf = (url: string) => new URL(url).host
+  const databaseUrl = `postgres://postgres@${hostOf(replica.url)},${hostOf(stage.primary.url)}/postgres`
+  const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
+  const start = (number: number) =>
+    stage.startNode({
+      ...{ OUTBREAKS_BASE_URL: baseUrl, OUTBREAKS_PORT: String(ports[number]), DATABASE_URL: databaseUrl },
+      OUTBREAKS_DRAIN_SECONDS: '2',
+    })
+  const nodes: LoadedNode[] = [await start(0), await start(1), await start(2)]
+  after(async () => {
+    for (const node of nodes) await node.stop()
+  })
+  const directory = createDirectory()
+  await startProgram('haproxy', ['-W', '-db', '-f', writeIn(directory, 'haproxy.cfg', configure(port, ports))], {
+    port,
+  })
+
+  const steady = nodes[2] ?? assert.fail()
+  const headers = { authorization: `Bearer ${steady.token}` }
+  let calls = 0
+  const nextAddress = () => chooseAddress((calls++ * 13) % QUESTIONS, RECORDS)
+  const capacity = (await sendInTurn(() => ({ url: baseUrl + nextAddress(), headers }), 16, 10)).perSecond
+  t.diagnostic(`capacity ${capacity.toFixed(0)} requests/s`)
+
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const expected = new Map<string, string>()
+  const times: number[] = []
+  const [wrong, failed]: [string[], string[]] = [[], []]
+  let [compared, retried] = [0, 0]
+
+  const read = (address: string) =>
+    new Promise<{ status: number; release: string; digest: string }>((resolve, reject) => {
+      const outgoing = request(baseUrl + address, { agent, headers, timeout: 10_000 }, (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => parts.push(part)).on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            release: String(response.headers['outbreaks-release'] ?? ''),
+            digest: hash('sha256', Buffer.concat(parts)),
+          }),
+        )
+      })
+      outgoing.on('error', reject).on('timeout', () => outgoing.destroy(new Error('no response in time')))
+      outgoing.end()
+    })
+
+  /** One retry, as for every client. */
+  async function ask(address: string): Promise<void> {
+    const startedAt = performance.now()
+    const tryOnce = () => read(address).catch((error: Error) => ({ status: error.message, release: '', digest: '' }))
+    let answer = await tryOnce()
+    if (answer.status !== 200) {
+      retried += 1
+      await wait(RETRY_MS)
+      answer = await tryOnce()
+    }
+    if (answer.status !== 200) return void failed.push(`${answer.status} ${address}`)
+    times.push(performance.now() - startedAt)
+    // v1 reads the release of the token, which does not change here.
+    const question = `${address.startsWith('/v1') ? 'token' : answer.release} ${address}`
+    const first = expected.get(question)
+    if (first === undefined) expected.set(question, answer.digest)
+    else compared += 1
+    if (first !== undefined && first !== answer.digest) wrong.push(question)
+  }
+
+  const end = performance.now() + MINUTES * 60_000
+  const isOver = () => performance.now() >= end
+  /** Does something again and again, first after one period. */
+  async function repeat(periodMs: number, work: (round: number) => Promise<void>): Promise<void> {
+    for (let round = 0; ; round++) {
+      const dueAt = performance.now() + periodMs
+      while (performance.now() < dueAt) {
+        if (isOver()) return
+        await wait(200)
+      }
+      await work(round)
+    }
+  }
+
+  const memory: number[] = []
+  const descriptors: number[] = []
+  const pending = new Set<Promise<void>>()
+  async function load(): Promise<void> {
+    const startedAt = performance.now()
+    for (let sent = 0; !isOver(); await wait(5))
+      for (; sent < ((performance.now() - startedAt) / 1000) * (capacity / 2); sent++) {
+        const asked: Promise<void> = ask(nextAddress()).finally(() => pending.delete(asked))
+        pending.add(asked)
+      }
+  }
+  let walks = 0
+  await Promise.all([
+    load(),
+    repeat(60_000, () => stage.publish()),
+    repeat(5 * 60_000, async (round) => {
+      const number = round % 2
+      await nodes[number]?.stop()
+      nodes[number] = await start(number)
+    }),
+    (async () => {
+      await wait(MINUTES * 24_000)
+      await replica.kill()
+      t.diagnostic('the replica is lost')
+      await wait(MINUTES * 12_000)
+      await replica.start()
+    })(),
+    repeat(90_000, async () => {
+      const found = await verifyReleases(baseUrl, steady.token).catch(({ message }: Error) => message)
+      if (typeof found === 'number') walks += found
+      else if (/release \d+/.test(found)) wrong.push(found)
+    }),
+    repeat(30_000, async () => {
+      const about = `/proc/${steady.service.process.pid}`
+      memory.push(Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(path.join(about, 'status'), 'utf8'))?.[1]) / 1024)
+      descriptors.push(readdirSync(path.join(about, 'fd')).length)
+    }),
+  ])
+  await Promise.all(pending)
+  agent.destroy()
+
+  times.sort((a, b) => a - b)
+  const [early, late] = [memory.slice(memory.length / 4, memory.length / 2), memory.slice(-memory.length / 4)]
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  t.diagnostic(
+    `${times.length} answers, ${compared} compared with an earlier one, ${wrong.length} wrong; ${retried} retried, ${failed.length} failed; ` +
+      `${walks} walks through whole releases`,
+  )
+  t.diagnostic(
+    `p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, p99.9 ${quantile(times, 0.999).toFixed(1)} ms`,
+  )
+  t.diagnostic(
+    `memory of the node that never restarts: second quarter ${mean(early).toFixed(0)} MB, last quarter ${mean(late).toFixed(0)} MB; ` +
+      `descriptors ${descriptors.slice(0, 3).join(' ')} … ${descriptors.slice(-3).join(' ')}`,
+  )
+  assert.deepEqual(wrong, [])
+  assert.deepEqual(failed, [])
+  assert.ok(compared > times.length / 4 && walks > 0, 'too little was compared')
+  assert.ok(mean(late) < mean(early) * (1 + MAX_GROWTH), 'the memory grows')
+})
+
+/** deploy/haproxy.cfg without TLS, for three nodes. */
+function configure(port: number, ports: readonly number[]): string {
+  const text = readFileSync(path.resolve(import.meta.dirname, '../../deploy/haproxy.cfg'), 'utf8')
+  const servers = ports.map((one, number) => `    server node${number} 127.0.0.1:${one} check\n`)
+  return `${text
+    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
+    .replace(/ {4}log .*\n|.*option httplog\n/g, '')
+    .replace(/ {4}server node.*\n?/g, '')}${servers.join('')}`
+}
