@@ -2,7 +2,7 @@
 // dearest requests, releases that change, and slow connections. The capacity C is measured first, so the figures are ratios.
 // Not part of npm test: it takes ten minutes and wants a quiet machine.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import os from 'node:os'
 import { after, before, type TestContext, test } from 'node:test'
@@ -156,7 +156,7 @@ test('L6: the deepest offset, the widest filter and the largest page on 50 conne
     const day = new Date(Date.UTC(2000, 0, 1 + (i % 7000))).toISOString().slice(0, 10)
     const addresses = [
       `/v1/hed-outbreaks/outbreaks?num=1000&offset=${RECORDS - 1000 - (i % 5000)}`,
-      `${DATASET}/outbreaks?num=1000&date_from=${day}&text_contains=e`,
+      `${DATASET}/outbreaks?num=1000&date_from=${day}&case_status=confirmed`,
       `${DATASET}/outbreaks?num=1000&count=exact&date_from=${day}`,
       `${DATASET}/facets?date_from=${day}`,
     ]
@@ -201,7 +201,7 @@ test('L7: a release is published and rolled back at 70 % of the capacity, with 2
 async function walkCountry(code: string): Promise<void> {
   let [page, records, lastId, expected] = ['', 0, 0, Number.NaN]
   do {
-    const question = page === '' ? `country_code=${code}&count=exact` : `page=${page}`
+    const question = `country_code=${code}&${page === '' ? 'count=exact' : `page=${page}`}`
     const { body, count } = await readPage(`${DATASET}/outbreaks?num=500&${question}`)
     if (page === '') expected = count
     for (const { id } of body.data) {
@@ -236,34 +236,40 @@ async function readPage(address: string): Promise<{ body: Page; count: number }>
 
 test('L8: 500 slow connections at 70 % of the capacity', async (t) => {
   const { hostname, port, host } = new URL(node.service.baseUrl)
-  const startedAt = performance.now()
-  const closedAfterMs: number[] = []
+  // What a client notices of a closed connection depends on whether it reads, so the connections are counted at the node.
+  const countDescriptors = () => readdirSync(`/proc/${node.service.process.pid}/fd`).length
+  const idle = countDescriptors()
   const slow: [begin: string, more: string][] = [
     [`GET ${DATASET}/outbreaks HTTP/1.1\r\nhost: ${host}\r\n`, 'x-slow: 1\r\n'],
     [
       `POST /oauth/token HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n{`,
       ' ',
     ],
+    // Never reads.
     [`GET /openapi.json HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(300), ''],
   ]
   const sockets = Array.from({ length: 500 }, (_, i): Socket => {
     const [begin = '', more = ''] = slow[i % slow.length] ?? []
-    const socket = connect(Number(port), hostname)
-    socket.on('error', () => {}).on('close', () => closedAfterMs.push(performance.now() - startedAt))
-    // The third kind never reads.
+    const socket = connect(Number(port), hostname).on('error', () => {})
     if (more === '') socket.pause()
+    else socket.resume()
     socket.write(begin)
     const timer = setInterval(() => more !== '' && socket.writable && socket.write(more), 500)
     socket.on('close', () => clearInterval(timer))
     return socket
   })
-  const outcome = await sendAtRate(node.next, 0.7 * capacity, 30)
-  const open = sockets.filter((socket) => !socket.closed).length
+  const load = sendAtRate(node.next, 0.7 * capacity, 30)
+  const open: number[] = []
+  for (let second = 1; second <= 25; second++) {
+    await wait(1000)
+    open.push(countDescriptors() - idle)
+  }
+  const outcome = await load
   for (const socket of sockets) socket.destroy()
-  const last = closedAfterMs.toSorted((a, b) => a - b).at(-1) ?? 0
-  report(t, outcome, `${500 - open} of 500 closed, the last after ${(last / 1000).toFixed(1)} s`)
+  report(t, outcome, `descriptors above the idle node, each second: ${open.join(' ')}`)
   assert.equal(outcome.failed.length, 0, outcome.failed[0])
-  assert.ok(outcome.perSecond >= 0.95 * 0.7 * capacity)
+  assert.ok((open[0] ?? 0) > 250 && (open.at(-1) ?? 500) < 100, 'the connections were not closed')
+  assert.ok(outcome.perSecond >= 0.95 * 0.7 * capacity, `${outcome.perSecond.toFixed(0)} requests/s`)
 })
 
 test('two nodes, and a replica for one of them, as ratios to one node', async (t) => {
