@@ -65,8 +65,15 @@ async function compareFiles(store: FileStore, { files }: PublishedRelease): Prom
   const differences: string[] = []
   for (const { name, sha256 } of files) {
     const file = await store.open(name)
-    if (file === undefined) differences.push(`${name} is missing`)
-    else if ((await readFingerprint(file)).sha256 !== sha256) differences.push(`${name} has other bytes`)
+    if (file === undefined) {
+      differences.push(`${name} is missing`)
+      continue
+    }
+    try {
+      if ((await readFingerprint(file)).sha256 !== sha256) differences.push(`${name} has other bytes`)
+    } finally {
+      await file.close()
+    }
   }
   return differences
 }

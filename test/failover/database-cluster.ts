@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { createMachine, type Machine } from './network.ts'
 
-/** Seconds until a leader that does not renew its lock loses it. Larger on a busy machine than the usual figure of research. */
+/** Seconds until a leader that does not renew its lock loses it. The servers share a machine with the load, so it is not shorter. */
 const TTL = 10
 const READY_TIMEOUT_MS = 120_000
 const REST_PORT = 8008

@@ -1,4 +1,4 @@
-"""Reads a whole release in several ways, and prints how long each took. clients/speed/run.ts starts it."""
+"""Reads a whole release in several ways, and prints how long each took. clients/compare/speed.ts starts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-# Reads a whole release in several ways, and prints how long each took. clients/speed/run.ts starts it.
+# Reads a whole release in several ways, and prints how long each took. clients/compare/speed.ts starts it.
 here <- dirname(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 pkgload::load_all(here, quiet = TRUE)
 

@@ -61,7 +61,7 @@ export function combineServers(
     return answering.length > 0 ? answering : servers
   }
 
-  /** Undefined and the error if another server may answer. */
+  /** The result, or the error if another server may answer. */
   async function tryOne<Result>(server: Server, read: (database: Database) => Promise<Result>) {
     try {
       const result = await read(server.database)
@@ -143,7 +143,11 @@ export async function findPrimary(url: string, timeoutMs = 5000): Promise<string
     'None of the servers in DATABASE_URL accepts writes: all of them are replicas.',
   )
   for (const server of servers) {
-    const client = new pg.Client({ connectionString: server, connectionTimeoutMillis: timeoutMs })
+    const client = new pg.Client({
+      connectionString: server,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+    })
     try {
       await client.connect()
       const { rows } = await client.query<{ replica: boolean }>('select pg_is_in_recovery() as replica')
