@@ -12,8 +12,36 @@ export interface Answer<Value> {
   readonly isWaiting: boolean
 }
 
+/** The requests of the curve that are under way. The reader waits for the curve: the other parts of the page ask after it. */
+const urgent = new Set<Promise<unknown>>()
+const MOST_DELAY_MS = 500
+
+async function askAfterUrgent<Value>(
+  ask: (signal: AbortSignal) => Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
+  // All parts of the page learn of a new question in the same task. Afterwards the curve's request is under way.
+  await Promise.resolve()
+  if (urgent.size > 0)
+    await Promise.race([Promise.allSettled(urgent), new Promise((go) => setTimeout(go, MOST_DELAY_MS))])
+  signal.throwIfAborted()
+  return ask(signal)
+}
+
+function askAtOnce<Value>(ask: (signal: AbortSignal) => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const asked = ask(signal)
+  urgent.add(asked)
+  const forget = () => urgent.delete(asked)
+  asked.then(forget, forget)
+  return asked
+}
+
 /** `key` identifies the question. With an empty key nothing is asked. */
-export function useAnswer<Value>(key: string, ask: (signal: AbortSignal) => Promise<Value>): Answer<Value> {
+export function useAnswer<Value>(
+  key: string,
+  ask: (signal: AbortSignal) => Promise<Value>,
+  { isUrgent = false } = {},
+): Answer<Value> {
   const [answer, setAnswer] = useState<Answer<Value> & { key: string }>({
     ...{ key: '', value: undefined, error: undefined, isWaiting: false },
   })
@@ -24,7 +52,8 @@ export function useAnswer<Value>(key: string, ask: (signal: AbortSignal) => Prom
     }
     const controller = new AbortController()
     setAnswer((last) => ({ ...last, isWaiting: true }))
-    ask(controller.signal).then(
+    const askInTurn = isUrgent ? askAtOnce : askAfterUrgent
+    askInTurn(ask, controller.signal).then(
       (value) =>
         setAnswer((last) => (controller.signal.aborted ? last : { key, value, error: undefined, isWaiting: false })),
       (error: Error) => {

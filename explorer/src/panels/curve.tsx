@@ -14,8 +14,10 @@ import { question, setView, view } from '../state.ts'
 import { formatValue, texts } from '../texts.ts'
 
 const useSeries = (key: string, release: number) =>
-  useAnswer(key, (signal) =>
-    api.series(toObject(seriesParameters(question.value, view.value, release)) as never, { signal }),
+  useAnswer(
+    key,
+    (signal) => api.series(toObject(seriesParameters(question.value, view.value, release)) as never, { signal }),
+    { isUrgent: true },
   )
 
 /** `source` is printed on a saved picture; null until it is known. */
