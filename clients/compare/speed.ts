@@ -1,11 +1,15 @@
-// node clients/compare/speed.ts [--records 1000000] [--rounds 3]: how long the Python and R packages take to read a whole release
-// into a data frame, side by side with reading its file from disk. Prints medians with the range of the rounds.
+// node clients/compare/speed.ts [--records 1000000] [--rounds 3] [--client R]: how long the Python and R packages take to read a
+// whole release into a data frame, side by side with reading its file from disk. Prints medians with the range of the rounds.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { publishSynthetic, python, runProgram, withService } from '../service.ts'
 
 const { values } = parseArgs({
-  options: { records: { type: 'string', default: '1000000' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    records: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '3' },
+    client: { type: 'string', multiple: true, default: ['Python', 'R'] },
+  },
 })
 const clients = path.resolve(import.meta.dirname, '..')
 const programs: Record<string, string[]> = {
@@ -29,9 +33,12 @@ console.log(`publishing ${values.records} records`)
 const published = await publishSynthetic({ records: Number(values.records), releases: 1 })
 await withService(published, async (environment) => {
   const settings = { ...environment, SPEED_FILES: published.files, SPEED_ROUNDS: values.rounds }
-  for (const [language, command] of Object.entries(programs)) {
-    const lines = await Array.fromAsync(runProgram(command, settings))
-    const found = lines.map((line) => JSON.parse(line) as Measurement)
+  for (const language of values.client) {
+    const found: Measurement[] = []
+    for await (const line of runProgram(programs[language] ?? [], settings)) {
+      console.log(line)
+      found.push(JSON.parse(line) as Measurement)
+    }
     console.log(`${language}: seconds, and CPU seconds of the client; median [least..most]`)
     for (const [what, rounds = []] of Object.entries(Object.groupBy(found, (one) => one.what))) {
       const seconds = format(rounds.map((one) => one.seconds))
