@@ -46,7 +46,7 @@ sha256_file <- function(path) {
 
 # The lines of a file, marked as UTF-8. A file whose last line does not end is not complete. Not readLines(): it also
 # ends a line at a carriage return, and is slow.
-read_lines <- function(path, block_bytes = 16777216L) {
+read_lines <- function(path, block_bytes = 1048576L) {
   if (!is_complete_text(path)) abort_damaged(paste0(basename(path), " does not end with a line feed."))
   connection <- file(path, "rb")
   on.exit(close(connection))
@@ -54,11 +54,19 @@ read_lines <- function(path, block_bytes = 16777216L) {
   rest <- raw()
   while (length(bytes <- readBin(connection, "raw", block_bytes)) > 0) {
     bytes <- c(rest, bytes)
-    end <- max(0L, which(bytes == as.raw(10L)))
-    blocks[[length(blocks) + 1]] <- split_lines(bytes[seq_len(end)], path)
-    rest <- bytes[seq_along(bytes) > end]
+    end <- last_line_feed(bytes)
+    blocks[[length(blocks) + 1]] <- split_lines(utils::head(bytes, end), path)
+    rest <- utils::tail(bytes, length(bytes) - end)
   }
   as.character(unlist(blocks))
+}
+
+# The position of the last line feed; 0 if there is none. It is near the end in most cases.
+last_line_feed <- function(bytes, near = 65536L) {
+  before <- max(0L, length(bytes) - near)
+  found <- which(utils::tail(bytes, near) == as.raw(10L))
+  if (length(found) > 0) return(before + max(found))
+  if (before == 0L) 0L else last_line_feed(bytes, length(bytes))
 }
 
 split_lines <- function(bytes, path) {

@@ -8,7 +8,10 @@ page_columns <- function(items) {
   keys <- names(items[[1]])
   same <- vapply(items, function(item) identical(names(item), keys), TRUE)
   if (all(same)) {
-    columns <- lapply(seq_along(keys), function(position) simplify_values(lapply(items, .subset2, position)))
+    # One list with the values of all records: every length(keys)-th belongs to the same column.
+    values <- unlist(items, recursive = FALSE, use.names = FALSE)
+    first <- (seq_along(items) - 1L) * length(keys)
+    columns <- lapply(seq_along(keys), function(position) simplify_values(values[first + position]))
   } else {
     keys <- unique(unlist(lapply(items, names)))
     columns <- lapply(keys, function(key) simplify_values(lapply(items, function(item) item[[key]])))
