@@ -4,19 +4,19 @@ import type { CommandOutput } from '../../platform/cli/terminal.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { type Algorithm, algorithms } from '../key-ring.ts'
 import { createClient, listClients, rotateSecret, setClientDisabled } from './clients.ts'
-import { disableKey, listKeys, rotateKey } from './keys.ts'
+import { disableKey, listKeys, resealKeys, rotateKey, type SealingKeys } from './keys.ts'
 
 interface CredentialCommands {
   scopes: readonly string[]
   /** Runs the work on the operator's database and prints its result. */
   runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
-  /** The key that encrypts private keys. */
-  sealingKey: () => Buffer
+  /** The keys for private keys: the first one encrypts. */
+  sealingKeys: () => SealingKeys
 }
 
 export function registerCredentialCommands(
   program: Command,
-  { scopes, runAndPrint, sealingKey }: CredentialCommands,
+  { scopes, runAndPrint, sealingKeys }: CredentialCommands,
 ): void {
   const client = program.command('client').description('manage the clients of the API')
   client
@@ -63,9 +63,14 @@ export function registerCredentialCommands(
     )
     .addOption(new Option('--algorithm <name>', 'signature algorithm').choices(algorithms).default('ES256'))
     .option('--notice <seconds>', 'how long the key is published before it signs', parseSeconds, 600)
-    .action((options: { algorithm: Algorithm; notice: number }) =>
-      runAndPrint((database) => rotateKey(database, sealingKey(), options.algorithm, options.notice)),
+    .option('--force', 'although this secret reads none of the keys, because it replaces one that is lost')
+    .action(({ algorithm, notice, force }: { algorithm: Algorithm; notice: number; force?: true }) =>
+      runAndPrint((database) => rotateKey(database, sealingKeys(), algorithm, notice, { force: force ?? false })),
     )
+  key
+    .command('reseal')
+    .description('encrypt all keys with OUTBREAKS_SECRET; OUTBREAKS_SECRET_BEFORE reads those that another one encrypted')
+    .action(() => runAndPrint((database) => resealKeys(database, sealingKeys())))
   key
     .command('list')
     .description('list all keys')
