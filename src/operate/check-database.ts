@@ -25,6 +25,7 @@ const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18]
 /** Nodes reject tokens from the future beyond this. */
 const [CLOCK_WARNING_S, CLOCK_ERROR_S] = [5, 30]
 const KEY_AGE_DAYS = 90
+const EXPIRY_DAYS = 14
 const LAG_SAMPLES = 12
 const LAG_INTERVAL_MS = 250
 const DAY_MS = 86_400_000
@@ -195,7 +196,17 @@ async function checkClients(database: Database): Promise<Finding[]> {
     sql`select count(*)::integer as clients from client where disabled_at is null`,
   )
   const clients = row?.clients ?? 0
+  const expiring = await database.query<{ client_id: string; days: number }>(sql`
+    select client_id, extract(day from max(expires_at) - now())::integer as days
+    from client join client_secret using (client_id)
+    where disabled_at is null and public_keys = '[]'
+    group by client_id having count(*) = count(expires_at)
+      and max(expires_at) between now() and now() + make_interval(days => ${EXPIRY_DAYS})
+    order by client_id`)
   return [
+    ...expiring.map(({ client_id, days }) =>
+      check.warning(`the secret of ${client_id} expires in ${days} days`, 'run outbreakctl client rotate'),
+    ),
     clients === 0
       ? check.warning('nobody can read: there is no enabled client', 'run outbreakctl client create --name …')
       : check.ok(`${clients} enabled`),
