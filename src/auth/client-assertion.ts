@@ -5,7 +5,7 @@ import { errors, type JWK, type JWTPayload, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { EMBEDDED_KEY_HEADERS, isCompactJwt } from './access-tokens.ts'
 
-export interface ClientKey {
+interface ClientKey {
   /** What to store: only the members that make up the public key. */
   readonly jwk: JWK
   readonly algorithms: readonly string[]

@@ -15,7 +15,7 @@ interface Originals {
 }
 
 type Json = Record<string, unknown>
-export interface ForgedRequest {
+interface ForgedRequest {
   readonly title: string
   readonly assertion: string
 }
