@@ -81,12 +81,13 @@ async function restartAll(step: keyof typeof steps): Promise<void> {
 }
 
 /** Rounds of requests that have ended; null while nobody reads. */
-let rounds: number | null = null
+const reading: { rounds: number | null } = { rounds: null }
 
 /** After two rounds no request is under way to a node that no longer serves, and the new one has had some. */
 async function finishRounds(): Promise<void> {
-  const target = (rounds ?? 0) + 2
-  while (rounds !== null && rounds < target) await wait(20)
+  const target = (reading.rounds ?? 0) + 2
+  const isUnderWay = () => reading.rounds !== null && reading.rounds < target
+  while (isUnderWay()) await wait(20)
 }
 
 /** Reads without a pause, each request at another node, until `work` ends. */
@@ -95,7 +96,7 @@ async function readDuring(work: () => Promise<void>): Promise<{ requests: number
   let [requests, cursor, isDone]: [number, string | null, boolean] = [0, null, false]
   let freshToken = token
   let freshSession = session
-  rounds = 0
+  reading.rounds = 0
   const working = work().finally(() => {
     isDone = true
   })
@@ -119,11 +120,11 @@ async function readDuring(work: () => Promise<void>): Promise<{ requests: number
       await act().catch((error: Error) => failures.push(`${name}: ${error.message}`))
     }
     if (cursor !== null) lateCursor = cursor
-    rounds += 1
+    reading.rounds += 1
     // Two cores also start the nodes.
     await wait(50)
   }
-  rounds = null
+  reading.rounds = null
   await working
   return { requests, failures }
 }

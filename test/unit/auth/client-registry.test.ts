@@ -55,11 +55,11 @@ for (const [title, clientId, secret, valid] of cases)
   })
 
 test('a secret of a client whose secrets have all expired is compared as for an unknown client', () => {
-  const registry = new Map([client('bare', {}), client('expired', { e1: NOW - 1 })])
+  const expired = new Map([client('bare', {}), client('expired', { e1: NOW - 1 })])
   for (const [id, secret] of [
     ['bare', ''],
     ['bare', '\0'.repeat(32)],
     ['expired', 'e1'],
   ] as const)
-    assert.equal(authenticate(registry, id, secret, NOW), null)
+    assert.equal(authenticate(expired, id, secret, NOW), null)
 })
