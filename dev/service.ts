@@ -13,6 +13,8 @@ const START_TIMEOUT_MS = 60_000
 export interface Settings {
   databaseUrl: string
   secret: string
+  /** Further variables of the environment. */
+  variables?: Record<string, string>
 }
 
 export interface Service {
@@ -36,10 +38,11 @@ export const newSettings = (databaseUrl: string): Settings => ({
   secret: randomBytes(32).toString('base64url'),
 })
 
-const environment = ({ databaseUrl, secret }: Settings) => ({
+const environment = ({ databaseUrl, secret, variables }: Settings) => ({
   ...process.env,
   DATABASE_URL: databaseUrl,
   OUTBREAKS_SECRET: secret,
+  ...variables,
 })
 
 /** Runs outbreakctl; returns its output or throws its error message. */

@@ -103,7 +103,9 @@ CREATE TABLE public.client (
     generation integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     disabled_at timestamp with time zone,
-    CONSTRAINT client_name_check CHECK ((name <> ''::text))
+    public_keys jsonb DEFAULT '[]'::jsonb NOT NULL,
+    CONSTRAINT client_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT client_public_keys_check CHECK ((jsonb_typeof(public_keys) = 'array'::text))
 );
 
 --

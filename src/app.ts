@@ -1,5 +1,4 @@
 // Assembles the service from its modules; the table of contents of the service.
-import { createSecretKey } from 'node:crypto'
 import path from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Registry } from 'prom-client'
@@ -23,7 +22,7 @@ import { registerExplorer } from './explorer/routes.ts'
 import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
-import { deriveKey } from './platform/derive-key.ts'
+import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
@@ -44,6 +43,8 @@ interface AppDependencies {
   baseUrl: string
   authUrl: string
   secret: Buffer
+  /** Accepted while the secret changes. */
+  furtherSecrets?: readonly Buffer[]
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   maxConnections: number
   cacheMegabytes: number
@@ -78,8 +79,8 @@ const DATABASE_TIMEOUT_MS = 2500
 const MAX_CLOCK_DIFFERENCE_MS = 30_000
 
 export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
-  const { baseUrl, authUrl, secret, externalIssuer, maxConnections, database, files, watcher, log, isDraining } =
-    dependencies
+  const { baseUrl, authUrl, externalIssuer, maxConnections, database, files, watcher, log, isDraining } = dependencies
+  const secrets = [dependencies.secret, ...(dependencies.furtherSecrets ?? [])] as const
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
 
@@ -129,6 +130,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   registerHealth(app, findReasons)
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
+  let unreadableKeys = 0
   const { verifyToken, findSessionToken } =
     externalIssuer === null
       ? registerIssuer()
@@ -139,6 +141,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     registerNodeMetrics(dependencies.metrics, {
       ...{ findReasons, watcher, database, indexes, quota },
       published: () => published.value,
+      unreadableKeys: () => unreadableKeys,
     })
   void app.register(async (guarded: HttpServer) => {
     requireScope(guarded, { ...guard, scope: null })
@@ -163,7 +166,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
         database: requestDatabase,
         index: indexes.get(dataset.name) as ColumnIndex,
         baseUrl,
-        cursorKey: createSecretKey(deriveKey(secret, 'cursor')),
+        cursorKey: toKeyObjects(deriveKeys(secrets, 'cursor')),
         cache,
         files,
         published: () => published.value,
@@ -174,24 +177,30 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   return app
 
   function registerIssuer() {
-    const credentialCache = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
+    const sealingKeys = deriveKeys(secrets, 'signing keys')
+    const credentialCache = createCredentialCache(watcher, sealingKeys, maxStalenessMs, noteUnreadableKeys)
     const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
     registerTokenEndpoint(app, { audience: baseUrl, tokens })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
     return { verifyToken: createVerifier(parties, credentialCache), findSessionToken: openExplorer(tokens) }
   }
 
+  function noteUnreadableKeys(kids: string[]): void {
+    unreadableKeys = kids.length
+    for (const kid of kids) log.warn({ kid }, 'a signing key cannot be read: the node does not use it')
+  }
+
   /** Returns how the guard finds the token of a session; undefined if there is no explorer. */
   function openExplorer(tokens: TokenIssuer) {
     if (assets === null) return
     const isSecure = baseUrl.startsWith('https:')
-    const sessions = createSessions(deriveKey(secret, 'session'), { isSecure })
+    const sessions = createSessions(deriveKeys(secrets, 'session'), { isSecure })
     const { publicClientId, oidc } = dependencies
     const providerSignIn = oidc && {
       provider: createIdentityProvider(oidc, baseUrl + CALLBACK),
       name: oidc.name,
       attempts: createSealedCookie({
-        ...{ name: 'outbreaks-sign-in', key: deriveKey(secret, 'sign-in'), sameSite: 'Lax', isSecure },
+        ...{ name: 'outbreaks-sign-in', keys: deriveKeys(secrets, 'sign-in'), sameSite: 'Lax', isSecure },
       }),
       findReader: () => tokens.find(oidc.readerClientId),
     }

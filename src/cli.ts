@@ -16,7 +16,7 @@ import { catalogue } from './datasets/catalogue.ts'
 import { registerOperateCommands } from './operate/commands.ts'
 import { createProgress } from './platform/cli/progress.ts'
 import { type CommandOutput, formatOutput } from './platform/cli/terminal.ts'
-import { deriveKey } from './platform/derive-key.ts'
+import { deriveKeys } from './platform/derive-key.ts'
 import { OperatorError } from './platform/operator-error.ts'
 import { checkConnectionSettings } from './platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from './platform/postgres/database.ts'
@@ -82,17 +82,20 @@ program
 registerCredentialCommands(program, {
   scopes: catalogue.map((dataset) => dataset.scope),
   runAndPrint,
-  sealingKey: () => deriveKey(readOperatorConfig(process.env).secret, 'signing keys'),
+  sealingKeys: () => {
+    const { secret, furtherSecrets } = readOperatorConfig(process.env)
+    return deriveKeys([secret, ...furtherSecrets], 'signing keys')
+  },
 })
 registerOperateCommands(program, {
   print,
   readOptions: () => {
-    const { filesLocation, indexDirectory, secret, ...config } = readServiceConfig(process.env)
+    const { filesLocation, indexDirectory, secret, furtherSecrets, ...config } = readServiceConfig(process.env)
     return {
       ...config,
       directories: [filesLocation, indexDirectory].filter((location) => location?.startsWith('/') === true) as string[],
       openFiles: async () => (filesLocation === null ? undefined : openFileStore(filesLocation)),
-      sealingKey: deriveKey(secret, 'signing keys'),
+      sealingKeys: deriveKeys([secret, ...furtherSecrets], 'signing keys'),
       datasets: catalogue,
     }
   },

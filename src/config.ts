@@ -10,7 +10,10 @@ export interface DatabaseConfig {
 }
 
 export interface OperatorConfig extends DatabaseConfig {
+  /** Encrypts and signs. */
   secret: Buffer
+  /** Accepted while the secret changes: the one before and the next one. */
+  furtherSecrets: Buffer[]
 }
 
 export interface ServiceConfig extends OperatorConfig {
@@ -81,8 +84,20 @@ export const readDatabaseConfig = (environment: Environment): DatabaseConfig =>
 export const readOperatorConfig = (environment: Environment): OperatorConfig =>
   readAll(environment, (read) => ({
     databaseUrl: read('DATABASE_URL', parseDatabaseUrl),
-    secret: read('OUTBREAKS_SECRET', parseSecret),
+    ...readSecrets(read),
   }))
+
+function readSecrets(read: ReadVariable) {
+  const none = Buffer.alloc(0)
+  const [before, next] = [
+    read('OUTBREAKS_SECRET_BEFORE', parseSecret, none),
+    read('OUTBREAKS_SECRET_NEXT', parseSecret, none),
+  ]
+  return {
+    secret: read('OUTBREAKS_SECRET', parseSecret),
+    furtherSecrets: [before, next].filter((secret) => secret.length > 0),
+  }
+}
 
 export const readServiceConfig = (environment: Environment): ServiceConfig =>
   readAll(environment, (read) => {
@@ -93,7 +108,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
     const tokenType = read('OUTBREAKS_TOKEN_TYPE', parseChoice('at+jwt', 'JWT'), 'at+jwt')
     return {
       databaseUrl: read('DATABASE_URL', parseDatabaseUrl),
-      secret: read('OUTBREAKS_SECRET', parseSecret),
+      ...readSecrets(read),
       baseUrl,
       authUrl: read('OUTBREAKS_AUTH_URL', parseUrl, '') || baseUrl,
       host: read('OUTBREAKS_HOST', (value) => value, '127.0.0.1'),
@@ -147,6 +162,7 @@ export function redactConfig(config: ServiceConfig): Record<string, unknown> {
     databaseUrl: removeLogin(config.databaseUrl),
     redisUrl: config.redisUrl === null ? null : removeLogin(config.redisUrl),
     secret: '[redacted]',
+    furtherSecrets: config.furtherSecrets.map(() => '[redacted]'),
     oidc: config.oidc === null ? null : { ...config.oidc, clientSecret: '[redacted]' },
   }
 }

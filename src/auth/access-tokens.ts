@@ -116,15 +116,14 @@ const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const MAX_TOKEN_LENGTH = 4096
 /** jose throws these if the key set of an external issuer cannot be fetched or is invalid. */
 const KEY_SET_ERRORS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
-const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c']
+export const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c']
 
 export async function verifyJwt(
   token: string,
   findKey: Parameters<typeof jwtVerify>[1],
   options: JWTVerifyOptions,
 ): Promise<{ payload: JWTPayload; kid: string | undefined }> {
-  if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWT.test(token) || !isCanonical(token))
-    throw invalidToken('it is not a signed JWT')
+  if (!isCompactJwt(token)) throw invalidToken('it is not a signed JWT')
   const { payload, protectedHeader } = await jwtVerify(token, findKey, options).catch((error: unknown) => {
     if (error instanceof errors.JWTExpired) throw invalidToken('it has expired')
     // If the key set cannot be fetched, the token may still be valid.
@@ -143,6 +142,10 @@ export async function verifyJwt(
   if (exp - iat > TOKEN_SECONDS) throw invalidToken('its lifetime is too long')
   return { payload, kid: protectedHeader.kid }
 }
+
+/** Whether a text has the exact form of a signed JWT, within the limit. */
+export const isCompactJwt = (text: string): boolean =>
+  text.length <= MAX_TOKEN_LENGTH && COMPACT_JWT.test(text) && isCanonical(text)
 
 /** The last character of a signature has unused bits. If they are set, the text differs but the signature is the same. */
 function isCanonical(token: string): boolean {

@@ -1,9 +1,18 @@
-// Client authentication at the token endpoint: in the body or with HTTP Basic, never both (RFC 6749 section 2.3).
+// Client authentication at the token endpoint: a secret in the body or with HTTP Basic (RFC 6749 section 2.3), or an assertion
+// (RFC 7521 section 4.2); never two of them.
 import type { FastifyRequest } from 'fastify'
 import { headerValues } from '../platform/http/raw-headers.ts'
+import { ASSERTION_TYPE } from './client-assertion.ts'
 import { TokenError } from './token-error.ts'
 
 export type Parameters = ReadonlyMap<string, string>
+
+/** A client that signs an assertion instead of sending a secret. */
+export interface AssertionCredentials {
+  /** Optional, because the assertion names the client (RFC 7521 section 4.2). */
+  clientId: string | undefined
+  assertion: string
+}
 
 export interface Credentials {
   clientId: string
@@ -49,6 +58,16 @@ function readForm(body: string): Parameters {
     parameters.set(name, value)
   }
   return parameters
+}
+
+/** Null if the request has no assertion. */
+export function readAssertion(request: FastifyRequest, parameters: Parameters): AssertionCredentials | null {
+  if (!parameters.has('client_assertion') && !parameters.has('client_assertion_type')) return null
+  if (parameters.has('client_secret') || headerValues(request.raw, 'authorization').length > 0)
+    throw new TokenError('invalid_request', 'Send either a client assertion or a client secret.')
+  if (requireParameter(parameters, 'client_assertion_type') !== ASSERTION_TYPE)
+    throw new TokenError('invalid_request', `The client_assertion_type must be ${ASSERTION_TYPE}`)
+  return { clientId: parameters.get('client_id'), assertion: requireParameter(parameters, 'client_assertion') }
 }
 
 export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {

@@ -1,4 +1,4 @@
-// The clients in memory, with their scopes and the digests of their secrets.
+// The clients in memory, with their scopes, the digests of their secrets and their public keys.
 // Reads only; provisioning/clients.ts writes.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import sql from 'sql-template-tag'
@@ -10,6 +10,8 @@ export interface Client {
   readonly generation: number
   readonly disabled: boolean
   readonly secrets: readonly { digest: Buffer; expiresAt: number }[]
+  /** JWKs with which it signs assertions; none if it has only secrets. client-assertion.ts reads them. */
+  readonly publicKeys?: readonly unknown[]
 }
 
 export type ClientRegistry = ReadonlyMap<string, Client>
@@ -22,10 +24,11 @@ export async function loadClients(database: Reader): Promise<ClientRegistry> {
     scopes: string[]
     generation: number
     disabled: boolean
+    public_keys: unknown[]
     digests: Buffer[]
     expiries: (Date | null)[]
   }>(sql`
-    select client.client_id, scopes, generation, disabled_at is not null as disabled,
+    select client.client_id, scopes, generation, disabled_at is not null as disabled, public_keys,
       coalesce(array_agg(secret_sha256 order by secret_sha256) filter (where secret_sha256 is not null), '{}') as digests,
       array_agg(expires_at order by secret_sha256) as expiries
     from client left join client_secret as secret
@@ -39,6 +42,7 @@ export async function loadClients(database: Reader): Promise<ClientRegistry> {
         scopes: row.scopes,
         generation: row.generation,
         disabled: row.disabled,
+        publicKeys: row.public_keys,
         secrets: row.digests.map((digest, i) => ({
           digest,
           expiresAt: row.expiries[i]?.getTime() ?? Number.POSITIVE_INFINITY,
@@ -61,7 +65,8 @@ export function authenticate(registry: ClientRegistry, clientId: string, secret:
   const client = registry.get(clientId) ?? DUMMY_CLIENT
   const digest = digestSecret(secret)
   let matched = false
-  for (const stored of client.secrets) {
+  // Also for a client whose secrets have all expired.
+  for (const stored of client.secrets.length === 0 ? DUMMY_CLIENT.secrets : client.secrets) {
     const equal = timingSafeEqual(stored.digest, digest)
     if (equal && stored.expiresAt > now) matched = true
   }

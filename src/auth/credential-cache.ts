@@ -15,9 +15,14 @@ export interface CredentialCache {
   assertFresh(): void
 }
 
-export function createCredentialCache(watcher: Watcher, sealingKey: Buffer, maxStalenessMs: number): CredentialCache {
+export function createCredentialCache(
+  watcher: Watcher,
+  sealingKeys: readonly Buffer[],
+  maxStalenessMs: number,
+  onUnreadableKeys?: (kids: string[]) => void,
+): CredentialCache {
   const clients = watcher.watch('client', loadClients, new Map())
-  const keys = watcher.watch('signing_key', loadKeyRing(sealingKey), [])
+  const keys = watcher.watch('signing_key', loadKeyRing(sealingKeys, onUnreadableKeys), [])
   const isFresh = () => watcher.stalenessMs() <= maxStalenessMs
   return {
     clients: () => clients.value,

@@ -1,6 +1,8 @@
 // Metadata of the issuer and of the API: key set, RFC 8414 and RFC 9728.
 import type { FastifyInstance } from 'fastify'
+import { assertionAlgorithms } from './client-assertion.ts'
 import type { CredentialCache } from './credential-cache.ts'
+import { tokenEndpointUrl } from './token-issuer.ts'
 
 const JWKS_PATH = '/.well-known/jwks.json'
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
@@ -23,11 +25,12 @@ export function registerIssuerMetadata(
     reply.headers(CACHE_HEADERS)
     return {
       issuer,
-      token_endpoint: `${issuer}/oauth/token`,
+      token_endpoint: tokenEndpointUrl(issuer),
       jwks_uri: issuer + JWKS_PATH,
       grant_types_supported: ['client_credentials'],
       response_types_supported: [],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+      token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
       scopes_supported: scopes,
     }
   })

@@ -12,12 +12,25 @@ export function seal(plain: string, key: Buffer, kid: string): Buffer {
 
 export function unseal(sealed: Buffer, key: Buffer, kid: string): string {
   const tagAt = sealed.length - TAG_BYTES
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(kid))
-    .setAuthTag(sealed.subarray(tagAt))
   try {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(kid))
+      .setAuthTag(sealed.subarray(tagAt))
     return decipher.update(sealed.subarray(IV_BYTES, tagAt), undefined, 'utf8') + decipher.final('utf8')
   } catch (cause) {
     throw new Error(`signing key ${kid} was encrypted with another OUTBREAKS_SECRET`, { cause })
   }
+}
+
+/** Decrypts with the first of the keys that fits. */
+export function unsealWithAny(sealed: Buffer, keys: readonly Buffer[], kid: string): string {
+  const errors: unknown[] = []
+  for (const key of keys) {
+    try {
+      return unseal(sealed, key, kid)
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  throw errors[0]
 }

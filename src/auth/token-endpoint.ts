@@ -1,9 +1,12 @@
 // POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { AssertionRefused } from './client-assertion.ts'
 import {
+  type AssertionCredentials,
   type Credentials,
   type Parameters,
+  readAssertion,
   readCredentials,
   readParameters,
   requireParameter,
@@ -23,10 +26,14 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 
   async function handleTokenRequest(request: FastifyRequest) {
     const parameters = readParameters(request)
-    const credentials = readCredentials(request, parameters)
+    const assertion = readAssertion(request, parameters)
+    const credentials = assertion ?? readCredentials(request, parameters)
     requireGrantType(parameters)
     const audience = requireParameter(parameters, 'audience')
-    const client = authenticateClient(credentials)
+    const client =
+      'assertion' in credentials
+        ? await authenticateByAssertion(request, credentials)
+        : authenticateBySecret(credentials)
     request.clientId = client.clientId
     if (audience !== endpoint.audience)
       throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
@@ -42,10 +49,24 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   }
 
   /** An unknown client and a wrong secret get the same response in the same time. */
-  function authenticateClient({ clientId, clientSecret, challenge }: Credentials): Client {
+  function authenticateBySecret({ clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
     if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
     return client
+  }
+
+  /** RFC 7523 section 3.2. The reason is only in the log. */
+  async function authenticateByAssertion(
+    request: FastifyRequest,
+    { assertion, clientId }: AssertionCredentials,
+  ): Promise<Client> {
+    try {
+      return await tokens.authenticateByAssertion(assertion, clientId)
+    } catch (error) {
+      if (!(error instanceof AssertionRefused)) throw error
+      request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was refused')
+      throw new TokenError('invalid_client', 'The client assertion is not valid.')
+    }
   }
 
   /** RFC 6749 section 3.3: the requested scopes, or all scopes of the client. */
@@ -132,7 +153,7 @@ const describeTokenEndpoint = (audience: string) => ({
   operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequestSchema(audience),
@@ -150,7 +171,7 @@ const describeTokenEndpoint = (audience: string) => ({
       ...tokenErrorSchema,
       description: 'The request is malformed, or the grant type, audience or scope is not allowed.',
     },
-    401: { ...tokenErrorSchema, description: 'The client id or secret is not valid.' },
+    401: { ...tokenErrorSchema, description: 'The client id, the secret or the assertion is not valid.' },
     503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
   },
 })

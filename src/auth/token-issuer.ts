@@ -1,8 +1,12 @@
 // Authenticates clients and issues their access tokens, from what is in memory.
 import { issueToken } from './access-tokens.ts'
+import { AssertionRefused, createAssertionVerifier } from './client-assertion.ts'
 import { authenticate, type Client } from './client-registry.ts'
 import type { CredentialCache } from './credential-cache.ts'
 import { findSigner } from './key-ring.ts'
+
+const NO_KEYS: readonly unknown[] = []
+export const tokenEndpointUrl = (issuer: string) => `${issuer}/oauth/token`
 
 export interface IssuerOptions {
   issuer: string
@@ -15,6 +19,8 @@ export interface IssuerOptions {
 export interface TokenIssuer {
   /** Null for an unknown client and for a wrong secret, after the same time. Throws if the clients in memory are too old. */
   authenticate(clientId: string, clientSecret: string): Client | null
+  /** The client that signed the assertion; throws AssertionRefused. `clientId` is what the request says beside it. */
+  authenticateByAssertion(assertion: string, clientId: string | undefined): Promise<Client>
   /** A client that may be used; otherwise null. */
   find(clientId: string): Client | null
   /** Null if there is no signing key yet. */
@@ -22,17 +28,30 @@ export interface TokenIssuer {
 }
 
 export function createTokenIssuer(options: IssuerOptions): TokenIssuer {
-  const { credentialCache, createClaims } = options
+  const { credentialCache, createClaims, issuer } = options
+
+  function find(clientId: string): Client | null {
+    credentialCache.assertFresh()
+    const client = credentialCache.clients().get(clientId)
+    return client === undefined || client.disabled ? null : client
+  }
+  const verifyAssertion = createAssertionVerifier({
+    audiences: [issuer, tokenEndpointUrl(issuer)],
+    findKeys: (clientId) => find(clientId)?.publicKeys ?? NO_KEYS,
+  })
+
   return {
     authenticate(clientId, clientSecret) {
       credentialCache.assertFresh()
       return authenticate(credentialCache.clients(), clientId, clientSecret, Date.now())
     },
-    find(clientId) {
-      credentialCache.assertFresh()
-      const client = credentialCache.clients().get(clientId)
-      return client === undefined || client.disabled ? null : client
+    async authenticateByAssertion(assertion, clientId) {
+      const client = find(await verifyAssertion(assertion, clientId))
+      // Disabled while the signature was verified.
+      if (client === null) throw new AssertionRefused('the client is disabled')
+      return client
     },
+    find,
     issue(client, scope = client.scopes.join(' ')) {
       const signer = findSigner(credentialCache.keys(), Date.now())
       if (signer === undefined) return null

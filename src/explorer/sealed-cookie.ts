@@ -5,8 +5,8 @@ import { headerValues } from '../platform/http/raw-headers.ts'
 
 interface CookieOptions {
   readonly name: string
-  /** A key of its own for each cookie, so that one cannot be used as another. */
-  readonly key: Uint8Array
+  /** Keys of their own for each cookie, so that one cannot be used as another. The first seals, and all of them open. */
+  readonly keys: readonly Uint8Array[]
   readonly sameSite: 'Strict' | 'Lax'
   /** Whether browsers use TLS. */
   readonly isSecure: boolean
@@ -28,14 +28,19 @@ const OPTIONS = {
   requiredClaims: ['exp'],
 }
 
-export function createSealedCookie({ name: suffix, key, sameSite, isSecure }: CookieOptions): SealedCookie {
+export function createSealedCookie({ name: suffix, keys, sameSite, isSecure }: CookieOptions): SealedCookie {
+  const [sealingKey] = keys
+  if (sealingKey === undefined) throw new Error('a sealed cookie needs a key')
   // Browsers accept the prefix `__Host-`, which no other host can set, only with TLS.
   const name = isSecure ? `__Host-${suffix}` : suffix
   const attributes = `Path=/; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`
   return {
     async seal(claims, seconds) {
       const expiresAt = Math.floor(Date.now() / 1000) + seconds
-      const sealed = await new EncryptJWT(claims).setProtectedHeader(HEADER).setExpirationTime(expiresAt).encrypt(key)
+      const sealed = await new EncryptJWT(claims)
+        .setProtectedHeader(HEADER)
+        .setExpirationTime(expiresAt)
+        .encrypt(sealingKey)
       return `${name}=${sealed}; Max-Age=${seconds}; ${attributes}`
     },
     remove: () => `${name}=; Max-Age=0; ${attributes}`,
@@ -44,8 +49,11 @@ export function createSealedCookie({ name: suffix, key, sameSite, isSecure }: Co
         .flatMap((header) => header.split('; '))
         .filter((pair) => pair.startsWith(`${name}=`))
       if (cookie === undefined || second !== undefined) return null
-      const opened = await jwtDecrypt(cookie.slice(name.length + 1), key, OPTIONS).catch(() => null)
-      return opened?.payload ?? null
+      for (const key of keys) {
+        const opened = await jwtDecrypt(cookie.slice(name.length + 1), key, OPTIONS).catch(() => null)
+        if (opened !== null) return opened.payload
+      }
+      return null
     },
   }
 }

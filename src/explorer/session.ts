@@ -11,8 +11,8 @@ export interface Sessions {
   findToken(request: IncomingMessage): Promise<string | null>
 }
 
-export function createSessions(key: Uint8Array, { isSecure }: { isSecure: boolean }): Sessions {
-  const cookie = createSealedCookie({ name: 'outbreaks', key, sameSite: 'Strict', isSecure })
+export function createSessions(keys: readonly Uint8Array[], { isSecure }: { isSecure: boolean }): Sessions {
+  const cookie = createSealedCookie({ name: 'outbreaks', keys, sameSite: 'Strict', isSecure })
 
   async function findToken(request: IncomingMessage): Promise<string | null> {
     const { method, headers } = request

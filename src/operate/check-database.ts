@@ -15,8 +15,8 @@ import { type Finding, findingsOf } from './finding.ts'
 
 interface DatabaseCheck {
   readonly url: string
-  /** Decrypts the signing keys; null if an external issuer signs tokens. */
-  readonly sealingKey: Buffer | null
+  /** Decrypt the signing keys; null if an external issuer signs tokens. */
+  readonly sealingKeys: readonly Buffer[] | null
   readonly datasets: readonly Dataset[]
   readonly maxStalenessSeconds: number
 }
@@ -25,6 +25,7 @@ const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18]
 /** Nodes reject tokens from the future beyond this. */
 const [CLOCK_WARNING_S, CLOCK_ERROR_S] = [5, 30]
 const KEY_AGE_DAYS = 90
+const EXPIRY_DAYS = 14
 const LAG_SAMPLES = 12
 const LAG_INTERVAL_MS = 250
 const DAY_MS = 86_400_000
@@ -162,18 +163,31 @@ async function checkLag(database: Database, { maxStalenessSeconds }: DatabaseChe
   ]
 }
 
-async function checkKeys(database: Database, { sealingKey }: DatabaseCheck): Promise<Finding[]> {
-  if (sealingKey === null) return []
+async function checkKeys(database: Database, { sealingKeys }: DatabaseCheck): Promise<Finding[]> {
+  if (sealingKeys === null) return []
   const check = findingsOf('signing keys')
-  const ring = await loadKeyRing(sealingKey)(database).catch((error: Error) => error)
+  const unreadable: string[] = []
+  const load = loadKeyRing(sealingKeys, (kids) => unreadable.push(...kids))
+  const ring = await load(database).catch((error: Error) => error)
   if (ring instanceof Error)
-    return [check.error(ring.message, 'give this node the secret of the other nodes, or run outbreakctl key rotate')]
+    return [
+      check.error(
+        `${ring.message}; no key can be read: ${unreadable.join(', ')}`,
+        'give this node the secret of the other nodes, or run outbreakctl key rotate --force',
+      ),
+    ]
+  const errors = unreadable.map((kid) =>
+    check.error(
+      `the key ${kid} cannot be read: it was encrypted with another secret, or the row is damaged`,
+      'run outbreakctl key reseal with the secret that encrypted it as OUTBREAKS_SECRET_BEFORE, or outbreakctl key disable',
+    ),
+  )
   const now = Date.now()
   const signer = findSigner(ring, now)
-  if (signer === undefined) return [check.error('no key signs tokens', 'run outbreakctl key rotate')]
+  if (signer === undefined) return [...errors, check.error('no key signs tokens', 'run outbreakctl key rotate')]
   const days = Math.floor((now - signer.signsFrom) / DAY_MS)
   const message = `the key ${signer.kid} signs since ${days} days`
-  return [days > KEY_AGE_DAYS ? check.warning(message, 'run outbreakctl key rotate') : check.ok(message)]
+  return [...errors, days > KEY_AGE_DAYS ? check.warning(message, 'run outbreakctl key rotate') : check.ok(message)]
 }
 
 async function checkClients(database: Database): Promise<Finding[]> {
@@ -182,7 +196,17 @@ async function checkClients(database: Database): Promise<Finding[]> {
     sql`select count(*)::integer as clients from client where disabled_at is null`,
   )
   const clients = row?.clients ?? 0
+  const expiring = await database.query<{ client_id: string; days: number }>(sql`
+    select client_id, extract(day from max(expires_at) - now())::integer as days
+    from client join client_secret using (client_id)
+    where disabled_at is null and public_keys = '[]'
+    group by client_id having count(*) = count(expires_at)
+      and max(expires_at) between now() and now() + make_interval(days => ${EXPIRY_DAYS})
+    order by client_id`)
   return [
+    ...expiring.map(({ client_id, days }) =>
+      check.warning(`the secret of ${client_id} expires in ${days} days`, 'run outbreakctl client rotate'),
+    ),
     clients === 0
       ? check.warning('nobody can read: there is no enabled client', 'run outbreakctl client create --name …')
       : check.ok(`${clients} enabled`),

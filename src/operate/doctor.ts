@@ -27,7 +27,7 @@ export interface DoctorOptions {
   /** Directories of the node. */
   readonly directories: readonly string[]
   readonly openFiles: () => Promise<FileStore | undefined>
-  readonly sealingKey: Buffer
+  readonly sealingKeys: readonly Buffer[]
   readonly datasets: readonly Dataset[]
 }
 
@@ -35,10 +35,10 @@ const OLDEST_NODE = 24
 
 export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
   const { databaseUrl, externalIssuer, oidc, datasets, maxStalenessSeconds } = options
-  const sealingKey = externalIssuer === null ? options.sealingKey : null
+  const sealingKeys = externalIssuer === null ? options.sealingKeys : null
   const findings = [checkNode(), ...checkLimits(options.maxConnections)]
   for (const url of splitServers(databaseUrl))
-    findings.push(...(await checkServer({ url, sealingKey, datasets, maxStalenessSeconds })))
+    findings.push(...(await checkServer({ url, sealingKeys, datasets, maxStalenessSeconds })))
   findings.push(
     ...(await checkRedis(options.redisUrl)),
     ...(await checkStore(options)),

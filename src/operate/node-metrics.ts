@@ -15,6 +15,7 @@ interface NodeState {
   readonly indexes: ReadonlyMap<string, ColumnIndex>
   /** Null if there is no quota. */
   readonly quota: Quota | null
+  readonly unreadableKeys: () => number
 }
 
 /** A row for each value: its labels and the value. */
@@ -63,6 +64,7 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
     single('quota_shared', '1 if the nodes count requests together, 0 if this node counts alone.', () =>
       node.quota?.isShared() ? 1 : 0,
     )
+  single('unreadable_keys', 'Signing keys that the node cannot read and does not use.', node.unreadableKeys)
   gauge('release_number', 'The newest release that the node serves.', ['dataset'], () =>
     newest().map(({ dataset, release }): Sample => [{ dataset }, release.number]),
   )

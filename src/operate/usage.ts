@@ -13,6 +13,8 @@ export type Usage = {
   failed: number
   /** Milliseconds in which nodes worked for the client. */
   ms: number
+  /** The time of the latest request. */
+  last: string
 }
 
 interface ResponseLine {
@@ -30,9 +32,12 @@ export async function addUpUsage(log: Readable): Promise<Usage[]> {
     if (line === null) continue
     const day = line.time.slice(0, 10)
     const key = `${day} ${line.client_id}`
-    const usage = found.get(key) ?? { day, client_id: line.client_id, requests: 0, rejected: 0, failed: 0, ms: 0 }
+    const usage = found.get(key) ?? {
+      ...{ day, client_id: line.client_id, requests: 0, rejected: 0, failed: 0, ms: 0, last: line.time },
+    }
     found.set(key, usage)
     usage.requests += 1
+    if (line.time > usage.last) usage.last = line.time
     if (line.status >= 400 && line.status < 500) usage.rejected += 1
     if (line.status >= 500) usage.failed += 1
     usage.ms = Math.round((usage.ms + line.ms) * 10) / 10

@@ -48,6 +48,7 @@ test('three variables are required; the others have defaults', () => {
   assert.equal(secret.toString('base64url'), valid.OUTBREAKS_SECRET)
   assert.deepEqual(config, {
     databaseUrl: valid.DATABASE_URL,
+    furtherSecrets: [],
     baseUrl: 'https://api.test',
     authUrl: 'https://api.test',
     host: '127.0.0.1',
@@ -320,6 +321,16 @@ test('all errors are listed at once, one for each variable', () => {
     () => readServiceConfig(environment),
     (error: Error) => !inspect(error).includes(CANARY),
   )
+})
+
+test('the secrets before and next are optional and read like the secret', () => {
+  const other = Buffer.alloc(32, 9).toString('base64url')
+  for (const name of ['OUTBREAKS_SECRET_BEFORE', 'OUTBREAKS_SECRET_NEXT']) {
+    const config = readServiceConfig({ ...valid, [name]: other })
+    assert.deepEqual(config.furtherSecrets, [Buffer.alloc(32, 9)])
+    assert.deepEqual(redactConfig(config)['furtherSecrets'], ['[redacted]'])
+    assert.deepEqual(readErrors(readServiceConfig, { ...valid, [name]: 'short' }), [name])
+  }
 })
 
 test('the redacted configuration has no secret and no password, but names the database', () => {

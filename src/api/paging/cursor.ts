@@ -1,6 +1,7 @@
 // The opaque cursor of v2: the release that a walk started on and the position at which it continues.
 // The signature rejects cursors that are damaged, forged or from another walk.
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { type KeyOrKeys, listKeys } from '../../platform/derive-key.ts'
 import { Problem } from '../../platform/problem.ts'
 
 export interface Cursor {
@@ -17,20 +18,21 @@ const COMPARISON_BYTES = 16
 const SIGNATURE_BYTES = 16
 
 /** `walk` identifies the query. A cursor is valid only for its own walk. */
-export function writeCursor(key: KeyObject, walk: string, { release, from, fromId }: Cursor): string {
+export function writeCursor(key: KeyOrKeys, walk: string, { release, from, fromId }: Cursor): string {
   const position = Buffer.alloc(from === undefined ? POSITION_BYTES : COMPARISON_BYTES)
   position.writeUInt32BE(release, 0)
   position.writeBigUInt64BE(BigInt(fromId), 4)
   if (from !== undefined) position.writeUInt32BE(from, POSITION_BYTES)
-  return Buffer.concat([position, sign(key, walk, position)]).toString('base64url')
+  return Buffer.concat([position, sign(listKeys(key)[0], walk, position)]).toString('base64url')
 }
 
-export function readCursor(key: KeyObject, walk: string, text: string): Cursor {
+export function readCursor(key: KeyOrKeys, walk: string, text: string): Cursor {
   const bytes = Buffer.from(text, 'base64url')
   const length = bytes.length - SIGNATURE_BYTES
   const position = bytes.subarray(0, Math.max(0, length))
   const isWellFormed = [POSITION_BYTES, COMPARISON_BYTES].includes(length) && bytes.toString('base64url') === text
-  if (!isWellFormed || !timingSafeEqual(bytes.subarray(length), sign(key, walk, position))) {
+  const isSigned = (one: KeyObject) => timingSafeEqual(bytes.subarray(length), sign(one, walk, position))
+  if (!isWellFormed || !listKeys(key).some(isSigned)) {
     throw new Problem(
       'invalid_parameter',
       'page is not a cursor of this query. Send next_page of the previous response unchanged.',

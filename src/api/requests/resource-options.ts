@@ -1,7 +1,7 @@
 // The options that the routes of every data resource need.
-import type { KeyObject } from 'node:crypto'
 import type { ColumnIndex } from '../../columns/column-index.ts'
 import type { Dataset } from '../../datasets/define.ts'
+import type { KeyOrKeys } from '../../platform/derive-key.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { FileStore } from '../../storage/files/file-store.ts'
 import type { PublishedReleases } from '../../storage/published-releases.ts'
@@ -16,7 +16,7 @@ export interface DatasetOptions {
   index: ColumnIndex
   baseUrl: string
   /** A KeyObject and not bytes: converting bytes into a key takes six times as long as signing. */
-  cursorKey: KeyObject
+  cursorKey: KeyOrKeys
   cache: ResponseCache
   /** Undefined if this node has no files. */
   files?: FileStore | undefined

@@ -1,8 +1,9 @@
 // Sends the response of every data endpoint: sets the release and ETag headers, compresses the body if the client
 // accepts gzip, and responds 304 where If-None-Match matches.
-import { createHmac, hash, type KeyObject } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runWithTimeout } from '../../platform/cancellation.ts'
+import { type KeyOrKeys, listKeys } from '../../platform/derive-key.ts'
 import { type ContentEncoding, chooseEncoding } from '../../platform/http/content-encoding.ts'
 import type { Repeatable } from '../../platform/http/repeated-responses.ts'
 import { countBytes, type Part, writeGzip, writeIdentity } from '../../storage/gzip-splice.ts'
@@ -36,7 +37,7 @@ interface ResponseSpec {
 interface ResponderOptions {
   cache: ResponseCache
   /** Signs the cursors in bodies. A different key gives different bodies, so the ETag depends on it. */
-  cursorKey: KeyObject
+  cursorKey: KeyOrKeys
   baseUrl: string
 }
 
@@ -77,7 +78,9 @@ export const cacheHeader = (isImmutable: boolean) => ({
 })
 
 export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions) {
-  const representation = createHmac('sha256', cursorKey).update(`writing ${REPRESENTATION_VERSION}`).digest('base64url')
+  const representation = createHmac('sha256', listKeys(cursorKey)[0])
+    .update(`writing ${REPRESENTATION_VERSION}`)
+    .digest('base64url')
   /** A release never changes, so the request determines the body. The tag can be compared without rendering the body. */
   const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 

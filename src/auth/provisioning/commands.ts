@@ -3,20 +3,28 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CommandOutput } from '../../platform/cli/terminal.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { type Algorithm, algorithms } from '../key-ring.ts'
-import { createClient, listClients, rotateSecret, setClientDisabled } from './clients.ts'
-import { disableKey, listKeys, rotateKey } from './keys.ts'
+import {
+  createClient,
+  createKeyClient,
+  listClients,
+  rotateSecret,
+  setClientDisabled,
+  setPublicKeys,
+} from './clients.ts'
+import { readKeyFile } from './key-files.ts'
+import { disableKey, listKeys, resealKeys, rotateKey, type SealingKeys } from './keys.ts'
 
 interface CredentialCommands {
   scopes: readonly string[]
   /** Runs the work on the operator's database and prints its result. */
   runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
-  /** The key that encrypts private keys. */
-  sealingKey: () => Buffer
+  /** The keys for private keys: the first one encrypts. */
+  sealingKeys: () => SealingKeys
 }
 
 export function registerCredentialCommands(
   program: Command,
-  { scopes, runAndPrint, sealingKey }: CredentialCommands,
+  { scopes, runAndPrint, sealingKeys }: CredentialCommands,
 ): void {
   const client = program.command('client').description('manage the clients of the API')
   client
@@ -24,8 +32,14 @@ export function registerCredentialCommands(
     .description('create a client; its secret is shown once')
     .requiredOption('--name <name>', 'name of the client, for instance its organisation', parseName)
     .addOption(new Option('--scope <scope...>', 'datasets that it may read').choices(scopes).default([...scopes]))
-    .action((options: { name: string; scope: string[] }) =>
-      runAndPrint((database) => createClient(database, options.name, options.scope)),
+    .addOption(new Option('--expires <when>', EXPIRES).argParser(parseExpiry))
+    .addOption(new Option('--jwks <file>', JWKS).conflicts('expires'))
+    .action(({ name, scope, expires, jwks }: { name: string; scope: string[]; expires?: Date; jwks?: string }) =>
+      runAndPrint(async (database) =>
+        jwks === undefined
+          ? createClient(database, name, scope, expires)
+          : createKeyClient(database, name, scope, await readKeyFile(jwks)),
+      ),
     )
   client
     .command('list')
@@ -41,8 +55,25 @@ export function registerCredentialCommands(
       parseHours,
       24,
     )
-    .action((id: string, options: { overlap: number }) =>
-      runAndPrint((database) => rotateSecret(database, id, options.overlap * 3600)),
+    .option('--expires <when>', EXPIRES, parseExpiry)
+    .action((id: string, options: { overlap: number; expires?: Date }) =>
+      runAndPrint((database) => rotateSecret(database, id, options.overlap * 3600, options.expires ?? null)),
+    )
+  client
+    .command('set-key')
+    .argument('<client-id>')
+    .description('let a client sign with its own keys (private_key_jwt); its secrets stay valid for the overlap')
+    .requiredOption('--jwks <file>', JWKS)
+    .option(
+      '--overlap <hours>',
+      'how long its secrets stay valid; 0 revokes them and all tokens at once',
+      parseHours,
+      24,
+    )
+    .action((id: string, options: { jwks: string; overlap: number }) =>
+      runAndPrint(async (database) =>
+        setPublicKeys(database, id, await readKeyFile(options.jwks), options.overlap * 3600),
+      ),
     )
   client
     .command('disable')
@@ -63,9 +94,16 @@ export function registerCredentialCommands(
     )
     .addOption(new Option('--algorithm <name>', 'signature algorithm').choices(algorithms).default('ES256'))
     .option('--notice <seconds>', 'how long the key is published before it signs', parseSeconds, 600)
-    .action((options: { algorithm: Algorithm; notice: number }) =>
-      runAndPrint((database) => rotateKey(database, sealingKey(), options.algorithm, options.notice)),
+    .option('--force', 'although this secret reads none of the keys, because it replaces one that is lost')
+    .action(({ algorithm, notice, force }: { algorithm: Algorithm; notice: number; force?: true }) =>
+      runAndPrint((database) => rotateKey(database, sealingKeys(), algorithm, notice, { force: force ?? false })),
     )
+  key
+    .command('reseal')
+    .description(
+      'encrypt all keys with OUTBREAKS_SECRET; OUTBREAKS_SECRET_BEFORE reads those that another one encrypted',
+    )
+    .action(() => runAndPrint((database) => resealKeys(database, sealingKeys())))
   key
     .command('list')
     .description('list all keys')
@@ -75,6 +113,26 @@ export function registerCredentialCommands(
     .argument('<kid>')
     .description('reject a key and every token that it signed')
     .action((kid: string) => runAndPrint((database) => disableKey(database, kid)))
+}
+
+const EXPIRES = 'when the secret expires: a number of days, or a date (00:00 UTC); default: never'
+const JWKS = 'file with the public keys of the client (a JWK or a JWK Set), instead of a secret'
+const MAX_EXPIRY_DAYS = 3650
+const DAY_MS = 86_400_000
+
+/** Exported for its test. */
+export function parseExpiry(text: string, _previous?: unknown, now = Date.now()): Date {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  const time = isDate
+    ? Date.parse(`${text}T00:00:00Z`)
+    : /^\d{1,4}$/.test(text)
+      ? now + Number(text) * DAY_MS
+      : Number.NaN
+  // Date.parse accepts 30 February in some forms.
+  const isValid = time > now && time <= now + MAX_EXPIRY_DAYS * DAY_MS
+  if (!isValid || (isDate && new Date(time).toISOString().slice(0, 10) !== text))
+    throw new InvalidArgumentError(`It must be 1 to ${MAX_EXPIRY_DAYS} days, or a date after today like 2027-01-31.`)
+  return new Date(time)
 }
 
 function parseName(text: string): string {

@@ -1,27 +1,37 @@
-// Rotates, lists and disables signing keys. The first rotation creates the first key.
+// Rotates, lists, disables and reseals signing keys. The first rotation creates the first key.
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair } from 'jose'
+import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { type Algorithm, TOKEN_SECONDS } from '../key-ring.ts'
-import { seal } from '../sealing.ts'
+
+import { type Algorithm, type KeyRow, openKey, selectLiveKeys, TOKEN_SECONDS } from '../key-ring.ts'
+import { seal, unseal, unsealWithAny } from '../sealing.ts'
+
+/** The first one encrypts; all of them decrypt. */
+export type SealingKeys = readonly [Buffer, ...Buffer[]]
 
 /** Longer than a verifier may cache the key set, so that it has a key before the key signs. */
 const NOTICE_SECONDS = 600
 /** A key verifies until its last token expires. The margin allows for clocks that differ. */
 const OVERLAP_SECONDS = TOKEN_SECONDS + 300
 
-/** The first key signs at once; a later one after its notice. Older keys then verify until their tokens expire. */
+/**
+ * The first key signs at once; a later one after its notice. Older keys then verify until their tokens expire. The secret must
+ * read the live keys: nodes with the right secret could not read a key that another one encrypted.
+ */
 export async function rotateKey(
   database: Database,
-  sealingKey: Buffer,
+  sealingKeys: SealingKeys,
   algorithm: Algorithm,
   noticeSeconds = NOTICE_SECONDS,
+  { force = false } = {},
 ) {
   const { kid, publicJwk, privateKey } = await generateKey(algorithm)
-  const sealed = seal(privateKey, sealingKey, kid)
+  const sealed = seal(privateKey, sealingKeys[0], kid)
   return database.transaction(async (client) => {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
+    await proveSecret(client, sealingKeys, force)
     const older = await client.query(sql`
       update signing_key
       set verifies_until = least(verifies_until, now() + make_interval(secs => ${noticeSeconds + OVERLAP_SECONDS}))
@@ -35,6 +45,23 @@ export async function rotateKey(
   })
 }
 
+/** With `force` no live key may be readable: the secret is lost, and a new one replaces it. */
+async function proveSecret(client: PoolClient, sealingKeys: SealingKeys, force: boolean): Promise<void> {
+  const { rows } = await client.query<KeyRow>(selectLiveKeys)
+  const unreadable: string[] = []
+  for (const row of rows) await openKey(row, sealingKeys).catch(() => unreadable.push(row.kid))
+  if (force) {
+    if (unreadable.length === rows.length) return
+    throw new OperatorError('this secret reads a key, so --force is not allowed: it is for a secret that is lost')
+  }
+  if (unreadable.length === 0) return
+  const remedy =
+    unreadable.length === rows.length
+      ? 'use the secret of the nodes, or --force if it is lost'
+      : 'run outbreakctl key disable for it if its row is damaged'
+  throw new OperatorError(`the key ${unreadable.join(', ')} cannot be read with this OUTBREAKS_SECRET: ${remedy}`)
+}
+
 /** The key id is the thumbprint (RFC 7638). A key whose id starts with a hyphen is discarded: it would look like an option. */
 export async function generateKey(algorithm: Algorithm) {
   for (;;) {
@@ -43,6 +70,40 @@ export async function generateKey(algorithm: Algorithm) {
     const kid = await calculateJwkThumbprint(jwk)
     const publicJwk = { ...jwk, kid, alg: algorithm, use: 'sig' }
     if (!kid.startsWith('-')) return { kid, publicJwk, privateKey: await exportPKCS8(pair.privateKey) }
+  }
+}
+
+/**
+ * Encrypts all keys with the current secret, also those that have ended, so that the secret before is not needed any more.
+ * Keys that none of the secrets reads stay as they are.
+ */
+export async function resealKeys(database: Database, sealingKeys: SealingKeys) {
+  const [current] = sealingKeys
+  return database.transaction(async (client) => {
+    await client.query(sql`lock table signing_key in share row exclusive mode`)
+    const { rows } = await client.query<Pick<KeyRow, 'kid' | 'sealed_private_key'>>(
+      sql`select kid, sealed_private_key from signing_key order by signs_from, kid`,
+    )
+    const result = { resealed: 0, unchanged: 0, unreadable: [] as string[] }
+    for (const { kid, sealed_private_key: sealed } of rows) {
+      if (isReadable(() => unseal(sealed, current, kid))) result.unchanged += 1
+      else if (!isReadable(() => unsealWithAny(sealed, sealingKeys, kid))) result.unreadable.push(kid)
+      else {
+        const resealed = seal(unsealWithAny(sealed, sealingKeys, kid), current, kid)
+        await client.query(sql`update signing_key set sealed_private_key = ${resealed} where kid = ${kid}`)
+        result.resealed += 1
+      }
+    }
+    return result
+  })
+}
+
+function isReadable(read: () => string): boolean {
+  try {
+    read()
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -6,9 +6,11 @@ import { authenticate, type Client, digestSecret, loadClients } from '../../../s
 import {
   type ClientSummary,
   createClient,
+  createKeyClient,
   listClients,
   rotateSecret,
   setClientDisabled,
+  setPublicKeys,
 } from '../../../src/auth/provisioning/clients.ts'
 import { OperatorError } from '../../../src/platform/operator-error.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
@@ -63,7 +65,13 @@ test('the database stores only digests of secrets', async () => {
 test('the list of clients has no digest', async () => {
   const { client_id } = await create('Listed')
   const { created_at, ...summary } = await readSummary(client_id)
-  assert.deepEqual(summary, { client_id, name: 'Listed', scopes: SCOPES, disabled_at: null, live_secrets: 1 })
+  assert.deepEqual(summary, {
+    client_id,
+    name: 'Listed',
+    scopes: SCOPES,
+    disabled_at: null,
+    ...{ live_secrets: 1, secret_expires_at: null, public_keys: 0 },
+  })
   assert.ok(Math.abs(created_at.getTime() - Date.now()) < 60_000)
 })
 
@@ -118,6 +126,7 @@ test('disabling and enabling both revoke the tokens and keep the secret', async 
 const changes: Record<string, (id: string) => Promise<unknown>> = {
   'rotating with overlap': (id) => rotateSecret(database, id, 60),
   'rotating without overlap': (id) => rotateSecret(database, id, 0),
+  'setting the keys of': (id) => setPublicKeys(database, id, [], 60),
   disabling: (id) => setClientDisabled(database, id, true),
   enabling: (id) => setClientDisabled(database, id, false),
 }
@@ -163,4 +172,46 @@ test('a rotation returns the latest expiry of the older secrets', async () => {
     // The second rotation also shortens the first overlap.
     assert.ok(Math.abs((end?.getTime() ?? 0) - Date.now() - second * 1000) < 30_000)
   }
+})
+
+test('a secret with an expiry is accepted until then, and the list shows it', async () => {
+  const expiresAt = new Date(Date.now() + 3_600_000)
+  const { client_id, client_secret } = await createClient(database, 'Guest', SCOPES, expiresAt)
+  assert.ok(await isAccepted(client_id, client_secret, expiresAt.getTime() - 1))
+  assert.ok(!(await isAccepted(client_id, client_secret, expiresAt.getTime())))
+  assert.deepEqual((await readSummary(client_id)).secret_expires_at, expiresAt)
+})
+
+test('a rotation gives the new secret an expiry, and never extends that of the old one', async () => {
+  const [early, late] = [new Date(Date.now() + 60_000), new Date(Date.now() + 7_200_000)]
+  const { client_id, client_secret } = await createClient(database, 'Guest', SCOPES, early)
+  const rotated = await rotateSecret(database, client_id, 3600, late)
+  assert.deepEqual(rotated.old_secret_expires_at, early)
+  assert.ok(!(await isAccepted(client_id, client_secret, early.getTime())))
+  assert.ok(await isAccepted(client_id, rotated.client_secret, late.getTime() - 1))
+  assert.deepEqual((await readSummary(client_id)).secret_expires_at, late)
+})
+
+test('the list shows no expiry while one of two secrets never expires', async () => {
+  const { client_id } = await create('Rotating')
+  await rotateSecret(database, client_id, 3600)
+  assert.equal((await readSummary(client_id)).secret_expires_at, null)
+})
+
+test('a client with public keys has no secret; public keys end secrets after the overlap', async () => {
+  const jwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }
+  const created = await createKeyClient(database, 'Signer', SCOPES, [jwk])
+  assert.ok(!('client_secret' in created))
+  const { live_secrets, public_keys } = await readSummary(created.client_id)
+  assert.deepEqual({ live_secrets, public_keys }, { live_secrets: 0, public_keys: 1 })
+  assert.deepEqual((await loadClient(created.client_id)).publicKeys, [jwk])
+
+  const { client_id, client_secret } = await create('Changing')
+  await setPublicKeys(database, client_id, [jwk], 3600)
+  assert.ok(await isAccepted(client_id, client_secret))
+  assert.equal((await loadClient(client_id)).generation, 1)
+  await setPublicKeys(database, client_id, [jwk, jwk], 0)
+  assert.ok(!(await isAccepted(client_id, client_secret)))
+  assert.equal((await loadClient(client_id)).generation, 2)
+  assert.equal((await readSummary(client_id)).public_keys, 2)
 })

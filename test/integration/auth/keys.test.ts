@@ -6,7 +6,7 @@ import { calculateJwkThumbprint, decodeProtectedHeader, jwtVerify } from 'jose'
 import sql from 'sql-template-tag'
 import { issueToken } from '../../../src/auth/access-tokens.ts'
 import { algorithms, findSigner, loadKeyRing } from '../../../src/auth/key-ring.ts'
-import { disableKey, generateKey, listKeys, rotateKey } from '../../../src/auth/provisioning/keys.ts'
+import { disableKey, generateKey, listKeys, resealKeys, rotateKey } from '../../../src/auth/provisioning/keys.ts'
 import { OperatorError } from '../../../src/platform/operator-error.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
@@ -20,10 +20,10 @@ async function openKeyDatabase() {
   after(database.close)
   return {
     database,
-    rotate: (notice?: number) => rotateKey(database, sealingKey, 'ES256', notice),
+    rotate: (notice?: number) => rotateKey(database, [sealingKey], 'ES256', notice),
     disable: (kid: string) => disableKey(database, kid),
     listStates: async () => (await listKeys(database)).map(({ kid, state }) => [kid, state]),
-    loadRing: () => loadKeyRing(sealingKey)(database),
+    loadRing: () => loadKeyRing([sealingKey])(database),
   }
 }
 
@@ -121,7 +121,7 @@ const client = { clientId: 'a', scopes: [], generation: 1, disabled: false, secr
 for (const algorithm of algorithms)
   test(`an ${algorithm} key is loaded, signs, and its JWK has no private part`, async () => {
     const { database, loadRing } = await openKeyDatabase()
-    const { kid } = await rotateKey(database, sealingKey, algorithm)
+    const { kid } = await rotateKey(database, [sealingKey], algorithm)
     const [key] = await loadRing()
     assert.ok(key)
     const token = await issueToken(key, client, 'read', parties)
@@ -142,7 +142,7 @@ test('private keys are stored encrypted, and another secret does not decrypt the
     sql`select encode(sealed_private_key, 'escape') || signing_key::text as text from signing_key`,
   )
   assert.doesNotMatch(row?.text ?? assert.fail(), /PRIVATE|"d"/)
-  await assert.rejects(loadKeyRing(randomBytes(32))(database), /another OUTBREAKS_SECRET/)
+  await assert.rejects(loadKeyRing([randomBytes(32)])(database), /another OUTBREAKS_SECRET/)
 })
 
 for (const [moment, notice] of Object.entries({ 'before it signed': 600, 'after it signed': 0 }))
@@ -173,4 +173,49 @@ test('the key that signs after another was disabled has no end, and the others k
   const ends = new Map((await loadRing()).map(({ kid, verifiesUntil }) => [kid, verifiesUntil]))
   assert.equal(ends.get(second.kid), Number.POSITIVE_INFINITY)
   assert.ok((ends.get(first.kid) ?? 0) < Date.now() + 3 * DAY)
+})
+
+test('resealing encrypts every key with the first secret, also an ended one, and changes nothing the second time', async () => {
+  const { database, rotate, disable, loadRing } = await openKeyDatabase()
+  const [first, second] = [await rotate(0), await rotate(0)]
+  await disable(first.kid)
+  const next = randomBytes(32)
+  assert.deepEqual(await resealKeys(database, [next, sealingKey]), { resealed: 2, unchanged: 0, unreadable: [] })
+  assert.deepEqual(await resealKeys(database, [next]), { resealed: 0, unchanged: 2, unreadable: [] })
+  assert.deepEqual(
+    (await loadKeyRing([next])(database)).map(({ kid }) => kid),
+    [second.kid],
+  )
+  await assert.rejects(loadRing(), /another OUTBREAKS_SECRET/)
+})
+
+test('resealing leaves a key that no secret reads, and names it', async () => {
+  const { database, rotate } = await openKeyDatabase()
+  const { kid } = await rotate()
+  assert.deepEqual(await resealKeys(database, [randomBytes(32)]), { resealed: 0, unchanged: 0, unreadable: [kid] })
+  assert.equal((await loadKeyRing([sealingKey])(database)).length, 1)
+})
+
+test('a rotation seals with the first secret and accepts that another one reads the keys', async () => {
+  const { database, rotate } = await openKeyDatabase()
+  await rotate()
+  const next = randomBytes(32)
+  const { kid } = await rotateKey(database, [next, sealingKey], 'ES256', 0)
+  const unreadable: string[][] = []
+  const ring = await loadKeyRing([next], (kids) => unreadable.push(kids))(database)
+  assert.deepEqual(
+    ring.map((key) => key.kid),
+    [kid],
+  )
+  assert.equal(unreadable[0]?.length, 1)
+})
+
+test('a rotation with another secret is an OperatorError, and needs force', async () => {
+  const { database, rotate } = await openKeyDatabase()
+  await rotate()
+  const other = [randomBytes(32)] as const
+  await assert.rejects(rotateKey(database, other, 'ES256'), OperatorError)
+  await assert.rejects(rotateKey(database, [sealingKey], 'ES256', 0, { force: true }), OperatorError)
+  await rotateKey(database, other, 'ES256', 0, { force: true })
+  assert.equal((await listKeys(database)).length, 2)
 })

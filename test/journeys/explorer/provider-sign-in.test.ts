@@ -151,7 +151,7 @@ test('a session cookie is no sign-in cookie, and the other way round', async () 
 test('a sign-in that took more than ten minutes gives 400', async () => {
   const { callback } = await reachCallback()
   const key = deriveKey(Buffer.from(settings.secret, 'base64url'), 'sign-in')
-  const cookie = createSealedCookie({ name: 'outbreaks-sign-in', key, sameSite: 'Lax', isSecure: false })
+  const cookie = createSealedCookie({ name: 'outbreaks-sign-in', keys: [key], sameSite: 'Lax', isSecure: false })
   const state = new URL(callback).searchParams.get('state')
   const expired = await cookie.seal({ state, nonce: 'n', verifier: 'v', to: '/explore' }, -1)
   const headers = { cookie: expired.split(';')[0] ?? '' }
@@ -161,7 +161,7 @@ test('a sign-in that took more than ten minutes gives 400', async () => {
 test('another nonce than that of the start gives no session', async () => {
   const { callback, browser } = await reachCallback()
   const key = deriveKey(Buffer.from(settings.secret, 'base64url'), 'sign-in')
-  const cookie = createSealedCookie({ name: 'outbreaks-sign-in', key, sameSite: 'Lax', isSecure: false })
+  const cookie = createSealedCookie({ name: 'outbreaks-sign-in', keys: [key], sameSite: 'Lax', isSecure: false })
   const request = { rawHeaders: ['cookie', browser.cookieHeader(service.baseUrl)] }
   const claims = await cookie.open(request as never)
   assert.ok(claims)

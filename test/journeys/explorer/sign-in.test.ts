@@ -106,7 +106,7 @@ async function forge(options: {
 }): Promise<string> {
   const { secret = settings.secret, purpose = 'session', seconds = 60, claims = { token } } = options
   const key = deriveKey(Buffer.from(secret, 'base64url'), purpose)
-  const sealed = createSealedCookie({ name: 'outbreaks', key, sameSite: 'Strict', isSecure: false })
+  const sealed = createSealedCookie({ name: 'outbreaks', keys: [key], sameSite: 'Strict', isSecure: false })
   return (await sealed.seal({ ...claims }, seconds)).split(';')[0] ?? ''
 }
 

@@ -69,7 +69,7 @@ for (const [kind, init] of Object.entries(requestForms))
 
 async function readSigningKey() {
   const database = openDatabase({ url: settings.databaseUrl, role: 'outbreaks_operator', connections: 1 })
-  const [key] = await loadKeyRing(deriveKey(Buffer.from(settings.secret, 'base64url'), 'signing keys'))(database)
+  const [key] = await loadKeyRing([deriveKey(Buffer.from(settings.secret, 'base64url'), 'signing keys')])(database)
   await database.close()
   assert.ok(key)
   return key

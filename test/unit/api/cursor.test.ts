@@ -100,3 +100,12 @@ test('any other text is rejected with invalid_parameter', () => {
     },
   )
 })
+
+test('while the secret changes, cursors of all keys are read and the first key signs', () => {
+  const cursor = { release: 7, fromId: 51 }
+  const [before, current, other] = [newKey(), newKey(), newKey()]
+  const keys = [current, before] as const
+  assert.deepEqual(readCursor(keys, WALK, writeCursor(before, WALK, cursor)), cursor)
+  assert.equal(writeCursor(keys, WALK, cursor), writeCursor(current, WALK, cursor))
+  assert.throws(() => readCursor(keys, WALK, writeCursor(other, WALK, cursor)), Problem)
+})

@@ -53,3 +53,13 @@ for (const [title, clientId, secret, valid] of cases)
   test(`${title} ${valid ? 'is accepted' : 'is rejected'}`, () => {
     assert.equal(authenticate(registry, clientId, secret, NOW)?.clientId, valid ? clientId : undefined)
   })
+
+test('a secret of a client whose secrets have all expired is compared as for an unknown client', () => {
+  const expired = new Map([client('bare', {}), client('expired', { e1: NOW - 1 })])
+  for (const [id, secret] of [
+    ['bare', ''],
+    ['bare', '\0'.repeat(32)],
+    ['expired', 'e1'],
+  ] as const)
+    assert.equal(authenticate(expired, id, secret, NOW), null)
+})

@@ -15,7 +15,7 @@ const createCacheOfAge = (age: number) => {
     msSinceResponse: () => 0,
     clockDifferenceMs: () => 0,
   }
-  return createCredentialCache(watcher, Buffer.alloc(32), 60_000)
+  return createCredentialCache(watcher, [Buffer.alloc(32)], 60_000)
 }
 
 for (const age of [0, 59_999, 60_000])
