@@ -1,6 +1,7 @@
 // POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { digestClientId } from '../platform/http/response-log.ts'
 import {
   type Credentials,
   type Parameters,
@@ -26,7 +27,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     const credentials = readCredentials(request, parameters)
     requireGrantType(parameters)
     const audience = requireParameter(parameters, 'audience')
-    const client = authenticateClient(credentials)
+    const client = authenticateClient(request, credentials)
     request.clientId = client.clientId
     if (audience !== endpoint.audience)
       throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
@@ -42,8 +43,9 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   }
 
   /** An unknown client and a wrong secret get the same response in the same time. */
-  function authenticateClient({ clientId, clientSecret, challenge }: Credentials): Client {
+  function authenticateClient(request: FastifyRequest, { clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
+    if (client === null) request.failedClient = digestClientId(clientId)
     if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
     return client
   }
