@@ -121,9 +121,10 @@ test('a failed command leaves its reason', async (t) => {
     })
 })
 
-test('a command that changes nothing leaves no row', async (t) => {
+test('a command that changes nothing leaves no row', async () => {
   const sample = path.resolve(import.meta.dirname, '../../sample/releases/1')
-  for (const args of [
+  const earlier = await readRows(settings)
+  const commands = [
     ['client', 'list'],
     ['key', 'list'],
     ['release', 'list'],
@@ -133,8 +134,14 @@ test('a command that changes nothing leaves no row', async (t) => {
     ['audit', 'list'],
     ['audit', 'verify'],
     ['audit', 'export'],
-  ])
-    await t.test(args.slice(0, 2).join(' '), async () => assert.deepEqual((await act(...args)).rows, []))
+  ]
+  await Promise.all(
+    commands.map(async (args) => {
+      done.add(args.slice(0, 2).join(' '))
+      await outbreakctl(settings, ...args).catch((error: Error) => assert.match(error.message, /JSON/))
+    }),
+  )
+  assert.deepEqual(await readRows(settings), earlier)
 })
 
 test('the tests above run every command', async () => {
@@ -175,13 +182,14 @@ test('list names each act once, newest first, with its result', async () => {
 })
 
 test('no secret is in any row, also if somebody pastes one', async (t) => {
-  const pasted = secrets.find((secret) => secret.startsWith('ods_')) ?? assert.fail('no client secret')
+  const { client_secret: pasted = '' } = (await act('client', 'create', '--name', 'B')).output as Record<string, string>
+  assert.match(pasted, /^ods_/)
   await act('client', 'disable', pasted)
   await act('client', 'disable', settings.secret)
   await act('client', 'disable', 'postgres://somebody:canary-password@db.test/outbreaks')
   const text = JSON.stringify(await readRows(settings))
-  for (const secret of [...secrets, 'canary-password'])
-    await t.test(`${secret.slice(0, 6)}…`, () => assert.ok(!text.includes(secret)))
+  for (const [i, secret] of [...secrets, 'canary-password'].entries())
+    await t.test(`secret ${i + 1}`, () => assert.ok(!text.includes(secret)))
   assert.equal(text.split('[redacted]').length > 4, true)
 })
 
@@ -255,6 +263,7 @@ test('an act whose beginning cannot be written does not happen', async () => {
 })
 
 test('a node writes the head to its log when it starts', async () => {
+  await withClient(settings, (client) => client.query(`select append_audit('x', 'x', 'test', '{}', null, null)`))
   const service = await startService(settings, { OUTBREAKS_FILES: '' })
   const { head } = await verify(settings)
   const deadline = Date.now() + 5000
