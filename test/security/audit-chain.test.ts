@@ -195,16 +195,16 @@ test('operators at the same time do not break the chain', async () => {
   const { rows: earlier } = await verify()
   const acts = Array.from({ length: 200 }, (_, i) => i)
   await Promise.all(
-    [1, 2, 3, 4].map((operator) =>
+    [1, 2, 3, 4].map((person) =>
       withClient(async (client) => {
         await client.query('set role outbreaks_operator')
         for (const i of acts.slice(0, 50)) {
           const { rows } = await client.query<{ number: number }>(
             `select append_audit($1, 'host', 'test', $2, null, null) as number`,
-            [`operator ${operator}`, [String(i)]],
+            [`operator ${person}`, [String(i)]],
           )
           await client.query(`select append_audit($1, 'host', 'test', $2, $3, null)`, [
-            ...[`operator ${operator}`, [String(i)]],
+            ...[`operator ${person}`, [String(i)]],
             rows[0]?.number,
           ])
         }

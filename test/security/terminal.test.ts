@@ -41,8 +41,7 @@ async function runInTerminal(command: string[], env: Record<string, string> = {}
     if (error.stdout === undefined) throw error
     return { stdout: error.stdout }
   })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the progress line of the command
-  return stdout.replace(/\r?\u001b\[2K|\r\n|\n/g, ' ')
+  return stdout.replaceAll('\r\u001b[2K', ' ').replaceAll('\r\n', ' ').replaceAll('\n', ' ')
 }
 const outbreakctlInTerminal = (env: Record<string, string>, ...args: string[]) =>
   runInTerminal([process.execPath, cli, ...args], env)

@@ -109,7 +109,7 @@ function send(options: RequestOptions, body?: string, start: typeof request = re
         const { statusCode: status = 0, headers, rawHeaders, trailers } = incoming
         resolve({ status, headers, rawHeaders, trailers, body: chunks.join('') })
       } catch (error) {
-        reject(error as Error)
+        reject(error)
       }
     })
     outgoing.on('error', reject).on('timeout', () => outgoing.destroy(new Error('no response')))
