@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Credentials, newSettings, type Service, startService } from '../../dev/service.ts'
 import { createTestDatabase } from '../database.ts'
-import { prepareInProcess } from '../fixtures/prepared-database.ts'
+import { prepareInProcess } from '../fixtures/operate/prepared-database.ts'
 import { writeNdjson } from '../fixtures/releases.ts'
 
 interface Line {

@@ -12,6 +12,7 @@ import { connect, createServer, type SecureVersion } from 'node:tls'
 import { findFreePort } from '../../dev/postgres.ts'
 import { newSettings, type Service, startService } from '../../dev/service.ts'
 import { createTestDatabase } from '../database.ts'
+import { prepareInProcess } from '../fixtures/operate/prepared-database.ts'
 import {
   createDirectory,
   launchProgram,
@@ -20,7 +21,6 @@ import {
   withoutPrograms,
   writeIn,
 } from '../fixtures/operate/program.ts'
-import { prepareInProcess } from '../fixtures/prepared-database.ts'
 
 const deploy = path.resolve(import.meta.dirname, '../../deploy')
 const sample = path.resolve(import.meta.dirname, '../../sample/releases/1')
