@@ -14,6 +14,47 @@ SET client_min_messages = warning;
 SET row_security = off;
 
 --
+-- Name: append_audit(text, text, text, text[], integer, text); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  added public.audit_event;
+  previous record;
+begin
+  -- One row at a time. A lock on the table, because every role may take advisory locks.
+  lock table public.audit_event in share row exclusive mode;
+  if of_act is not null and not exists (
+    select from public.audit_event where number = of_act and act is null and login = session_user
+  ) then
+    raise exception 'act % did not begin with this login', of_act;
+  end if;
+  select number, digest into previous from public.audit_event order by number desc limit 1;
+  added.number := coalesce(previous.number, 0) + 1;
+  added.at := clock_timestamp();
+  added.act := of_act;
+  added.outcome := case when of_act is null then 'begun' when failure is null then 'done' else 'failed' end;
+  added.login := session_user;
+  added.client_address := host(inet_client_addr());
+  added.os_user := of_os_user;
+  added.host := of_host;
+  added.command := of_command;
+  added.arguments := of_arguments;
+  added.reason := failure;
+  added.digest := sha256(
+    coalesce(previous.digest, decode(repeat('00', 32), 'hex'))
+    || convert_to(json_build_array(
+      added.number, to_char(added.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), added.act, added.outcome,
+      added.login, added.client_address, added.os_user, added.host, added.command, array_to_json(added.arguments),
+      added.reason)::text, 'UTF8'));
+  insert into public.audit_event select added.*;
+  return added.number;
+end $$;
+
+--
 -- Name: lock_dataset(text); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -65,6 +106,17 @@ begin
 end $_$;
 
 --
+-- Name: refuse_audit_change(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_audit_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  raise exception 'the audit log is append-only' using errcode = '42501';
+end $$;
+
+--
 -- Name: require_kept(text, integer); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -91,6 +143,29 @@ end $$;
 SET default_tablespace = '';
 
 SET default_table_access_method = heap;
+
+--
+-- Name: audit_event; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.audit_event (
+    number integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    act integer,
+    outcome text NOT NULL,
+    login text NOT NULL,
+    client_address text,
+    os_user text NOT NULL,
+    host text NOT NULL,
+    command text NOT NULL,
+    arguments text[] NOT NULL,
+    reason text,
+    digest bytea NOT NULL,
+    CONSTRAINT audit_event_check CHECK (((outcome = ANY (ARRAY['begun'::text, 'done'::text, 'failed'::text])) AND ((act IS NULL) = (outcome = 'begun'::text)))),
+    CONSTRAINT audit_event_check1 CHECK (((reason IS NULL) OR (outcome = 'failed'::text))),
+    CONSTRAINT audit_event_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT audit_event_number_check CHECK ((number >= 1))
+);
 
 --
 -- Name: client; Type: TABLE; Schema: public; Owner: -
@@ -385,6 +460,20 @@ CREATE TABLE public.watched_topic (
 ALTER TABLE ONLY public.migration ALTER COLUMN id SET DEFAULT nextval('public.migration_id_seq'::regclass);
 
 --
+-- Name: audit_event audit_event_act_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit_event
+    ADD CONSTRAINT audit_event_act_key UNIQUE (act);
+
+--
+-- Name: audit_event audit_event_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit_event
+    ADD CONSTRAINT audit_event_pkey PRIMARY KEY (number);
+
+--
 -- Name: client client_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -583,6 +672,21 @@ CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.release_fi
 CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.signing_key FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('signing_key');
 
 --
+-- Name: audit_event refuse_audit_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_audit_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
+
+ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER refuse_audit_change;
+
+--
+-- Name: audit_event audit_event_act_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.audit_event
+    ADD CONSTRAINT audit_event_act_fkey FOREIGN KEY (act) REFERENCES public.audit_event(number);
+
+--
 -- Name: client_secret client_secret_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -639,6 +743,13 @@ GRANT USAGE ON SCHEMA public TO outbreaks_api;
 GRANT USAGE ON SCHEMA public TO outbreaks_operator;
 
 --
+-- Name: FUNCTION append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text) TO outbreaks_operator;
+
+--
 -- Name: FUNCTION lock_dataset(of_dataset text); Type: ACL; Schema: public; Owner: -
 --
 
@@ -659,12 +770,36 @@ REVOKE ALL ON FUNCTION public.prune_releases(of_dataset text, oldest_kept intege
 GRANT ALL ON FUNCTION public.prune_releases(of_dataset text, oldest_kept integer) TO outbreaks_operator;
 
 --
+-- Name: FUNCTION refuse_audit_change(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.refuse_audit_change() FROM PUBLIC;
+
+--
 -- Name: FUNCTION require_kept(of_dataset text, of_release integer); Type: ACL; Schema: public; Owner: -
 --
 
 REVOKE ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_api;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_operator;
+
+--
+-- Name: TABLE audit_event; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.audit_event TO outbreaks_operator;
+
+--
+-- Name: COLUMN audit_event.number; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT(number) ON TABLE public.audit_event TO outbreaks_api;
+
+--
+-- Name: COLUMN audit_event.digest; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT(digest) ON TABLE public.audit_event TO outbreaks_api;
 
 --
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -

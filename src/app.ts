@@ -23,10 +23,11 @@ import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
+import { createClientAddress } from './platform/http/client-address.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
-import { registerLandingPage } from './platform/http/landing-page.ts'
+import { registerLandingPage, registerSecurityText } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
 import { limitRate } from './platform/http/rate-limit.ts'
@@ -47,6 +48,10 @@ interface AppDependencies {
   furtherSecrets?: readonly Buffer[]
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   maxConnections: number
+  /** Where to report a vulnerability; without it there is no security.txt. */
+  securityContact?: string | null
+  /** Proxies whose X-Forwarded-For is believed; none by default. */
+  trustedProxies?: readonly string[]
   cacheMegabytes: number
   /** Maximum age of the loaded clients and keys; beyond it every token is rejected. */
   maxStalenessSeconds: number
@@ -98,15 +103,16 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     return releases
   }
   const published = watcher.watch('release', loadReleases, new Map())
+  const clientAddress = createClientAddress(dependencies.trustedProxies ?? [])
   const { answerFirst, repeatResponses } = createRepeater({
-    log,
+    ...{ log, clientAddress },
     findCaller: (authorization) => findVerifiedCaller(verifyToken, authorization),
     // Only v1 depends on the caller: it reads the release of the token.
     groupOf: ({ releases }) => [...releases].join(),
   })
   const { tracing } = dependencies
   const app = createHttpServer({
-    ...{ baseUrl, log, connections: { maxConnections }, isDraining },
+    ...{ baseUrl, log, connections: { maxConnections }, isDraining, clientAddress },
     // Responses that are repeated before the framework have no trace.
     ...(tracing === undefined ? { answerFirst } : {}),
   })
@@ -119,6 +125,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   // The explorer needs tokens that this service issues.
   const assets = externalIssuer === null ? loadAssets(EXPLORER_DIRECTORY) : null
   registerLandingPage(app, describeLandingPage(baseUrl, authUrl, { datasets: catalogue, hasExplorer: assets !== null }))
+
+  if (dependencies.securityContact) registerSecurityText(app, baseUrl, dependencies.securityContact)
 
   const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
   const findReasons = () => [

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 // outbreakctl, the operator's command line. Prints results on stdout and errors on stderr, without a stack trace if the
 // operator, the configuration or the database caused the error.
-import { styleText } from 'node:util'
+import { inspect, styleText } from 'node:util'
 import { Command } from 'commander'
 import { registerCredentialCommands } from './auth/provisioning/commands.ts'
 import {
@@ -11,9 +11,13 @@ import {
   readFilesLocation,
   readOperatorConfig,
   readServiceConfig,
+  secretValues,
 } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
+import { registerAuditCommands } from './operate/audit-commands.ts'
+import { beginAct, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
 import { registerOperateCommands } from './operate/commands.ts'
+import { escapeInLines } from './platform/cli/escape-controls.ts'
 import { createProgress } from './platform/cli/progress.ts'
 import { type CommandOutput, formatOutput } from './platform/cli/terminal.ts'
 import { deriveKeys } from './platform/derive-key.ts'
@@ -38,9 +42,46 @@ function print(result: CommandOutput | readonly CommandOutput[]): void {
   console.log(formatOutput(result, process.stdout))
 }
 
+/** Commands that change nothing. Every other one that uses the database is recorded in the audit log. */
+const READING_COMMANDS = [
+  ...['client list', 'key list', 'release preview', 'release verify', 'release list'],
+  ...['audit list', 'audit verify', 'audit export'],
+]
+let commandName = ''
+
+/** Runs the work between two rows of the audit log: an act that took effect has at least the first one. */
+async function audit<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
+  const endAct = await beginAct(database, findActor(process.env['SUDO_USER']), {
+    command: commandName,
+    arguments: process.argv.slice(2 + commandName.split(' ').length).map(redact),
+  })
+  const result = await work().catch(async (error: unknown) => {
+    // The error of the act matters more than that of the log, which then shows an act without a result.
+    await endAct(redact(describeFailure(error))).catch(() => {})
+    throw error
+  })
+  await endAct(null).catch((cause: unknown) => {
+    throw new OperatorError(
+      `the command is done, but the audit log has only its beginning (${describeFailure(cause)}): do not repeat it`,
+      { cause },
+    )
+  })
+  return result
+}
+
+const redact = (text: string): string => redactSecrets(text, secretValues(process.env))
+
 async function runAndPrint(
   work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>,
 ): Promise<void> {
+  await runOnDatabase(async (database) => {
+    // Printed before the last row: what is shown once, such as a secret, must not be lost if that row fails.
+    const workAndPrint = async () => print(await work(database))
+    await (READING_COMMANDS.includes(commandName) ? workAndPrint() : audit(database, workAndPrint))
+  })
+}
+
+async function runOnDatabase(work: (database: Database) => Promise<void>): Promise<void> {
   const database = openDatabase({
     url: await findPrimary(readDatabaseConfig(process.env).databaseUrl),
     role: 'outbreaks_operator',
@@ -50,7 +91,7 @@ async function runAndPrint(
   try {
     await checkSchema(database)
     await checkConnectionSettings(database, 'outbreaks_operator')
-    print(await work(database))
+    await work(database)
   } finally {
     await database.close()
   }
@@ -65,16 +106,27 @@ const program = new Command('outbreakctl')
   .description('Manages the Outbreak Data Service: schema, credentials, releases.')
   .version(version)
   .showHelpAfterError()
+  .configureOutput({ writeErr: (text) => process.stderr.write(escapeInLines(text)) })
+  .hook('preAction', (_program, command) => {
+    const path = [command.name()]
+    for (let { parent } = command; parent !== null && parent !== program; { parent } = parent)
+      path.unshift(parent.name())
+    commandName = path.join(' ')
+  })
 
 program
   .command('migrate')
   .description('migrate the database to the current schema, and rebuild a column index that this version cannot use')
   .action(async () => {
     const databaseUrl = await findPrimary(readDatabaseConfig(process.env).databaseUrl)
-    const applied = await migrate(databaseUrl)
     const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })
+    const migrateAndPrint = async () =>
+      print({ applied: await migrate(databaseUrl), rebuilt: await renewIndexes(database, catalogue) })
     try {
-      print({ applied, rebuilt: await renewIndexes(database, catalogue) })
+      if (await hasAuditLog(database)) return await audit(database, migrateAndPrint)
+      // The first migration creates the log, so its rows come afterwards.
+      await migrateAndPrint()
+      await audit(database, async () => {})
     } finally {
       await database.close()
     }
@@ -100,23 +152,35 @@ registerOperateCommands(program, {
     }
   },
 })
+registerAuditCommands(program, {
+  runAndPrint,
+  runAndWrite: (work) =>
+    runOnDatabase((database) => work(database, (value) => console.log(escapeInLines(JSON.stringify(value))))),
+})
 registerReleaseCommands(program, { datasets: catalogue, runAndPrint, print, progress: progress.update, openFiles })
 
 try {
   await program.parseAsync()
 } catch (error) {
   progress.clear()
-  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${describeError(error)}`)
+  // A line that text from outside begins is indented, so that it does not look like one of this program.
+  const message = escapeInLines(describeError(error) ?? inspect(error)).replace(/\n(?! {2})/g, '\n  ')
+  console.error(`${styleText('red', 'outbreakctl:', { stream: process.stderr })} ${message}`)
   // A connection that failed to open may stay open until the server closes it, so the process does not wait for it.
   process.exit(1)
 }
 
-/** The message for an error of the operator, the configuration or the database. Rethrows other errors, which are bugs. */
-function describeError(error: unknown): string {
+/** For the audit log, also of a bug. */
+function describeFailure(error: unknown): string {
+  return describeError(error) ?? String(error)
+}
+
+/** The message for an error of the operator, the configuration or the database. Undefined for other errors, which are bugs. */
+function describeError(error: unknown): string | undefined {
   const cause = error instanceof Problem ? error.cause : undefined
   const sentence = describeDatabaseError(cause ?? error)
   if (sentence !== undefined) return sentence
   if (error instanceof Problem) return cause instanceof Error ? `${error.message} (${cause.message})` : error.message
   if (error instanceof OperatorError || error instanceof ConfigError) return error.message
-  throw error
+  return undefined
 }

@@ -1,8 +1,9 @@
 // Reads the configuration from environment variables. Reports all errors at once and never prints a secret.
 import { accessSync, constants, opendirSync, readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { parseRedisUrl } from './platform/http/redis.ts'
+import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { splitServers } from './platform/postgres/server-list.ts'
+import { parseRedisUrl } from './platform/redis/redis.ts'
 import { isBucketUrl } from './storage/files/open-store.ts'
 
 export interface DatabaseConfig {
@@ -25,6 +26,10 @@ export interface ServiceConfig extends OperatorConfig {
   sharePort: boolean
   /** Maximum number of open client connections. */
   maxConnections: number
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[]
+  /** Where to report a vulnerability: a mailto: or https: URL; null if there is no security.txt. */
+  securityContact: string | null
   /** Where Prometheus reads the metrics; null if they are not served. */
   metricsAddress: { host: string; port: number } | null
   logLevel: string
@@ -102,7 +107,7 @@ function readSecrets(read: ReadVariable) {
 export const readServiceConfig = (environment: Environment): ServiceConfig =>
   readAll(environment, (read) => {
     const baseUrl = read('OUTBREAKS_BASE_URL', parseUrl)
-    const jwksUrl = read('OUTBREAKS_JWKS_URL', parseUrl, '')
+    const jwksUrl = read('OUTBREAKS_JWKS_URL', parseKeySetUrl, '')
     const metricsPort = read('OUTBREAKS_METRICS_PORT', parseInteger(0, 65_535), -1)
     const metricsHost = read('OUTBREAKS_METRICS_HOST', (value) => value, '127.0.0.1')
     const tokenType = read('OUTBREAKS_TOKEN_TYPE', parseChoice('at+jwt', 'JWT'), 'at+jwt')
@@ -115,6 +120,8 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       port: read('OUTBREAKS_PORT', parseInteger(0, 65_535), 8080),
       sharePort: read('OUTBREAKS_SHARE_PORT', parseBoolean, false),
       maxConnections: read('OUTBREAKS_MAX_CONNECTIONS', parseInteger(1, 1_000_000), 1024),
+      trustedProxies: read('OUTBREAKS_TRUSTED_PROXIES', parseTrustedProxies, []),
+      securityContact: read('OUTBREAKS_SECURITY_CONTACT', parseContact, '') || null,
       metricsAddress: metricsPort === -1 ? null : { host: metricsHost, port: metricsPort },
       logLevel: read('OUTBREAKS_LOG_LEVEL', parseChoice('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', parseInteger(0, 600), 5),
@@ -153,6 +160,30 @@ export type FileAccess = 'read' | 'write'
 export function readFilesLocation(environment: Environment, access: FileAccess): string | null {
   const parseDirectory = access === 'write' ? parseWritableDirectory : parseReadableDirectory
   return readAll(environment, (read) => read('OUTBREAKS_FILES', parseFilesLocation(parseDirectory), '') || null)
+}
+
+/** The secrets that are configured, so that they can be removed from texts. Empty where one cannot be read. */
+export function secretValues(environment: Environment): string[] {
+  const values = ['OUTBREAKS_SECRET', 'OUTBREAKS_OIDC_CLIENT_SECRET', 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD'].map(
+    (name) => attempt(() => findText(environment, name)),
+  )
+  const passwords = splitServers(attempt(() => findText(environment, 'DATABASE_URL'))).map(
+    (url) => URL.parse(url)?.password ?? '',
+  )
+  return [...values, ...passwords, ...passwords.map((password) => attempt(() => decodeURIComponent(password)))].filter(
+    (value) => value.length >= MIN_SECRET_LENGTH,
+  )
+}
+
+/** A shorter one would also be found inside of other words. */
+const MIN_SECRET_LENGTH = 6
+
+function attempt(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ''
+  }
 }
 
 /** For the first log line: the configuration without passwords and keys. */
@@ -231,6 +262,16 @@ function parseProviderUrl(text: string): string {
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
   if (protocol !== 'https:' && !isLocal) throw new Error('must be an https URL, or an http URL on this machine')
   if (/[?#@]/.test(text)) throw new Error('must have no user, no query and no fragment')
+  return text
+}
+
+/** Whoever answers for the issuer can sign any token. */
+const parseKeySetUrl = (text: string): string => parseProviderUrl(parseUrl(text))
+
+/** RFC 9116 section 2.5.3. */
+function parseContact(text: string): string {
+  if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s]+|tel:\+[\d-]+)$/.test(text) || !URL.canParse(text))
+    throw new Error('must be a mailto:, https: or tel: URL')
   return text
 }
 

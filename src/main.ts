@@ -5,6 +5,7 @@ import closeWithGrace from 'close-with-grace'
 import { Registry } from 'prom-client'
 import { buildApp } from './app.ts'
 import { ConfigError, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
+import { readAuditHead } from './operate/audit-log.ts'
 import { openLog } from './platform/log.ts'
 import { startMetricsServer } from './platform/metrics/metrics-server.ts'
 import { checkConnectionSettings, SettingsMissing } from './platform/postgres/connection-check.ts'
@@ -18,6 +19,7 @@ import { openFileStore } from './storage/files/open-store.ts'
 const CLOSE_TIMEOUT_MS = 5000
 /** Connections of a node to each database server. */
 const MAX_QUERIES = 10
+const AUDIT_INTERVAL_MS = 24 * 3600 * 1000
 const WARN_INTERVAL_MS = 30_000
 /** With several servers the watcher must have asked the next one before the node counts as not ready. */
 const WATCHER_TIMEOUT_MS = 1000
@@ -101,6 +103,16 @@ const metricsServer =
 if (metricsServer !== null) log.info({ address: metricsServer.address }, 'serving metrics')
 // Tells a parent process that this process listens, not another one on the same port.
 process.send?.({ listening: address })
+
+/** The log of a node is outside the database: with its lines `outbreakctl audit verify --head` finds removed rows. */
+function logAuditHead(): void {
+  readAuditHead(watcherDatabase).then(
+    (audit) => log.info({ audit }, 'head of the audit log'),
+    (error: Error) => log.warn({ err: error }, 'the head of the audit log could not be read'),
+  )
+}
+logAuditHead()
+setInterval(logAuditHead, AUDIT_INTERVAL_MS).unref()
 
 async function exitBecauseOfPort(failure: Error): Promise<never> {
   console.error(`The node cannot listen: ${failure.message}`)

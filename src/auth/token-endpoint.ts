@@ -1,6 +1,7 @@
 // POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { digestClientId } from '../platform/http/response-log.ts'
 import { AssertionRefused } from './client-assertion.ts'
 import {
   type AssertionCredentials,
@@ -33,7 +34,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     const client =
       'assertion' in credentials
         ? await authenticateByAssertion(request, credentials)
-        : authenticateBySecret(credentials)
+        : authenticateBySecret(request, credentials)
     request.clientId = client.clientId
     if (audience !== endpoint.audience)
       throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
@@ -49,8 +50,9 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   }
 
   /** An unknown client and a wrong secret get the same response in the same time. */
-  function authenticateBySecret({ clientId, clientSecret, challenge }: Credentials): Client {
+  function authenticateBySecret(request: FastifyRequest, { clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
+    if (client === null) request.failedClient = digestClientId(clientId)
     if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
     return client
   }
@@ -64,6 +66,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
       return await tokens.authenticateByAssertion(assertion, clientId)
     } catch (error) {
       if (!(error instanceof AssertionRefused)) throw error
+      if (clientId !== undefined) request.failedClient = digestClientId(clientId)
       request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was refused')
       throw new TokenError('invalid_client', 'The client assertion is not valid.')
     }

@@ -5,6 +5,7 @@ import type { Client } from '../auth/client-registry.ts'
 import type { TokenIssuer } from '../auth/token-issuer.ts'
 import { chooseEncoding } from '../platform/http/content-encoding.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
+import { digestClientId } from '../platform/http/response-log.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Assets } from './assets.ts'
 import { chooseTarget, HOME, PAGES, readQuery, SIGN_IN } from './pages.ts'
@@ -96,6 +97,7 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
         ? tokens.find(publicClientId)
         : tokens.authenticate(form.get('client_id')?.trim() ?? '', form.get('client_secret')?.trim() ?? '')
       if (client !== null) return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to })
+      if (!isPublic) request.failedClient = digestClientId(form.get('client_id')?.trim() ?? '')
       return isPublic
         ? sendSignIn(reply.code(403), to, 'Looking without a credential is switched off.')
         : sendSignIn(reply.code(401), to, 'The client id or the secret is not valid.')

@@ -34,6 +34,7 @@ const BALANCERS: Balancer[] = [
     configure(directory, port, [first, second], { crt, key }) {
       const certificate = writeIn(directory, 'outbreaks.pem', readFileSync(crt, 'utf8') + readFileSync(key, 'utf8'))
       const text = readFileSync(path.join(deploy, 'haproxy.cfg'), 'utf8')
+        .replace('    bind :80\n', '')
         .replace('bind :443', `bind 127.0.0.1:${port}`)
         .replace('/etc/haproxy/outbreaks.pem', certificate)
         .replace('node1:8080', `127.0.0.1:${first}`)
@@ -45,6 +46,7 @@ const BALANCERS: Balancer[] = [
     ...{ name: 'nginx', program: 'nginx', passesTrailers: false },
     configure(directory, port, [first, second], { crt, key }) {
       const text = readFileSync(path.join(deploy, 'nginx.conf'), 'utf8')
+        .replace('listen 80;', `listen unix:${directory}/http;`)
         .replace('listen 443', `listen 127.0.0.1:${port}`)
         .replace('/etc/nginx/outbreaks.crt', crt)
         .replace('/etc/nginx/outbreaks.key', key)

@@ -14,8 +14,8 @@ import {
   readServiceConfig,
   redactConfig,
 } from '../../src/config.ts'
-import { parseRedisUrl } from '../../src/platform/http/redis.ts'
 import { splitServers } from '../../src/platform/postgres/server-list.ts'
+import { parseRedisUrl } from '../../src/platform/redis/redis.ts'
 
 const CANARY = 'canary0value'
 const valid = {
@@ -55,6 +55,8 @@ test('three variables are required; the others have defaults', () => {
     port: 8080,
     sharePort: false,
     maxConnections: 1024,
+    trustedProxies: [],
+    securityContact: null,
     metricsAddress: null,
     logLevel: 'info',
     drainSeconds: 5,
@@ -83,6 +85,8 @@ test('every variable can be set', () => {
     OUTBREAKS_PORT: '0',
     OUTBREAKS_SHARE_PORT: 'true',
     OUTBREAKS_MAX_CONNECTIONS: '2000',
+    OUTBREAKS_TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
+    OUTBREAKS_SECURITY_CONTACT: 'mailto:security@api.test',
     OUTBREAKS_METRICS_PORT: '9464',
     OUTBREAKS_METRICS_HOST: '0.0.0.0',
     OUTBREAKS_LOG_LEVEL: 'silent',
@@ -103,6 +107,8 @@ test('every variable can be set', () => {
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
   assert.equal(config.sharePort, true)
   assert.equal(config.maxConnections, 2000)
+  assert.equal(config.securityContact, 'mailto:security@api.test')
+  assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
   assert.equal(readServiceConfig({ ...valid, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
@@ -130,6 +136,27 @@ test('one variable of the provider requires all four', () => {
   }
   for (const name of ['OUTBREAKS_OIDC_GROUP', 'OUTBREAKS_OIDC_NAME'])
     assert.deepEqual(readErrors(readServiceConfig, { ...valid, [name]: 'x' }), Object.keys(oidc))
+})
+
+test('the key set of an external issuer needs TLS, except on this machine', () => {
+  const read = (url: string) => readErrors(readServiceConfig, { ...valid, OUTBREAKS_JWKS_URL: url })
+  for (const url of [
+    'https://login.test/keys',
+    'http://localhost:8081/keys',
+    'http://127.0.0.1/keys',
+    'http://[::1]:1/a',
+  ])
+    assert.deepEqual(read(url), [])
+  for (const url of ['http://login.test/keys', 'http://127.0.0.1.login.test/keys', 'http://10.0.0.1/keys', CANARY])
+    assert.deepEqual(read(url), ['OUTBREAKS_JWKS_URL'])
+})
+
+test('the contact for vulnerabilities is a URL', () => {
+  const read = (contact: string) => readErrors(readServiceConfig, { ...valid, OUTBREAKS_SECURITY_CONTACT: contact })
+  for (const contact of ['mailto:a@b.test', 'https://b.test/report', 'tel:+1-201-555-0123'])
+    assert.deepEqual(read(contact), [])
+  for (const contact of ['a@b.test', 'http://b.test', 'mailto:a@b.test\nContact: x', 'javascript:1'])
+    assert.deepEqual(read(contact), ['OUTBREAKS_SECURITY_CONTACT'])
 })
 
 test('the provider needs TLS, except on this machine', () => {

@@ -1,4 +1,5 @@
 // The progress line of a long command, rewritten in place. It is shown only at a terminal.
+import { escapeControls } from './escape-controls.ts'
 
 /** `done` and `total` count the same unit; `total` is null if it is unknown. */
 export type Progress = (step: string, done: number, total: number | null) => void
@@ -23,7 +24,7 @@ export function createProgress(stream: NodeJS.WriteStream): ProgressLine {
       else if (now - drawnAt < REDRAW_INTERVAL_MS) return
       drawnAt = now
       const rate = now > stepStart.at ? ((done - stepStart.done) / (now - stepStart.at)) * 1000 : 0
-      const line = formatProgress({ step, done, total, rate })
+      const line = escapeControls(formatProgress({ step, done, total, rate }))
       // CLEAR_LINE clears one line only, so the text must not wrap.
       stream.write(CLEAR_LINE + line.slice(0, (stream.columns || 80) - 1))
     },

@@ -1,5 +1,6 @@
 // The output of a command: aligned text in colour at a terminal, JSON otherwise.
 import { styleText } from 'node:util'
+import { escapeControls, escapeInLines } from './escape-controls.ts'
 
 type Cell = string | number | boolean | Date | null | undefined | readonly string[]
 /** A list inside the output is shown as a table below the other values. */
@@ -21,7 +22,7 @@ const COLOURS: Readonly<Record<string, Style>> = {
 const EMPTY_CELLS = ['0', '-']
 
 export function formatOutput(output: CommandOutput | readonly CommandOutput[], stream: NodeJS.WriteStream): string {
-  if (!stream.isTTY) return JSON.stringify(output, null, 2)
+  if (!stream.isTTY) return escapeInLines(JSON.stringify(output, null, 2))
   const paint: Paint = (style, text) => styleText(style, text, { stream })
   return Array.isArray(output) ? formatTable(output, paint) : formatList(output as CommandOutput, paint)
 }
@@ -29,7 +30,7 @@ export function formatOutput(output: CommandOutput | readonly CommandOutput[], s
 function formatList(output: CommandOutput, paint: Paint): string {
   const tables = Object.values(output).filter(isTable)
   const cells = Object.entries(output).filter(([, cell]) => !isTable(cell))
-  const lines = cells.map(([name, cell]) => [styled('dim', name), styleCell(name, cell as Cell)])
+  const lines = cells.map(([name, cell]) => [styled('dim', escapeControls(name)), styleCell(name, cell as Cell)])
   return [align(lines, paint), ...tables.map((table) => formatTable(table, paint))].join('\n\n')
 }
 
@@ -39,7 +40,7 @@ const isTable = (cell: Cell | readonly CommandOutput[]): cell is readonly Comman
 function formatTable(records: readonly CommandOutput[], paint: Paint): string {
   const names = Object.keys(records[0] ?? {})
   if (names.length === 0) return '(none)'
-  const header = names.map((name) => styled('dim', name))
+  const header = names.map((name) => styled('dim', escapeControls(name)))
   const rows = records.map((record) => names.map((name) => styleCell(name, record[name] as Cell)))
   return align([header, ...rows], paint)
 }
@@ -51,7 +52,7 @@ interface StyledText {
 const styled = (style: Style | undefined, text: string): StyledText => ({ text, style })
 
 function styleCell(name: string, cell: Cell): StyledText {
-  const text = formatCell(cell)
+  const text = escapeControls(formatCell(cell))
   return styled(EMPTY_CELLS.includes(text) ? undefined : (COLOURS[name] ?? COLOURS[text]), text)
 }
 

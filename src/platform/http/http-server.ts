@@ -18,15 +18,18 @@ import {
   toProblem,
 } from '../problem.ts'
 import { type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
+import { type ClientAddress, createClientAddress } from './client-address.ts'
 import { compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
 import type { AnswerFirst } from './repeated-responses.ts'
-import { chooseRequestId, describeRequest, logResponse } from './response-log.ts'
+import { chooseRequestId, countSentBytes, describeRequest, logResponse } from './response-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** For the log line: the guard or the token endpoint sets the client, the error handler sets the problem code. */
     clientId: string | null
+    /** The digest of the client id of a failed login. */
+    failedClient: string | null
     problem: string | null
   }
 }
@@ -39,6 +42,7 @@ interface HttpServerOptions {
   connections?: Partial<ConnectionLimits>
   /** While true, each response closes its connection, so that no client sends a request while the server closes it. */
   isDraining?: () => boolean
+  clientAddress?: ClientAddress
   /** Answers a request or passes it on to the framework. */
   answerFirst?: AnswerFirst
 }
@@ -61,9 +65,15 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
 }
+/** A year, for this host only: the operator decides about others. */
+const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
 export function createHttpServer(options: HttpServerOptions) {
   const { baseUrl, log, connections, isDraining = () => false, answerFirst } = options
+  const { clientAddress = createClientAddress([]) } = options
+  // RFC 6797 7.2: the header has no meaning without TLS.
+  const securityHeaders = baseUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS
+  const defaultHeaders = (id: string) => ({ 'x-request-id': id, ...securityHeaders })
   let closing = false
   const closesConnections = () => closing || isDraining()
   const app = fastify({
@@ -109,6 +119,7 @@ export function createHttpServer(options: HttpServerOptions) {
 
   app.addSchema(problemSchema)
   app.decorateRequest('clientId', null)
+  app.decorateRequest('failedClient', null)
   app.decorateRequest('problem', null)
   app.decorateRequest('repeatable', null)
   app.setErrorHandler<Error>((error, request, reply) => {
@@ -146,7 +157,10 @@ export function createHttpServer(options: HttpServerOptions) {
   // Hooks without asynchronous work take a callback: promises measurably slow down a cached page.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(defaultHeaders(request.id))
-    request.raw.once('close', () => {
+    // A connection must be asked for its address while it is open.
+    clientAddress(request.raw)
+    // Not of the request, which closes as soon as its body is read.
+    reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) logAborted(request, reply)
     })
     // Checked here (requireHostHeader is off) because Node responds without a body and accepts two Host headers.
@@ -196,7 +210,33 @@ export function createHttpServer(options: HttpServerOptions) {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`)
     countProblem(code)
-    log.info({ request_id: id, status: problem.status, problem: code, reason })
+    // What it sent is not a request, so there are no headers of a proxy.
+    const address = clientAddress({ socket, rawHeaders: [] as string[] } as IncomingMessage)
+    log.info({ request_id: id, status: problem.status, address, problem: code, reason })
+  }
+
+  function logReply(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
+    const { id, clientId, failedClient, problem, headers, raw } = request
+    logResponse(request.log, {
+      ...{
+        id,
+        request: describeRequest(request, status),
+        status,
+        ms: reply.elapsedTime,
+        clientId,
+        failedClient,
+        problem,
+      },
+      ...{ address: clientAddress(raw), bytes: countSentBytes(raw.socket) },
+      isSession: headers.authorization === undefined && headers.cookie !== undefined,
+    })
+  }
+
+  /** For a connection that was lost before the response was sent: fastify runs no onResponse hook then. */
+  function logAborted(request: FastifyRequest, reply: FastifyReply): void {
+    const { status, code } = clientClosedRequest()
+    request.problem ??= code
+    logReply(request, reply, reply.raw.headersSent ? reply.statusCode : status)
   }
 }
 
@@ -228,23 +268,6 @@ function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: st
     }
   }
 }
-
-function logReply(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
-  const { id, log, clientId, problem, headers } = request
-  logResponse(log, {
-    ...{ id, request: describeRequest(request, status), status, ms: reply.elapsedTime, clientId, problem },
-    isSession: headers.authorization === undefined && headers.cookie !== undefined,
-  })
-}
-
-/** For a connection that was lost before the response was sent: fastify runs no onResponse hook then. */
-function logAborted(request: FastifyRequest, reply: FastifyReply): void {
-  const { status, code } = clientClosedRequest()
-  request.problem ??= code
-  logReply(request, reply, reply.raw.headersSent ? reply.statusCode : status)
-}
-
-const defaultHeaders = (id: string) => ({ 'x-request-id': id, ...SECURITY_HEADERS })
 
 function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, baseUrl: string): void {
   request.problem = problem.code

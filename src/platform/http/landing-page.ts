@@ -1,4 +1,5 @@
-// The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts.
+// The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts. Beside it
+// security.txt, which says where to report a vulnerability.
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { escapeHtml } from '../escape-html.ts'
@@ -45,6 +46,29 @@ export function registerLandingPage(app: FastifyInstance, page: LandingPage): vo
     if (chooseMediaType(request.headers.accept, ['text/html']) === null)
       return reply.type('application/json; charset=utf-8').send(json)
     return reply.header('content-security-policy', CONTENT_SECURITY_POLICY).type('text/html; charset=utf-8').send(html)
+  })
+}
+
+/** RFC 9116 recommends less than a year, so that an outdated contact expires. It is renewed as long as the node runs. */
+const SECURITY_TEXT_DAYS = 180
+const DAY_MS = 24 * 3600 * 1000
+
+export function registerSecurityText(app: FastifyInstance, baseUrl: string, contact: string): void {
+  app.get('/.well-known/security.txt', { schema: { hide: true } }, (_request, reply) => {
+    const expires = new Date(Date.now() + SECURITY_TEXT_DAYS * DAY_MS)
+    expires.setUTCHours(0, 0, 0, 0)
+    return reply
+      .header('cache-control', 'public, max-age=86400')
+      .type('text/plain; charset=utf-8')
+      .send(
+        [
+          `Contact: ${contact}`,
+          `Expires: ${expires.toISOString().replace('.000', '')}`,
+          'Preferred-Languages: en',
+          `Canonical: ${baseUrl}/.well-known/security.txt`,
+          '',
+        ].join('\n'),
+      )
   })
 }
 

@@ -1,14 +1,16 @@
 // Answers a repeated GET before the framework does, with the response that the framework sent before (decision 0025). Everything
 // that may differ between two requests is checked again. Where anything differs, the framework answers.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { countBody } from '../metrics/response-metrics.ts'
 import { clientClosedRequest } from '../problem.ts'
+import { type ClientAddress, createClientAddress } from './client-address.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Quota } from './quota.ts'
 import { formatRateLimit } from './rate-limit.ts'
-import { chooseRequestId, describeRequest, type LoggedRequest, logResponse } from './response-log.ts'
+import { chooseRequestId, countSentBytes, describeRequest, type LoggedRequest, logResponse } from './response-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,6 +26,7 @@ export interface Repeatable {
 
 interface RepeaterOptions<Caller> {
   log: FastifyBaseLogger
+  clientAddress?: ClientAddress
   /** The caller of an Authorization header that needs no further verification; otherwise null. */
   findCaller: (authorization: string) => Caller | null
   /** Callers of one group get the same response. */
@@ -51,6 +54,14 @@ interface StoredResponse<Caller> {
   readonly log: FastifyBaseLogger
 }
 
+interface RepeatedRequest {
+  readonly id: string
+  readonly clientId: string
+  readonly startedAt: number
+  readonly address: string
+  readonly socket: Socket
+}
+
 /** Calls `next` for a request that the framework must answer. */
 export type AnswerFirst = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
@@ -68,7 +79,7 @@ const NO_HEADERS = {
 type ReadHeaders = typeof NO_HEADERS
 
 export function createRepeater<Caller extends { clientId: string }>(options: RepeaterOptions<Caller>) {
-  const { log, findCaller, groupOf } = options
+  const { log, findCaller, groupOf, clientAddress = createClientAddress([]) } = options
   const stored = new LRUCache<string, StoredResponse<Caller>>({
     maxSize: MAX_STORED_BYTES,
     sizeCalculation: ({ headers }, key) => key.length + headers.join('').length + ENTRY_OVERHEAD_BYTES,
@@ -95,10 +106,12 @@ export function createRepeater<Caller extends { clientId: string }>(options: Rep
     if (freePlace === null) return next()
 
     const id = chooseRequestId(identified.requestId)
+    const address = clientAddress(request)
+    const { socket } = request
     let isPassedOn = false
     response.on('close', () => {
       freePlace()
-      if (!isPassedOn) logRepeated(response, found, { id, clientId: caller.clientId, startedAt })
+      if (!isPassedOn) logRepeated(response, found, { id, clientId: caller.clientId, startedAt, address, socket })
     })
     const send = (rateLimit: string | null) =>
       response.writeHead(found.status, replaceValues(found.headers, { id, rateLimit })).end(body)
@@ -118,7 +131,7 @@ export function createRepeater<Caller extends { clientId: string }>(options: Rep
   function logRepeated(
     response: ServerResponse,
     { status, request, log: requestLog }: StoredResponse<Caller>,
-    { id, clientId, startedAt }: { id: string; clientId: string; startedAt: number },
+    { id, clientId, startedAt, address, socket }: RepeatedRequest,
   ): void {
     const closed = response.writableFinished ? null : clientClosedRequest()
     countBody.repeated()
@@ -126,6 +139,7 @@ export function createRepeater<Caller extends { clientId: string }>(options: Rep
       ...{ id, clientId, request, isInLog: true },
       status: response.headersSent ? status : (closed?.status ?? status),
       ms: performance.now() - startedAt,
+      ...{ address, bytes: countSentBytes(socket) },
       problem: closed?.code ?? null,
     })
   }

@@ -1,5 +1,6 @@
 // The id of a request, the log line of its response and the metrics of both.
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { countProblem, measureResponse } from '../metrics/response-metrics.ts'
 
@@ -12,6 +13,7 @@ export const chooseRequestId = (header: unknown): string =>
 export interface LoggedRequest {
   readonly method: string
   readonly route: string | null
+  readonly params: unknown
   readonly query: unknown
 }
 
@@ -22,21 +24,47 @@ interface LoggedResponse {
   readonly isInLog?: boolean
   readonly status: number
   readonly ms: number
+  /** The address of the client. */
+  readonly address: string
+  /** Header and body, as the connection has sent them. */
+  readonly bytes: number
   readonly clientId: string | null
+  /** The digest of the client id of a failed login. */
+  readonly failedClient?: string | null
   readonly isSession?: boolean
   readonly problem: string | null
 }
 
-export const describeRequest = ({ method, routeOptions, query }: FastifyRequest, status: number): LoggedRequest => ({
+export const describeRequest = (
+  { method, routeOptions, params, query }: FastifyRequest,
+  status: number,
+): LoggedRequest => ({
   method,
   route: routeOptions.url ?? null,
+  params: status < 400 && routeOptions.url?.includes(':') === true ? params : null,
   // Only a query that was parsed and accepted: a rejected one may contain a secret.
   query: status < 400 && routeOptions.schema?.querystring !== undefined ? query : null,
 })
 
+const countedBytes = new WeakMap<Socket, number>()
+
+/** The bytes that a connection has sent since the last response was counted. Pipelined responses may be counted together. */
+export function countSentBytes(socket: Socket): number {
+  const sent = socket.bytesWritten ?? 0
+  const bytes = sent - (countedBytes.get(socket) ?? 0)
+  countedBytes.set(socket, sent)
+  return bytes
+}
+
+const DIGEST_LENGTH = 16
+
+/** Names the client of a failed login. Never the id itself, because people paste secrets into the wrong field. */
+export const digestClientId = (clientId: string): string => hash('sha256', clientId).slice(0, DIGEST_LENGTH)
+
 /** Writes the line and counts the response. */
 export function logResponse(log: FastifyBaseLogger, response: LoggedResponse): void {
-  const { id, request, isInLog = false, status, ms, clientId, isSession = false, problem } = response
+  const { id, request, isInLog = false, status, ms, address, bytes, clientId, isSession = false, problem } = response
+  const { failedClient = null } = response
   const { method, route } = request
   const caller = clientId === null ? 'none' : isSession ? 'explorer' : 'client'
   measureResponse({ method, route, status, caller, seconds: ms / 1000 })
@@ -46,7 +74,10 @@ export function logResponse(log: FastifyBaseLogger, response: LoggedResponse): v
     ...(isInLog ? null : request),
     status,
     ms: Math.round(ms * 10) / 10,
+    address,
+    bytes,
     client_id: clientId,
+    ...(failedClient === null ? null : { failed_client_sha256: failedClient }),
     problem,
   })
 }

@@ -1,4 +1,5 @@
 // Errors and warnings of an input: where, by which rule, and a message for the operator.
+import { escapeControls } from '../../platform/cli/escape-controls.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 
 export interface Finding {
@@ -45,7 +46,7 @@ export class InputError extends OperatorError {
 }
 
 const describeFinding = ({ file, line, column, message }: Finding): string =>
-  `${file}:${line}${column === null ? '' : ` ${column}`}: ${message}`
+  escapeControls(`${file}:${line}${column === null ? '' : ` ${column}`}: ${message}`)
 
 /** Creates errors of one line of a file. */
 export const errorAt =

@@ -20,6 +20,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
     release_file: ['select'],
     release_rejection: ['select'],
     index_part: ['select'],
+    audit_event: ['select(number)', 'select(digest)'],
     hed_outbreak_version: ['select'],
     hed_outbreak_key: ['select'],
     hed_outbreak_chunk: ['select'],
@@ -39,6 +40,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
     release_file: ['select', 'insert'],
     release_rejection: ['select', 'insert'],
     index_part: ['select', 'insert', 'delete'],
+    audit_event: ['select'],
     hed_outbreak_version: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_key: ['select', 'insert'],
     hed_outbreak_chunk: ['select', 'insert', 'update(to_release)'],
@@ -50,7 +52,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
 const executableFunctions: Record<Role | 'public', string[]> = {
   public: [],
   outbreaks_api: ['require_kept'],
-  outbreaks_operator: ['lock_dataset', 'prune_releases', 'require_kept'],
+  outbreaks_operator: ['append_audit', 'lock_dataset', 'prune_releases', 'require_kept'],
 }
 const roles = Object.keys(tablePrivileges) as Role[]
 

@@ -164,7 +164,7 @@ test('a request gives one log line, which contains no header and no rejected par
     '/things?num=5',
     `/things?num=${CANARY}`,
     `/things?${CANARY}=1`,
-    `/things/${CANARY}?token=${CANARY}`,
+    `/things/1?token=${CANARY}`,
     `/${CANARY}`,
     `/problems/${CANARY}`,
     `/things/${CANARY}%zz`,
@@ -175,14 +175,17 @@ test('a request gives one log line, which contains no header and no rejected par
     assert.ok(!JSON.stringify(logged).includes(CANARY), url)
   }
   const { logged } = await sendAndReadLog({ url: '/things?num=5', headers })
-  const { time, request_id, ms, ...line } = logged[0] ?? {}
+  const { time, request_id, ms, bytes, ...line } = logged[0] ?? {}
+  assert.ok(typeof bytes === 'number')
   assert.ok(typeof time === 'number' && typeof request_id === 'string' && typeof ms === 'number')
   const expected = {
     level: 30,
     method: 'GET',
     route: '/things',
+    params: null,
     query: { num: 5 },
     status: 200,
+    address: '127.0.0.1',
     client_id: null,
     problem: null,
   }
