@@ -77,6 +77,7 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/http/{cache-control,request-target,schemathesis}.test.ts',
     'test/journeys/timed/{unread-responses,fairness}.test.ts',
     'test/unit/auth/*.test.ts',
+    'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
