@@ -24,7 +24,7 @@ type Packages = Readonly<Record<string, Entry>>
 const ALLOWED_LICENCES = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']
 /**
  * Binaries of development tools for systems that we do not build on. The registry that wrote the lock file does not serve them,
- * so their digests are unknown to it. node dev/complete-lock.ts adds those that a registry has.
+ * so their digests are unknown to it. node dev/build/complete-lock.ts adds those that a registry has.
  */
 const WITHOUT_DIGEST =
   /^node_modules\/@(biomejs\/cli|oxc-parser\/binding|oxlint\/binding|oxlint-tsgolint\/)-?[a-z0-9-]+$/

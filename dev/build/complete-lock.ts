@@ -1,4 +1,4 @@
-// Adds the digests that package-lock.json lacks, as the registry of this machine states them: `node dev/complete-lock.ts`. npm
+// Adds the digests that package-lock.json lacks, as the registry of this machine states them: `node dev/build/complete-lock.ts`. npm
 // does not add them for binaries of other systems. Prints what the registry does not have.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ interface Entry {
   readonly integrity?: string
 }
 
-const file = path.resolve(import.meta.dirname, '../package-lock.json')
+const file = path.resolve(import.meta.dirname, '../../package-lock.json')
 const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Entry> }
 
 function readDigest(name: string, version: string): string | null {
