@@ -200,7 +200,7 @@ test('the store refuses a name with a separator, a dot in front, NUL or nothing'
     'ä.csv',
     '-rf',
   ])
-    assert.throws(() => requireFileName(name), undefined, JSON.stringify(name))
+    assert.throws(() => requireFileName(name), Error, JSON.stringify(name))
   requireFileName('hed-outbreaks-1.csv')
 })
 
