@@ -233,10 +233,10 @@ for (const role of ROLES) {
 }
 
 test('control: a definer function for triggers that PUBLIC may execute runs the cast as the owner', async () => {
-  const planted = `create function planted() returns trigger language plpgsql security definer as
+  const definer = `create function planted() returns trigger language plpgsql security definer as
     $$ declare n integer; begin n := new.number; return null; end $$; grant execute on function planted() to public`
   await withTemp(() =>
-    without(planted, 'drop function planted()', async () => {
+    without(definer, 'drop function planted()', async () => {
       const statements = CAST_ATTACK.map((statement) => statement.replace('note_change()', 'planted()'))
       assert.match(await attack('outbreaks_api', ...statements), /^ran as /)
     }),
@@ -253,10 +253,10 @@ for (const call of [`prune_releases('hed-outbreaks', 1)`, `lock_dataset('hed-out
   })
 
 test('control: a definer function without search_path and with plain names runs code of a temporary view', async () => {
-  const planted = `create function planted() returns integer language plpgsql security definer as
+  const definer = `create function planted() returns integer language plpgsql security definer as
     $$ begin return (select max(number) from release); end $$; grant execute on function planted() to outbreaks_operator`
   await withTemp(() =>
-    without(planted, 'drop function planted()', async () =>
+    without(definer, 'drop function planted()', async () =>
       assert.match(await attack('outbreaks_operator', TEMPORARY_VIEWS, 'select planted()'), /^ran as /),
     ),
   )
