@@ -70,13 +70,14 @@ const areas: Record<string, readonly string[]> = {
   ],
   // Attacks that must fail, each with a control that succeeds without its guard.
   security: [
-    'test/security/*.test.ts',
+    'test/security/**/*.test.ts',
     'test/integration/auth/*.test.ts',
     'test/integration/platform/{roles,privilege-escalation,bounded-server,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
     'test/journeys/http/{cache-control,request-target,schemathesis}.test.ts',
     'test/journeys/timed/{unread-responses,fairness}.test.ts',
     'test/unit/auth/*.test.ts',
+    'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],

@@ -16,19 +16,13 @@ import {
 import os from 'node:os'
 import path from 'node:path'
 import { buildPackage, root } from './package.ts'
+import { type Component, createSbom } from './sbom.ts'
 
 /** Nobody's number, as in other images without a shell. */
 const USER = 65532
 /** Options without which buildah needs a daemon, or privileges that a build machine may not have. */
 const STORAGE = ['--storage-driver', process.env['BUILDAH_STORAGE_DRIVER'] || 'vfs']
 const PROGRAMS = { 'outbreaks-server': 'main.js', outbreakctl: 'cli.js' }
-
-interface Component {
-  readonly type: string
-  readonly name: string
-  readonly version: string
-  readonly purl: string
-}
 
 const run = (program: string, args: readonly string[], cwd = root): string =>
   execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 })
@@ -55,7 +49,7 @@ export async function buildImage(output = path.join(root, 'dist')): Promise<Buil
     const { version } = JSON.parse(readFileSync(path.join(app, 'package.json'), 'utf8')) as { version: string }
     mkdirSync(output, { recursive: true })
     const sbom = path.join(output, 'sbom.json')
-    writeFileSync(sbom, createSbom(app, libraries))
+    writeFileSync(sbom, createImageSbom(app, libraries))
     copyFileSync(sbom, path.join(app, 'sbom.json'))
     return build(work, output, version, sbom)
   } finally {
@@ -97,20 +91,13 @@ function addFiles(tree: string): void {
   chmodSync(path.join(tree, 'tmp'), 0o1777)
 }
 
-/** CycloneDX: what npm installed, Node, and the packages of the libraries. Without the time and the number of the run. */
-function createSbom(app: string, libraries: readonly string[]): string {
-  const sbom = JSON.parse(run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], app)) as {
-    serialNumber?: string
-    metadata: { timestamp?: string }
-    components: Component[]
-  }
-  const { serialNumber: _serial, metadata, ...rest } = sbom
-  const { timestamp: _time, ...kept } = metadata
+/** What npm installed, Node, and the packages of the libraries. */
+function createImageSbom(app: string, libraries: readonly string[]): string {
   const node: Component = {
     ...{ type: 'application', name: 'node', version: process.versions.node },
     purl: `pkg:generic/node@${process.versions.node}`,
   }
-  return `${JSON.stringify({ ...rest, metadata: kept, components: [...sbom.components, node, ...listPackages(libraries)] }, null, 2)}\n`
+  return createSbom(app, 'installed', [node, ...listPackages(libraries)])
 }
 
 /** The Debian packages of the libraries; none on another system. */

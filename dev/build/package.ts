@@ -29,14 +29,21 @@ export async function buildPackage(): Promise<string> {
   await buildExplorer()
   for (const name of COPIED) cpSync(path.join(root, name), path.join(output, name), { recursive: true })
   execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  writeManifests(output)
+  return output
+}
+
+/** package.json and npm-shrinkwrap.json. */
+export function writeManifests(directory: string): void {
   const source = readJson('package.json') as Record<string, unknown>
   const manifest = {
     ...Object.fromEntries(KEPT_FIELDS.map((name) => [name, source[name]])),
     bin: { outbreakctl: 'src/cli.js', 'outbreaks-server': 'src/main.js' },
   }
-  writeJson('package.json', manifest)
-  writeJson('npm-shrinkwrap.json', createShrinkwrap(manifest))
-  return output
+  const write = (name: string, content: object) =>
+    writeFileSync(path.join(directory, name), `${JSON.stringify(content, null, 2)}\n`)
+  write('package.json', manifest)
+  write('npm-shrinkwrap.json', createShrinkwrap(manifest))
 }
 
 /** The lock file without what only development needs. */
@@ -46,9 +53,6 @@ function createShrinkwrap(manifest: Record<string, unknown>) {
   const { name, version } = manifest
   return { name, version, lockfileVersion, requires: true, packages: { '': manifest, ...Object.fromEntries(kept) } }
 }
-
-const writeJson = (name: string, content: object) =>
-  writeFileSync(path.join(output, name), `${JSON.stringify(content, null, 2)}\n`)
 
 /** Packs the package as npm does. Returns the file. */
 export async function packPackage(directory: string): Promise<string> {

@@ -1,4 +1,4 @@
-// npm run release: checks that a version can be released, then builds its artefact, digest and notes in dist/.
+// npm run release: checks that a version can be released, then builds its artefact, digest, SBOM and notes in dist/.
 // With --tag it checks a tag that exists, as the release workflow does. It never changes the repository.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { packPackage, root } from './package.ts'
+import { createSbom } from './sbom.ts'
 
 export interface ReleaseState {
   version: string
@@ -51,12 +52,14 @@ export function findSection(changelog: string, version: string): { date: string;
   return undefined
 }
 
-/** Builds the package and a file with its digest. The same commit gives the same bytes. */
-export async function buildArtefact(directory: string): Promise<{ file: string; sha256: string }> {
+/** Builds the package, a file with its digest, and its SBOM. The same commit gives the same bytes. */
+export async function buildArtefact(directory: string): Promise<{ file: string; sha256: string; sbom: string }> {
   const file = await packPackage(directory)
+  const sbom = file.replace(/\.tgz$/, '.cdx.json')
+  writeFileSync(sbom, createSbom(path.join(root, 'dist/package'), 'lock file'))
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
   writeFileSync(`${file}.sha256`, `${sha256}  ${path.basename(file)}\n`)
-  return { file, sha256 }
+  return { file, sha256, sbom }
 }
 
 /** The checkout may belong to another user, as it does in containers. Nothing in it is run. */

@@ -38,6 +38,8 @@ export function createBoundedServer(
     }
     handle(request, response)
   })
+  // RFC 9110 10.1.1 permits ignoring an unknown expectation. Without this listener Node answers it with 417 itself, beside these limits.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.maxConnections = maxConnections
   // Node checks at each interval whether bytes were sent since the previous check. It therefore notices a client that
   // stops reading after one to two intervals.

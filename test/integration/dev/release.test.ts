@@ -72,10 +72,12 @@ test('the notes of a release are its section of the changelog and no other', () 
 test('the package holds what a node needs, starts as it is installed, and is built the same twice', async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-artefact-'))
   after(() => rmSync(directory, { recursive: true, force: true }))
-  const { file, sha256 } = await buildArtefact(path.join(directory, 'first'))
+  const { file, sha256, sbom } = await buildArtefact(path.join(directory, 'first'))
   const again = await buildArtefact(path.join(directory, 'second'))
   assert.equal(again.sha256, sha256)
   assert.deepEqual(readFileSync(again.file), readFileSync(file))
+  assert.deepEqual(readFileSync(again.sbom), readFileSync(sbom))
+  assert.match(readFileSync(sbom, 'utf8'), /"purl": "pkg:npm\/fastify@/)
   const digest = createHash('sha256').update(readFileSync(file)).digest('hex')
   assert.equal(readFileSync(`${file}.sha256`, 'utf8'), `${digest}  ${path.basename(file)}\n`)
 

@@ -103,6 +103,22 @@ test('1500 requests in one write close the connection at once, after eight reque
   assert.equal(handled.length, 8)
 })
 
+test('requests with an unknown expectation are counted too, and are processed as if they had none', async () => {
+  handled.length = 0
+  const socket = await open()
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  socket.write(formatRequests(20).replaceAll('host: a', 'host: a\r\nexpect: a-miracle'))
+  await waitForClose(socket)
+  assert.equal(handled.length, 8)
+  assert.deepEqual(
+    text.match(/HTTP\/1\.1 \d+/g),
+    Array.from({ length: 8 }, () => 'HTTP/1.1 200'),
+  )
+})
+
 test('200 sequential requests get responses on one connection', async () => {
   const socket = await open()
   let responses = 0
