@@ -1,6 +1,7 @@
 // Reads the text of a file in pieces and rejects invalid bytes. Does not split lines.
 import { createReadStream } from 'node:fs'
 import { unreadable } from '../findings/findings.ts'
+import { requireRegularFile } from './regular-file.ts'
 
 export type Encoding = 'utf-8' | 'windows-1252'
 
@@ -8,6 +9,7 @@ const PIECE_BYTES = 1 << 18
 
 /** Invalid bytes are an error and never become a replacement character. A byte order mark is dropped. */
 export async function* readText(file: string, name: string, encoding: Encoding = 'utf-8'): AsyncGenerator<string> {
+  await requireRegularFile(file, name)
   const decoder = new TextDecoder(encoding, { fatal: true })
   let read = 0
   try {
