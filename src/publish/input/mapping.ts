@@ -5,8 +5,7 @@ import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { createDateParser } from './date-format.ts'
-import type { Encoding } from './read-text.ts'
-import { readSettingsFile } from './regular-file.ts'
+import { type Encoding, readSettingsFile } from './read-text.ts'
 
 const MAPPING_FILE = 'mapping.json'
 

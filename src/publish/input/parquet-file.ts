@@ -5,8 +5,8 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { unreadable } from '../findings/findings.ts'
 import { PARQUET_MEMORY_BYTES, PARQUET_TIMEOUT_MS } from './limits.ts'
+import { requireRegularFile } from './read-text.ts'
 import type { TableRecord } from './record-file.ts'
-import { requireRegularFile } from './regular-file.ts'
 
 const MEBIBYTE = 1 << 20
 const MEMORY_CHECK_MS = 20

@@ -4,7 +4,7 @@ import { Check, Errors } from 'typebox/value'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import { isStorable } from '../../storage/normalise-text.ts'
-import { readSettingsFile } from './regular-file.ts'
+import { readSettingsFile } from './read-text.ts'
 
 const closed = { additionalProperties: false }
 const someText = Type.String({ minLength: 1, maxLength: 500 })
