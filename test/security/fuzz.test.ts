@@ -22,7 +22,7 @@ const CONNECTIONS = 8
 const HANG_MS = 2000
 /** docs/performance.md states 600 MB for a node, whatever it was asked. */
 const MAX_RSS_MIB = 572
-/** Requests that were sent again because the node timed out. None on a machine with free processors. */
+/** Requests that were sent again because they took too long. None on a machine with free processors. */
 const MAX_REPEATED_SHARE = 0.001
 const CLASSES = 12
 
@@ -49,8 +49,8 @@ async function attack(port: number, sequence: Iterator<FuzzInput>, inputs: numbe
       sent += 1
       const input = sequence.next().value as FuzzInput
       let [outcome, ms] = await measure(connection, input)
-      if (isUnavailable(outcome)) {
-        // A documented answer of a machine that stalls. Of a fault it is the answer again.
+      if (isUnavailable(outcome) || (outcome !== 'timeout' && ms > hangMs())) {
+        // A late response or a documented 503 of a machine that stalls. Of a fault it is the answer again.
         repeated += 1
         ;[outcome, ms] = await measure(connection, input)
       }
@@ -130,7 +130,7 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
     `${seconds} s, slowest ${slowest.ms} ms (${slowest.input.slice(0, 150)}), memory ${before} MiB before and ${rss} MiB after`,
   )
   assert.deepEqual(faults, [])
-  assert.ok(repeated <= MAX_REPEATED_SHARE * INPUTS, `${repeated} responses with 503`)
+  assert.ok(repeated <= MAX_REPEATED_SHARE * INPUTS, `${repeated} requests took too long`)
   assert.equal(Object.keys(counts).length, CLASSES)
   assert.equal(service.process.exitCode, null, service.output().slice(-2000))
   assert.doesNotMatch(service.output(), /uncaught|unhandled|internal_error/i)
