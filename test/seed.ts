@@ -19,3 +19,14 @@ export function drawBytes(length: number): Buffer {
   draws += 1
   return createHash('shake256', { outputLength: length }).update(`${seed} ${draws}`).digest()
 }
+
+const BLOCK_BYTES = 1 << 16
+let block = Buffer.alloc(0) as Buffer
+let used = 0
+
+/** A whole number from 0 to `below - 1`, for tests that need millions of them. */
+export function drawInt(below: number): number {
+  if (used + 4 > block.length) [block, used] = [drawBytes(BLOCK_BYTES), 0]
+  used += 4
+  return block.readUInt32LE(used - 4) % below
+}

@@ -79,6 +79,8 @@ const areas: Record<string, readonly string[]> = {
     'test/unit/auth/*.test.ts',
     'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
+  // Bad requests, and bad files and parts of requests for each reader. docs/security-fuzz.md has the last result.
+  fuzz: ['test/security/{fuzz,coverage-fuzz}.test.ts'],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
   soak: ['test/load/soak.ts'],
@@ -92,6 +94,10 @@ if (globPatterns === undefined) throw new Error(`name an area to verify: ${Objec
 
 // npm test asks fewer questions, of fewer records.
 process.env['NUMBERS_QUESTIONS'] ??= '5000'
+if (area === 'fuzz') {
+  process.env['FUZZ_INPUTS'] ??= '500000'
+  process.env['COVERAGE_FUZZ_SECONDS'] ??= '110'
+}
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['EXPLORER_RECORDS'] ??= '1000000'
 process.env['TRUTH_STATES'] ??= '500'

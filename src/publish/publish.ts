@@ -10,10 +10,9 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { Reasons } from '../storage/change-reasons.ts'
 import { serialiseBody } from '../storage/serialise-record.ts'
 import { type ChangeReport, describeChanges } from './change-report.ts'
-import { collectFindings, errorAt, type Findings, type RowError } from './findings/findings.ts'
-import { describeRow, writeRejectedRows } from './findings/rejected-rows.ts'
+import { collectFindings, type Findings } from './findings/findings.ts'
+import { writeRejectedRows } from './findings/rejected-rows.ts'
 import { openRelease, type ReleaseInput } from './input/read-release.ts'
-import type { RecordFile } from './input/record-file.ts'
 import { renewIndex } from './rebuild-index.ts'
 import { createIdSet } from './validate/id-set.ts'
 import { createNewEventWarnings } from './validate/new-event-warnings.ts'
@@ -21,11 +20,11 @@ import {
   countSkipped,
   findPossibleDuplicates,
   type LocatedRow,
+  readWithdrawals,
   SOURCE_FIELD,
   throwIfDuplicates,
   validateRows,
 } from './validate/validate-release.ts'
-import { parseIdentity } from './validate/validate-row.ts'
 import { createChunkWriter, digestChunks } from './write/chunks.ts'
 import { createComparison, type NamedRow, type ReplacedSource } from './write/compare.ts'
 import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
@@ -169,22 +168,6 @@ function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
 
 /** Two new rows have the same key. The database reports it first; reading the input again gives the lines. */
 const isDuplicateKey = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'
-
-async function* readWithdrawals(file: RecordFile | null, findings: Findings): AsyncGenerator<NamedRow[]> {
-  if (file === null) return
-  for await (const batch of file.batches(['id', 'key'])) {
-    yield batch.flatMap(({ line, cells: [id, key] }) => {
-      const errors: RowError[] = []
-      const identity = parseIdentity(id, key, file.format, (column, rule, message) => {
-        findings.add(errorAt(file.name, line)(column, rule, message))
-        errors.push({ column, rule, message })
-      })
-      if (identity !== null) return [{ file: file.name, line, identity }]
-      findings.reject({ file: file.name, line, identity, errors, row: describeRow(['id', 'key'], [id, key]) })
-      return []
-    })
-  }
-}
 
 /** Where a draft is published. `latest` is locked. */
 export interface PublishTarget {

@@ -1,6 +1,7 @@
 // Splits CSV text (strict RFC 4180), which arrives in pieces, into records and cells.
 // Not a library: csv-parse takes about five times the CPU time, and uDSV reports no errors (docs/decisions/0006).
 import { unreadable } from '../findings/findings.ts'
+import { MAX_LINE_LENGTH } from './limits.ts'
 import type { TableRecord } from './record-file.ts'
 
 export class CsvError extends Error {
@@ -12,9 +13,6 @@ export class CsvError extends Error {
     this.line = line
   }
 }
-
-/** A longer record means that a quote is not closed, or that the file is not CSV. */
-const MAX_RECORD_LENGTH = 1 << 24
 
 /** The records of a file, each with the line on which it begins. An error names the file. */
 export async function* readCsvRecords(
@@ -46,6 +44,7 @@ export function createCsvSplitter() {
         if (!ended) break
         end = text.length
       }
+      requireLength(end - at, line)
       if (quote !== -1 && quote < at) quote = text.indexOf('"', at)
       if (quote === -1 || quote > end) {
         // Nearly every record: without a quote, the commas alone separate the cells.
@@ -57,12 +56,13 @@ export function createCsvSplitter() {
       }
       const quoted = splitQuoted(text, at, ended, line)
       if (quoted === null) break
+      requireLength(quoted.next - at, line)
       records.push({ line, cells: quoted.cells })
       at = quoted.next
       line += quoted.lines
     }
     text = text.slice(at)
-    if (text.length > MAX_RECORD_LENGTH) throw new CsvError(line, 'the record is too long: a quote may not be closed')
+    requireLength(text.length, line)
     return records
   }
 
@@ -76,6 +76,11 @@ export function createCsvSplitter() {
 }
 
 const CARRIAGE_RETURN = 13
+
+function requireLength(length: number, line: number): void {
+  if (length > MAX_LINE_LENGTH)
+    throw new CsvError(line, `has more than ${MAX_LINE_LENGTH} characters: a quote may not be closed`)
+}
 
 /** One record with at least one quote, or null if its end has not arrived yet. */
 function splitQuoted(text: string, start: number, ended: boolean, line: number) {

@@ -1,6 +1,7 @@
 // Reads NDJSON: objects with their line numbers. Knows no fields of a record.
 import { type RowError, unreadable } from '../findings/findings.ts'
 import { describeInexactNumber, findInexactNumber, isDeeper } from './json-value.ts'
+import { MAX_LINE_DEPTH, MAX_LINE_LENGTH } from './limits.ts'
 import { type Encoding, readText } from './read-text.ts'
 
 export interface JsonLine {
@@ -10,9 +11,6 @@ export interface JsonLine {
   errors: readonly RowError[]
 }
 
-/** No record is nested this deeply, and recursive programs would run out of stack. */
-const MAX_DEPTH = 100
-
 /** Empty lines are skipped. */
 export async function* readJsonLines(file: string, name: string, encoding?: Encoding): AsyncGenerator<JsonLine[]> {
   let rest = ''
@@ -20,14 +18,21 @@ export async function* readJsonLines(file: string, name: string, encoding?: Enco
   const toObjects = (lines: string[]) =>
     lines.flatMap((text): JsonLine[] => {
       line += 1
+      requireLineLength(text, name, line)
       return text.trim() === '' ? [] : [parseLine(text, name, line)]
     })
   for await (const piece of readText(file, name, encoding)) {
     const lines = (rest + piece).split('\n')
     rest = lines.pop() ?? ''
     yield toObjects(lines)
+    requireLineLength(rest, name, line + 1)
   }
   yield toObjects([rest])
+}
+
+function requireLineLength({ length }: string, name: string, line: number): void {
+  if (length > MAX_LINE_LENGTH)
+    throw unreadable(name, line, 'json', `has more than ${MAX_LINE_LENGTH} characters in one line`)
 }
 
 function parseLine(text: string, name: string, line: number): JsonLine {
@@ -39,7 +44,7 @@ function parseLine(text: string, name: string, line: number): JsonLine {
     values: Object.fromEntries(flat),
     errors: [{ column: null, rule, message }],
   })
-  if (isDeeper(values, MAX_DEPTH)) return reject('depth', `is nested deeper than ${MAX_DEPTH} levels`)
+  if (isDeeper(values, MAX_LINE_DEPTH)) return reject('depth', `is nested deeper than ${MAX_LINE_DEPTH} levels`)
   const inexact = findInexactNumber(text)
   if (inexact !== null) return reject('number', describeInexactNumber(inexact))
   return { line, values, errors: [] }

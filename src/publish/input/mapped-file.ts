@@ -4,11 +4,19 @@ import path from 'node:path'
 import { errorAt, InputError, unreadable } from '../findings/findings.ts'
 import { readCsvRecords } from './csv.ts'
 import { readJsonLines } from './json-lines.ts'
+import { MAX_COLUMNS } from './limits.ts'
 import { createRowMapper, findSourceColumns, type MappedRows, toText } from './map-rows.ts'
 import type { TableMapping } from './mapping.ts'
 import { readParquet } from './parquet-file.ts'
 import { type Encoding, readText } from './read-text.ts'
-import { type Format, formatOf, type InputRow, type RecordFile, type TableRecord } from './record-file.ts'
+import {
+  type Format,
+  formatOf,
+  type InputRow,
+  type RecordFile,
+  requireColumnLimit,
+  type TableRecord,
+} from './record-file.ts'
 
 const BATCH_ROWS = 1000
 
@@ -94,9 +102,6 @@ async function collectKeys(file: string, name: string, encoding: Encoding): Prom
   return [...keys]
 }
 
-/** Objects with more keys are not the rows of a table. */
-const MAX_COLUMNS = 10_000
-
 /** Replaces CRLF and bare CR by LF. A CRLF may be split between two pieces; then the LF is dropped. */
 async function* unifyLineEnds(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let endedWithCr = false
@@ -110,6 +115,7 @@ async function* unifyLineEnds(pieces: AsyncIterable<string>): AsyncGenerator<str
 
 /** The names of the columns. Columns without a name at the end are dropped. */
 function readTableHeader({ line, cells }: TableRecord<string>, file: string, table: TableMapping): string[] {
+  requireColumnLimit(cells, file, line)
   const header = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
   const errorIn = errorAt(file, line)
   const errors = [...findSourceColumns(table)].flatMap((column) => {

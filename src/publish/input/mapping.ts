@@ -1,12 +1,11 @@
 // Reads and validates mapping.json. Reads no records.
 // docs/mapping.md describes its syntax, which is so small that a reader understands a mapping without running it.
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { createDateParser } from './date-format.ts'
-import type { Encoding } from './read-text.ts'
+import { type Encoding, readSettingsFile } from './read-text.ts'
 
 const MAPPING_FILE = 'mapping.json'
 
@@ -88,7 +87,8 @@ export async function readMapping(directory: string, names: readonly string[]): 
 
 async function readMappingFile(directory: string, origin: string): Promise<Mapping> {
   const file = path.resolve(directory, origin)
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+  const text = await readSettingsFile(file).catch((cause: unknown) => {
+    if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`${origin} cannot be read: ${file} must be a mapping file`, { cause })
   })
   let mapping: unknown

@@ -1,11 +1,21 @@
 // The worker thread that decodes one Parquet file, one batch for each message. parquet-file.ts starts and ends it.
 // Gives values as in NDJSON: a date is a text, a whole number is a number. Knows no fields of a record.
 import { parentPort, workerData } from 'node:worker_threads'
-import { asyncBufferFromFile, parquetMetadataAsync, parquetRead, parquetSchema } from 'hyparquet'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import {
+  asyncBufferFromFile,
+  type Compressors,
+  parquetMetadataAsync,
+  parquetRead,
+  parquetSchema,
+  type RowGroup,
+} from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
+import { MAX_COLUMNS, PARQUET_GROUP_BYTES, PARQUET_GROUP_CELLS } from './limits.ts'
 
-/** Rows in memory at once: a row group as most programs write it, or a part of a larger one. */
+/** Rows and cells in memory at once: a row group as most programs write it, or a part of a larger one. */
 const MAX_DECODED_ROWS = 1 << 17
+const MAX_DECODED_CELLS = 1 << 23
 const BATCH_ROWS = 1000
 
 async function* decode(path: string): AsyncGenerator<unknown[][]> {
@@ -13,27 +23,58 @@ async function* decode(path: string): AsyncGenerator<unknown[][]> {
   const metadata = await parquetMetadataAsync(file)
   const columns = parquetSchema(metadata).children.map(({ element }) => element.name)
   yield [columns]
-  for (const [rowStart, rowEnd] of splitRanges(metadata.row_groups.map((group) => Number(group.num_rows)))) {
+  metadata.row_groups.forEach(requireGroupLimits)
+  const maxRows = Math.min(MAX_DECODED_ROWS, Math.ceil(MAX_DECODED_CELLS / columns.length))
+  const groups = metadata.row_groups.map((group) => Number(group.num_rows))
+  for (const [rowStart, rowEnd] of splitRanges(groups, maxRows)) {
     let rows: unknown[][] = []
     const onComplete = (read: unknown[][]) => {
       rows = read
     }
-    await parquetRead({ file, metadata, columns, rowStart, rowEnd, onComplete, compressors, parsers })
+    await parquetRead({ file, metadata, columns, rowStart, rowEnd, onComplete, compressors: decompressors, parsers })
     if (rows.some((row) => row.includes(undefined))) throw new Error('a column has too few values')
     for (let at = 0; at < rows.length; at += BATCH_ROWS)
       yield rows.slice(at, at + BATCH_ROWS).map((row) => row.map(toJsonValue))
   }
 }
 
+/** A small file can declare any number of equal values. What it declares falsely, parquet-file.ts limits by its memory. */
+function requireGroupLimits({ columns, num_rows }: RowGroup, index: number): void {
+  const bytes = columns.reduce((sum, { meta_data }) => sum + Number(meta_data?.total_uncompressed_size ?? 0), 0)
+  const cells = Number(num_rows) * columns.length
+  if (columns.length > MAX_COLUMNS || cells > PARQUET_GROUP_CELLS || bytes > PARQUET_GROUP_BYTES)
+    throw new Error(
+      `row group ${index + 1} has ${columns.length} columns, ${cells} cells and ${bytes} bytes without compression; ` +
+        `at most ${MAX_COLUMNS}, ${PARQUET_GROUP_CELLS} and ${PARQUET_GROUP_BYTES} are allowed: write smaller row groups`,
+    )
+}
+
 /** Ranges of rows; `end` is exclusive. No range crosses the end of a row group, which would decode both groups. */
-function* splitRanges(groups: readonly number[]): Generator<[start: number, end: number]> {
+function* splitRanges(groups: readonly number[], maxRows: number): Generator<[start: number, end: number]> {
   let start = 0
   for (const rows of groups) {
     const groupEnd = start + rows
-    for (; start < groupEnd; start = Math.min(start + MAX_DECODED_ROWS, groupEnd))
-      yield [start, Math.min(start + MAX_DECODED_ROWS, groupEnd)]
+    for (; start < groupEnd; start = Math.min(start + maxRows, groupEnd))
+      yield [start, Math.min(start + maxRows, groupEnd)]
   }
 }
+
+/** Those of Node stop at the length that the page declares; the others allocate it first. */
+const decompressors: Compressors = Object.fromEntries(
+  Object.entries<Decompress>({
+    ...compressors,
+    GZIP: (page, length) => gunzipSync(page, { maxOutputLength: length }),
+    BROTLI: (page, length) => brotliDecompressSync(page, { maxOutputLength: length }),
+    ZSTD: (page, length) => zstdDecompressSync(page, { maxOutputLength: length }),
+  }).map(([codec, decompress]): [string, Decompress] => [
+    codec,
+    (page, length) => {
+      if (length > PARQUET_GROUP_BYTES) throw new Error(`a page has ${length} bytes without compression`)
+      return length === 0 ? new Uint8Array() : decompress(page, length)
+    },
+  ]),
+)
+type Decompress = NonNullable<Compressors[keyof Compressors]>
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const parsers = {

@@ -4,10 +4,12 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { unreadable } from '../findings/findings.ts'
+import { PARQUET_MEMORY_BYTES, PARQUET_TIMEOUT_MS } from './limits.ts'
+import { requireRegularFile } from './read-text.ts'
 import type { TableRecord } from './record-file.ts'
 
-const DECODE_TIMEOUT_MS = 60_000
-const MAX_MEMORY_MB = 2048
+const MEBIBYTE = 1 << 20
+const MEMORY_CHECK_MS = 20
 /** The name of the compiled file ends like the name of this one. */
 const DECODER = new URL(`parquet-decoder${path.extname(import.meta.filename)}`, import.meta.url)
 
@@ -15,20 +17,20 @@ const DECODER = new URL(`parquet-decoder${path.extname(import.meta.filename)}`, 
 export async function* readParquet(
   file: string,
   name: string,
-  timeoutMs = DECODE_TIMEOUT_MS,
+  limits: Partial<DecodeLimits> = {},
 ): AsyncGenerator<TableRecord<unknown>[]> {
+  await requireRegularFile(file, name)
   const decoder = new Worker(DECODER, {
     workerData: file,
-    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+    resourceLimits: { maxOldGenerationSizeMb: PARQUET_MEMORY_BYTES / MEBIBYTE },
   })
   // If the thread ends between two requests, the next request times out.
   decoder.on('error', () => undefined)
   let line = 0
   try {
     for (;;) {
-      const batch = await requestBatch(decoder, timeoutMs).catch((error: Error) => {
-        const why = error.name === 'AbortError' ? `not decoded within ${timeoutMs / 1000} s` : error.message
-        throw unreadable(name, 0, 'parquet', `cannot be read as Parquet (${why})`)
+      const batch = await requestBatch(decoder, limits).catch((error: Error) => {
+        throw unreadable(name, 0, 'parquet', `cannot be read as Parquet (${error.message})`)
       })
       if (batch === 'end') return
       yield batch.map((cells) => ({ line: line++, cells }))
@@ -38,10 +40,36 @@ export async function* readParquet(
   }
 }
 
-async function requestBatch(decoder: Worker, timeoutMs: number): Promise<unknown[][] | 'end'> {
-  const received = once(decoder, 'message', { signal: AbortSignal.timeout(timeoutMs) })
-  decoder.postMessage('next')
-  const [batch] = (await received) as [unknown[][] | 'end' | Error]
-  if (batch instanceof Error) throw batch
-  return batch
+interface DecodeLimits {
+  timeoutMs: number
+  memoryBytes: number
+}
+
+async function requestBatch(
+  decoder: Worker,
+  { timeoutMs = PARQUET_TIMEOUT_MS, memoryBytes = PARQUET_MEMORY_BYTES }: Partial<DecodeLimits>,
+): Promise<unknown[][] | 'end'> {
+  const controller = new AbortController()
+  const deadline = performance.now() + timeoutMs
+  const maxMemory = process.memoryUsage.rss() + memoryBytes
+  // The limits of a thread do not count buffers, which a damaged or hostile file can make as large as it wants.
+  const watch = setInterval(
+    () => {
+      if (performance.now() > deadline) controller.abort(new Error(`not decoded within ${timeoutMs / 1000} s`))
+      else if (process.memoryUsage.rss() > maxMemory)
+        controller.abort(new Error(`takes more than ${memoryBytes / MEBIBYTE} MiB of memory`))
+    },
+    Math.min(MEMORY_CHECK_MS, timeoutMs),
+  )
+  try {
+    const received = once(decoder, 'message', { signal: controller.signal })
+    decoder.postMessage('next')
+    const [batch] = (await received) as [unknown[][] | 'end' | Error]
+    if (batch instanceof Error) throw batch
+    return batch
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error
+  } finally {
+    clearInterval(watch)
+  }
 }

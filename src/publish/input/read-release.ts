@@ -10,7 +10,15 @@ import { openMappedFile } from './mapped-file.ts'
 import { findTableMapping, readMapping } from './mapping.ts'
 import { readParquet } from './parquet-file.ts'
 import { readText } from './read-text.ts'
-import { type Format, formatOf, type InputRow, RECORD_FILE, type RecordFile, type TableRecord } from './record-file.ts'
+import {
+  type Format,
+  formatOf,
+  type InputRow,
+  RECORD_FILE,
+  type RecordFile,
+  requireColumnLimit,
+  type TableRecord,
+} from './record-file.ts'
 import { type ReleaseManifest, readManifest } from './release-manifest.ts'
 
 export interface ReleaseInput {
@@ -96,16 +104,17 @@ function readHeader(
   file: string,
   { columns, required }: ExpectedColumns,
 ) {
+  requireColumnLimit(names, file, line)
   const errorIn = errorAt(file, line)
   const cells = names.map(String)
+  const seen = new Set<string>()
+  const repeated = cells.filter((cell) => seen.size === seen.add(cell).size)
   const errors = [
-    ...required.filter((column) => !cells.includes(column)).map((column) => errorIn(column, 'required', 'is missing')),
+    ...required.filter((column) => !seen.has(column)).map((column) => errorIn(column, 'required', 'is missing')),
     ...cells
       .filter((cell) => !columns.includes(cell))
       .map((cell) => errorIn(cell, 'unknown', 'is not a field of this dataset')),
-    ...cells
-      .filter((cell, i) => cells.indexOf(cell) !== i)
-      .map((cell) => errorIn(cell, 'repeated', 'occurs twice in the header')),
+    ...repeated.map((cell) => errorIn(cell, 'repeated', 'occurs twice in the header')),
   ]
   if (errors.length > 0) throw new InputError(errors)
   return { width: cells.length, indexes: columns.map((column) => cells.indexOf(column)) }

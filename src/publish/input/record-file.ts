@@ -1,6 +1,7 @@
 // The interface of an input file of any format: rows of cells in the requested columns, as a stream of batches.
 import path from 'node:path'
-import type { RowError } from '../findings/findings.ts'
+import { type RowError, unreadable } from '../findings/findings.ts'
+import { MAX_COLUMNS } from './limits.ts'
 
 /** The format of a file, which is its extension. */
 export type Format = 'csv' | 'ndjson' | 'parquet'
@@ -14,6 +15,12 @@ export interface TableRecord<Cell> {
   cells: Cell[]
   /** Errors found while reading. If there are any, the cells are not validated. */
   errors?: readonly RowError[]
+}
+
+/** Throws before anything is done with each column. */
+export function requireColumnLimit({ length }: readonly unknown[], name: string, line: number): void {
+  if (length > MAX_COLUMNS)
+    throw unreadable(name, line, 'columns', `has ${length} columns; at most ${MAX_COLUMNS} are allowed`)
 }
 
 /** One record with the requested columns: texts from CSV, values from NDJSON and Parquet. */

@@ -1,10 +1,10 @@
 // Reads and validates release.json: title, licence and note of a release, and the reasons for its changes.
-import { readFile } from 'node:fs/promises'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/value'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import { isStorable } from '../../storage/normalise-text.ts'
+import { readSettingsFile } from './read-text.ts'
 
 const closed = { additionalProperties: false }
 const someText = Type.String({ minLength: 1, maxLength: 500 })
@@ -32,8 +32,9 @@ export type ReleaseManifest = Static<typeof manifestSchema>
 export async function readManifest(file: string): Promise<ReleaseManifest> {
   let manifest: unknown
   try {
-    manifest = JSON.parse(await readFile(file, 'utf8'))
+    manifest = JSON.parse(await readSettingsFile(file))
   } catch (cause) {
+    if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`${file} is missing or not JSON`, { cause })
   }
   if (Check(manifestSchema, manifest)) {

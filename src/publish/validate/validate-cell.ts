@@ -4,6 +4,7 @@ import type { Field, FieldValue } from '../../datasets/define.ts'
 import { isStorable, normaliseText } from '../../storage/normalise-text.ts'
 import { type Cell, toCell } from '../../storage/serialise-record.ts'
 import { describeInexactNumber, findInexactNumber, isDeeper } from '../input/json-value.ts'
+import { MAX_OBJECT_DEPTH } from '../input/limits.ts'
 import type { Format } from '../input/record-file.ts'
 import { parseSignedCount, type SignedCount } from './signed-count.ts'
 
@@ -22,8 +23,6 @@ interface ValidCell {
 }
 
 const MAX_CACHED_CELLS = 20_000
-/** The maximum depth of nested objects. */
-const MAX_DEPTH = 10
 
 /** Whether an empty cell is an error. */
 export const isRequired = (field: Field): boolean => validateValue(field, decodeCell(field, '')) !== null
@@ -38,7 +37,7 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
       return { cell: toCell(field.name, empty as FieldValue), warning: null }
     }
     const isText = format === 'csv' || isJsonText(field, format, raw)
-    if (isText && field.kind === 'object' && typeof raw === 'string') {
+    if (isText && JSON_NUMBERS.has(field.kind) && typeof raw === 'string') {
       const inexact = findInexactInText(raw)
       if (inexact !== null) return { rule: 'number', message: describeInexactNumber(inexact) }
     }
@@ -84,6 +83,9 @@ function normalise({ kind }: Field, value: unknown): { value: unknown; warning: 
   if (changes.length === 0) return { value, warning: null }
   return { value: text === '' ? null : text, warning: { rule: 'text_normalised', message: changes.join('; ') } }
 }
+
+/** The kinds of fields whose text is JSON, or a number that may have a fraction. A whole number has a range. */
+const JSON_NUMBERS: ReadonlySet<Field['kind']> = new Set(['object', 'number'])
 
 /** Text that is not JSON gets its error later. */
 function findInexactInText(raw: string): string | null {
@@ -201,7 +203,8 @@ function validateLength({ longest = Number.POSITIVE_INFINITY }: Field, text: str
 }
 
 function validateObject(field: Field, value: object): CellError | null {
-  if (isDeeper(value, MAX_DEPTH)) return { rule: 'depth', message: `is nested deeper than ${MAX_DEPTH} levels` }
+  if (isDeeper(value, MAX_OBJECT_DEPTH))
+    return { rule: 'depth', message: `is nested deeper than ${MAX_OBJECT_DEPTH} levels` }
   const json = JSON.stringify(value)
   // JSON.stringify escapes NUL and half of a surrogate pair.
   if (/\\u(?:d[89a-f]|0000)/.test(json) && !isStorableInside(value))

@@ -74,6 +74,26 @@ export async function* validateRows(
   }
 }
 
+/** The records that `withdrawn.csv` names. */
+export async function* readWithdrawals(
+  file: RecordFile | null,
+  findings: Findings,
+): AsyncGenerator<Omit<LocatedRow, 'cells'>[]> {
+  if (file === null) return
+  for await (const batch of file.batches(['id', 'key'])) {
+    yield batch.flatMap(({ line, cells: [id, key] }) => {
+      const errors: RowError[] = []
+      const identity = parseIdentity(id, key, file.format, (column, rule, message) => {
+        findings.add(errorAt(file.name, line)(column, rule, message))
+        errors.push({ column, rule, message })
+      })
+      if (identity !== null) return [{ file: file.name, line, identity }]
+      findings.reject({ file: file.name, line, identity, errors, row: describeRow(['id', 'key'], [id, key]) })
+      return []
+    })
+  }
+}
+
 /** The latest day that has begun anywhere: clocks in Kiribati are 14 hours ahead of UTC. */
 export const latestDay = (now: Date): string =>
   new Date(now.getTime() + 14 * 3_600_000).toISOString().slice(0, 'YYYY-MM-DD'.length)
@@ -107,7 +127,7 @@ export async function validateRelease(
   directory: string,
   { maxErrors, progress = () => {} }: { maxErrors?: number; progress?: Progress } = {},
 ): Promise<ValidationReport> {
-  const { manifest, files } = await openRelease(directory)
+  const { manifest, files, withdrawals } = await openRelease(directory)
   const findings = collectFindings({ maxErrors, readToEnd: true })
   let records = 0
   try {
@@ -122,6 +142,7 @@ export async function validateRelease(
       records += batch.length
       progress('checking', records, null)
     }
+    for await (const _ of readWithdrawals(withdrawals, findings));
     records -= await addDuplicates(dataset, files, findings, fingerprints.findRepeated())
   } catch (error) {
     if (!(error instanceof InputError)) throw error

@@ -4,6 +4,7 @@ import { type Dataset, type Derivation, type FieldValue, inputFields } from '../
 import { isStorable } from '../../storage/normalise-text.ts'
 import { type Cell, toCell } from '../../storage/serialise-record.ts'
 import type { Finding, Identity } from '../findings/findings.ts'
+import { MAX_RECORD_BYTES } from '../input/limits.ts'
 import type { Format, InputRow } from '../input/record-file.ts'
 import { asNumber, type CellError, createCellValidator, isRequired } from './validate-cell.ts'
 
@@ -96,8 +97,19 @@ export function createRowValidator(dataset: Dataset, format: Format, today: stri
       valid &&= severity === 'warning'
       report(column, { rule: name, message }, severity)
     }
+    const bytes = countBytes(cells)
+    if (bytes > MAX_RECORD_BYTES)
+      reportError(null, 'length', `has ${bytes} bytes as JSON; at most ${MAX_RECORD_BYTES} are allowed`)
     return valid ? { identity, cells } : null
   }
+}
+
+/** The bytes of the cells as JSON. Exact only where it matters: a character of UTF-16 has at most three bytes. */
+function countBytes(cells: readonly Cell[]): number {
+  let length = cells.length
+  for (const { member } of cells) length += member.length
+  if (length * 3 <= MAX_RECORD_BYTES) return length
+  return cells.reduce((sum, { member }) => sum + 1 + Buffer.byteLength(member), 0)
 }
 
 /** A count with a sign such as <, which says how exact the counts of the row are. */

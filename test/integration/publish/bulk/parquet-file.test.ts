@@ -203,7 +203,7 @@ test('a file that is listed but does not exist is rejected with its name', async
 })
 
 const readAll = async (file: string, timeoutMs: number) => {
-  for await (const batch of readParquet(file, 'a.parquet', timeoutMs)) assert(batch.length > 0)
+  for await (const batch of readParquet(file, 'a.parquet', { timeoutMs })) assert(batch.length > 0)
 }
 
 test('a decoder that exceeds its timeout is ended, and the file is rejected', async () => {
