@@ -30,7 +30,7 @@ import { createHttpServer, type HttpServer } from './platform/http/http-server.t
 import { registerLandingPage } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
-import { limitRate } from './platform/http/rate-limit.ts'
+import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
 import { createRepeater } from './platform/http/repeated-responses.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
 import { shedLoad } from './platform/postgres/load-shedding.ts'
@@ -151,6 +151,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     const concurrency = clientConcurrency > 0 ? createConcurrencyLimit(clientConcurrency) : null
     void app.register(async (guarded: HttpServer) => {
       requireScope(guarded, { ...guard, scope: dataset.scope })
+      attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
       if (concurrency !== null) limitConcurrency(guarded, concurrency)
       repeatResponses(guarded, {

@@ -1,6 +1,7 @@
 // The AbortSignal of the running request, carried by AsyncLocalStorage from the request to the database.
 // Work that several requests share runs without the signal of one request.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { runForClient } from './client-work.ts'
 import { withTimeout } from './timeout.ts'
 
 /** A fastify request creates its signal when the property is first read. */
@@ -15,8 +16,9 @@ export const currentSignal = (): AbortSignal | undefined => sources.getStore()?.
 
 export const runWithSignal = <Result>(source: SignalSource, work: () => Result): Result => sources.run(source, work)
 
-/** For work whose result other requests need too. */
-export const runUncancelled = <Result>(work: () => Result): Result => sources.run(undefined, work)
+/** For work whose result other requests need too. No client pays for it. */
+export const runUncancelled = <Result>(work: () => Result): Result =>
+  sources.run(undefined, () => runForClient(undefined, work))
 
 /** Cancels the work after `ms` milliseconds and throws a Problem with `detail`. */
 export async function runWithTimeout<Result>(ms: number, work: () => Promise<Result>, detail: string): Promise<Result> {
