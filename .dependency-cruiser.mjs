@@ -13,7 +13,11 @@ const LAYERS = [
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
 const SUBFOLDERS = [
-  { folder: 'platform', layers: [['metrics'], ['http', 'postgres', 'duckdb', 'cli'], ['tracing']], filesOnTop: false },
+  {
+    folder: 'platform',
+    layers: [['metrics', 'redis'], ['http', 'postgres', 'duckdb', 'cli'], ['tracing']],
+    filesOnTop: false,
+  },
   { folder: 'storage', layers: [['files']], filesOnTop: false },
   { folder: 'auth', layers: [['provisioning']], filesOnTop: false },
   {

@@ -1,8 +1,9 @@
 // Reads the configuration from environment variables. Reports all errors at once and never prints a secret.
 import { accessSync, constants, opendirSync, readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { parseRedisUrl } from './platform/http/redis.ts'
+import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { splitServers } from './platform/postgres/server-list.ts'
+import { parseRedisUrl } from './platform/redis/redis.ts'
 import { isBucketUrl } from './storage/files/open-store.ts'
 
 export interface DatabaseConfig {
@@ -22,6 +23,8 @@ export interface ServiceConfig extends OperatorConfig {
   sharePort: boolean
   /** Maximum number of open client connections. */
   maxConnections: number
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[]
   /** Where Prometheus reads the metrics; null if they are not served. */
   metricsAddress: { host: string; port: number } | null
   logLevel: string
@@ -100,6 +103,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       port: read('OUTBREAKS_PORT', parseInteger(0, 65_535), 8080),
       sharePort: read('OUTBREAKS_SHARE_PORT', parseBoolean, false),
       maxConnections: read('OUTBREAKS_MAX_CONNECTIONS', parseInteger(1, 1_000_000), 1024),
+      trustedProxies: read('OUTBREAKS_TRUSTED_PROXIES', parseTrustedProxies, []),
       metricsAddress: metricsPort === -1 ? null : { host: metricsHost, port: metricsPort },
       logLevel: read('OUTBREAKS_LOG_LEVEL', parseChoice('fatal', 'error', 'warn', 'info', 'debug', 'silent'), 'info'),
       drainSeconds: read('OUTBREAKS_DRAIN_SECONDS', parseInteger(0, 600), 5),

@@ -14,8 +14,8 @@ import {
   readServiceConfig,
   redactConfig,
 } from '../../src/config.ts'
-import { parseRedisUrl } from '../../src/platform/http/redis.ts'
 import { splitServers } from '../../src/platform/postgres/server-list.ts'
+import { parseRedisUrl } from '../../src/platform/redis/redis.ts'
 
 const CANARY = 'canary0value'
 const valid = {
@@ -54,6 +54,7 @@ test('three variables are required; the others have defaults', () => {
     port: 8080,
     sharePort: false,
     maxConnections: 1024,
+    trustedProxies: [],
     metricsAddress: null,
     logLevel: 'info',
     drainSeconds: 5,
@@ -82,6 +83,7 @@ test('every variable can be set', () => {
     OUTBREAKS_PORT: '0',
     OUTBREAKS_SHARE_PORT: 'true',
     OUTBREAKS_MAX_CONNECTIONS: '2000',
+    OUTBREAKS_TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
     OUTBREAKS_METRICS_PORT: '9464',
     OUTBREAKS_METRICS_HOST: '0.0.0.0',
     OUTBREAKS_LOG_LEVEL: 'silent',
@@ -102,6 +104,7 @@ test('every variable can be set', () => {
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
   assert.equal(config.sharePort, true)
   assert.equal(config.maxConnections, 2000)
+  assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
   assert.equal(readServiceConfig({ ...valid, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
   assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])

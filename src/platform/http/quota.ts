@@ -3,7 +3,7 @@
 // Why the fallback does not use the insurance limiter of the library: docs/decisions/0020-libraries-tried.md.
 import type { FastifyBaseLogger } from 'fastify'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
-import { openRedis } from './redis.ts'
+import { openRedis } from '../redis/redis.ts'
 
 interface QuotaOptions {
   /** Units of a client in one window. A request costs one or more (rate-limit.ts). */
