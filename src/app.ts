@@ -24,6 +24,8 @@ import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKey } from './platform/derive-key.ts'
+import { createFailedAttempts } from './platform/failed-attempts.ts'
+import { createClientAddress } from './platform/http/client-address.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
@@ -46,11 +48,14 @@ interface AppDependencies {
   secret: Buffer
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   maxConnections: number
+  trustedProxies: readonly string[]
   cacheMegabytes: number
   /** Maximum age of the loaded clients and keys; beyond it every token is rejected. */
   maxStalenessSeconds: number
   rateLimit: number
   rateSeconds: number
+  /** Attempts to authenticate that may fail in a minute from one address; 0 for no limit. */
+  failedAttempts: number
   clientConcurrency: number
   redisUrl: string | null
   database: Database
@@ -72,6 +77,8 @@ interface AppDependencies {
 
 /** Built by `npm run build:explorer`. Without it there is no explorer. */
 const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
+/** The paths of all datasets, but no other one. */
+const DATA_PATH = new RegExp(`^/v\\d+/(?:${catalogue.map(({ name }) => name).join('|')})(?:/|$)`)
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
@@ -82,6 +89,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     dependencies
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
+  const recordFailure = createFailedAttempts(createClientAddress(dependencies.trustedProxies), {
+    limit: dependencies.failedAttempts || Number.POSITIVE_INFINITY,
+  })
 
   const indexes = new Map(
     catalogue.map((dataset) => {
@@ -106,6 +116,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const { tracing } = dependencies
   const app = createHttpServer({
     ...{ baseUrl, log, connections: { maxConnections }, isDraining },
+    // Health checks, tokens and responses from memory need little.
+    mayRefuse: (url) => DATA_PATH.test(url),
     // Responses that are repeated before the framework have no trace.
     ...(tracing === undefined ? { answerFirst } : {}),
   })
@@ -133,7 +145,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     externalIssuer === null
       ? registerIssuer()
       : { verifyToken: createExternalVerifier({ ...parties, ...externalIssuer }) }
-  const guard = { verifyToken, findSessionToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
+  const guard = {
+    ...{ verifyToken, findSessionToken, recordFailure },
+    resourceMetadataUrl: resourceMetadataUrl(baseUrl),
+  }
   const quota = openQuota()
   if (dependencies.metrics !== undefined)
     registerNodeMetrics(dependencies.metrics, {
@@ -177,7 +192,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   function registerIssuer() {
     const credentialCache = createCredentialCache(watcher, deriveKey(secret, 'signing keys'), maxStalenessMs)
     const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
-    registerTokenEndpoint(app, { audience: baseUrl, tokens })
+    registerTokenEndpoint(app, { audience: baseUrl, tokens, recordFailure })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
     return { verifyToken: createVerifier(parties, credentialCache), findSessionToken: openExplorer(tokens) }
   }
@@ -196,7 +211,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       }),
       findReader: () => tokens.find(oidc.readerClientId),
     }
-    registerExplorer(app, { assets, sessions, tokens, publicClientId, providerSignIn })
+    registerExplorer(app, { assets, sessions, tokens, recordFailure, publicClientId, providerSignIn })
     return sessions.findToken
   }
 

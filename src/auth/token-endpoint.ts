@@ -1,6 +1,7 @@
 // POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { RecordFailure } from '../platform/failed-attempts.ts'
 import {
   type Credentials,
   type Parameters,
@@ -10,23 +11,24 @@ import {
 } from './client-authentication.ts'
 import type { Client } from './client-registry.ts'
 import { TOKEN_SECONDS } from './key-ring.ts'
-import { TokenError } from './token-error.ts'
+import { TokenError, TooManyFailures } from './token-error.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 
 interface TokenEndpoint {
   audience: string
   tokens: TokenIssuer
+  recordFailure: RecordFailure
 }
 
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
-  const { tokens } = endpoint
+  const { tokens, recordFailure } = endpoint
 
   async function handleTokenRequest(request: FastifyRequest) {
     const parameters = readParameters(request)
     const credentials = readCredentials(request, parameters)
     requireGrantType(parameters)
     const audience = requireParameter(parameters, 'audience')
-    const client = authenticateClient(credentials)
+    const client = authenticateClient(request, credentials)
     request.clientId = client.clientId
     if (audience !== endpoint.audience)
       throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
@@ -41,11 +43,16 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     }
   }
 
-  /** An unknown client and a wrong secret get the same response in the same time. */
-  function authenticateClient({ clientId, clientSecret, challenge }: Credentials): Client {
+  /**
+   * An unknown client and a wrong secret get the same response in the same time. Only attempts that fail are limited: a valid
+   * secret is accepted also from the address of an attacker.
+   */
+  function authenticateClient(request: FastifyRequest, { clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
-    if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
-    return client
+    if (client !== null) return client
+    const seconds = recordFailure(request.raw)
+    if (seconds !== null) throw new TooManyFailures(seconds)
+    throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
   }
 
   /** RFC 6749 section 3.3: the requested scopes, or all scopes of the client. */
@@ -132,7 +139,7 @@ const describeTokenEndpoint = (audience: string) => ({
   operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequestSchema(audience),
@@ -151,6 +158,10 @@ const describeTokenEndpoint = (audience: string) => ({
       description: 'The request is malformed, or the grant type, audience or scope is not allowed.',
     },
     401: { ...tokenErrorSchema, description: 'The client id or secret is not valid.' },
+    429: {
+      ...tokenErrorSchema,
+      description: 'Too many attempts from this address failed. Valid credentials are accepted at any time.',
+    },
     503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
   },
 })
