@@ -66,16 +66,9 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
     )
   })
   // The response is not refused, whatever it cost: the client gets what it has waited for, and waits before its next request.
-  scope.addHook('onSend', (request, reply, _payload, done) => {
+  scope.addHook('onSend', async (request, reply) => {
     const settled = settleFromNowOn(request)
-    if (settled === null) return done()
-    settled.then(
-      (status) => {
-        reply.header('ratelimit', formatRateLimit(status))
-        done()
-      },
-      (error: Error) => done(error),
-    )
+    if (settled !== null) reply.header('ratelimit', formatRateLimit(await settled))
   })
 }
 

@@ -59,13 +59,13 @@ const read = (node: Service, token: string, pathname: string, headers: Record<st
   })
 
 /** Sends concurrent requests with the nodes and tokens in turn; counts those that the quota grants and rejects. */
-async function burst(nodes: Service[], tokens: string[], requests: number, path = RELEASES, first = 0) {
+async function burst(nodes: Service[], tokens: string[], requests: number, list = RELEASES, first = 0) {
   const responses = await Promise.all(
     Array.from({ length: requests }, async (_, i) => {
       const startedAt = performance.now()
       const [node, token] = [nodes[i % nodes.length] as Service, tokens[(i >> 1) % tokens.length] ?? '']
       // Each request has another query, so that no response comes from the cache.
-      const response = await read(node, token, `${path}?num=${first + i + 1}`)
+      const response = await read(node, token, `${list}?num=${first + i + 1}`)
       const { code } = (await response.json()) as { code?: string }
       return { status: response.status, headers: response.headers, code, ms: performance.now() - startedAt }
     }),
