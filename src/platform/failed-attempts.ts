@@ -3,7 +3,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import type { ClientAddress } from './http/client-address.ts'
 
 /** Counts a failed attempt. Returns the seconds until the address may fail again; null if it still may. */
 export type RecordFailure = (request: IncomingMessage) => number | null
@@ -15,7 +14,10 @@ interface Limits {
   readonly maxAddresses?: number
 }
 
-export function createFailedAttempts(clientAddress: ClientAddress, limits: Limits): RecordFailure {
+export function createFailedAttempts(
+  clientAddress: (request: IncomingMessage) => string,
+  limits: Limits,
+): RecordFailure {
   const { limit, windowMs = 60_000, maxAddresses = 10_000 } = limits
   const windows = new LRUCache<string, { failed: number; endsAt: number }>({ max: maxAddresses })
   return (request) => {
