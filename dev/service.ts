@@ -76,6 +76,7 @@ export async function startService(settings: Settings, overrides: Record<string,
       // The rate limit headers are present, but no test or measurement reaches the limits.
       OUTBREAKS_RATE_LIMIT: '1000000000',
       OUTBREAKS_CLIENT_CONCURRENCY: '0',
+      OUTBREAKS_FAILED_ATTEMPTS: '0',
       ...overrides,
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -23,6 +23,7 @@ import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
+import { createFailedAttempts } from './platform/failed-attempts.ts'
 import { createClientAddress } from './platform/http/client-address.ts'
 import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
@@ -30,7 +31,7 @@ import { createHttpServer, type HttpServer } from './platform/http/http-server.t
 import { registerLandingPage, registerSecurityText } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
-import { limitRate } from './platform/http/rate-limit.ts'
+import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
 import { createRepeater } from './platform/http/repeated-responses.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
 import { shedLoad } from './platform/postgres/load-shedding.ts'
@@ -57,6 +58,8 @@ interface AppDependencies {
   maxStalenessSeconds: number
   rateLimit: number
   rateSeconds: number
+  /** Attempts to authenticate that may fail in a minute from one address; 0 for no limit. */
+  failedAttempts: number
   clientConcurrency: number
   redisUrl: string | null
   database: Database
@@ -78,6 +81,8 @@ interface AppDependencies {
 
 /** Built by `npm run build:explorer`. Without it there is no explorer. */
 const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
+/** The paths of all datasets, but no other one. */
+const DATA_PATH = new RegExp(`^/v\\d+/(?:${catalogue.map(({ name }) => name).join('|')})(?:/|$)`)
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
@@ -88,6 +93,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const secrets = [dependencies.secret, ...(dependencies.furtherSecrets ?? [])] as const
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
+  const clientAddress = createClientAddress(dependencies.trustedProxies ?? [])
+  const recordFailure = createFailedAttempts(clientAddress, {
+    limit: dependencies.failedAttempts || Number.POSITIVE_INFINITY,
+  })
 
   const indexes = new Map(
     catalogue.map((dataset) => {
@@ -103,7 +112,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     return releases
   }
   const published = watcher.watch('release', loadReleases, new Map())
-  const clientAddress = createClientAddress(dependencies.trustedProxies ?? [])
   const { answerFirst, repeatResponses } = createRepeater({
     ...{ log, clientAddress },
     findCaller: (authorization) => findVerifiedCaller(verifyToken, authorization),
@@ -113,6 +121,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const { tracing } = dependencies
   const app = createHttpServer({
     ...{ baseUrl, log, connections: { maxConnections }, isDraining, clientAddress },
+    // Health checks, tokens and responses from memory need little.
+    mayRefuse: (url) => DATA_PATH.test(url),
     // Responses that are repeated before the framework have no trace.
     ...(tracing === undefined ? { answerFirst } : {}),
   })
@@ -143,7 +153,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     externalIssuer === null
       ? registerIssuer()
       : { verifyToken: createExternalVerifier({ ...parties, ...externalIssuer }) }
-  const guard = { verifyToken, findSessionToken, resourceMetadataUrl: resourceMetadataUrl(baseUrl) }
+  const guard = {
+    ...{ verifyToken, findSessionToken, recordFailure },
+    resourceMetadataUrl: resourceMetadataUrl(baseUrl),
+  }
   const quota = openQuota()
   if (dependencies.metrics !== undefined)
     registerNodeMetrics(dependencies.metrics, {
@@ -162,6 +175,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     const concurrency = clientConcurrency > 0 ? createConcurrencyLimit(clientConcurrency) : null
     void app.register(async (guarded: HttpServer) => {
       requireScope(guarded, { ...guard, scope: dataset.scope })
+      attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
       if (concurrency !== null) limitConcurrency(guarded, concurrency)
       repeatResponses(guarded, {
@@ -188,7 +202,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     const sealingKeys = deriveKeys(secrets, 'signing keys')
     const credentialCache = createCredentialCache(watcher, sealingKeys, maxStalenessMs, noteUnreadableKeys)
     const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
-    registerTokenEndpoint(app, { audience: baseUrl, tokens })
+    registerTokenEndpoint(app, { audience: baseUrl, tokens, recordFailure })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
     return { verifyToken: createVerifier(parties, credentialCache), findSessionToken: openExplorer(tokens) }
   }
@@ -212,7 +226,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       }),
       findReader: () => tokens.find(oidc.readerClientId),
     }
-    registerExplorer(app, { assets, sessions, tokens, publicClientId, providerSignIn })
+    registerExplorer(app, { assets, sessions, tokens, recordFailure, publicClientId, providerSignIn })
     return sessions.findToken
   }
 

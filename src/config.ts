@@ -42,6 +42,8 @@ export interface ServiceConfig extends OperatorConfig {
   /** Requests of a client in `rateSeconds`; 0 for no limit. */
   rateLimit: number
   rateSeconds: number
+  /** Attempts to authenticate that may fail in a minute from one address. */
+  failedAttempts: number
   /** Concurrent requests of a client on one node; 0 for no limit. */
   clientConcurrency: number
   /** The Redis in which all nodes count requests; null if each node counts alone. */
@@ -129,6 +131,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       maxStalenessSeconds: read('OUTBREAKS_MAX_STALENESS_SECONDS', parseInteger(5, 600), 60),
       rateLimit: read('OUTBREAKS_RATE_LIMIT', parseInteger(0, 1_000_000_000), 6000),
       rateSeconds: read('OUTBREAKS_RATE_SECONDS', parseInteger(1, 86_400), 60),
+      failedAttempts: read('OUTBREAKS_FAILED_ATTEMPTS', parseInteger(0, 1_000_000), 60),
       clientConcurrency: read('OUTBREAKS_CLIENT_CONCURRENCY', parseInteger(0, 10_000), 8),
       redisUrl: read('OUTBREAKS_REDIS_URL', checkRedisUrl, '') || null,
       externalIssuer: jwksUrl === '' ? null : { jwksUrl, tokenType },

@@ -1,6 +1,7 @@
 // Requires a Bearer token (RFC 6750) for every route of a scope.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { RecordFailure } from '../platform/failed-attempts.ts'
 import { headerValues } from '../platform/http/raw-headers.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Caller, VerifyToken } from './access-tokens.ts'
@@ -19,6 +20,8 @@ interface GuardOptions {
   scope: string | null
   /** RFC 9728: the metadata that names the token issuer, sent with each 401 and 403. */
   resourceMetadataUrl: string
+  /** Limits the tokens that are not valid; valid ones are not limited. */
+  recordFailure: RecordFailure
   /** The token of a browser's session; null if the request has none. An Authorization header comes first. */
   findSessionToken?: ((request: IncomingMessage) => Promise<string | null>) | undefined
 }
@@ -34,6 +37,13 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
     const token = sessionToken ?? readBearer(request, challenge)
     const caller = await options.verifyToken(token).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'invalid_token') throw error
+      const seconds = options.recordFailure(request.raw)
+      if (seconds !== null)
+        throw new Problem(
+          'attempts_exceeded',
+          `Too many requests from this address had a token that is not valid. Try again in ${seconds} s, with a new token.`,
+          { headers: { 'retry-after': String(seconds) } },
+        )
       throw new Problem('invalid_token', error.message, {
         headers: { 'www-authenticate': challenge('invalid_token') },
         cause: error.cause,

@@ -1,6 +1,7 @@
 // POST /oauth/token: the client credentials grant as a list of steps. It reads only from memory, not from the database.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { RecordFailure } from '../platform/failed-attempts.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
 import { AssertionRefused } from './client-assertion.ts'
 import {
@@ -14,16 +15,17 @@ import {
 } from './client-authentication.ts'
 import type { Client } from './client-registry.ts'
 import { TOKEN_SECONDS } from './key-ring.ts'
-import { TokenError } from './token-error.ts'
+import { TokenError, TooManyFailures } from './token-error.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 
 interface TokenEndpoint {
   audience: string
   tokens: TokenIssuer
+  recordFailure: RecordFailure
 }
 
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
-  const { tokens } = endpoint
+  const { tokens, recordFailure } = endpoint
 
   async function handleTokenRequest(request: FastifyRequest) {
     const parameters = readParameters(request)
@@ -49,12 +51,15 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     }
   }
 
-  /** An unknown client and a wrong secret get the same response in the same time. */
+  /**
+   * An unknown client and a wrong secret get the same response in the same time. Only attempts that fail are limited: a valid
+   * secret is accepted also from the address of an attacker.
+   */
   function authenticateBySecret(request: FastifyRequest, { clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
-    if (client === null) request.failedClient = digestClientId(clientId)
-    if (client === null) throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
-    return client
+    if (client !== null) return client
+    noteFailure(request, clientId)
+    throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
   }
 
   /** RFC 7523 section 3.2. The reason is only in the log. */
@@ -66,10 +71,16 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
       return await tokens.authenticateByAssertion(assertion, clientId)
     } catch (error) {
       if (!(error instanceof AssertionRefused)) throw error
-      if (clientId !== undefined) request.failedClient = digestClientId(clientId)
       request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was refused')
+      noteFailure(request, clientId)
       throw new TokenError('invalid_client', 'The client assertion is not valid.')
     }
+  }
+
+  function noteFailure(request: FastifyRequest, clientId: string | undefined): void {
+    if (clientId !== undefined) request.failedClient = digestClientId(clientId)
+    const seconds = recordFailure(request.raw)
+    if (seconds !== null) throw new TooManyFailures(seconds)
   }
 
   /** RFC 6749 section 3.3: the requested scopes, or all scopes of the client. */
@@ -156,7 +167,7 @@ const describeTokenEndpoint = (audience: string) => ({
   operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequestSchema(audience),
@@ -175,6 +186,10 @@ const describeTokenEndpoint = (audience: string) => ({
       description: 'The request is malformed, or the grant type, audience or scope is not allowed.',
     },
     401: { ...tokenErrorSchema, description: 'The client id, the secret or the assertion is not valid.' },
+    429: {
+      ...tokenErrorSchema,
+      description: 'Too many attempts from this address failed. Valid credentials are accepted at any time.',
+    },
     503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
   },
 })

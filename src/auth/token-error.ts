@@ -16,14 +16,22 @@ export class TokenError extends Error {
   override readonly name = 'TokenError'
   readonly code: TokenErrorCode
   readonly headers: Record<string, string>
+  readonly status: number
 
   constructor(code: TokenErrorCode, description: string, headers: Record<string, string> = {}, cause?: unknown) {
     super(description, { cause })
     this.code = code
     this.headers = headers
+    this.status = statuses[code]
   }
+}
 
-  get status(): number {
-    return statuses[this.code]
+/** RFC 6585 section 4. RFC 6749 has no code for it; a client knows this one as a reason to try again later. */
+export class TooManyFailures extends TokenError {
+  override readonly status = 429
+
+  constructor(seconds: number) {
+    const description = `Too many requests from this address failed. Try again in ${seconds} s.`
+    super('temporarily_unavailable', description, { 'retry-after': String(seconds) })
   }
 }

@@ -38,8 +38,8 @@ const documentation = {
         quota: Type.Union(
           [
             Type.Object({
-              limit: Type.Integer({ description: 'Requests allowed in a window.' }),
-              remaining: Type.Integer({ description: 'Requests that remain in the current window.' }),
+              limit: Type.Integer({ description: 'Units in a window. A request costs one or more.' }),
+              remaining: Type.Integer({ description: 'Units that remain in the current window.' }),
               resets_in: Type.Integer({ description: 'Seconds until the current window ends.' }),
             }),
             Type.Null(),

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../auth/client-registry.ts'
 import type { TokenIssuer } from '../auth/token-issuer.ts'
+import type { RecordFailure } from '../platform/failed-attempts.ts'
 import { chooseEncoding } from '../platform/http/content-encoding.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
@@ -17,6 +18,7 @@ interface ExplorerOptions {
   readonly assets: Assets
   readonly sessions: Sessions
   readonly tokens: TokenIssuer
+  readonly recordFailure: RecordFailure
   /** The client as which anybody may read; null if nobody may without a credential. */
   readonly publicClientId: string | null
   /** Null if people sign in only with a credential. */
@@ -39,7 +41,7 @@ const HTML = 'text/html; charset=utf-8'
 const hidden = { schema: { hide: true } }
 
 export function registerExplorer(app: HttpServer, options: ExplorerOptions): void {
-  const { assets, sessions, tokens, publicClientId, providerSignIn } = options
+  const { assets, sessions, tokens, recordFailure, publicClientId, providerSignIn } = options
 
   const sendSignIn = (reply: FastifyReply, to: string, error: string | null = null) =>
     reply
@@ -97,10 +99,12 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
         ? tokens.find(publicClientId)
         : tokens.authenticate(form.get('client_id')?.trim() ?? '', form.get('client_secret')?.trim() ?? '')
       if (client !== null) return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to })
-      if (!isPublic) request.failedClient = digestClientId(form.get('client_id')?.trim() ?? '')
-      return isPublic
-        ? sendSignIn(reply.code(403), to, 'Looking without a credential is switched off.')
-        : sendSignIn(reply.code(401), to, 'The client id or the secret is not valid.')
+      if (isPublic) return sendSignIn(reply.code(403), to, 'Looking without a credential is switched off.')
+      request.failedClient = digestClientId(form.get('client_id')?.trim() ?? '')
+      const seconds = recordFailure(request.raw)
+      if (seconds === null) return sendSignIn(reply.code(401), to, 'The client id or the secret is not valid.')
+      reply.code(429).header('retry-after', String(seconds))
+      return sendSignIn(reply, to, `Too many attempts from this address failed. Try again in ${seconds} seconds.`)
     })
     scope.post(`${HOME}/sign-out`, hidden, async (request, reply) => {
       requireSameOrigin(request)

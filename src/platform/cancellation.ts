@@ -1,6 +1,9 @@
 // The AbortSignal of the running request, carried by AsyncLocalStorage from the request to the database.
 // Work that several requests share runs without the signal of one request.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { runForClient } from './client-work.ts'
+import { clientClosedRequest } from './problem.ts'
 import { withTimeout } from './timeout.ts'
 
 /** A fastify request creates its signal when the property is first read. */
@@ -15,8 +18,15 @@ export const currentSignal = (): AbortSignal | undefined => sources.getStore()?.
 
 export const runWithSignal = <Result>(source: SignalSource, work: () => Result): Result => sources.run(source, work)
 
-/** For work whose result other requests need too. */
-export const runUncancelled = <Result>(work: () => Result): Result => sources.run(undefined, work)
+/** For work whose result other requests need too. No client pays for it. */
+export const runUncancelled = <Result>(work: () => Result): Result =>
+  sources.run(undefined, () => runForClient(undefined, work))
+
+/** Before work that blocks the event loop: lets other requests go on, and throws if the client has left. */
+export async function yieldToOthers(): Promise<void> {
+  await nextTurn()
+  if (currentSignal()?.aborted) throw clientClosedRequest()
+}
 
 /** Cancels the work after `ms` milliseconds and throws a Problem with `detail`. */
 export async function runWithTimeout<Result>(ms: number, work: () => Promise<Result>, detail: string): Promise<Result> {

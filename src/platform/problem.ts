@@ -22,6 +22,7 @@ export const problems = {
   headers_too_large: [431, 'The request line and headers are too large.'],
   quota_exceeded: [429, 'The client has used its quota.'],
   concurrency_exceeded: [429, 'The client has too many concurrent requests.'],
+  attempts_exceeded: [429, 'Too many requests from this address were not authenticated.'],
   client_closed_request: [499, 'The client closed the connection before the response was sent.'],
   internal_error: [500, 'The service failed.'],
   file_damaged: [500, 'The file differs from the published file.'],

@@ -64,6 +64,7 @@ test('three variables are required; the others have defaults', () => {
     maxStalenessSeconds: 60,
     rateLimit: 6000,
     rateSeconds: 60,
+    failedAttempts: 60,
     clientConcurrency: 8,
     redisUrl: null,
     externalIssuer: null,
@@ -219,6 +220,7 @@ const invalid: Record<string, string[]> = {
   OUTBREAKS_MAX_STALENESS_SECONDS: [CANARY, '0', '4', '601', '1m'],
   OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
   OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
+  OUTBREAKS_FAILED_ATTEMPTS: [CANARY, '-1', '1000001'],
   OUTBREAKS_CLIENT_CONCURRENCY: [CANARY, '-1', '10001', '8x'],
   OUTBREAKS_METRICS_PORT: [CANARY, '-1', '65536'],
   OUTBREAKS_FILES: [

@@ -94,7 +94,6 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
           ...errorResponses,
         },
       },
-      config: { streamsFromDatabase: true },
     },
     async (request, reply) => {
       const mediaType = chooseMediaType(request.headers.accept, LINE_TYPES)

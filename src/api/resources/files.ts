@@ -64,6 +64,7 @@ export function registerFileRoutes(
       exposeHeadRoute: false,
       url: `/v2/${dataset.name}/releases/:number/files/:name`,
       handlerTimeout: DOWNLOAD_TIMEOUT_MS,
+      config: { isDownload: true },
       schema: {
         tags: ['Data'],
         operationId,

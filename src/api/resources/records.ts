@@ -120,7 +120,6 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         querystring: cursorQuery(dataset),
         response: { 200: withFiles(pageResponse(record, 'Records'), recordMediaTypes), ...errorResponses },
       },
-      config: { streamsFromDatabase: true },
     },
     async (request, reply) => {
       const mediaType = chooseMediaType(request.headers.accept, recordMediaTypes)

@@ -4,7 +4,9 @@
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import type { Sql } from 'sql-template-tag'
 import { currentSignal } from '../cancellation.ts'
+import { measureQuery } from '../client-work.ts'
 import { Problem } from '../problem.ts'
+import { createSessionQueue } from './session-queue.ts'
 
 export type DuckRow = readonly DuckDBValue[]
 
@@ -44,6 +46,7 @@ interface DuckDbOptions<State> {
 const MAX_SESSIONS = 2
 const MAX_WAITING = 64
 const QUERY_TIMEOUT_MS = 20_000
+const INTERRUPT_MS = 20
 
 export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<DuckDb<State>> {
   const { readState, file, memoryMegabytes, temporaryDirectory, threads = 2 } = options
@@ -58,25 +61,9 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
   })
   /** Transactions that see the newest state. */
   const idle: Transaction<State>[] = []
-  const waiting: (() => void)[] = []
-  let open = 0
+  const queue = createSessionQueue({ maxSessions, maxWaiting })
   let writes = 0
   let writing: DuckDBConnection | null = null
-
-  async function takeTurn(): Promise<void> {
-    if (open < maxSessions) {
-      open += 1
-      return
-    }
-    if (waiting.length >= maxWaiting) throw new Problem('overloaded', 'The node is overloaded. Try again shortly.')
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-
-  function endTurn(): void {
-    const next = waiting.shift()
-    if (next === undefined) open -= 1
-    else next()
-  }
 
   async function begin(): Promise<Transaction<State>> {
     const connection = await instance.connect()
@@ -100,7 +87,7 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
 
   return {
     async read(work) {
-      await takeTurn()
+      const endTurn = await queue.takeTurn()
       try {
         const transaction = idle.pop() ?? (await begin())
         let isReusable = false
@@ -167,20 +154,26 @@ async function interruptible<Result>(
   const signal = currentSignal()
   signal?.throwIfAborted()
   let isLate = false
-  const interrupt = () => connection.interrupt()
+  let repetition: NodeJS.Timeout | undefined
+  // Again and again: DuckDB forgets an interruption that arrives before the query begins to run.
+  const interrupt = () => {
+    connection.interrupt()
+    repetition ??= setInterval(() => connection.interrupt(), INTERRUPT_MS)
+  }
   const timer = setTimeout(() => {
     isLate = true
     interrupt()
   }, timeoutMs)
   signal?.addEventListener('abort', interrupt, { once: true })
   try {
-    return await query()
+    return await measureQuery(query)
   } catch (error) {
     if (isLate) throw new Problem('unavailable', 'The query took too long. Try again, or add filters.')
     signal?.throwIfAborted()
     throw error
   } finally {
     clearTimeout(timer)
+    clearInterval(repetition)
     signal?.removeEventListener('abort', interrupt)
   }
 }

@@ -1,13 +1,12 @@
 // Limits the concurrent requests of one client on this node. The quota limits the number of requests; this limit keeps
 // one client from using the whole node. Must be registered after the guard, which identifies the client.
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads from the database while it sends a stream. */
-    streamsFromDatabase?: boolean
+    /** The route sends a file. It needs few resources, but for as long as the network of the client needs. */
+    isDownload?: boolean
   }
 }
 
@@ -37,18 +36,28 @@ export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
   }
 }
 
-export function limitConcurrency(scope: FastifyInstance, { limit, take }: ConcurrencyLimit): void {
+/**
+ * Downloads have places of their own. If they had those of the other requests, a few of them on a slow network would block all
+ * other requests of the client; without a limit one client could use all connections of the node.
+ */
+export function limitConcurrency(
+  scope: FastifyInstance,
+  requests: ConcurrencyLimit,
+  downloads = createConcurrencyLimit(requests.limit),
+): void {
   const places = new WeakMap<FastifyRequest, () => void>()
   const release = (request: FastifyRequest) => places.get(request)?.()
 
   scope.addHook('onRequest', (request, _reply, done) => {
     const { clientId } = request
     if (clientId === null) throw new Error('the concurrency limit must be registered after the guard')
+    const isDownload = request.routeOptions.config.isDownload === true
+    const { limit, take } = isDownload ? downloads : requests
     const freePlace = take(clientId)
     if (freePlace === null) {
       throw new Problem(
         'concurrency_exceeded',
-        `The client already has ${limit} concurrent requests, which is the limit. Wait until one of them ends.`,
+        `The client already has ${limit} concurrent ${isDownload ? 'downloads' : 'requests'}, which is the limit. Wait until one of them ends.`,
         { headers: { 'retry-after': '1' } },
       )
     }
@@ -59,12 +68,6 @@ export function limitConcurrency(scope: FastifyInstance, { limit, take }: Concur
   // Not when the handler returns: a response that the client does not read still uses memory.
   scope.addHook('onResponse', (request, _reply, done) => {
     release(request)
-    done()
-  })
-  // A download needs almost no resources once it has started, but takes long on a slow network. If downloads counted,
-  // a few of them would block all other requests of the client. A stream from the database counts until its end.
-  scope.addHook('onSend', (request, _reply, payload, done) => {
-    if (payload instanceof Readable && !request.routeOptions.config.streamsFromDatabase) release(request)
     done()
   })
 }

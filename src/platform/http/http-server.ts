@@ -1,12 +1,13 @@
 // The HTTP server: limits, request ids, one log line for each request, and every error as problem+json.
 // It knows nothing about the meaning of routes.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS, type ServerOptions, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, METHODS, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { TObject } from 'typebox'
 import { runWithSignal } from '../cancellation.ts'
+import { watchEventLoop } from '../event-loop.ts'
 import { countProblem } from '../metrics/response-metrics.ts'
 import {
   clientClosedRequest,
@@ -45,12 +46,18 @@ interface HttpServerOptions {
   clientAddress?: ClientAddress
   /** Answers a request or passes it on to the framework. */
   answerFirst?: AnswerFirst
+  /** Which requests the server refuses, before it parses them, while the event loop is late: those that need much work. */
+  mayRefuse?: (url: string) => boolean
 }
 
 const BODY_LIMIT = 8 * 1024
 /** The timeout is longer than a handler may take before it writes. */
 const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
 const SHUTDOWN_TIMEOUT_MS = 5000
+/** With fewer requests it is the machine that is busy, and not with them. */
+const MANY_REQUESTS = 32
+/** A request waits for as long as the event loop is late, and again for each step of its work. */
+const MAX_LATENESS = { maxDelayMs: 50, ticks: 3, tickMs: 20 }
 const SERVER_OPTIONS: ServerOptions = {
   requestTimeout: 10_000,
   keepAliveTimeout: 65_000,
@@ -69,19 +76,27 @@ const SECURITY_HEADERS = {
 const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
 export function createHttpServer(options: HttpServerOptions) {
-  const { baseUrl, log, connections, isDraining = () => false, answerFirst } = options
+  const { baseUrl, log, connections, isDraining = () => false, answerFirst, mayRefuse = () => false } = options
   const { clientAddress = createClientAddress([]) } = options
   // RFC 6797 7.2: the header has no meaning without TLS.
   const securityHeaders = baseUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS
   const defaultHeaders = (id: string) => ({ 'x-request-id': id, ...securityHeaders })
+  const isLate = watchEventLoop(MAX_LATENESS)
+  let running = 0
   let closing = false
   const closesConnections = () => closing || isDraining()
   const app = fastify({
     serverFactory: (handler) =>
       createBoundedServer(
         (request, response) => {
-          if (answerFirst === undefined || closesConnections()) handler(request, response)
-          else answerFirst(request, response, () => handler(request, response))
+          const handle = () => {
+            if (running >= MANY_REQUESTS && isLate() && mayRefuse(request.url ?? '')) return refuse(request, response)
+            running += 1
+            response.once('close', () => (running -= 1))
+            handler(request, response)
+          }
+          if (answerFirst === undefined || closesConnections()) handle()
+          else answerFirst(request, response, handle)
         },
         SERVER_OPTIONS,
         { ...DEFAULT_LIMITS, ...connections },
@@ -194,6 +209,22 @@ export function createHttpServer(options: HttpServerOptions) {
     return { type: problemType(baseUrl, code as ProblemCode), code, status, title }
   })
   return app
+
+  /** Without the framework: in overload a refusal must cost less than the request. */
+  function refuse({ headers }: IncomingMessage, response: ServerResponse): void {
+    const problem = new Problem('overloaded', 'The node is overloaded. Try again shortly.')
+    const id = chooseRequestId(headers['x-request-id'])
+    response
+      .writeHead(problem.status, {
+        ...{ 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+        ...problem.headers,
+        ...defaultHeaders(id),
+        ...(closesConnections() ? { connection: 'close' } : {}),
+      })
+      .end(JSON.stringify(problem.toBody(baseUrl, id)))
+    countProblem(problem.code)
+    log.warn({ request_id: id, status: problem.status, problem: problem.code })
+  }
 
   /** For input that is not a complete request: broken framing, headers that are too large or too slow, a tunnel. */
   function sendProblemToSocket(socket: Socket, code: ProblemCode, reason: string | undefined): void {

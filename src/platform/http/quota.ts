@@ -1,4 +1,4 @@
-// The quota of a client: how many requests it has left in the current window. Nodes count together in Redis or Valkey. A node
+// The quota of a client: how many units it has left in the current window. Nodes count together in Redis or Valkey. A node
 // counts alone if no Redis is configured, or while Redis does not respond. No request waits long for Redis.
 // Why the fallback does not use the insurance limiter of the library: docs/decisions/0020-libraries-tried.md.
 import type { FastifyBaseLogger } from 'fastify'
@@ -6,7 +6,7 @@ import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimi
 import { openRedis } from '../redis/redis.ts'
 
 interface QuotaOptions {
-  /** Requests of a client in one window. */
+  /** Units of a client in one window. A request costs one or more (rate-limit.ts). */
   limit: number
   /** Length of a window, which starts with its first request. */
   seconds: number
@@ -23,9 +23,9 @@ export interface QuotaStatus {
 export interface Quota {
   limit: number
   seconds: number
-  /** Counts one request. */
-  consume(clientId: string): Promise<QuotaStatus & { granted: boolean }>
-  /** Reads the status without counting a request. */
+  /** Counts units, also beyond the limit. Not granted if the client now has more than its limit. */
+  consume(clientId: string, units?: number): Promise<QuotaStatus & { granted: boolean }>
+  /** Reads the status without counting. */
   peek(clientId: string): Promise<QuotaStatus>
   /** False while this node counts alone, though the nodes should count together. */
   isShared(): boolean
@@ -72,8 +72,8 @@ export function createQuota({ limit, seconds, redisUrl, log }: QuotaOptions): Qu
   return {
     limit,
     seconds,
-    async consume(clientId) {
-      const result = await run((limiter) => limiter.consume(clientId))
+    async consume(clientId, units = 1) {
+      const result = await run((limiter) => limiter.consume(clientId, units))
       return { ...readStatus(result), granted: result.consumedPoints <= limit }
     },
     peek: async (clientId) => readStatus(await run((limiter) => limiter.get(clientId))),

@@ -2,6 +2,7 @@
 // The role decides what may be written, not the code.
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { measureQuery } from '../client-work.ts'
 import { OperatorError } from '../operator-error.ts'
 import { clientClosedRequest, Problem, type ProblemCode } from '../problem.ts'
 import { cancelQuery } from './cancel-query.ts'
@@ -98,7 +99,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       throwIfAborted(signal)
       broken = true
       signal?.addEventListener('abort', cancel)
-      const result = await send(client)
+      const result = await measureQuery(() => send(client))
       broken = signal?.aborted === true
       return result
     } catch (error) {

@@ -1,6 +1,7 @@
 // Load shedding: rejects queries while the event loop is delayed or too many queries are running. Responses from memory need
 // no query, so the node still sends them.
 import type { Sql } from 'sql-template-tag'
+import { watchEventLoop } from '../event-loop.ts'
 import { Problem } from '../problem.ts'
 import type { Database } from './database.ts'
 
@@ -11,15 +12,13 @@ interface Limits {
   maxDelayMs?: number
 }
 
-const TICK_MS = 50
-
 export function shedLoad(database: Database, { maxQueries = 128, maxDelayMs = 500 }: Limits = {}): Database {
   // Measured from the first query on: the delay during start-up is not load.
   let isDelayed: (() => boolean) | undefined
   let running = 0
 
   async function admit<Result>(query: () => Promise<Result>): Promise<Result> {
-    isDelayed ??= watchEventLoop(maxDelayMs)
+    isDelayed ??= watchEventLoop({ maxDelayMs })
     if (running >= maxQueries || isDelayed())
       throw new Problem('overloaded', 'The node is overloaded. Try again shortly.')
     running++
@@ -35,16 +34,4 @@ export function shedLoad(database: Database, { maxQueries = 128, maxDelayMs = 50
     query: <Row extends object>(sql: Sql) => admit(() => database.query<Row>(sql)),
     copyOut: (sql) => admit(() => database.copyOut(sql)),
   }
-}
-
-/** Not by monitorEventLoopDelay, which discards the interval after a reset (docs/decisions/0020-libraries-tried.md). */
-function watchEventLoop(maxDelayMs: number): () => boolean {
-  let isExceeded = false
-  let lastTick = performance.now()
-  setInterval(() => {
-    const now = performance.now()
-    isExceeded = now - lastTick - TICK_MS > maxDelayMs
-    lastTick = now
-  }, TICK_MS).unref()
-  return () => isExceeded
 }

@@ -28,6 +28,8 @@ export interface Watcher {
 
 const POLL_INTERVAL_MS = 500
 const REFRESH_TIMEOUT_MS = 1000
+/** Rounds that requests ask for begin no faster, so that requests for what does not exist cause few transactions. */
+const REFRESH_INTERVAL_MS = 250
 /** A replica that lags by less is fresh enough to ask only this one. */
 const MAX_LAG_MS = 2000
 
@@ -63,6 +65,8 @@ export function createWatcher(
   let round: Promise<void> | undefined
   let next: Promise<void> | undefined
   let loop: Promise<void> | undefined
+  let requested: Promise<void> | undefined
+  let requestedAt = Number.NEGATIVE_INFINITY
 
   /**
    * In one snapshot: with two, or with two servers in rotation, an old value could be stored with a new version. Reads from
@@ -120,6 +124,16 @@ export function createWatcher(
     return next
   }
 
+  /** A round that begins after this call, and not soon after the last one that was requested. */
+  function refreshOnRequest(): Promise<void> {
+    requested ??= wait(Math.max(0, requestedAt + REFRESH_INTERVAL_MS - performance.now())).then(() => {
+      requested = undefined
+      requestedAt = performance.now()
+      return refresh(true)
+    })
+    return requested
+  }
+
   return {
     watch(topic, load, initial) {
       let value = initial
@@ -150,7 +164,7 @@ export function createWatcher(
       await loop
     },
     // A request must not wait for a database that hangs.
-    refresh: () => withTimeout(REFRESH_TIMEOUT_MS, refresh(true), 'The database does not respond at the moment.'),
+    refresh: () => withTimeout(REFRESH_TIMEOUT_MS, refreshOnRequest(), 'The database does not respond at the moment.'),
     stalenessMs: () => performance.now() - knownAsOf,
     msSinceResponse: () => performance.now() - respondedAt,
     clockDifferenceMs: () => clockDifferenceMs,

@@ -18,7 +18,10 @@ void app.register(async (scope) => {
     ...{ clientId: 'client', scopes: new Set(['read']), releases: new Map<string, number>() },
     ...{ issuedAt: new Date(), expiresAt: new Date() },
   })
-  requireScope(scope, { verifyToken, scope: 'read', resourceMetadataUrl: 'https://api.test/metadata' })
+  requireScope(scope, {
+    ...{ verifyToken, scope: 'read', recordFailure: () => null },
+    resourceMetadataUrl: 'https://api.test/metadata',
+  })
   scope.get('/guarded', async () => [])
 })
 await app.listen({ host: '127.0.0.1', port: 0 })

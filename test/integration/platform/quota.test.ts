@@ -96,6 +96,21 @@ test('two nodes share one exact quota through Redis', {
   }
 })
 
+test('prices of three nodes add up exactly in Redis, also beyond the limit', { skip: withoutRedis }, async () => {
+  const { url: redisUrl } = await startRedis()
+  const open = () => openQuota({ limit: 1000, redisUrl })
+  const [first, second, third] = [await open(), await open(), await open()]
+  const nodes = [first, second, third]
+  const prices = Array.from({ length: 60 }, (_, i) => 1 + (i % 7))
+  const total = prices.reduce((sum, price) => sum + price, 0)
+  await Promise.all(prices.map((price, i) => (nodes[i % 3] ?? first).consume('one', price)))
+  for (const node of nodes) assert.equal((await node.peek('one')).remaining, 1000 - total)
+  const debt = await first.consume('one', 5000)
+  assert.deepEqual([debt.granted, debt.remaining], [false, 0])
+  for (const node of nodes) assert.ok(!(await node.grants('one')))
+  assert.ok(await second.grants('two'))
+})
+
 test('without Redis a node counts alone and logs it once, and shares the quota again when Redis returns', {
   skip: withoutRedis,
 }, async (t) => {

@@ -277,9 +277,11 @@ test('the requests of a session and of a token count against one quota, that of 
   const node = await startService(settings, limits)
   after(node.stop)
   const session = await openSession(node, visitor)
-  const read = () => statusOf(readWithCookie(node, session))
+  // Needs no query, so each request costs exactly one unit.
+  const path = '/v2/hed-outbreaks/releases'
+  const read = () => statusOf(readWithCookie(node, session, {}, path))
   const readWithToken = () =>
-    statusOf(send(node.baseUrl + RECORDS, { headers: { authorization: `Bearer ${otherToken}` } }))
+    statusOf(send(node.baseUrl + path, { headers: { authorization: `Bearer ${otherToken}` } }))
   const statuses = [await read(), await readWithToken(), await readWithToken(), await read(), await read()]
   assert.deepEqual(statuses, [200, 200, 200, 200, 429])
   assert.equal(await readWithToken(), 429)

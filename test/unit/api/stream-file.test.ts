@@ -43,15 +43,12 @@ void app.register(async (scope) => {
     request.clientId = String(request.headers['client'])
   })
   limitConcurrency(scope, createConcurrencyLimit(1))
-  const config = { streamsFromDatabase: true }
-  scope.get('/endless', { config }, (request, reply) => streamFile(request, reply, spec(Number.POSITIVE_INFINITY)))
-  scope.get('/timeout', { config }, (request, reply) =>
+  scope.get('/endless', (request, reply) => streamFile(request, reply, spec(Number.POSITIVE_INFINITY)))
+  scope.get('/timeout', (request, reply) =>
     streamFile(request, reply, { ...spec(Number.POSITIVE_INFINITY), timeoutMs: 300 }),
   )
-  scope.get('/short', { config }, (request, reply) =>
-    streamFile(request, reply, { ...spec(1), expectedRecords: BATCH.length + 1 }),
-  )
-  scope.get('/complete', { config }, (request, reply) => streamFile(request, reply, spec(3)))
+  scope.get('/short', (request, reply) => streamFile(request, reply, { ...spec(1), expectedRecords: BATCH.length + 1 }))
+  scope.get('/complete', (request, reply) => streamFile(request, reply, spec(3)))
 })
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo

@@ -21,7 +21,10 @@ const verifyToken = async (token: string) => {
 function serve(quota: Quota | null) {
   const { app } = createObservedServer()
   void app.register(async (guarded: HttpServer) => {
-    requireScope(guarded, { verifyToken, scope: null, resourceMetadataUrl: 'https://api.test/metadata' })
+    requireScope(guarded, {
+      ...{ verifyToken, scope: null, recordFailure: () => null },
+      resourceMetadataUrl: 'https://api.test/metadata',
+    })
     registerWhoami(guarded, quota)
   })
   after(() => app.close())

@@ -30,7 +30,9 @@ void app.register(async (scope) => {
     throw new Error('no')
   })
   scope.get('/large', (_request, reply) => reply.type('text/plain').send(LARGE))
-  scope.get('/download', (_request, reply) => reply.type('text/plain').send(Readable.from([LARGE, LARGE])))
+  scope.get('/download', { config: { isDownload: true } }, (_request, reply) =>
+    reply.type('text/plain').send(Readable.from([LARGE, LARGE])),
+  )
 })
 void app.register(async (scope) => {
   limitConcurrency(scope, createConcurrencyLimit(LIMIT))
@@ -111,14 +113,17 @@ test('a lost connection releases all its requests, also pipelined ones', async (
   assert.equal((await Promise.all(Array.from({ length: LIMIT }, () => send('/quick', 'lost')))).at(-1)?.status, 200)
 })
 
-test('an unread response counts until its connection ends; a download counts only until it starts', async () => {
+test('an unread response counts until its connection ends; downloads have as many places of their own', async () => {
   const unread = await sendUnread(Array(LIMIT).fill('/large'), 'idle')
   await waitForStatus('/quick', 'idle', 429)
   unread.destroy()
   await waitForStatus('/quick', 'idle', 200)
-  await Promise.all(Array.from({ length: 2 * LIMIT }, () => sendUnread(['/download'], 'loader')))
+  const downloads = await Promise.all(Array.from({ length: LIMIT }, () => sendUnread(['/download'], 'loader')))
   await wait(200)
+  await waitForStatus('/download', 'loader', 429)
   assert.equal((await send('/quick', 'loader')).status, 200)
+  downloads[0]?.destroy()
+  await waitForStatus('/download', 'loader', 200)
 })
 
 test('a limited scope without a guard gives 500', async () => {

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import os from 'node:os'
 import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { runWithSignal } from '../../../src/platform/cancellation.ts'
+import { createClientWork, runForClient } from '../../../src/platform/client-work.ts'
 import { openDuckDb, type RunQuery } from '../../../src/platform/duckdb/duckdb.ts'
 
 /** Runs for minutes. */
@@ -119,4 +121,95 @@ test('sessions beyond the limit wait, and are refused when too many wait', async
   )
   gate.resolve()
   assert.deepEqual([await first, ...(await Promise.all(waiting))], [undefined, 1, 2])
+})
+
+const asClient = <Result>(clientId: string, run: () => Result) => runForClient(createClientWork(clientId), run)
+
+test('a request that is closed leaves the queue', async () => {
+  const duckDb = await open({ maxSessions: 1, maxWaiting: 1 })
+  const gate = Promise.withResolvers<void>()
+  const first = duckDb.read(() => gate.promise)
+  const controller = new AbortController()
+  let hasRun = false
+  const abandoned = runWithSignal(controller, () =>
+    duckDb.read(async () => {
+      hasRun = true
+    }),
+  )
+  controller.abort()
+  await assert.rejects(abandoned, { code: 'client_closed_request' })
+  const second = duckDb.read(async () => 'has the place in the queue')
+  gate.resolve()
+  await first
+  assert.equal(await second, 'has the place in the queue')
+  assert.ok(!hasRun)
+})
+
+test('a query that is closed at any moment ends; control: without a signal it runs', async () => {
+  const duckDb = await open({ maxSessions: 1 })
+  // An interruption before the query begins to run has no effect in DuckDB, so the moments differ.
+  for (let delay = 0; delay < 20; delay++) {
+    const controller = new AbortController()
+    const running = runWithSignal(controller, () => duckDb.read(({ query }) => query(ENDLESS)))
+    if (delay === 0) controller.abort()
+    else setTimeout(() => controller.abort(), delay / 2)
+    const startedAt = performance.now()
+    await assert.rejects(running)
+    assert.ok(performance.now() - startedAt < 2000, `closed after ${delay / 2} ms`)
+  }
+  const uncancelled = await open({ maxSessions: 1, queryTimeoutMs: 300 })
+  const startedAt = performance.now()
+  await assert.rejects(
+    uncancelled.read(({ query }) => query(ENDLESS)),
+    { code: 'unavailable' },
+  )
+  assert.ok(performance.now() - startedAt >= 290)
+})
+
+test('clients take turns, and one that asks much waits for itself', async () => {
+  const duckDb = await open({ maxSessions: 1 })
+  const gate = Promise.withResolvers<void>()
+  const order: string[] = []
+  const ask = (client: string) => asClient(client, () => duckDb.read(async () => void order.push(client)))
+  const first = asClient('much', () => duckDb.read(() => gate.promise))
+  const asked = [...Array.from({ length: 5 }, () => ask('much')), ask('little'), ask('other'), ask('little')]
+  gate.resolve()
+  await Promise.all([first, ...asked])
+  assert.deepEqual(order.slice(0, 5), ['much', 'little', 'other', 'much', 'little'])
+})
+
+test('a client alone has all sessions; if there is another one, a session is left for it', async () => {
+  const duckDb = await open({ maxSessions: 2 })
+  let [running, most] = [0, 0]
+  const ask = (client: string) =>
+    asClient(client, () =>
+      duckDb.read(async () => {
+        if (client === 'much') most = Math.max(most, ++running)
+        await wait(20)
+        if (client === 'much') running -= 1
+      }),
+    )
+  await ask('other')
+  await Promise.all([...Array.from({ length: 6 }, () => ask('much')), ask('other')])
+  assert.equal(most, 1)
+})
+
+test('a queue that stays long refuses further requests, but not the first of another client', async () => {
+  const duckDb = await open({ maxSessions: 1 })
+  const ask = (client: string) => asClient(client, () => duckDb.read(() => wait(60)))
+  let [refused, done] = [0, 0]
+  const asked: Promise<void>[] = []
+  // Twice as many as the session can serve, for two seconds.
+  for (let i = 0; i < 66; i++) {
+    asked.push(
+      ask('much').then(
+        () => void (done += 1),
+        () => void (refused += 1),
+      ),
+    )
+    await wait(30)
+  }
+  assert.ok(refused > 5 && done > 15, `${done} done, ${refused} refused`)
+  await ask('little')
+  await Promise.all(asked)
 })
