@@ -78,6 +78,13 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/timed/{unread-responses,fairness}.test.ts',
     'test/unit/auth/*.test.ts',
   ],
+  // The descriptions of releases, by the programs of their formats; mlcroissant loads every release.
+  describe: [
+    'test/describe/*.test.ts',
+    'test/unit/formats/release-description.test.ts',
+    'test/integration/api/resources/descriptions.test.ts',
+    'test/journeys/http/landing-page.test.ts',
+  ],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
   soak: ['test/load/soak.ts'],
@@ -94,6 +101,7 @@ process.env['NUMBERS_QUESTIONS'] ??= '5000'
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['EXPLORER_RECORDS'] ??= '1000000'
 process.env['TRUTH_STATES'] ??= '500'
+process.env['DESCRIBE_LOAD'] ??= 'all'
 await globalSetup()
 let [passed, failed] = [0, 0]
 const tests = run({ globPatterns })
