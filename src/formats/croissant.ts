@@ -175,7 +175,7 @@ function describeChoices(field: FieldShape) {
 }
 
 /** The dataset for search engines: what the OpenAPI document says too, and nothing about a release. */
-export const describeDataset = (dataset: Dataset, baseUrl: string) => ({
+const describeDataset = (dataset: Dataset, baseUrl: string) => ({
   '@type': 'Dataset',
   '@id': releasesUrl(baseUrl, dataset),
   name: dataset.title,
