@@ -1,15 +1,16 @@
 // What the service says about itself: the part of the OpenAPI document that does not follow from the routes, and the landing page.
 import type { Dataset } from './datasets/define.ts'
+import { describeCatalogue } from './formats/croissant.ts'
+import { SERVICE_NAME } from './formats/release-description.ts'
 import type { LandingPage } from './platform/http/landing-page.ts'
 import type { ApiDescription } from './platform/http/openapi.ts'
 
-const TITLE = 'Outbreak Data Service'
 const DOCUMENTATION = 'https://github.com/outbreak-data-service/outbreak-data-service/blob/main/docs'
 
 export const describeService = (baseUrl: string, authUrl: string): ApiDescription => ({
   openapi: '3.1.1',
   info: {
-    title: TITLE,
+    title: SERVICE_NAME,
     version: '2',
     description:
       'Outbreak data, published as immutable releases. Every response names its release; all pages of a walk are of the same release.',
@@ -37,11 +38,12 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
 export const describeLandingPage = (
   baseUrl: string,
   authUrl: string,
-  { datasets, hasExplorer }: { datasets: readonly Pick<Dataset, 'name' | 'title'>[]; hasExplorer: boolean },
+  { datasets, hasExplorer }: { datasets: readonly Dataset[]; hasExplorer: boolean },
 ): LandingPage => ({
-  title: TITLE,
+  title: SERVICE_NAME,
   description:
     'Outbreak data, published as numbered releases that never change. Every response names its release. Access needs client credentials from the operator of this service.',
+  structuredData: describeCatalogue(datasets, baseUrl),
   sections: [
     {
       title: 'Use the service',
@@ -113,6 +115,12 @@ export const describeLandingPage = (
           href: `${DOCUMENTATION}/filtering.md`,
           title: 'Filtering',
           description: 'How to ask for some of the records.',
+        },
+        {
+          name: 'descriptions',
+          href: `${DOCUMENTATION}/describe-the-data.md`,
+          title: 'Describe the data',
+          description: 'A release in Croissant, as a data package and in DCAT.',
         },
         {
           name: 'download',

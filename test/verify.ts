@@ -81,6 +81,13 @@ const areas: Record<string, readonly string[]> = {
   ],
   // Bad requests, and bad files and parts of requests for each reader. docs/security-fuzz.md has the last result.
   fuzz: ['test/security/{fuzz,coverage-fuzz}.test.ts'],
+  // The descriptions of releases, by the programs of their formats; mlcroissant loads every release.
+  describe: [
+    'test/describe/*.test.ts',
+    'test/unit/formats/release-description.test.ts',
+    'test/integration/api/resources/descriptions.test.ts',
+    'test/journeys/http/landing-page.test.ts',
+  ],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
   soak: ['test/load/soak.ts'],
@@ -101,6 +108,7 @@ if (area === 'fuzz') {
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['EXPLORER_RECORDS'] ??= '1000000'
 process.env['TRUTH_STATES'] ??= '500'
+process.env['DESCRIBE_LOAD'] ??= 'all'
 await globalSetup()
 let [passed, failed] = [0, 0]
 const tests = run({ globPatterns })

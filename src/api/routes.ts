@@ -5,13 +5,13 @@ import type { DatasetOptions, ResourceOptions } from './requests/resource-option
 import { registerChangeRoutes } from './resources/changes.ts'
 import { registerCitationRoutes } from './resources/citation.ts'
 import { registerCoverageRoutes } from './resources/coverage.ts'
+import { registerDescriptionRoutes, registerSchemaRoutes } from './resources/descriptions.ts'
 import { registerEventRoutes } from './resources/events.ts'
 import { registerFacetRoutes } from './resources/facets.ts'
 import { registerFileRoutes } from './resources/files.ts'
 import { registerRecordRoutes } from './resources/record.ts'
 import { registerRecordsRoutes } from './resources/records.ts'
 import { registerReleaseRoutes } from './resources/releases.ts'
-import { registerSchemaRoutes } from './resources/schema.ts'
 import { registerSearchRoutes } from './resources/search.ts'
 import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
@@ -32,6 +32,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   registerRecordRoutes(app, routes)
   registerReleaseRoutes(app, routes)
   registerFileRoutes(app, routes)
+  registerDescriptionRoutes(app, routes)
   registerChangeRoutes(app, routes)
   registerEventRoutes(app, routes)
   registerSearchRoutes(app, routes)

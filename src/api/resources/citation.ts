@@ -4,11 +4,11 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { rankValues } from '../filters/facets.ts'
 import { parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { toFilterQuery } from '../filters/records-request.ts'
-import { readFacets } from '../filters/run-filter-queries.ts'
+import { type FilterQuery, readFacets } from '../filters/run-filter-queries.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
 import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { citationQuery } from '../requests/parameters.ts'
-import type { ResourceOptions } from '../requests/resource-options.ts'
+import type { DatasetOptions, ResourceOptions } from '../requests/resource-options.ts'
 import {
   type CITATION_FORMATS,
   type Citation,
@@ -36,7 +36,7 @@ const FILES = {
 }
 
 export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, baseUrl, checkValues } = routes
+  const { dataset, checkValues } = routes
   const releases = createReleaseResolver(routes)
   const respond = createResponder(routes)
 
@@ -85,18 +85,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       const release = await releases.resolveParameter('release', request.query.release)
       const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
       reply.headers(warningHeader(await checkValues([release], filters, strict)))
-      const facets = await readFacets(routes, filterQuery, [SOURCE_FIELD])
-      const sources = rankValues(facets.get(SOURCE_FIELD) ?? [])
-      const query = new URLSearchParams(serialiseFilters(filters))
-      query.append('release', String(release.number))
-      const citation: Citation = {
-        ...release,
-        url: `${baseUrl}/v2/${dataset.name}/${dataset.resource}?${query.toString()}`,
-        dataset: dataset.title,
-        release: release.number,
-        sources: sources.slice(0, MAX_SOURCES),
-        moreSources: Math.max(0, sources.length - MAX_SOURCES),
-      }
+      const citation = await readCitation(routes, filterQuery)
       const isImmutable = isReleaseNumber(request.query.release)
       if (format === 'json') {
         return respond(request, reply, { release, isImmutable, ...prerendered([serialiseCitation(citation)]) })
@@ -110,6 +99,24 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       return reply.type(type).send(write(citation))
     },
   )
+}
+
+/** The citation of the records that match, with the sources that have the most of them. */
+export async function readCitation(routes: DatasetOptions, filterQuery: FilterQuery): Promise<Citation> {
+  const { dataset, baseUrl } = routes
+  const { filters, release } = filterQuery
+  const facets = await readFacets(routes, filterQuery, [SOURCE_FIELD])
+  const sources = rankValues(facets.get(SOURCE_FIELD) ?? [])
+  const query = new URLSearchParams(serialiseFilters(filters))
+  query.append('release', String(release.number))
+  return {
+    ...release,
+    url: `${baseUrl}/v2/${dataset.name}/${dataset.resource}?${query.toString()}`,
+    dataset: dataset.title,
+    release: release.number,
+    sources: sources.slice(0, MAX_SOURCES),
+    moreSources: Math.max(0, sources.length - MAX_SOURCES),
+  }
 }
 
 const serialiseCitation = (citation: Citation) =>

@@ -20,6 +20,7 @@ import {
   withFiles,
 } from '../response/response-schemas.ts'
 import { asTable, FORMAT_VARY, rejectPaging, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { linkDescriptions } from './descriptions.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 const reasonSchema = Type.Optional(Type.Enum([...CHANGE_REASONS]))
@@ -134,7 +135,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         operationId: 'getRelease',
         summary: 'Read the metadata of a release',
         description:
-          '`number` is the number of a release, in decimal digits, or `latest` for the newest release. `Content-Location` is the URL of the release with its number.',
+          '`number` is the number of a release, in decimal digits, or `latest` for the newest release. `Content-Location` is the URL of the release with its number. `Link` names its descriptions in Croissant, as a data package and in DCAT, if it has files.',
         params: releasePath,
         querystring: emptyQuery,
         response: { 200: okResponse(releaseSchema, 'The release.'), ...errorResponsesWithNotFound },
@@ -145,7 +146,9 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
       const release = await (number === LATEST
         ? releases.resolveParameter('release', LATEST)
         : releases.resolveNumber(number))
-      if (number === LATEST) reply.header('content-location', `${releasesUrl}/${release.number}`)
+      const releaseUrl = `${releasesUrl}/${release.number}`
+      if (number === LATEST) reply.header('content-location', releaseUrl)
+      if (release.files.length > 0) reply.header('link', linkDescriptions(releaseUrl))
       return respond(request, reply, {
         release,
         isImmutable: false,

@@ -1,4 +1,5 @@
-// The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts. Beside it
+// The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts: structured data
+// for search engines is a data block, which no browser runs, so that the policy allows no script. Beside it
 // security.txt, which says where to report a vulnerability.
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
@@ -8,6 +9,8 @@ import { chooseMediaType } from './media-type.ts'
 export interface LandingPage {
   readonly title: string
   readonly description: string
+  /** A document of schema.org (JSON-LD), for search engines. */
+  readonly structuredData: object
   readonly sections: readonly { readonly title: string; readonly links: readonly PageLink[] }[]
 }
 
@@ -72,7 +75,10 @@ export function registerSecurityText(app: FastifyInstance, baseUrl: string, cont
   })
 }
 
-function renderPage({ title, description, sections }: LandingPage): string {
+/** JSON in an HTML element: no text in it ends the element or begins a comment. */
+const embedJson = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c')
+
+function renderPage({ title, description, structuredData, sections }: LandingPage): string {
   const renderLink = (link: PageLink) =>
     `<dt><a href="${escapeHtml(link.href)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd>`
   const body = sections.map(
@@ -86,6 +92,7 @@ function renderPage({ title, description, sections }: LandingPage): string {
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
+<script type="application/ld+json">${embedJson(structuredData)}</script>
 </head>
 <body>
 <main>

@@ -32,7 +32,46 @@ test('without a token: JSON by default, HTML if the client names it', async () =
   }
   const html = await get(BROWSER_ACCEPT)
   assert.equal(html.headers.get('content-type'), 'text/html; charset=utf-8')
-  assert.doesNotMatch(await html.text(), /<script|javascript:|http:\/\/(?!127)/)
+  assert.doesNotMatch(await html.text(), /<script(?! type="application\/ld\+json">)|javascript:|http:\/\/(?!127)/)
+})
+
+test('the page describes the dataset to search engines, and nothing that needs a token', async () => {
+  const html = await (await get(BROWSER_ACCEPT)).text()
+  const [, block = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(html) ?? []
+  const { dataset } = JSON.parse(block) as { dataset: { '@type': string; name: string; description: string }[] }
+  assert.equal(dataset[0]?.['@type'], 'Dataset')
+  assert.equal(dataset[0]?.name, 'Historical epidemic data: outbreaks')
+  // What search engines accept as the length of a description.
+  const { length } = dataset[0]?.description ?? ''
+  assert.ok(length >= 50 && length <= 5000, `${length} characters`)
+  const release = await fetch(`${service.baseUrl}/v2/hed-outbreaks/releases/1`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const { title, licence, digest } = (await release.json()) as Record<string, string>
+  for (const secret of [title, licence, digest, 'WHO Disease Outbreak News'])
+    assert.ok(secret !== undefined && !block.includes(secret), secret)
+})
+
+test('control: in the browser the data block is no violation of the policy, and a script is one', {
+  skip,
+}, async () => {
+  const browser = await openBrowser()
+  after(() => browser.close())
+  const page = await browser.newPage()
+  const messages: string[] = []
+  page.on('console', (message) => messages.push(message.text()))
+  await page.goto(`${service.baseUrl}/`, { timeout: 20_000 })
+  const block = await page.locator('script[type="application/ld+json"]').textContent()
+  assert.equal((JSON.parse(block ?? '') as { '@type': string })['@type'], 'DataCatalog')
+  assert.deepEqual(messages, [])
+  const ran = await page.evaluate<boolean>(`(() => {
+    const script = document.createElement('script')
+    script.textContent = 'window.ran = true'
+    document.head.append(script)
+    return window.ran === true
+  })()`)
+  assert.equal(ran, false)
+  assert.match(messages.join('\n'), /Content Security Policy/)
 })
 
 test('every link to this service works with a token', async () => {

@@ -45,7 +45,8 @@ test('every operation has an operationId of its own', () => {
 test('operationIds are stable: client packages use them', () => {
   const ids = listOperations(published).map(({ operationId }) => String(operationId))
   assert.deepEqual(ids.toSorted(), [
-    ...['downloadFile', 'getCitation', 'getCoverage', 'getCurrentClient', 'getFacets', 'getFileHeaders', 'getRecord'],
+    ...['downloadFile', 'getCitation', 'getCoverage', 'getCroissant', 'getCurrentClient', 'getDataPackage', 'getDcat'],
+    ...['getFacets', 'getFileHeaders', 'getRecord'],
     ...['getRecordSchema', 'getRelease', 'getSeries', 'getSums', 'getVintages', 'listChanges', 'listEventNames'],
     ...['listEvents', 'listRecordVersions', 'listRecords', 'listRecordsByOffset', 'listReleases', 'requestToken'],
     'searchValues',
