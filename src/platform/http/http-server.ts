@@ -176,7 +176,7 @@ export function createHttpServer(options: HttpServerOptions) {
     clientAddress(request.raw)
     // Not of the request, which closes as soon as its body is read.
     reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) logAborted(request, reply)
+      if (!reply.raw.writableFinished && request.raw.socket.destroyed) logAborted(request, reply)
     })
     // Checked here (requireHostHeader is off) because Node responds without a body and accepts two Host headers.
     const hostHeaders = headerValues(request.raw, 'host').length
