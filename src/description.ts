@@ -37,7 +37,11 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
 export const describeLandingPage = (
   baseUrl: string,
   authUrl: string,
-  { datasets, hasExplorer }: { datasets: readonly Pick<Dataset, 'name' | 'title'>[]; hasExplorer: boolean },
+  {
+    datasets,
+    hasExplorer,
+    hasDocumentation,
+  }: { datasets: readonly Pick<Dataset, 'name' | 'title'>[]; hasExplorer: boolean; hasDocumentation: boolean },
 ): LandingPage => ({
   title: TITLE,
   description:
@@ -53,6 +57,16 @@ export const describeLandingPage = (
                 href: `${baseUrl}/explore`,
                 title: 'Explorer',
                 description: 'Curves, maps, releases and what changed, in the browser.',
+              },
+            ]
+          : []),
+        ...(hasDocumentation
+          ? [
+              {
+                name: 'documentation',
+                href: `${baseUrl}/docs/`,
+                title: 'Documentation',
+                description: 'Tutorials, guides and the meaning of every number.',
               },
             ]
           : []),

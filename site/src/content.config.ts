@@ -1,0 +1,28 @@
+// The pages of the site are the Markdown files of the repository; nothing is written twice.
+
+import { defineCollection } from 'astro:content'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { docsSchema } from '@astrojs/starlight/schema'
+import { readPage } from '../markdown.ts'
+import { listSources, root, slugOf } from '../pages.ts'
+
+const docs = defineCollection({
+  loader: {
+    name: 'repository',
+    load: async ({ store, parseData, renderMarkdown }) => {
+      store.clear()
+      for (const source of listSources()) {
+        const file = path.join(root, source)
+        const { title, description, body } = readPage(source, readFileSync(file, 'utf8'))
+        const id = slugOf(source) || 'index'
+        const data = await parseData({ id, data: { title, description } })
+        store.set({ id, data, body, rendered: await renderMarkdown(body, { fileURL: pathToFileURL(file) }) })
+      }
+    },
+  },
+  schema: docsSchema(),
+})
+
+export const collections = { docs }
