@@ -1,5 +1,5 @@
-// node clients/gallery/run.ts [--accept] [python] [r] [typescript]: runs the examples of each package against a service with
-// the sample, and compares the pages of the gallery with what the examples print and draw. --accept writes the pages.
+// node clients/gallery/run.ts [--accept] [python] [r] [typescript] [docs]: runs the examples of each package, and the blocks of
+// the documentation, against a service with the sample. Compares the pages with what they print and draw. --accept writes them.
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -8,6 +8,8 @@ import { parseArgs, promisify } from 'node:util'
 import { addFindings, type Findings, reportFindings } from '../report.ts'
 import { publishSample, python, withService } from '../service.ts'
 import { comparePage, type Example, normalise, renderPage } from './page.ts'
+import type { Commands } from './run-blocks.ts'
+import { isInstalled, listExamplePages, runPages } from './run-pages.ts'
 
 const runFile = promisify(execFile)
 const clients = path.resolve(import.meta.dirname, '..')
@@ -80,16 +82,22 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { accept: { type: 'boolean', default: false } },
 })
-const chosen = positionals.length === 0 ? Object.keys(languages) : positionals
-const unknown = chosen.find((id) => !(id in languages))
-if (unknown !== undefined) throw new Error(`there is no package for ${unknown}: ${Object.keys(languages).join(', ')}`)
+const DOCUMENTATION = 'docs'
+const all = [...Object.keys(languages), DOCUMENTATION]
+const chosen = positionals.length === 0 ? all : positionals
+const unknown = chosen.find((id) => !all.includes(id))
+if (unknown !== undefined) throw new Error(`there are no examples for ${unknown}: ${all.join(', ')}`)
 
 const findings: Findings[] = []
-await withService(await publishSample(), async (environment) => {
+const prepared: Record<string, Commands[string]> = { sh: { command: ['bash'] } }
+const published = await publishSample()
+await withService(published, async (environment) => {
   for (const [id, language] of Object.entries(languages)) {
     if (!chosen.includes(id)) continue
     const directory = path.join(clients, id, 'examples')
-    const { command, settings = {} } = await language.prepare()
+    const tool = await language.prepare()
+    const { command, settings = {} } = tool
+    prepared[id] = tool
     const files = (await readdir(directory)).filter((name) => /^\d\d.*\.(py|R|ts)$/.test(name)).toSorted()
     const examples: Example[] = []
     for (const file of files) {
@@ -104,6 +112,14 @@ await withService(await publishSample(), async (environment) => {
     const faults = differing.map((file) => `differs: ${path.relative(process.cwd(), file)}`)
     console.log(`${language.name}: ${examples.length} examples`)
     findings.push({ checks: examples.length, faults })
+  }
+  if (chosen.includes(DOCUMENTATION)) {
+    for (const [id, language] of Object.entries(languages))
+      if (id !== 'r' || isInstalled('Rscript')) prepared[id] ??= await language.prepare()
+    const { databaseUrl, secret } = published.settings
+    const operator = { DATABASE_URL: databaseUrl, OUTBREAKS_SECRET: secret, OUTBREAKS_FILES: published.files }
+    const options = { environment: { ...environment, ...operator }, commands: prepared, accept: values.accept }
+    findings.push(await runPages(listExamplePages(), scratch, options))
   }
 }).finally(() => rm(scratch, { recursive: true, force: true }))
 const found = addFindings(findings)
