@@ -44,6 +44,18 @@ const inDocs = (...names: string[]) => names.map((name) => `docs/${name}.md`)
 /** By what the reader wants (diataxis.fr): learn, do, look up, understand. */
 export const SECTIONS: readonly Section[] = [
   {
+    label: 'Learn',
+    groups: [
+      {
+        label: 'Tutorials',
+        sources: inDocs(
+          ...['learn/first-answer', 'learn/curve-in-python', 'learn/curve-in-r'],
+          ...['learn/reproducible-figure', 'learn/publish-a-table'],
+        ),
+      },
+    ],
+  },
+  {
     label: 'Do',
     groups: [
       { label: 'Read data', sources: inDocs('filtering', 'download-a-query', 'verify-a-download', 'explorer') },
@@ -58,7 +70,7 @@ export const SECTIONS: readonly Section[] = [
   {
     label: 'Look up',
     groups: [
-      { label: 'Interface', sources: inDocs('data-dictionary', 'errors') },
+      { label: 'Interface', sources: inDocs('interface', 'data-dictionary', 'errors', 'glossary') },
       {
         label: 'Clients',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/README.md`),
@@ -69,7 +81,7 @@ export const SECTIONS: readonly Section[] = [
   {
     label: 'Understand',
     groups: [
-      { label: 'The data', sources: inDocs('methods', 'real-input-examples') },
+      { label: 'The data', sources: inDocs('why', 'methods', 'real-input-examples') },
       {
         label: 'The program',
         sources: [
