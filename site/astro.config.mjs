@@ -7,7 +7,8 @@ const sidebar = SECTIONS.map(({ label, groups }) => ({
   label,
   items: groups.map((group) => ({
     label: group.label,
-    collapsed: group.label === 'Decisions',
+    // A long list, which is open only on its own pages.
+    collapsed: group.label === 'API',
     items: group.sources.map((source) => ({ slug: slugOf(source) })),
   })),
 }))

@@ -70,6 +70,7 @@ export const SECTIONS: readonly Section[] = [
   {
     label: 'Look up',
     groups: [
+      { label: 'API', sources: globSync('docs/reference/*.md', { cwd: root }).toSorted() },
       { label: 'Interface', sources: inDocs('interface', 'data-dictionary', 'errors', 'glossary') },
       {
         label: 'Clients',
@@ -81,7 +82,7 @@ export const SECTIONS: readonly Section[] = [
   {
     label: 'Understand',
     groups: [
-      { label: 'The data', sources: inDocs('why', 'methods', 'real-input-examples') },
+      { label: 'The data', sources: inDocs('why', 'releases', 'methods', 'real-input-examples') },
       {
         label: 'The program',
         sources: [

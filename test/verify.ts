@@ -78,6 +78,13 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/timed/{unread-responses,fairness}.test.ts',
     'test/unit/auth/*.test.ts',
   ],
+  // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
+  docs: [
+    'test/docs/*.test.ts',
+    'test/unit/site/*.test.ts',
+    'test/unit/clients/documentation-blocks.test.ts',
+    'test/unit/project/{links,decisions}.test.ts',
+  ],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
   soak: ['test/load/soak.ts'],

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Findings } from '../report.ts'
 import { acceptOutputs, findBlocks, matchesOutput } from './blocks.ts'
 import { type Commands, runBlocks } from './run-blocks.ts'
 
@@ -14,6 +13,14 @@ const LAST = 'docs/learn/publish-a-table.md'
 export const listExamplePages = (): string[] => {
   const pages = ['README.md', ...globSync(['docs/*.md', 'docs/{learn,reference}/**/*.md'], { cwd: root }).toSorted()]
   return [...pages.filter((page) => page !== LAST), ...pages.filter((page) => page === LAST)]
+}
+
+export interface PageResult {
+  /** The page and the line. */
+  readonly where: string
+  readonly language: string
+  readonly fault: string | null
+  readonly isSkipped: boolean
 }
 
 /** An example must not change the machine that checks it. */
@@ -60,7 +67,7 @@ export async function runPages(
   pages: readonly string[],
   scratch: string,
   options: { environment: Record<string, string>; commands: Commands; accept: boolean },
-): Promise<Findings> {
+): Promise<PageResult[]> {
   const token = await obtainToken(options.environment)
   const environment = {
     ...options.environment,
@@ -71,8 +78,8 @@ export async function runPages(
     OUTBREAKS_CACHE: path.join(scratch, 'cache'),
     REPOSITORY: root,
   }
-  const faults: string[] = []
-  let [checks, skipped, notRun] = [0, 0, 0]
+  const all: PageResult[] = []
+  let notRun = 0
   for (const page of pages) {
     const file = path.join(root, page)
     const text = await readFile(file, 'utf8')
@@ -83,15 +90,10 @@ export async function runPages(
     const results = await runBlocks(blocks, cwd, { environment, commands: options.commands, client })
     notRun += blocks.filter(({ reason }) => reason !== null).length
     for (const { block, printed, fault, isSkipped } of results) {
-      if (isSkipped) {
-        skipped += 1
-        continue
-      }
-      checks += 1
-      const where = `${page}:${block.line}`
-      if (fault !== null) faults.push(`${where}: ${fault}`)
-      else if (block.expected !== null && !options.accept && !matchesOutput(block.expected.text, printed))
-        faults.push(`${where}: it prints something else:\n${printed.slice(0, 2000)}`)
+      const { language, line, expected } = block
+      const isOther = !isSkipped && expected !== null && !options.accept && !matchesOutput(expected.text, printed)
+      const difference = isOther ? `it prints something else:\n${printed.slice(0, 2000)}` : null
+      all.push({ where: `${page}:${line}`, language, fault: fault ?? difference, isSkipped })
     }
     if (options.accept) {
       const printed = new Map(
@@ -100,18 +102,9 @@ export async function runPages(
       await writeFile(file, acceptOutputs(text, printed))
     }
   }
+  const skipped = all.filter(({ isSkipped }) => isSkipped).length
   console.log(
-    `documentation: ${checks} blocks run, ${skipped} skipped (not installed), ${notRun} with a reason not to run`,
+    `documentation: ${all.length - skipped} blocks run, ${skipped} skipped (not installed), ${notRun} with a reason not to run`,
   )
-  return { checks, faults }
-}
-
-/** R is not installed everywhere (docs/decisions/0030-r-is-not-in-ci.md). */
-export function isInstalled(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
+  return all
 }
