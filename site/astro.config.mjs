@@ -1,7 +1,7 @@
 // The site: its theme and its navigation. Everything is static; nothing is loaded from other hosts.
 import starlight from '@astrojs/starlight'
 import { defineConfig, passthroughImageService } from 'astro/config'
-import { BASE, SECTIONS, slugOf } from './pages.ts'
+import { BASE, labelOf, SECTIONS, slugOf } from './pages.ts'
 
 const sidebar = SECTIONS.map(({ label, groups }) => ({
   label,
@@ -9,7 +9,7 @@ const sidebar = SECTIONS.map(({ label, groups }) => ({
     label: group.label,
     // A long list, which is open only on its own pages.
     collapsed: group.label === 'API',
-    items: group.sources.map((source) => ({ slug: slugOf(source) })),
+    items: group.sources.map((source) => ({ slug: slugOf(source), label: labelOf(source) })),
   })),
 }))
 

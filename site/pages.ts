@@ -34,6 +34,15 @@ export const addressOf = (source: string): string => {
   return slug === '' ? `${BASE}/` : `${BASE}/${slug}/`
 }
 
+/** Where the title of a page says too little in the navigation. */
+export const labelOf = (source: string): string | undefined => {
+  const [, client] = /^clients\/(\w+)\//.exec(source) ?? []
+  return { python: 'Python', r: 'R', typescript: 'TypeScript' }[client ?? '']
+}
+
+/** Single decisions are for contributors, who find them in their list; in the search they would hide what readers need. */
+export const isSearched = (source: string): boolean => !/^docs\/decisions\/\d/.test(source)
+
 interface Section {
   readonly label: string
   readonly groups: readonly { readonly label: string; readonly sources: readonly string[] }[]

@@ -96,7 +96,12 @@ export async function runBlocks(
   await symlink(client, path.join(cwd, 'node_modules/@outbreak-data/client'))
   const results: BlockResult[] = []
   const add = (block: Block, printed: string, fault: string | null) =>
-    results.push({ block, printed: normalise(printed, environment['OUTBREAKS_URL'] ?? ''), fault, isSkipped: false })
+    results.push({
+      block,
+      printed: normalise(printed.replaceAll('\r', ''), environment['OUTBREAKS_URL'] ?? ''),
+      fault,
+      isSkipped: false,
+    })
   const skip = (block: Block) => results.push({ block, printed: '', fault: null, isSkipped: true })
 
   const chosen = blocks.filter(({ reason }) => reason === null)

@@ -51,7 +51,7 @@ export const SNIPPETS: Readonly<Partial<Record<string, Snippets>>> = {
   downloadFile: {
     python: `print(ob.download("csv", "data/", release=1))`,
     r: `print(basename(ob_download(client, "csv", release = 1, dir = ".")))`,
-    ts: `let bytes = 0\nfor await (const part of outbreaks.download('csv', { release: 1 })) bytes += part.length\nconsole.log(bytes)`,
+    ts: `let bytes = 0\nfor await (const part of await outbreaks.download('csv', { release: 1 })) bytes += part.length\nconsole.log(bytes)`,
   },
   listChanges: {
     python: `for change in ob.changes(5, 6):\n    print(change["change"], change["reason"])\n    break`,

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { hashScripts } from '../../../site/build.ts'
 import { readPage } from '../../../site/markdown.ts'
-import { addressOf, listSources, root, SECTIONS, slugOf } from '../../../site/pages.ts'
+import { addressOf, isSearched, labelOf, listSources, root, SECTIONS, slugOf } from '../../../site/pages.ts'
 
 test('every page has an address of its own', () => {
   const sources = listSources()
@@ -29,6 +29,13 @@ for (const source of listSources())
     assert.ok(description.length >= 10, description)
     for (const picture of pictures) assert.ok(existsSync(path.join(root, picture)), picture)
   })
+
+test('clients have their language as label; single decisions are not searched', () => {
+  assert.equal(labelOf('clients/r/examples/README.md'), 'R')
+  assert.equal(labelOf('docs/errors.md'), undefined)
+  assert.equal(isSearched('docs/decisions/0001-releases-and-versions.md'), false)
+  assert.equal(isSearched('docs/decisions/README.md'), true)
+})
 
 test('links are rewritten outside of code only', () => {
   const sources = new Set(['docs/a.md', 'docs/b.md', 'docs/decisions/README.md', 'clients/r/README.md'])
