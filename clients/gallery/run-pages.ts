@@ -76,7 +76,6 @@ export async function runPages(
     TOKEN: token,
     H: `Authorization: Bearer ${token}`,
     OUTBREAKS_CACHE: path.join(scratch, 'cache'),
-    REPOSITORY: root,
   }
   const all: PageResult[] = []
   let notRun = 0
