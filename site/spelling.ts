@@ -5,7 +5,7 @@ import path from 'node:path'
 type Checker = { correct(word: string): boolean }
 
 /** Text without code, addresses, comments, and names in backticks or with underscores. */
-export const readWords = (markdown: string): string[] =>
+const readWords = (markdown: string): string[] =>
   markdown
     .replace(/^ *```[^]*?^ *```[^\n]*$/gm, ' ')
     .replace(/<!--[^]*?-->|`[^`\n]*`|\]\([^)]*\)|https?:\S+|<[^>]+>/g, ' ')

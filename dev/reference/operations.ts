@@ -3,12 +3,12 @@ import { SNIPPETS } from './snippets.ts'
 
 interface Schema {
   readonly type?: string
-  readonly enum?: readonly unknown[]
+  readonly enum?: readonly string[]
   readonly items?: Schema
   readonly minimum?: number
   readonly maximum?: number
   readonly format?: string
-  readonly default?: unknown
+  readonly default?: string | number | boolean
 }
 
 interface Parameter {
@@ -16,7 +16,7 @@ interface Parameter {
   readonly in: 'path' | 'query'
   readonly required?: boolean
   readonly description?: string
-  readonly example?: unknown
+  readonly example?: string | number | readonly string[]
   readonly schema: Schema
 }
 
@@ -40,8 +40,8 @@ const MAX_VALUES = 12
 
 const slug = (id: string): string => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ').trim()
-const values = (list: readonly unknown[]): string => {
-  const shown = list.slice(0, MAX_VALUES).map((value) => `\`${String(value)}\``)
+const values = (list: readonly string[]): string => {
+  const shown = list.slice(0, MAX_VALUES).map((value) => `\`${value}\``)
   return list.length > MAX_VALUES ? `${shown.join(', ')} and ${list.length - MAX_VALUES} more` : shown.join(', ')
 }
 

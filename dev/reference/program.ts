@@ -7,7 +7,6 @@ import { registerCredentialCommands } from '../../src/auth/provisioning/commands
 import { catalogue } from '../../src/datasets/catalogue.ts'
 import { registerOperateCommands } from '../../src/operate/commands.ts'
 import { registerNodeMetrics } from '../../src/operate/node-metrics.ts'
-import '../../src/platform/metrics/response-metrics.ts'
 import { registerReleaseCommands } from '../../src/publish/commands.ts'
 import { GENERATED } from './operations.ts'
 
@@ -15,7 +14,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/
 
 function renderCommand(command: Command, parents: string): string[] {
   const name = `${parents} ${command.name()}`
-  if (command.commands.length > 0) return command.commands.flatMap((each) => renderCommand(each as Command, name))
+  if (command.commands.length > 0) return command.commands.flatMap((each) => renderCommand(each, name))
   const given = command.registeredArguments.map((argument) =>
     argument.required ? ` ${argument.name().toUpperCase()}` : ` [${argument.name().toUpperCase()}]`,
   )
@@ -32,10 +31,9 @@ function renderCommand(command: Command, parents: string): string[] {
 /** The commands are registered without what they work with: nothing runs here. */
 export function renderOutbreakctl(): string {
   const program = new Command('outbreakctl')
-  const absent = {} as never
-  registerCredentialCommands(program, { ...absent, scopes: catalogue.map(({ scope }) => scope) })
-  registerOperateCommands(program, absent)
-  registerReleaseCommands(program, { ...absent, datasets: catalogue })
+  registerCredentialCommands(program, { scopes: catalogue.map(({ scope }) => scope) } as never)
+  registerOperateCommands(program, {} as never)
+  registerReleaseCommands(program, { datasets: catalogue } as never)
   const cli = path.resolve(import.meta.dirname, '../../src/cli.ts')
   const help = execFileSync(process.execPath, [cli, '--help'], {
     encoding: 'utf8',
@@ -45,10 +43,11 @@ export function renderOutbreakctl(): string {
     ...['# outbreakctl', '', GENERATED, ''],
     "The operator's command line. [Operating](../operating.md) says when to use which command. Results are JSON on standard output, or a table on a terminal.",
     ...['', '```', help.trimEnd(), '```', ''],
-    ...program.commands.flatMap((command) => renderCommand(command as Command, 'outbreakctl')),
+    ...program.commands.flatMap((command) => renderCommand(command, 'outbreakctl')),
   ].join('\n')
 }
 
+/** The module that counts responses registers its metrics when it is loaded, with the service. */
 export function renderMetrics(): string {
   const registry = new Registry()
   registerNodeMetrics(registry, {} as never)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
 import { loadStaticFiles, type StaticFile, sendStaticFile } from './static-files.ts'
 
-export const DOCUMENTATION_PATH = '/docs'
+const DOCUMENTATION_PATH = '/docs'
 
 export interface Documentation {
   readonly files: ReadonlyMap<string, StaticFile>
