@@ -114,9 +114,9 @@ await withSite(({ baseUrl, browser, pages }) => {
   test('print has the text, and no navigation', async () => {
     const page = await openPage('/docs/errors/')
     await page.goto(`${baseUrl}/docs/errors/`)
-    assert.equal(await page.locator('nav.sidebar').isVisible(), true)
+    assert.equal(await page.locator('.sidebar-content').isVisible(), true)
     await page.emulateMedia({ media: 'print' })
-    assert.equal(await page.locator('nav.sidebar').isVisible(), false)
+    assert.equal(await page.locator('.sidebar-content').isVisible(), false)
     assert.equal(await page.locator('main h1').isVisible(), true)
     await page.close()
   })
