@@ -64,3 +64,7 @@ export function readPage(source: string, text: string, sources = new Set(listSou
     pictures: [...pictures],
   }
 }
+
+/** A wide table scrolls in a box that the keyboard reaches. */
+export const wrapTables = (html: string): string =>
+  html.replaceAll('<table>', '<div class="table" tabindex="0"><table>').replaceAll('</table>', '</table></div>')

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { docsSchema } from '@astrojs/starlight/schema'
-import { readPage } from '../markdown.ts'
+import { readPage, wrapTables } from '../markdown.ts'
 import { isSearched, listSources, root, slugOf } from '../pages.ts'
 
 const docs = defineCollection({
@@ -18,7 +18,8 @@ const docs = defineCollection({
         const { title, description, body } = readPage(source, readFileSync(file, 'utf8'))
         const id = slugOf(source) || 'index'
         const data = await parseData({ id, data: { title, description, pagefind: isSearched(source) } })
-        store.set({ id, data, body, rendered: await renderMarkdown(body, { fileURL: pathToFileURL(file) }) })
+        const { html, metadata } = await renderMarkdown(body, { fileURL: pathToFileURL(file) })
+        store.set({ id, data, body, rendered: { html: wrapTables(html), metadata } })
       }
     },
   },

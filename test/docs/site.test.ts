@@ -117,7 +117,7 @@ await withSite(({ baseUrl, browser, pages }) => {
     assert.equal(await page.locator('.sidebar-content').isVisible(), true)
     await page.emulateMedia({ media: 'print' })
     assert.equal(await page.locator('.sidebar-content').isVisible(), false)
-    assert.equal(await page.locator('main h1').isVisible(), true)
+    assert.equal(await page.locator('main h1').first().isVisible(), true)
     await page.close()
   })
 

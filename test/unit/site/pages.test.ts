@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { hashScripts } from '../../../site/build.ts'
-import { readPage } from '../../../site/markdown.ts'
+import { readPage, wrapTables } from '../../../site/markdown.ts'
 import { addressOf, isSearched, labelOf, listSources, root, SECTIONS, slugOf } from '../../../site/pages.ts'
 
 test('every page has an address of its own', () => {
@@ -60,6 +60,13 @@ test('links are rewritten outside of code only', () => {
   )
   assert.doesNotMatch(page.body, /not run/)
   assert.throws(() => readPage('docs/a.md', 'No title\n', sources), /title/)
+})
+
+test('the keyboard reaches a table that scrolls', () => {
+  assert.equal(
+    wrapTables('<p>a</p><table><tr></tr></table>'),
+    '<p>a</p><div class="table" tabindex="0"><table><tr></tr></table></div>',
+  )
 })
 
 test('inline scripts are hashed, others are not', () => {
