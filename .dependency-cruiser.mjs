@@ -15,7 +15,11 @@ const LAYERS = [
 const SUBFOLDERS = [
   {
     folder: 'platform',
-    layers: [['metrics', 'redis'], ['http', 'postgres', 'duckdb', 'cli'], ['tracing']],
+    layers: [
+      ['metrics', 'redis'],
+      ['http', 'postgres', 'duckdb', 'cli'],
+      ['tracing', 'pages'],
+    ],
     filesOnTop: false,
   },
   { folder: 'storage', layers: [['files']], filesOnTop: false },
@@ -31,7 +35,7 @@ const SUBFOLDERS = [
 /** The folders of the explorer's page, from the bottom to the top. Its files are below all of them, but for main.tsx. */
 const PAGE_LAYERS = ['parts', 'panels', 'pages']
 
-const REPOSITORY = '^(src|dev|test|conformance|bench|clients|explorer)/'
+const REPOSITORY = '^(src|dev|test|conformance|bench|clients|explorer|site)/'
 
 const betweenFolders = LAYERS.flatMap((layer, height) =>
   layer.map((folder) => ({
@@ -114,7 +118,7 @@ export default {
       name: 'the-service-does-not-import-tools',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(dev|test|conformance|bench|clients|explorer)/' },
+      to: { path: '^(dev|test|conformance|bench|clients|explorer|site)/' },
     },
     {
       name: 'the-page-knows-only-the-interface',

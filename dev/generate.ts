@@ -1,4 +1,4 @@
-// Generates the OpenAPI document, the data dictionary and the record types of the client packages from the declarations.
+// Generates the OpenAPI document, the data dictionary, the reference pages, the pictures and the record types of the client packages from the declarations.
 // With --check it writes nothing and fails if a file is out of date.
 import path from 'node:path'
 import { pino } from 'pino'
@@ -11,7 +11,10 @@ import { createWatcher } from '../src/platform/postgres/watcher.ts'
 import { type OpenApiDocument, renderAnswers, renderParameters } from './client-answers.ts'
 import { renderPython, renderR, renderTypeScript } from './client-records.ts'
 import { findOutdated, writeGenerated } from './generated-files.ts'
+import { renderPictures } from './pictures/concepts.ts'
 import { renderPythonParameters } from './python-parameters.ts'
+import { type ReferenceDocument, renderOperations } from './reference/operations.ts'
+import { renderMetrics, renderOutbreakctl } from './reference/program.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -85,6 +88,10 @@ const document = JSON.parse(openApi) as OpenApiDocument
 const files = {
   'docs/openapi.json': openApi,
   'docs/data-dictionary.md': dictionary,
+  ...renderOperations(JSON.parse(openApi) as ReferenceDocument),
+  ...renderPictures(),
+  'docs/reference/outbreakctl.md': renderOutbreakctl(),
+  'docs/reference/metrics.md': renderMetrics(),
   'clients/typescript/src/answers.ts': renderAnswers(document),
   'clients/typescript/src/parameters.ts': renderParameters(document),
   'clients/typescript/src/record.ts': renderTypeScript(hedOutbreaks),

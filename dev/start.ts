@@ -146,6 +146,7 @@ const formatInstructions = (
 ) => `
 The service runs at ${baseUrl} with the releases of the sample. Paste this into another terminal:
 
+  export OUTBREAKS_URL=${baseUrl} OUTBREAKS_CLIENT_ID=${client_id} OUTBREAKS_CLIENT_SECRET=${client_secret}
   TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
     "client_id": "${client_id}",
     "client_secret": "${client_secret}",

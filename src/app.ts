@@ -33,6 +33,7 @@ import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
 import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
 import { createRepeater } from './platform/http/repeated-responses.ts'
+import { loadDocumentation, registerDocumentation } from './platform/pages/documentation.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
 import { shedLoad } from './platform/postgres/load-shedding.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
@@ -83,6 +84,8 @@ interface AppDependencies {
 const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
 /** The paths of all datasets, but no other one. */
 const DATA_PATH = new RegExp(`^/v\\d+/(?:${catalogue.map(({ name }) => name).join('|')})(?:/|$)`)
+/** Built by `npm run build:site`. Without it there is no /docs. */
+const DOCUMENTATION_DIRECTORY = path.resolve(import.meta.dirname, '../site/dist')
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
@@ -134,7 +137,14 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
 
   // The explorer needs tokens that this service issues.
   const assets = externalIssuer === null ? loadAssets(EXPLORER_DIRECTORY) : null
-  registerLandingPage(app, describeLandingPage(baseUrl, authUrl, { datasets: catalogue, hasExplorer: assets !== null }))
+  const documentation = loadDocumentation(DOCUMENTATION_DIRECTORY)
+  if (documentation !== null) registerDocumentation(app, documentation)
+  registerLandingPage(
+    app,
+    describeLandingPage(baseUrl, authUrl, {
+      ...{ datasets: catalogue, hasExplorer: assets !== null, hasDocumentation: documentation !== null },
+    }),
+  )
 
   if (dependencies.securityContact) registerSecurityText(app, baseUrl, dependencies.securityContact)
 

@@ -38,7 +38,11 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
 export const describeLandingPage = (
   baseUrl: string,
   authUrl: string,
-  { datasets, hasExplorer }: { datasets: readonly Dataset[]; hasExplorer: boolean },
+  {
+    datasets,
+    hasExplorer,
+    hasDocumentation,
+  }: { datasets: readonly Dataset[]; hasExplorer: boolean; hasDocumentation: boolean },
 ): LandingPage => ({
   title: SERVICE_NAME,
   description:
@@ -55,6 +59,16 @@ export const describeLandingPage = (
                 href: `${baseUrl}/explore`,
                 title: 'Explorer',
                 description: 'Curves, maps, releases and what changed, in the browser.',
+              },
+            ]
+          : []),
+        ...(hasDocumentation
+          ? [
+              {
+                name: 'documentation',
+                href: `${baseUrl}/docs/`,
+                title: 'Documentation',
+                description: 'Tutorials, guides and the meaning of every number.',
               },
             ]
           : []),

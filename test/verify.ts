@@ -88,6 +88,13 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/api/resources/descriptions.test.ts',
     'test/journeys/http/landing-page.test.ts',
   ],
+  // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
+  docs: [
+    'test/docs/*.test.ts',
+    'test/unit/site/*.test.ts',
+    'test/unit/clients/documentation-blocks.test.ts',
+    'test/unit/project/{links,decisions}.test.ts',
+  ],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
   soak: ['test/load/soak.ts'],

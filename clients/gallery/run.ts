@@ -1,54 +1,22 @@
-// node clients/gallery/run.ts [--accept] [python] [r] [typescript]: runs the examples of each package against a service with
-// the sample, and compares the pages of the gallery with what the examples print and draw. --accept writes the pages.
+// node clients/gallery/run.ts [--accept] [python] [r] [typescript] [docs]: runs the examples of each package, and the blocks of
+// the documentation, against a service with the sample. Compares the pages with what they print and draw. --accept writes them.
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { addFindings, type Findings, reportFindings } from '../report.ts'
-import { publishSample, python, withService } from '../service.ts'
+import { publishSample, withService } from '../service.ts'
+import { type Language, languages, prepareCommands } from './languages.ts'
 import { comparePage, type Example, normalise, renderPage } from './page.ts'
+import type { Commands } from './run-blocks.ts'
+import { listExamplePages, runPages } from './run-pages.ts'
 
 const runFile = promisify(execFile)
 const clients = path.resolve(import.meta.dirname, '..')
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-gallery-'))
 const STATES = 'us-states.csv'
 const TIMEOUT_MS = 120_000
-
-interface Language {
-  readonly name: string
-  readonly comment: RegExp
-  /** Makes the package usable, and returns the command before the name of an example and its settings. */
-  prepare(): Promise<{ command: string[]; settings?: Record<string, string> }>
-}
-
-const languages: Record<string, Language> = {
-  python: {
-    name: 'Python',
-    comment: /^"""(?<text>[^]*?)"""\n+/,
-    prepare: async () => ({ command: [python], settings: { MPLBACKEND: 'agg' } }),
-  },
-  r: {
-    name: 'R',
-    comment: /^(?<text>(?:#.*\n)+)/,
-    prepare: async () => {
-      const library = path.join(scratch, 'library')
-      await mkdir(library)
-      await runFile('R', ['CMD', 'INSTALL', '--no-docs', `--library=${library}`, path.join(clients, 'r')], {
-        timeout: TIMEOUT_MS,
-      })
-      return { command: ['Rscript'], settings: { R_LIBS: library } }
-    },
-  },
-  typescript: {
-    name: 'TypeScript',
-    comment: /^(?<text>(?:\/\/.*\n)+)/,
-    prepare: async () => {
-      await runFile('npm', ['--prefix', path.join(clients, 'typescript'), 'run', 'build'], { timeout: TIMEOUT_MS })
-      return { command: [process.execPath] }
-    },
-  },
-}
 
 async function runExample(
   file: string,
@@ -80,16 +48,22 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { accept: { type: 'boolean', default: false } },
 })
-const chosen = positionals.length === 0 ? Object.keys(languages) : positionals
-const unknown = chosen.find((id) => !(id in languages))
-if (unknown !== undefined) throw new Error(`there is no package for ${unknown}: ${Object.keys(languages).join(', ')}`)
+const DOCUMENTATION = 'docs'
+const all = [...Object.keys(languages), DOCUMENTATION]
+const chosen = positionals.length === 0 ? all : positionals
+const unknown = chosen.find((id) => !all.includes(id))
+if (unknown !== undefined) throw new Error(`there are no examples for ${unknown}: ${all.join(', ')}`)
 
 const findings: Findings[] = []
-await withService(await publishSample(), async (environment) => {
+const prepared: Record<string, Commands[string]> = {}
+const published = await publishSample()
+await withService(published, async (environment) => {
   for (const [id, language] of Object.entries(languages)) {
     if (!chosen.includes(id)) continue
     const directory = path.join(clients, id, 'examples')
-    const { command, settings = {} } = await language.prepare()
+    const tool = await language.prepare(scratch)
+    const { command, settings = {} } = tool
+    prepared[id] = tool
     const files = (await readdir(directory)).filter((name) => /^\d\d.*\.(py|R|ts)$/.test(name)).toSorted()
     const examples: Example[] = []
     for (const file of files) {
@@ -104,6 +78,15 @@ await withService(await publishSample(), async (environment) => {
     const faults = differing.map((file) => `differs: ${path.relative(process.cwd(), file)}`)
     console.log(`${language.name}: ${examples.length} examples`)
     findings.push({ checks: examples.length, faults })
+  }
+  if (chosen.includes(DOCUMENTATION)) {
+    const { databaseUrl, secret } = published.settings
+    const operator = { DATABASE_URL: databaseUrl, OUTBREAKS_SECRET: secret, OUTBREAKS_FILES: published.files }
+    const commands = await prepareCommands(scratch, prepared)
+    const options = { environment: { ...environment, ...operator }, commands, accept: values.accept }
+    const results = (await runPages(listExamplePages(), scratch, options)).filter(({ isSkipped }) => !isSkipped)
+    const faults = results.flatMap(({ where, fault }) => (fault === null ? [] : [`${where}: ${fault}`]))
+    findings.push({ checks: results.length, faults })
   }
 }).finally(() => rm(scratch, { recursive: true, force: true }))
 const found = addFindings(findings)

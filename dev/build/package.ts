@@ -11,6 +11,8 @@ const output = path.join(root, 'dist/package')
 const COPIED = [
   ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'explorer/dist', 'migrations', 'sample', 'sources'],
   ...globSync('docs/*.*', { cwd: root }),
+  // The documentation site, if it was built.
+  ...globSync('site/dist', { cwd: root }),
   // Not all of deploy: it may have secrets.
   ...globSync('deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill}', { cwd: root }),
 ]

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../auth/client-registry.ts'
 import type { TokenIssuer } from '../auth/token-issuer.ts'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
-import { chooseEncoding } from '../platform/http/content-encoding.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
+import { sendStaticFile } from '../platform/pages/static-files.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Assets } from './assets.ts'
 import { chooseTarget, HOME, PAGES, readQuery, SIGN_IN } from './pages.ts'
@@ -80,12 +80,8 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
     scope.get(`${HOME}/assets/:name`, hidden, (request, reply) => {
       const asset = assets.files.get((request.params as { name: string }).name)
       if (asset === undefined) throw new Problem('not_found', 'There is no resource at this URL.')
-      const isGzip = chooseEncoding(request.headers['accept-encoding']) === 'gzip'
-      reply
-        .type(asset.type)
-        .headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
-      if (isGzip) reply.header('content-encoding', 'gzip')
-      return reply.send(isGzip ? asset.gzip : asset.plain)
+      reply.header('cache-control', 'public, max-age=31536000, immutable')
+      return sendStaticFile(request, reply, asset)
     })
 
     scope.get(SIGN_IN, hidden, (request, reply) => sendSignIn(reply, chooseTarget(readQuery(request.url).get('to'))))

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 const VAGUE_NAMES = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'misc', 'types', 'index', 'lib']
-const SOURCES = '{src,dev,conformance,test,bench,clients,explorer}/**/*.{ts,tsx}'
+const SOURCES = '{{src,dev,conformance,test,bench,clients,explorer}/**/*.{ts,tsx},site/*.ts}'
 const MAX_LINES = 400
 const MAX_FILES_IN_FOLDER = 15
 

@@ -1,0 +1,64 @@
+// The languages of the examples: how a package becomes usable, and the command that runs a file.
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { python } from '../service.ts'
+import type { Commands } from './run-blocks.ts'
+
+const runFile = promisify(execFile)
+const clients = path.resolve(import.meta.dirname, '..')
+const TIMEOUT_MS = 120_000
+
+export interface Language {
+  readonly name: string
+  readonly comment: RegExp
+  /** Makes the package usable, and returns the command before the name of an example and its settings. */
+  prepare(scratch: string): Promise<{ command: string[]; settings?: Record<string, string> }>
+}
+
+export const languages: Record<string, Language> = {
+  python: {
+    name: 'Python',
+    comment: /^"""(?<text>[^]*?)"""\n+/,
+    prepare: async () => ({ command: [python], settings: { MPLBACKEND: 'agg' } }),
+  },
+  r: {
+    name: 'R',
+    comment: /^(?<text>(?:#.*\n)+)/,
+    prepare: async (scratch) => {
+      const library = path.join(scratch, 'library')
+      await mkdir(library, { recursive: true })
+      await runFile('R', ['CMD', 'INSTALL', '--no-docs', `--library=${library}`, path.join(clients, 'r')], {
+        timeout: TIMEOUT_MS,
+      })
+      return { command: ['Rscript'], settings: { R_LIBS: library } }
+    },
+  },
+  typescript: {
+    name: 'TypeScript',
+    comment: /^(?<text>(?:\/\/.*\n)+)/,
+    prepare: async () => {
+      await runFile('npm', ['--prefix', path.join(clients, 'typescript'), 'run', 'build'], { timeout: TIMEOUT_MS })
+      return { command: [process.execPath] }
+    },
+  },
+}
+
+/** R is not installed everywhere (docs/decisions/0030-r-is-not-in-ci.md). */
+function isInstalled(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The commands for blocks of all languages that are installed. */
+export async function prepareCommands(scratch: string, prepared: Commands = {}): Promise<Commands> {
+  const commands: Record<string, Commands[string]> = { sh: { command: ['bash'] }, ...prepared }
+  for (const [id, language] of Object.entries(languages))
+    if (id !== 'r' || isInstalled('Rscript')) commands[id] ??= await language.prepare(scratch)
+  return commands
+}

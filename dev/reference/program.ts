@@ -1,0 +1,71 @@
+// Pages about the program from what it declares: the commands of outbreakctl and the metrics of a node.
+import { execFileSync } from 'node:child_process'
+import path from 'node:path'
+import { Command } from 'commander'
+import { type MetricObject, Registry, register } from 'prom-client'
+import { registerCredentialCommands } from '../../src/auth/provisioning/commands.ts'
+import { catalogue } from '../../src/datasets/catalogue.ts'
+import { registerOperateCommands } from '../../src/operate/commands.ts'
+import { registerNodeMetrics } from '../../src/operate/node-metrics.ts'
+import { registerReleaseCommands } from '../../src/publish/commands.ts'
+import { GENERATED } from './operations.ts'
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ').trim()
+
+function renderCommand(command: Command, parents: string): string[] {
+  const name = `${parents} ${command.name()}`
+  if (command.commands.length > 0) return command.commands.flatMap((each) => renderCommand(each, name))
+  const given = command.registeredArguments.map((argument) =>
+    argument.required ? ` ${argument.name().toUpperCase()}` : ` [${argument.name().toUpperCase()}]`,
+  )
+  const rows = command.options.map(({ flags, description, defaultValue, mandatory }) => {
+    const usual = defaultValue === undefined ? '' : `; default \`${JSON.stringify(defaultValue)}\``
+    return `| \`${flags}\` | ${cell(description)}${mandatory ? '; required' : ''}${usual} |`
+  })
+  return [
+    ...[`## ${name.trim()}`, '', `\`${name.trim()}${given.join('')}\``, '', `${command.description()}.`, ''],
+    ...(rows.length === 0 ? [] : ['| option | meaning |', '|---|---|', ...rows, '']),
+  ]
+}
+
+/** The commands are registered without what they work with: nothing runs here. */
+export function renderOutbreakctl(): string {
+  const program = new Command('outbreakctl')
+  registerCredentialCommands(program, { scopes: catalogue.map(({ scope }) => scope) } as never)
+  registerOperateCommands(program, {} as never)
+  registerReleaseCommands(program, { datasets: catalogue } as never)
+  const cli = path.resolve(import.meta.dirname, '../../src/cli.ts')
+  const help = execFileSync(process.execPath, [cli, '--help'], {
+    encoding: 'utf8',
+    env: { ...process.env, COLUMNS: '120' },
+  })
+  return [
+    ...['# outbreakctl', '', GENERATED, ''],
+    "The operator's command line. [Operating](../operating.md) says when to use which command. Results are JSON on standard output, or a table on a terminal.",
+    ...['', '```', help.trimEnd(), '```', ''],
+    ...program.commands.flatMap((command) => renderCommand(command, 'outbreakctl')),
+  ].join('\n')
+}
+
+/** The module that counts responses registers its metrics when it is loaded, with the service. */
+export function renderMetrics(): string {
+  const registry = new Registry()
+  registerNodeMetrics(registry, {} as never)
+  const metrics = [...register.getMetricsAsArray(), ...registry.getMetricsAsArray()] as (MetricObject & {
+    labelNames?: readonly string[]
+  })[]
+  const rows = metrics
+    .filter(({ name }) => name.startsWith('outbreaks_'))
+    .toSorted((a, b) => a.name.localeCompare(b.name))
+    .map(({ name, help, labelNames = [] }) => {
+      const labels = labelNames.map((label) => `\`${label}\``).join(', ')
+      return `| \`${name}\` | ${labels} | ${cell(help)} |`
+    })
+  return [
+    ...['# Metrics', '', GENERATED, ''],
+    'What a node tells Prometheus at `OUTBREAKS_METRICS_PORT`. [Runbooks](../runbooks.md) say what to do when an alert fires.',
+    ...['', '| metric | labels | meaning |', '|---|---|---|', ...rows, ''],
+    'The node also has the metrics of Node (`nodejs_…`, `process_…`).',
+    '',
+  ].join('\n')
+}
