@@ -5,14 +5,16 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
-import { createHttpServer } from '../../../src/platform/http/http-server.ts'
+import { createHttpServer } from '../../src/platform/http/http-server.ts'
 
 const MANY = 40
 const lines: string[] = []
 const log = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(line) })
 const app = createHttpServer({ baseUrl: 'https://api.test', log, mayRefuse: (url) => url.startsWith('/data') })
 let finish = Promise.withResolvers<void>()
+let arrived = 0
 app.get('/data/slow', async () => {
+  arrived += 1
   await finish.promise
   return {}
 })
@@ -51,7 +53,7 @@ async function whileLate<Result>(work: () => Promise<Result>): Promise<Result> {
 test('503 with Retry-After for what needs work; everything else is served, and all of it when the event loop is free', async () => {
   finish = Promise.withResolvers()
   const running = Array.from({ length: MANY }, () => send('/data/slow'))
-  await wait(300)
+  while (arrived < MANY) await wait(10)
   lines.length = 0
   const [refused, served] = await whileLate(() => Promise.all([send('/data/quick'), send('/token')]))
   assert.deepEqual([refused.status, refused.retryAfter], [503, '1'])
