@@ -126,7 +126,7 @@ test('npm audit signatures verifies the packages', (t) => {
   assert.equal(status, 0, stdout + stderr)
 })
 
-test('npm chooses no version that is younger than the age in .npmrc', (t) => {
+test('npm install --min-release-age chooses no version that is younger', (t) => {
   const install = (age: number) => {
     const directory = createDirectory()
     writeFileSync(path.join(directory, 'package.json'), '{"dependencies":{"fresh":"^2.0.0"}}')
