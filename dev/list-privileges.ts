@@ -1,12 +1,12 @@
-// Writes what every role may do in a migrated database to test/security/privileges.txt, so that a change of a privilege is a
-// diff: `node dev/list-privileges.ts`. test/security/database-privileges.test.ts compares the file with the catalogue.
+// Writes what every role may do in a migrated database to test/security/operator/privileges.txt, so that a change of a privilege is a
+// diff: `node dev/list-privileges.ts`. test/security/operator/database-privileges.test.ts compares the file with the catalogue.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { migrate } from '../src/platform/postgres/migrate.ts'
 import { createCluster } from './postgres.ts'
 
-export const PRIVILEGES_FILE = path.resolve(import.meta.dirname, '../test/security/privileges.txt')
+export const PRIVILEGES_FILE = path.resolve(import.meta.dirname, '../test/security/operator/privileges.txt')
 
 /**
  * One line for each fact. The owner of the schema appears as `owner`, whatever its name, and without its own privileges: an owner

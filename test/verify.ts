@@ -70,7 +70,7 @@ const areas: Record<string, readonly string[]> = {
   ],
   // Attacks that must fail, each with a control that succeeds without its guard.
   security: [
-    'test/security/**/*.test.ts',
+    'test/security/*/*.test.ts',
     'test/integration/auth/*.test.ts',
     'test/integration/platform/{roles,privilege-escalation,bounded-server,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
@@ -80,7 +80,7 @@ const areas: Record<string, readonly string[]> = {
     'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
   // Bad requests, and bad files and parts of requests for each reader. docs/security-fuzz.md has the last result.
-  fuzz: ['test/security/{fuzz,coverage-fuzz}.test.ts'],
+  fuzz: ['test/security/{requests/fuzz,operator/coverage-fuzz}.test.ts'],
   // The descriptions of releases, by the programs of their formats; mlcroissant loads every release.
   describe: [
     'test/describe/*.test.ts',
