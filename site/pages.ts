@@ -24,6 +24,8 @@ export const listSources = (): string[] => [...globSync('docs/**/*.md', { cwd: r
 /** `docs/decisions/README.md` is `decisions`, `docs/README.md` is the start page, ''. */
 export const slugOf = (source: string): string =>
   source
+    // Beside docs/security.md.
+    .replace(/^SECURITY\.md$/, 'guarantees.md')
     .replace(/^docs\//, '')
     .replace(/(?:^|\/)README\.md$/, '')
     .replace(/\.md$/, '')
@@ -80,7 +82,10 @@ export const SECTIONS: readonly Section[] = [
     label: 'Look up',
     groups: [
       { label: 'API', sources: globSync('docs/reference/*.md', { cwd: root }).toSorted() },
-      { label: 'Interface', sources: inDocs('interface', 'data-dictionary', 'errors', 'glossary') },
+      {
+        label: 'Interface',
+        sources: inDocs('interface', 'data-dictionary', 'describe-the-data', 'errors', 'glossary'),
+      },
       {
         label: 'Clients',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/README.md`),
@@ -96,7 +101,7 @@ export const SECTIONS: readonly Section[] = [
         label: 'The program',
         sources: [
           ...inDocs('architecture', 'scale', 'performance', 'mutants'),
-          ...['SECURITY.md', 'CONTRIBUTING.md', 'docs/decisions/README.md'],
+          ...['SECURITY.md', ...inDocs('security', 'security-fuzz'), 'CONTRIBUTING.md', 'docs/decisions/README.md'],
         ],
       },
     ],
