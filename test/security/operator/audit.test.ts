@@ -6,11 +6,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { exportJWK, generateKeyPair } from 'jose'
 import pg from 'pg'
 import { newSettings, outbreakctl, type Settings, startService } from '../../../dev/service.ts'
 import { type AuditRow, digestRow, readAudit, verifyAudit } from '../../../src/operate/audit-log.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createEmptyDatabase, createTestDatabase } from '../../database.ts'
+import { createDirectory, writeIn } from '../../fixtures/operate/program.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 
 interface ListedAct {
@@ -82,6 +84,11 @@ function assertAct({ rows, command, given }: Awaited<ReturnType<typeof act>>, ou
   assert.ok(row?.os_user.startsWith(os.userInfo().username))
 }
 
+async function writePublicKey(): Promise<string> {
+  const { publicKey } = await generateKeyPair('ES256', { extractable: true })
+  return writeIn(createDirectory(), 'keys.json', JSON.stringify({ keys: [await exportJWK(publicKey)] }))
+}
+
 test('every command that changes something leaves its beginning and its result', async (t) => {
   const [first, second] = await Promise.all([
     writeNdjson([{ key: 'a' }, { key: 'b' }]),
@@ -96,8 +103,10 @@ test('every command that changes something leaves its beginning and its result',
   const { kid = '' } = await check('key', 'rotate')
   await check('key', 'rotate', '--notice', '0')
   await check('key', 'disable', kid)
+  await check('key', 'reseal')
   const { client_id = '' } = await check('client', 'create', '--name', 'Institute "A"\\ ünïcode ✓')
   await check('client', 'rotate', client_id, '--overlap', '1')
+  await check('client', 'set-key', client_id, '--jwks', await writePublicKey())
   await check('client', 'disable', client_id)
   await check('client', 'enable', client_id)
   await check('release', 'publish', first)
