@@ -71,6 +71,7 @@ const areas: Record<string, readonly string[]> = {
   // Attacks that must fail, each with a control that succeeds without its guard.
   security: [
     'test/security/*/*.test.ts',
+    'test/load/{fairness,memory}.ts',
     'test/integration/auth/*.test.ts',
     'test/integration/platform/{roles,privilege-escalation,bounded-server,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',

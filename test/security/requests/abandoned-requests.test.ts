@@ -4,7 +4,14 @@ import { Agent } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { ask, dearQuestions, publishSyntheticData, readCpu, tokenFor, waitForIndex } from './synthetic-node.ts'
+import {
+  ask,
+  dearQuestions,
+  publishSyntheticData,
+  readCpu,
+  tokenFor,
+  waitForIndex,
+} from '../../fixtures/security/synthetic-node.ts'
 
 const RECORDS = Number(process.env['ABANDONED_RECORDS'] ?? 8000)
 const REQUESTS = 60

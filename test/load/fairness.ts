@@ -1,0 +1,131 @@
+// One hostile client sends the dearest questions on 64 connections: another client, token requests and readiness hold. Quiet and
+// hostile phases alternate in one run, so that a change of the machine does not decide.
+import assert from 'node:assert/strict'
+import { Agent } from 'node:http'
+import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Credentials, Service } from '../../dev/service.ts'
+import { requestToken } from '../fixtures/api-client.ts'
+import {
+  ask,
+  dearQuestions,
+  publishSyntheticData,
+  tokenFor,
+  waitForIndex,
+} from '../fixtures/security/synthetic-node.ts'
+
+const RECORDS = Number(process.env['FAIRNESS_RECORDS'] ?? 20_000)
+const ROUNDS = Number(process.env['FAIRNESS_ROUNDS'] ?? 5)
+const PHASE_MS = 2000
+const CONNECTIONS = 64
+const PAUSE_MS = 20
+const MAX_RATIO = Number(process.env['FAIRNESS_RATIO'] ?? 2)
+const KINDS = ['page', 'filtered', 'token', 'ready'] as const
+type Kind = (typeof KINDS)[number]
+
+const data = await publishSyntheticData(RECORDS)
+after(data.stop)
+const [hostile, other] = [await data.createClient('Hostile'), await data.createClient('Other')]
+
+let asked = 0
+/** Sends dear questions of all kinds, each as soon as the one before is answered, until it is stopped. */
+function startAttack(service: Service, token: string) {
+  const isOver = new AbortController()
+  const statuses = new Map<number, number>()
+  const kinds = Object.values(dearQuestions)
+  const agents = Array.from({ length: CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  const loops = agents.map(async (agent) => {
+    while (!isOver.signal.aborted) {
+      const question = kinds[asked % kinds.length]?.(asked) ?? assert.fail()
+      asked += 1
+      const status = await ask(service, token, question, agent)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      // Ignores Retry-After.
+      if (status !== 200) await wait(PAUSE_MS)
+    }
+  })
+  return {
+    async stop() {
+      isOver.abort()
+      for (const agent of agents) agent.destroy()
+      await Promise.all(loops)
+      return statuses
+    },
+  }
+}
+
+let probes = 0
+async function observe(service: Service, token: string, client: Credentials): Promise<Record<Kind, number[]>> {
+  const times: Record<Kind, number[]> = { page: [], filtered: [], token: [], ready: [] }
+  const agent = new Agent({ keepAlive: true })
+  const read = (path: string) => ask(service, token, { path }, agent)
+  const senders: Record<Kind, () => Promise<number>> = {
+    page: () => read('/v2/hed-outbreaks/outbreaks?num=100'),
+    filtered: () => read(`/v2/hed-outbreaks/outbreaks?num=10&cases_min=${probes++}`),
+    ready: () => read('/ready'),
+    token: async () => (await requestToken(client, `${service.baseUrl}/oauth/token`, service.baseUrl)).status,
+  }
+  const end = performance.now() + PHASE_MS
+  await Promise.all(
+    KINDS.map(async (kind) => {
+      while (performance.now() < end) {
+        const startedAt = performance.now()
+        const status = await senders[kind]()
+        times[kind].push(performance.now() - startedAt)
+        assert.equal(status, 200, kind)
+        await wait(PAUSE_MS)
+      }
+    }),
+  )
+  agent.destroy()
+  return times
+}
+
+const quantile = (values: readonly number[], part: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? Number.NaN
+
+async function compare(overrides: Record<string, string>, report: (text: string) => void) {
+  const service = await data.startNode(overrides)
+  const [token, attacker] = [await tokenFor(service, other), await tokenFor(service, hostile)]
+  await waitForIndex(service, token)
+  await observe(service, token, other)
+  const quiet: Record<Kind, number[]>[] = []
+  const loud: Record<Kind, number[]>[] = []
+  const statuses = new Map<number, number>()
+  for (let round = 0; round < ROUNDS; round++) {
+    quiet.push(await observe(service, token, other))
+    const attack = startAttack(service, attacker)
+    await wait(300)
+    loud.push(await observe(service, token, other))
+    for (const [status, times] of await attack.stop()) statuses.set(status, (statuses.get(status) ?? 0) + times)
+    await wait(300)
+  }
+  report(`hostile: ${[...statuses].map(([status, times]) => `${times} times ${status}`).join(', ')}`)
+  const ratios = new Map<Kind, number>()
+  for (const kind of KINDS) {
+    const p95 = (phases: typeof quiet) => phases.map((phase) => quantile(phase[kind], 0.95))
+    const rounds = p95(loud).map((value, i) => value / (p95(quiet)[i] ?? Number.NaN))
+    const all = (phases: typeof quiet) => phases.flatMap((phase) => phase[kind])
+    const ratio = quantile(rounds, 0.5)
+    ratios.set(kind, ratio)
+    report(
+      `${kind}: p95 quiet ${quantile(all(quiet), 0.95).toFixed(1)} ms, beside the attack ${quantile(all(loud), 0.95).toFixed(1)} ms; ` +
+        `ratio ${ratio.toFixed(2)} [${Math.min(...rounds).toFixed(2)}..${Math.max(...rounds).toFixed(2)}], p50 ratio ${(quantile(all(loud), 0.5) / quantile(all(quiet), 0.5)).toFixed(2)}`,
+    )
+  }
+  await service.stop()
+  return { ratios, statuses }
+}
+
+test('a hostile client with 64 connections of the dearest questions does not slow down another client much', async (t) => {
+  const { ratios, statuses } = await compare({ OUTBREAKS_CLIENT_CONCURRENCY: '8' }, (text) => t.diagnostic(text))
+  assert.ok((statuses.get(200) ?? 0) > 0, 'the hostile client is served too')
+  assert.ok((statuses.get(429) ?? 0) > 0, 'the hostile client is limited')
+  // What the service promises, with a margin for a machine that other programs use too.
+  for (const [kind, ratio] of ratios) assert.ok(ratio < MAX_RATIO, `${kind}: ${ratio.toFixed(2)} times`)
+})
+
+test('control: without the limit of concurrent requests it does', async (t) => {
+  const { ratios } = await compare({ OUTBREAKS_CLIENT_CONCURRENCY: '0' }, (text) => t.diagnostic(text))
+  assert.ok(Math.max(...ratios.values()) > 2, 'the attack has no effect')
+})
