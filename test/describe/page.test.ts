@@ -34,7 +34,7 @@ async function run(command: string, args: readonly string[]): Promise<string> {
   const cwd = await mkdtemp(path.join(directory, 'run-'))
   const child = spawn(command, args, {
     ...{ cwd, timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] },
-    env: { ...process.env, BASE: service.baseUrl, TOKEN: token },
+    env: { ...process.env, OUTBREAKS_URL: service.baseUrl, TOKEN: token },
   })
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
