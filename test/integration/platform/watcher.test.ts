@@ -85,7 +85,8 @@ test('concurrent refreshes share one round, and each loads the changes made befo
   await addClient('late')
   await Promise.all([first, ...Array.from({ length: 100 }, () => watcher.refresh())])
   assert.ok(clients.value.includes('late'))
-  assert.equal(state.rounds, 2)
+  // Requested rounds begin 250 ms apart, so the first one waits, and the others wait with it.
+  assert.equal(state.rounds, 1)
 })
 
 test('a refresh gives unavailable after a second if the round hangs', async () => {
@@ -99,7 +100,7 @@ test('a refresh gives unavailable after a second if the round hangs', async () =
     assert.ok(refresh.status === 'rejected' && refresh.reason instanceof Problem)
     assert.deepEqual([refresh.reason.code, refresh.reason.headers], ['unavailable', { 'retry-after': '1' }])
   }
-  await wait(2500)
+  await wait(1000)
   assert.ok(watcher.stalenessMs() < 3000, 'the round itself completed')
 })
 
