@@ -137,12 +137,12 @@ for (const [path, lines] of pages)
 test('the log line has the same members and the request id of the client', async () => {
   await warmUp(PAGE)
   node.lines.length = 0
-  await get(`${V2}?num=7`, ['x-request-id: first-request'])
-  await get(`${V2}?num=7`, ['x-request-id: second-request'])
+  await get(`${V2}?num=7`, ['x-request-id: request-one'])
+  await get(`${V2}?num=7`, ['x-request-id: request-two'])
   while (node.lines.length < 2) await wait(5)
   const [first, second] = node.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   const stable = ({ time: _time, ms: _ms, ...members }: Record<string, unknown> = {}) => members
-  assert.deepEqual(stable(second), { ...stable(first), request_id: 'second-request' })
+  assert.deepEqual(stable(second), { ...stable(first), request_id: 'request-two' })
   assert.deepEqual(Object.keys(second ?? {}).sort(), Object.keys(first ?? {}).sort())
 })
 
