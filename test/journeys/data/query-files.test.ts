@@ -28,6 +28,8 @@ const python = process.env['DUCKDB_PYTHON']
 const blockWith = (text: string): string =>
   [...page.matchAll(/```\w+\n([^]*?)```/g)].map(([, code = '']) => code).find((code) => code.includes(text)) ??
   assert.fail(`the page has no code with ${text}`)
+/** Without what the page prints. */
+const programWith = (text: string): string => blockWith(text).replaceAll(/^print\(.*\n/gm, '')
 
 function succeeds(command: string, ...args: string[]): boolean {
   try {
@@ -122,8 +124,8 @@ async function runIn(command: string, args: string[], name: string, code: string
 
 test('curl: the exit code and the headers prove that the file is complete', async (t) => {
   if (!succeeds('curl', '--version')) return t.skip('curl is not installed')
-  const command = blockWith('curl --fail').replace(/\?[^"]*"/, `?${QUESTION}"`)
-  const env = { ...process.env, TOKEN: token, BASE_URL: service.baseUrl }
+  const command = blockWith('curl -s --fail').replace(/\?[^"]*"/, `?${QUESTION}"`)
+  const env = { ...process.env, H: `Authorization: Bearer ${token}`, API: service.baseUrl }
   await run('sh', ['-ec', command], { cwd: directory, env, timeout: 30_000 })
   const { stdout } = await run('sh', ['-ec', blockWith('openssl dgst')], { cwd: directory, env, timeout: 30_000 })
   const digest = hash('sha256', await readFile(path.join(directory, 'records.csv')), 'base64')
@@ -138,7 +140,7 @@ const hasPandas = python !== undefined && succeeds(python, '-c', 'import pandas,
 test('pandas reads the CSV with the same values and types, and Namibia as NA', async (t) => {
   if (!hasPandas) return t.skip(needsPandas)
   const print = await readFile(oracle('print_frame.py'), 'utf8')
-  const { types, records } = readOutput(await runIn(python, [], 'read_frame.py', blockWith('pd.read_csv') + print))
+  const { types, records } = readOutput(await runIn(python, [], 'read_frame.py', programWith('pd.read_csv') + print))
   assert.deepEqual(records, expected)
   const named = { bigint: 'Int64', integer: 'Int64', 'double precision': 'Float64', boolean: 'boolean' }
   const dates = (name: string) => /^datetime64\[(us|ns|s)\]$/.test(String(types[name]))
@@ -157,7 +159,7 @@ test('pandas loses Namibia by default, which is why the page names the options',
 test('pyarrow reads the Arrow stream with the same values and types', async (t) => {
   if (!hasPandas) return t.skip(needsPandas)
   const print = await readFile(oracle('print_frame.py'), 'utf8')
-  const { types, records } = readOutput(await runIn(python, [], 'read_stream.py', blockWith('pa.ipc') + print))
+  const { types, records } = readOutput(await runIn(python, [], 'read_stream.py', programWith('pa.ipc') + print))
   assert.deepEqual(records, expected)
   const all = Object.fromEntries(hedOutbreaks.fields.map(({ name }) => [name, true]))
   const named = {

@@ -352,7 +352,7 @@ test('with an external issuer there is no explorer, and no cookie is read', asyn
 test('no secret, token or cookie is in the log', async () => {
   await wait(300)
   const output = service.output()
-  assert.match(output, /"route":"\/explore\/session","query":null,"status":303/)
+  assert.match(output, /"route":"\/explore\/session","params":null,"query":null,"status":303/)
   const values = [credentials.client_secret, leaver.client_secret, token, otherToken, cookie.slice(10), ciphertext]
   for (const value of values) assert.ok(!output.includes(value))
   assert.doesNotMatch(output, /eyJ/)
