@@ -13,8 +13,9 @@ import { renderPython, renderR, renderTypeScript } from './client-records.ts'
 import { findOutdated, writeGenerated } from './generated-files.ts'
 import { renderPictures } from './pictures/concepts.ts'
 import { renderPythonParameters } from './python-parameters.ts'
+import { renderLimits } from './reference/limits.ts'
 import { type ReferenceDocument, renderOperations } from './reference/operations.ts'
-import { renderMetrics, renderOutbreakctl } from './reference/program.ts'
+import { renderConfiguration, renderMetrics, renderOutbreakctl } from './reference/program.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -92,6 +93,8 @@ const files = {
   ...renderPictures(),
   'docs/reference/outbreakctl.md': renderOutbreakctl(),
   'docs/reference/metrics.md': renderMetrics(),
+  'docs/reference/configuration.md': renderConfiguration(),
+  'docs/reference/limits.md': renderLimits(),
   'clients/typescript/src/answers.ts': renderAnswers(document),
   'clients/typescript/src/parameters.ts': renderParameters(document),
   'clients/typescript/src/record.ts': renderTypeScript(hedOutbreaks),

@@ -1,4 +1,4 @@
-// Pages about the program from what it declares: the commands of outbreakctl and the metrics of a node.
+// Pages about the program from what it declares: the commands of outbreakctl, the environment variables and the metrics of a node.
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { Command } from 'commander'
@@ -8,6 +8,7 @@ import { catalogue } from '../../src/datasets/catalogue.ts'
 import { registerOperateCommands } from '../../src/operate/commands.ts'
 import { registerNodeMetrics } from '../../src/operate/node-metrics.ts'
 import { registerReleaseCommands } from '../../src/publish/commands.ts'
+import { SIGN_IN_VARIABLES, VARIABLES, type Variable } from '../../src/variables.ts'
 import { GENERATED } from './operations.ts'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ').trim()
@@ -67,5 +68,43 @@ export function renderMetrics(): string {
     ...['', '| metric | labels | meaning |', '|---|---|---|', ...rows, ''],
     'The node also has the metrics of Node (`nodejs_…`, `process_…`).',
     '',
+  ].join('\n')
+}
+
+/** What follows "must be" in the message about a wrong value; empty if every text is valid. */
+function findRule({ parse }: Variable<unknown>): string {
+  try {
+    parse('\0')
+    return ''
+  } catch (error) {
+    return (error as Error).message.replace(/^must be (one of )?/, '')
+  }
+}
+
+/** Only values that stand for "not set" have no text. */
+const describeDefault = (value: unknown): string =>
+  value === '' || value === -1 || typeof value === 'object'
+    ? 'none'
+    : `\`${JSON.stringify(value).replaceAll('"', '')}\``
+
+function renderVariables(variables: Readonly<Record<string, Variable<unknown>>>): string[] {
+  const rows = Object.entries(variables).map(([name, variable]) => {
+    const { fallback, meaning, see } = variable
+    const usual = fallback === undefined ? 'required' : describeDefault(fallback)
+    const more = see === undefined ? '' : ` ([more](../${see}))`
+    return `| \`${name}\` | ${usual} | ${cell(findRule(variable))} | ${cell(meaning)}${more} |`
+  })
+  return ['| variable | default | must be | meaning |', '|---|---|---|---|', ...rows, '']
+}
+
+export function renderConfiguration(): string {
+  return [
+    ...['# Configuration', '', GENERATED, ''],
+    'The environment variables of a node and of `outbreakctl`. Each can also be read from a file: `OUTBREAKS_SECRET_FILE=/run/secrets/secret` instead of `OUTBREAKS_SECRET`. A line end at the end of the file does not count.',
+    'A program reports all errors of its configuration at once and exits with code 2.',
+    ...['', ...renderVariables(VARIABLES)],
+    ...['## Sign-in with a provider', ''],
+    'If one of these variables is set, those without a default are required ([how to set it up](../operating.md#sign-in-with-a-provider)).',
+    ...['', ...renderVariables(SIGN_IN_VARIABLES)],
   ].join('\n')
 }

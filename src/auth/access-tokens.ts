@@ -113,7 +113,7 @@ export const verifyOptions = ({ issuer, audience }: Parties): JWTVerifyOptions =
 
 /** jose also accepts other forms, for instance padding; a token of this service has exactly this form. */
 const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
-const MAX_TOKEN_LENGTH = 4096
+export const MAX_TOKEN_LENGTH = 4096
 /** jose throws these if the key set of an external issuer cannot be fetched or is invalid. */
 const KEY_SET_ERRORS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID']
 export const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c']

@@ -178,7 +178,7 @@ type Range = { minimum?: number; maximum?: number }
 
 const INT4_MAX = 2_147_483_647
 /** PostgreSQL has an index of events, and an index entry has at most 2,700 bytes. 500 characters have at most 2,000 bytes. */
-const MAX_TEXT_LENGTH = 500
+export const MAX_TEXT_LENGTH = 500
 const declareField = (kind: Kind, description: string, options: Partial<UnnamedField> = {}): UnnamedField => ({
   kind,
   description,

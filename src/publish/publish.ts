@@ -55,7 +55,7 @@ interface PublishOptions {
 }
 
 /** An input that withdraws a larger share of the records is usually a truncated file. */
-const MAX_UNCONFIRMED_SHARE = 0.05
+export const MAX_UNCONFIRMED_SHARE = 0.05
 const MAX_FINDINGS_SHOWN = 20
 
 /** Publishes a directory as the next release. */

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
+import { SIGN_IN_VARIABLES, VARIABLES } from '../../src/variables.ts'
 import { createDirectory, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -20,8 +21,7 @@ const withoutPython =
     : 'Python lacks pyyaml, kubernetes-validate or podman-compose'
 
 test('every variable that a recipe sets is one that the service reads', () => {
-  const config = readFileSync(path.join(root, 'src/config.ts'), 'utf8')
-  const known = new Set([...config.matchAll(/'(OUTBREAKS_[A-Z_]+|DATABASE_URL)'/g)].map(([, name = '']) => name))
+  const known = new Set([...Object.keys(VARIABLES), ...Object.keys(SIGN_IN_VARIABLES)])
   const own = new Set(['OUTBREAKS_HOSTNAME', 'OUTBREAKS_VERSION'])
   let found = 0
   for (const file of globSync('{compose.yaml,systemd/*,kubernetes/*,Containerfile}', { cwd: deploy }))

@@ -35,7 +35,7 @@ export const NO_FILTERS: Filters = {
   ...{ values: new Map(), days: new Map(), counts: new Map(), box: null, missing: [], updatedSince: null },
 }
 
-const MAX_VALUES = 50
+export const MAX_VALUES = 50
 const UPDATED_SINCE = 'updated_since_release'
 const FILLED_IN = 'event'
 

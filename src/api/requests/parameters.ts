@@ -10,12 +10,14 @@ import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { CITATION_FORMATS } from '../response/citation-formats.ts'
 
 export const DEFAULT_NUM = 100
+export const MAX_NUM = 1000
 export const DEFAULT_HITS = 20
+export const MAX_HITS = 100
 
 const num = Type.Optional(
   Type.Integer({
     minimum: 1,
-    maximum: 1000,
+    maximum: MAX_NUM,
     default: DEFAULT_NUM,
     description: 'Maximum number of records to return.',
     examples: [10],
@@ -108,7 +110,12 @@ export const eventsQuery = (dataset: Dataset) =>
 export const searchQuery = Type.Object({
   q: searchText('What to find: a name, a synonym, or several words such as `cholera haiti 2010`.', 'ebola uganda'),
   num: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_HITS, description: 'Maximum number of hits to return.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_HITS,
+      default: DEFAULT_HITS,
+      description: 'Maximum number of hits to return.',
+    }),
   ),
   release,
 })

@@ -19,7 +19,7 @@ import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table
 import { warningHeader } from '../search/warnings.ts'
 
 /** 250 countries with all weeks of four years. */
-const MAX_CELLS = 50_000
+export const MAX_CELLS = 50_000
 
 interface CoverageQuery {
   readonly by: string

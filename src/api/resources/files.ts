@@ -17,7 +17,7 @@ import { errorResponsesWithNotFound, okResponse } from '../response/response-sch
 /** How long a request waits for the first verification of a file. Shorter than the idle timeout of a connection. */
 const FIRST_CHECK_TIMEOUT_MS = 25_000
 /** The handler timeout also limits the transfer, so it must not abort a long download. */
-const DOWNLOAD_TIMEOUT_MS = 86_400_000
+export const DOWNLOAD_TIMEOUT_MS = 86_400_000
 
 const anyFile = { content: { '*/*': { schema: Type.String({ format: 'binary' }) } } }
 

@@ -11,7 +11,7 @@ import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import type { SearchHit } from '../search/search-index.ts'
 import { splitQuery } from '../search/words.ts'
 
-const MAX_WORDS = 10
+export const MAX_WORDS = 10
 const MAX_SUGGESTIONS = 5
 
 export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): void {

@@ -20,7 +20,7 @@ import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table
 import { warningHeader } from '../search/warnings.ts'
 
 /** Each release is a query of its own. */
-const MAX_RELEASES = 50
+export const MAX_RELEASES = 50
 
 export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, index, checkValues } = routes

@@ -33,7 +33,7 @@ interface FileResponse<Encodable> {
 }
 
 /** For a client that reads slowly but never stops. A client that stops is disconnected much earlier. */
-const TIMEOUT_MS = 3_600_000
+export const STREAM_TIMEOUT_MS = 3_600_000
 const TRAILERS = 'Outbreaks-Records, Content-Digest'
 
 /** RFC 9112, 6.3: without chunks the end of the connection is the end of the body, so a broken response looks complete. */
@@ -71,7 +71,7 @@ export function streamFile<Encodable>(
   reply: FastifyReply,
   spec: FileSpec<Encodable>,
 ): FastifyReply {
-  const { encoder, batches, expectedRecords, onEnd, timeoutMs = TIMEOUT_MS } = spec
+  const { encoder, batches, expectedRecords, onEnd, timeoutMs = STREAM_TIMEOUT_MS } = spec
   const digest = createHash('sha256')
   let records = 0
   const digested = (bytes: Uint8Array) => {

@@ -11,7 +11,7 @@ export interface ConnectionLimits {
 }
 
 /** Requests of one connection that are processed before the first response is sent (pipelining, RFC 9112 9.3.2). */
-const MAX_PIPELINED = 8
+export const MAX_PIPELINED = 8
 /** Node parses all requests in the 64 KB that it reads at once, and keeps each in memory until the connection ends. */
 const MAX_PARSED = 32
 

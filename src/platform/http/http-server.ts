@@ -1,7 +1,7 @@
 // The HTTP server: limits, request ids, one log line for each request, and every error as problem+json.
 // It knows nothing about the meaning of routes.
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, METHODS, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, METHODS, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
@@ -50,15 +50,15 @@ interface HttpServerOptions {
   mayRefuse?: (url: string) => boolean
 }
 
-const BODY_LIMIT = 8 * 1024
+export const BODY_LIMIT = 8 * 1024
 /** The timeout is longer than a handler may take before it writes. */
-const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
+export const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
 const SHUTDOWN_TIMEOUT_MS = 5000
 /** With fewer requests it is the machine that is busy, and not with them. */
 const MANY_REQUESTS = 32
 /** A request waits for as long as the event loop is late, and again for each step of its work. */
 const MAX_LATENESS = { maxDelayMs: 50, ticks: 3, tickMs: 20 }
-const SERVER_OPTIONS: ServerOptions = {
+export const SERVER_OPTIONS = {
   requestTimeout: 10_000,
   keepAliveTimeout: 65_000,
   headersTimeout: 5000,

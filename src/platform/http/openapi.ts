@@ -47,6 +47,58 @@ export async function registerOpenApi(app: HttpServer, description: ApiDescripti
   })
 }
 
+/** The parts of Swagger UI that the plugin below uses. */
+interface ReferencePage {
+  authActions: { authorize: (schemes: object) => void; restoreAuthorization: (payload: object) => void }
+  specSelectors: {
+    securityDefinitions: () => { findKey: (matches: (scheme: { get: (name: string) => unknown }) => boolean) => string }
+  }
+}
+type Action = (...args: unknown[]) => unknown
+
+/**
+ * Runs in the browser, as a plugin of Swagger UI: its text is part of the page, so it uses nothing of this module. The page uses a
+ * token that it has obtained, and keeps it for this tab until "Logout". Not `persistAuthorization`: that keeps it on the disk, for
+ * all tabs and for ever (decision 0007). It never keeps client credentials.
+ */
+const keepAuthorization = () => {
+  const key = 'reference authorization'
+  return {
+    afterLoad({ authActions }: ReferencePage) {
+      const kept = sessionStorage.getItem(key)
+      if (kept !== null) authActions.restoreAuthorization({ authorized: JSON.parse(kept) as object })
+    },
+    statePlugins: {
+      auth: {
+        wrapActions: {
+          authorize: (authorize: Action) => (schemes: unknown) => {
+            sessionStorage.setItem(key, JSON.stringify(schemes))
+            return authorize(schemes)
+          },
+          logout: (logout: Action) => (names: unknown) => {
+            sessionStorage.removeItem(key)
+            return logout(names)
+          },
+        },
+      },
+      spec: {
+        wrapActions: {
+          setResponse:
+            (setResponse: Action, { authActions, specSelectors }: ReferencePage) =>
+            (path: unknown, method: unknown, response: { ok?: boolean; body?: Record<string, unknown> }) => {
+              const { access_token: value, token_type: type } = response.body ?? {}
+              if (response.ok === true && type === 'Bearer') {
+                const name = specSelectors.securityDefinitions().findKey((scheme) => scheme.get('scheme') === 'bearer')
+                authActions.authorize({ [name]: { name, value, schema: { type: 'http', scheme: 'bearer' } } })
+              }
+              return setResponse(path, method, response)
+            },
+        },
+      },
+    },
+  }
+}
+
 /** The page and the files that it references, read from the plugin once. The plugin itself opens a file for each request. */
 async function loadPageFiles(title: string): Promise<PageFile[]> {
   const source = fastify()
@@ -54,7 +106,7 @@ async function loadPageFiles(title: string): Promise<PageFile[]> {
   await source.register(swaggerUi, {
     routePrefix: PAGE_PATH,
     theme: { title },
-    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0 },
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0, plugins: [keepAuthorization] },
   })
   async function load(url: string): Promise<PageFile> {
     const { statusCode, headers, rawPayload } = await source.inject(url)

@@ -1,5 +1,5 @@
 // The limits of an operator's input, so that a wrong or hostile file gives an error at once and not a full memory.
-// docs/operating.md lists them. The lengths of single fields are in their declarations (datasets/define.ts).
+// docs/reference/limits.md lists them. The lengths of single fields are in their declarations (datasets/define.ts).
 
 /** Characters of a line of NDJSON or a record of CSV. */
 export const MAX_LINE_LENGTH = 1 << 22

@@ -1,0 +1,271 @@
+// The environment variables: what each one means, its default, how its text is read. docs/reference/configuration.md is
+// generated from this list.
+import { accessSync, constants, opendirSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { parseTrustedProxies } from './platform/http/client-address.ts'
+import { splitServers } from './platform/postgres/server-list.ts'
+import { parseRedisUrl } from './platform/redis/redis.ts'
+import { isBucketUrl } from './storage/files/open-store.ts'
+
+export interface Variable<Value> {
+  /** Throws if the text is not valid. */
+  readonly parse: (text: string) => Value
+  /** The value if the variable is not set; without one it is required. */
+  readonly fallback?: Value
+  readonly meaning: string
+  /** The page that says more. */
+  readonly see?: string
+  /** Whether the value is removed from texts that people read. */
+  readonly isSecret?: true
+}
+
+const define = <Value>(
+  parse: (text: string) => Value,
+  fallback: Value | undefined,
+  meaning: string,
+  more: { see?: string; isSecret?: true } = {},
+): Variable<Value> => ({ parse, ...(fallback === undefined ? {} : { fallback }), meaning, ...more })
+
+/** For a variable that must be set. */
+const REQUIRED = undefined
+const NO_SECRET: Buffer = Buffer.alloc(0)
+const anyText = (value: string): string => value
+
+export const VARIABLES = {
+  DATABASE_URL: define(
+    parseDatabaseUrl,
+    REQUIRED,
+    'the database, with the login for this process; several servers are possible',
+    {
+      see: 'operating.md#several-database-servers',
+    },
+  ),
+  OUTBREAKS_SECRET: define(
+    parseSecret,
+    REQUIRED,
+    "the same on every node, and in the operator's shell for commands about keys; all other keys are derived from it",
+    { isSecret: true },
+  ),
+  OUTBREAKS_SECRET_NEXT: define(
+    parseSecret,
+    NO_SECRET,
+    'the secret that follows: accepted while the secret changes, not used to write',
+    { see: 'operating.md#change-the-secret', isSecret: true },
+  ),
+  OUTBREAKS_SECRET_BEFORE: define(
+    parseSecret,
+    NO_SECRET,
+    'the secret before it: accepted while the secret changes, not used to write',
+    { see: 'operating.md#change-the-secret', isSecret: true },
+  ),
+  OUTBREAKS_BASE_URL: define(
+    parseUrl,
+    REQUIRED,
+    'the exact address at which clients reach the API; it is the audience of tokens',
+  ),
+  OUTBREAKS_AUTH_URL: define(parseUrl, '', 'the address of the token issuer, if it is not the base address'),
+  OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address on which the node listens'),
+  OUTBREAKS_PORT: define(parseInteger(0, 65_535), 8080, 'the port on which the node listens; 0 for a free one'),
+  OUTBREAKS_SHARE_PORT: define(parseBoolean, false, 'true if several processes listen on the port', {
+    see: 'operating.md#several-cores',
+  }),
+  OUTBREAKS_MAX_CONNECTIONS: define(
+    parseInteger(1, 1_000_000),
+    1024,
+    'open connections of clients to a node; the node closes further ones at once',
+  ),
+  OUTBREAKS_TRUSTED_PROXIES: define(
+    parseTrustedProxies,
+    [],
+    'addresses and networks of proxies whose `X-Forwarded-For` a node believes; the rightmost address that is none of them is the client',
+  ),
+  OUTBREAKS_SECURITY_CONTACT: define(
+    parseContact,
+    '',
+    'where to report a vulnerability; the node then serves `/.well-known/security.txt` (RFC 9116)',
+  ),
+  OUTBREAKS_METRICS_PORT: define(parseInteger(0, 65_535), -1, 'where Prometheus reads the metrics', {
+    see: 'operating.md#metrics-and-alerts',
+  }),
+  OUTBREAKS_METRICS_HOST: define(anyText, '127.0.0.1', 'the address on which the node serves metrics'),
+  OUTBREAKS_LOG_LEVEL: define(
+    parseChoice('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
+    'info',
+    'the least important messages that the node logs',
+  ),
+  OUTBREAKS_DRAIN_SECONDS: define(parseInteger(0, 600), 5, 'how long a node continues to serve after SIGTERM'),
+  OUTBREAKS_CACHE_MB: define(parseInteger(0, 65_536), 64, 'megabytes of responses that a node caches; 0 for none'),
+  OUTBREAKS_MAX_STALENESS_SECONDS: define(
+    parseInteger(5, 600),
+    60,
+    "how old the node's data about clients and keys may be; beyond it the node rejects all requests",
+    { see: 'operating.md#replicas' },
+  ),
+  OUTBREAKS_RATE_LIMIT: define(
+    parseInteger(0, 1_000_000_000),
+    6000,
+    'units of a client in a window, over all nodes; 0 for no limit',
+    { see: 'operating.md#quota' },
+  ),
+  OUTBREAKS_RATE_SECONDS: define(parseInteger(1, 86_400), 60, 'length of a window'),
+  OUTBREAKS_FAILED_ATTEMPTS: define(
+    parseInteger(0, 1_000_000),
+    60,
+    'attempts to authenticate that may fail in a minute from one address, on each node; 0 for no limit',
+    { see: 'operating.md#failed-attempts' },
+  ),
+  OUTBREAKS_CLIENT_CONCURRENCY: define(
+    parseInteger(0, 10_000),
+    8,
+    'concurrent requests of one client on a node; 0 for no limit',
+  ),
+  OUTBREAKS_REDIS_URL: define(checkRedisUrl, '', 'where the nodes count requests together; Valkey works too'),
+  OUTBREAKS_JWKS_URL: define(
+    parseKeySetUrl,
+    '',
+    'the key set of an external issuer; `OUTBREAKS_AUTH_URL` is then that issuer. If the issuer removes a key, nodes trust it for ten minutes at most',
+  ),
+  OUTBREAKS_TOKEN_TYPE: define(
+    parseChoice('at+jwt', 'JWT'),
+    'at+jwt',
+    'the `typ` of tokens of the external issuer; some use `JWT`',
+  ),
+  OUTBREAKS_FILES: define(
+    parseFilesLocation,
+    '',
+    "where the files of releases are, in a directory that exists or a bucket; the operator's shell writes there, nodes read",
+    { see: 'operating.md#files' },
+  ),
+  OUTBREAKS_FILES_REDIRECT: define(parseBoolean, false, 'true to redirect downloads to the object store', {
+    see: 'operating.md#files-in-an-object-store',
+  }),
+  OUTBREAKS_INDEX: define(
+    parseWritableDirectory,
+    '',
+    'a directory, one for each machine, in which nodes keep their column index between starts; without it each start builds a temporary one',
+    { see: 'operating.md#the-column-index' },
+  ),
+  OUTBREAKS_PUBLIC_CLIENT: define(
+    anyText,
+    '',
+    'id of the client as which everybody may use the explorer without a credential',
+    { see: 'operating.md#the-explorers-sign-in' },
+  ),
+} as const
+
+/** Sign-in with an OpenID Connect provider: if one of them is set, those without a default are required. */
+export const SIGN_IN_VARIABLES = {
+  OUTBREAKS_OIDC_ISSUER: define(parseProviderUrl, REQUIRED, 'the issuer, exactly as its metadata names it'),
+  OUTBREAKS_OIDC_CLIENT_ID: define(anyText, REQUIRED, 'the client id of the explorer at the provider'),
+  OUTBREAKS_OIDC_CLIENT_SECRET: define(anyText, REQUIRED, 'its secret; never logged', { isSecret: true }),
+  OUTBREAKS_OIDC_READER: define(
+    anyText,
+    REQUIRED,
+    'id of the client of this service as which people read; its scopes apply',
+  ),
+  OUTBREAKS_OIDC_GROUP: define(
+    anyText,
+    '',
+    'a value that the claim `groups` of the ID token must contain; without it everybody with an account may sign in',
+  ),
+  OUTBREAKS_OIDC_NAME: define(anyText, 'your organisation', 'the text of the button: "Sign in with …"'),
+} as const
+
+// No message contains the value: it may be a secret in the wrong variable.
+function parseDatabaseUrl(text: string): string {
+  const servers = splitServers(text)
+  const isValid =
+    /^postgres(ql)?:\/\//.test(text) &&
+    servers.every((server) => URL.canParse(server) && (servers.length === 1 || new URL(server).hostname !== ''))
+  if (!isValid)
+    throw new Error('must be a postgres:// URL, optionally with several hosts: postgres://user@one:5432,two:5432/name')
+  return text
+}
+
+function checkRedisUrl(text: string): string {
+  parseRedisUrl(text)
+  return text
+}
+
+function parseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http(s) URL')
+  if (/[?#@]|\/$/.test(text)) throw new Error('must have no user, no query, no fragment and no slash at the end')
+  return text
+}
+
+/** Without TLS, anybody between could answer for the provider. */
+function parseProviderUrl(text: string): string {
+  const { protocol, hostname } = URL.parse(text) ?? {}
+  const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
+  if (protocol !== 'https:' && !isLocal) throw new Error('must be an https URL, or an http URL on this machine')
+  if (/[?#@]/.test(text)) throw new Error('must have no user, no query and no fragment')
+  return text
+}
+
+/** Whoever answers for the issuer can sign any token. */
+function parseKeySetUrl(text: string): string {
+  return parseUrl(parseProviderUrl(text))
+}
+
+/** RFC 9116 section 2.5.3. */
+function parseContact(text: string): string {
+  if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s]+|tel:\+[\d-]+)$/.test(text) || !URL.canParse(text))
+    throw new Error('must be a mailto:, https: or tel: URL')
+  return text
+}
+
+function parseSecret(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length < 32 || bytes.toString('base64url') !== text) {
+    throw new Error('must be at least 32 random bytes in base64url')
+  }
+  return bytes
+}
+
+function parseFilesLocation(text: string): string {
+  if (isBucketUrl(text)) return text
+  if (!isAbsolute(text)) throw new Error('must be the absolute path of a directory, or s3://bucket/folder')
+  return parseReadableDirectory(text)
+}
+
+function parseReadableDirectory(text: string): string {
+  if (!isAbsolute(text)) throw new Error('must be the absolute path of a directory')
+  try {
+    opendirSync(text).closeSync()
+    accessSync(text, constants.X_OK)
+  } catch {
+    throw new Error('must be a directory that exists and that this process may read')
+  }
+  return text
+}
+
+export function parseWritableDirectory(text: string): string {
+  const directory = parseReadableDirectory(text)
+  try {
+    accessSync(directory, constants.W_OK)
+  } catch {
+    throw new Error('must be a directory that this process may write to')
+  }
+  return directory
+}
+
+function parseChoice(...choices: string[]) {
+  return (text: string): string => {
+    if (!choices.includes(text)) throw new Error(`must be one of ${choices.join(', ')}`)
+    return text
+  }
+}
+
+function parseBoolean(text: string): boolean {
+  return parseChoice('true', 'false')(text) === 'true'
+}
+
+function parseInteger(minimum: number, maximum: number) {
+  return (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
+    }
+    return value
+  }
+}
