@@ -74,8 +74,14 @@ export const SECTIONS: readonly Section[] = [
         label: 'Examples',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/examples/README.md`),
       },
-      { label: 'Publish data', sources: [...inDocs('mapping', 'add-a-dataset'), 'sources/README.md'] },
-      { label: 'Operate', sources: inDocs('deploy', 'operating', 'runbooks', 'failover', 'release-process') },
+      {
+        label: 'Publish data',
+        sources: [...inDocs('mapping', 'roll-back-a-release', 'add-a-dataset'), 'sources/README.md'],
+      },
+      {
+        label: 'Operate',
+        sources: inDocs('deploy', 'operating', 'add-a-node', 'rotate-a-key', 'runbooks', 'failover', 'release-process'),
+      },
     ],
   },
   {
