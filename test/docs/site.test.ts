@@ -67,6 +67,15 @@ await withSite(({ baseUrl, browser, pages }) => {
     }
   })
 
+  test('every block of code can have the focus, without a script', () => {
+    const blocks = [...pages.values()].flatMap((html) => html.match(/<pre\b[^>]*>/g) ?? [])
+    assert.ok(blocks.length > 100)
+    assert.deepEqual(
+      blocks.filter((block) => !block.includes('tabindex="0"')),
+      [],
+    )
+  })
+
   for (const [address] of pages) {
     test(`${address}: every link and anchor leads somewhere`, () => {
       assert.deepEqual(
