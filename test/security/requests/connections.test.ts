@@ -11,6 +11,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../../../dev/postgres.ts'
+import { MAX_PIPELINED } from '../../../src/platform/http/bounded-server.ts'
 import { launchProgram } from '../../fixtures/operate/program.ts'
 import { startFronts } from '../../fixtures/security/fronts.ts'
 import {
@@ -78,12 +79,20 @@ async function assertReady(): Promise<void> {
 
 interface Attack {
   readonly connections: number
+  /** Requests of a connection that the node processes at a time: each may have a file open. */
+  readonly pipelined?: number
   readonly openSocket?: () => Socket
   readonly send: (socket: Socket, i: number) => void
   readonly ms?: number
 }
 
-async function attack({ connections, openSocket = open, send, ms = ATTACK_MS }: Attack): Promise<string> {
+async function attack({
+  connections,
+  pipelined = 0,
+  openSocket = open,
+  send,
+  ms = ATTACK_MS,
+}: Attack): Promise<string> {
   const before = readUsage(service.process)
   const attackers = Array.from({ length: connections }, (_, i) => {
     const socket = keep(openSocket())
@@ -95,7 +104,7 @@ async function attack({ connections, openSocket = open, send, ms = ATTACK_MS }: 
   await release(attackers, before)
   await ready
   assert.ok(peak.megabytes - before.megabytes < MAX_GROWTH_MB, `${before.megabytes} to ${peak.megabytes} MB`)
-  const allowed = before.descriptors + connections + SPARE_DESCRIPTORS
+  const allowed = before.descriptors + connections * (1 + pipelined) + SPARE_DESCRIPTORS
   assert.ok(peak.descriptors < allowed, `${before.descriptors} to ${peak.descriptors} descriptors`)
   return `${Math.round(before.megabytes)} to ${Math.round(peak.megabytes)} MB, ${before.descriptors} to ${peak.descriptors} descriptors`
 }
@@ -192,7 +201,7 @@ for (const front of fronts)
       const bytes = Array.from({ length: 100 }, (_, i) => requests(i)).join('')
       t.diagnostic(
         await attack({
-          ...{ connections: 12, openSocket: front.open },
+          ...{ connections: 12, pipelined: MAX_PIPELINED, openSocket: front.open },
           send: (socket) => {
             socket.pause()
             socket.write(bytes, 'latin1')
