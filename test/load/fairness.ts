@@ -55,7 +55,7 @@ function startAttack(service: Service, token: string) {
 }
 
 let probes = 0
-async function observe(service: Service, token: string, client: Credentials): Promise<Record<Kind, number[]>> {
+async function observe(service: Service, token: string, client: Credentials, refused: string[]) {
   const times: Record<Kind, number[]> = { page: [], filtered: [], token: [], ready: [] }
   const agent = new Agent({ keepAlive: true })
   const read = (path: string) => ask(service, token, { path }, agent)
@@ -72,7 +72,7 @@ async function observe(service: Service, token: string, client: Credentials): Pr
         const startedAt = performance.now()
         const status = await senders[kind]()
         times[kind].push(performance.now() - startedAt)
-        assert.equal(status, 200, kind)
+        if (status !== 200) refused.push(`${kind}: ${status}`)
         await wait(PAUSE_MS)
       }
     }),
@@ -88,16 +88,19 @@ async function compare(overrides: Record<string, string>, report: (text: string)
   const service = await data.startNode(overrides)
   const [token, attacker] = [await tokenFor(service, other), await tokenFor(service, hostile)]
   await waitForIndex(service, token)
-  await observe(service, token, other)
+  const refused: string[] = []
+  const observeOther = () => observe(service, token, other, refused)
+  await observeOther()
   const quiet: Record<Kind, number[]>[] = []
   const loud: Record<Kind, number[]>[] = []
   const statuses = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
-    quiet.push(await observe(service, token, other))
+    quiet.push(await observeOther())
     const attack = startAttack(service, attacker)
     await wait(300)
-    loud.push(await observe(service, token, other))
-    for (const [status, times] of await attack.stop()) statuses.set(status, (statuses.get(status) ?? 0) + times)
+    const times = await observeOther().finally(() => attack.stop())
+    loud.push(times)
+    for (const [status, count] of await attack.stop()) statuses.set(status, (statuses.get(status) ?? 0) + count)
     await wait(300)
   }
   report(`hostile: ${[...statuses].map(([status, times]) => `${times} times ${status}`).join(', ')}`)
@@ -114,11 +117,14 @@ async function compare(overrides: Record<string, string>, report: (text: string)
     )
   }
   await service.stop()
-  return { ratios, statuses }
+  return { ratios, statuses, refused }
 }
 
 test('a hostile client with 64 connections of the dearest questions does not slow down another client much', async (t) => {
-  const { ratios, statuses } = await compare({ OUTBREAKS_CLIENT_CONCURRENCY: '8' }, (text) => t.diagnostic(text))
+  const { ratios, statuses, refused } = await compare({ OUTBREAKS_CLIENT_CONCURRENCY: '8' }, (text) =>
+    t.diagnostic(text),
+  )
+  assert.deepEqual(refused, [])
   assert.ok((statuses.get(200) ?? 0) > 0, 'the hostile client is served too')
   assert.ok((statuses.get(429) ?? 0) > 0, 'the hostile client is limited')
   // What the service promises, with a margin for a machine that other programs use too.
@@ -126,6 +132,6 @@ test('a hostile client with 64 connections of the dearest questions does not slo
 })
 
 test('control: without the limit of concurrent requests it does', async (t) => {
-  const { ratios } = await compare({ OUTBREAKS_CLIENT_CONCURRENCY: '0' }, (text) => t.diagnostic(text))
-  assert.ok(Math.max(...ratios.values()) > 2, 'the attack has no effect')
+  const { ratios, refused } = await compare({ OUTBREAKS_CLIENT_CONCURRENCY: '0' }, (text) => t.diagnostic(text))
+  assert.ok(refused.length > 0 || Math.max(...ratios.values()) > 2, 'the attack has no effect')
 })
