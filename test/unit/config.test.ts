@@ -13,6 +13,7 @@ import {
   readOperatorConfig,
   readServiceConfig,
   redactConfig,
+  secretValues,
 } from '../../src/config.ts'
 import { splitServers } from '../../src/platform/postgres/server-list.ts'
 import { parseRedisUrl } from '../../src/platform/redis/redis.ts'
@@ -377,4 +378,10 @@ test('the redacted configuration has no secret and no password, but names the da
     ...{ issuer: 'https://login.test/', clientId: 'explorer', clientSecret: '[redacted]' },
     ...{ readerClientId: 'people', group: null, name: 'your organisation' },
   })
+})
+
+test('the values to remove from texts have every secret, also those before and next', () => {
+  const names = ['OUTBREAKS_SECRET', 'OUTBREAKS_SECRET_NEXT', 'OUTBREAKS_SECRET_BEFORE', 'OUTBREAKS_OIDC_CLIENT_SECRET']
+  const secrets = Object.fromEntries(names.map((name) => [name, randomBytes(32).toString('base64url')]))
+  assert.deepEqual(secretValues(secrets).toSorted(), Object.values(secrets).toSorted())
 })

@@ -84,12 +84,7 @@ const planted: [title: string, name: string, entry: Entry, faults: string[]][] =
     { ...OTHER, dev: false },
     ['node_modules/@oxlint/binding-darwin-arm64 has no digest'],
   ],
-  [
-    'an address',
-    'node_modules/a',
-    { ...GOOD, resolved: 'https://registry.test/a.tgz' },
-    ['node_modules/a has an address'],
-  ],
+  ['an address', 'node_modules/a', { ...GOOD, resolved: 'https://host.test/a.tgz' }, ['node_modules/a has an address']],
   ['a branch as version', 'node_modules/a', { ...GOOD, version: 'main' }, ['node_modules/a has no version']],
   [
     'a licence that is not in the list',
