@@ -45,11 +45,11 @@ function startAttack(service: Service, token: string) {
     }
   })
   return {
+    statuses,
     async stop() {
       isOver.abort()
       for (const agent of agents) agent.destroy()
       await Promise.all(loops)
-      return statuses
     },
   }
 }
@@ -98,9 +98,8 @@ async function compare(overrides: Record<string, string>, report: (text: string)
     quiet.push(await observeOther())
     const attack = startAttack(service, attacker)
     await wait(300)
-    const times = await observeOther().finally(() => attack.stop())
-    loud.push(times)
-    for (const [status, count] of await attack.stop()) statuses.set(status, (statuses.get(status) ?? 0) + count)
+    loud.push(await observeOther().finally(attack.stop))
+    for (const [status, count] of attack.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count)
     await wait(300)
   }
   report(`hostile: ${[...statuses].map(([status, times]) => `${times} times ${status}`).join(', ')}`)
