@@ -6,6 +6,7 @@ import { Registry } from 'prom-client'
 import { buildApp } from './app.ts'
 import { ConfigError, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { readAuditHead } from './operate/audit-log.ts'
+import { assertPortIsFree, hasSeveralSockets, openFurtherSockets } from './platform/further-sockets.ts'
 import { openLog } from './platform/log.ts'
 import { startMetricsServer } from './platform/metrics/metrics-server.ts'
 import { checkConnectionSettings, SettingsMissing } from './platform/postgres/connection-check.ts'
@@ -93,9 +94,12 @@ const app = await buildApp({ ...config, database, files, watcher, metrics, traci
 
 log.info({ version, node: process.version, config: redactConfig(config) }, 'starting')
 await watcher.start()
+const { host, port, sharePort } = config
+if (!sharePort) await assertPortIsFree(host, port).catch(exitBecauseOfPort)
 // fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
-const listenOptions = { host: config.host, port: config.port, reusePort: config.sharePort }
+const listenOptions = { host, port, reusePort: sharePort || hasSeveralSockets }
 const address = await app.listen(listenOptions).catch(exitBecauseOfPort)
+const closeFurtherSockets = await openFurtherSockets(app.server, CLOSE_TIMEOUT_MS).catch(exitBecauseOfPort)
 log.info({ address }, 'listening')
 const metricsServer =
   config.metricsAddress &&
@@ -128,6 +132,8 @@ closeWithGrace(shutdownOptions, async ({ signal, err }) => {
   if (err !== undefined) log.fatal({ err }, 'failed')
   else log.info({ signal }, 'draining')
   if (signal !== undefined) await wait(config.drainSeconds * 1000)
+  // A response of a draining node closes its connection.
+  await closeFurtherSockets()
   await app.close()
   await metricsServer?.close()
   await tracing?.close().catch((error: Error) => log.warn({ err: error }, 'the last traces were not sent'))

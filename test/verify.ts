@@ -34,7 +34,7 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/platform/{watcher,watcher-replicas,roles,privilege-escalation,schema-dump}.test.ts',
     'test/journeys/postgres/{replica-prune,replica-stale,restored-database}.test.ts',
     // Limits of one client, and the start of the programs.
-    'test/{unit/platform/concurrency-limit,integration/platform/bounded-server}.test.ts',
+    'test/{unit/platform/concurrency-limit,integration/platform/connections/*}.test.ts',
     'test/integration/platform/{database,cancellation,database-error}.test.ts',
     'test/journeys/timed/{unread-responses,fairness}.test.ts',
     'test/journeys/http/start.test.ts',
@@ -73,7 +73,7 @@ const areas: Record<string, readonly string[]> = {
     'test/security/*/*.test.ts',
     'test/load/{fairness,memory}.ts',
     'test/integration/auth/*.test.ts',
-    'test/integration/platform/{roles,privilege-escalation,bounded-server,cancellation}.test.ts',
+    'test/integration/platform/{roles,privilege-escalation,connections/*,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
     'test/journeys/http/{cache-control,request-target,schemathesis}.test.ts',
     'test/journeys/timed/{unread-responses,fairness}.test.ts',

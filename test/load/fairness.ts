@@ -1,24 +1,24 @@
 // One hostile client sends the dearest questions on 64 connections: another client, token requests and readiness hold. Quiet and
 // hostile phases alternate in one run, so that a change of the machine does not decide.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { Credentials, Service } from '../../dev/service.ts'
 import { requestToken } from '../fixtures/api-client.ts'
-import {
-  ask,
-  dearQuestions,
-  publishSyntheticData,
-  tokenFor,
-  waitForIndex,
-} from '../fixtures/security/synthetic-node.ts'
+import { ask, publishSyntheticData, tokenFor, waitForIndex } from '../fixtures/security/synthetic-node.ts'
+import type { AttackOptions, AttackResult } from './attack.ts'
 
 const RECORDS = Number(process.env['FAIRNESS_RECORDS'] ?? 20_000)
 const ROUNDS = Number(process.env['FAIRNESS_ROUNDS'] ?? 5)
 const PHASE_MS = 2000
 const CONNECTIONS = 64
 const PAUSE_MS = 20
+/** The thread of the attack starts, or its last questions end. */
+const SETTLE_MS = 500
+const STOP_TIMEOUT_MS = 60_000
 const MAX_RATIO = Number(process.env['FAIRNESS_RATIO'] ?? 2)
 const KINDS = ['page', 'filtered', 'token', 'ready'] as const
 type Kind = (typeof KINDS)[number]
@@ -29,28 +29,18 @@ const [hostile, other] = [await data.createClient('Hostile'), await data.createC
 
 let asked = 0
 /** Sends dear questions of all kinds, each as soon as the one before is answered, until it is stopped. */
-function startAttack(service: Service, token: string) {
-  const isOver = new AbortController()
-  const statuses = new Map<number, number>()
-  const kinds = Object.values(dearQuestions)
-  const agents = Array.from({ length: CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  const loops = agents.map(async (agent) => {
-    while (!isOver.signal.aborted) {
-      const question = kinds[asked % kinds.length]?.(asked) ?? assert.fail()
-      asked += 1
-      const status = await ask(service, token, question, agent)
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      // Ignores Retry-After.
-      if (status !== 200) await wait(PAUSE_MS)
-    }
-  })
-  return {
-    statuses,
-    async stop() {
-      isOver.abort()
-      for (const agent of agents) agent.destroy()
-      await Promise.all(loops)
-    },
+function startAttack({ baseUrl }: Service, token: string) {
+  const workerData: AttackOptions = {
+    ...{ baseUrl, token, connections: CONNECTIONS, pauseMs: PAUSE_MS },
+    firstQuestion: asked,
+  }
+  const thread = new Worker(new URL('./attack.ts', import.meta.url), { workerData })
+  return async (): Promise<AttackResult> => {
+    thread.postMessage('stop')
+    const [result]: AttackResult[] = await once(thread, 'message', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) })
+    assert.ok(result)
+    asked += result.asked
+    return result
   }
 }
 
@@ -96,11 +86,12 @@ async function compare(overrides: Record<string, string>, report: (text: string)
   const statuses = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
     quiet.push(await observeOther())
-    const attack = startAttack(service, attacker)
-    await wait(300)
-    loud.push(await observeOther().finally(attack.stop))
-    for (const [status, count] of attack.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count)
-    await wait(300)
+    const stopAttack = startAttack(service, attacker)
+    await wait(SETTLE_MS)
+    loud.push(await observeOther())
+    for (const [status, count] of (await stopAttack()).statuses)
+      statuses.set(status, (statuses.get(status) ?? 0) + count)
+    await wait(SETTLE_MS)
   }
   report(`hostile: ${[...statuses].map(([status, times]) => `${times} times ${status}`).join(', ')}`)
   const ratios = new Map<Kind, number>()

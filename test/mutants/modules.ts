@@ -19,7 +19,7 @@ export const guardingModules: readonly GuardingModule[] = [
     'client-registry': 'unit/auth/client-registry integration/auth/clients',
     'credential-cache': 'unit/auth/credential-cache',
     'external-issuer': 'unit/auth/external-issuer',
-    guard: 'unit/auth/whoami integration/platform/http-sockets journeys/auth/revocation',
+    guard: 'unit/auth/whoami integration/platform/connections/http-sockets journeys/auth/revocation',
     'key-ring': 'unit/auth/key-ring integration/auth/keys',
     'provisioning/clients': 'integration/auth/clients',
     'provisioning/keys': 'integration/auth/keys',

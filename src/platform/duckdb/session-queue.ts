@@ -11,6 +11,10 @@ interface QueueLimits {
   readonly targetWaitMs?: number
   /** … all the time for this long is overload and not a burst. */
   readonly burstMs?: number
+  /** Also in a burst nothing waits for longer than this. */
+  readonly maxWaitMs?: number
+  /** After a refusal no burst may wait for this long. Otherwise, in overload, the queue would be short and long in turn. */
+  readonly recoveryMs?: number
 }
 
 export interface SessionQueue {
@@ -26,6 +30,8 @@ interface Waiter {
 
 const TARGET_WAIT_MS = 100
 const BURST_MS = 500
+const MAX_WAIT_MS = 1000
+const RECOVERY_MS = 2000
 /** How long another client counts as active after its last request. */
 const SHARED_MS = 5000
 /** The part of the newest session in the mean duration of sessions. */
@@ -33,12 +39,14 @@ const NEWEST_PART = 0.1
 
 export function createSessionQueue(limits: QueueLimits): SessionQueue {
   const { maxSessions, maxWaiting, targetWaitMs = TARGET_WAIT_MS, burstMs = BURST_MS } = limits
+  const { maxWaitMs = MAX_WAIT_MS, recoveryMs = RECOVERY_MS } = limits
   /** By client, in the order of their turns. */
   const queues = new Map<string, Waiter[]>()
   const open = new Map<string, number>()
   let [opened, waiting] = [0, 0]
   let meanMs = 0
   let calmAt = performance.now()
+  let refusedAt = Number.NEGATIVE_INFINITY
   let lastClient = ''
   let changedAt = Number.NEGATIVE_INFINITY
 
@@ -61,10 +69,12 @@ export function createSessionQueue(limits: QueueLimits): SessionQueue {
     const now = performance.now()
     const waitMs = (countAhead(client) * meanMs) / maxSessions
     if (waitMs <= targetWaitMs) calmAt = now
+    const mayLastMs = now - refusedAt < recoveryMs ? 0 : burstMs
+    const isOverload = waitMs > maxWaitMs || now - calmAt > mayLastMs
     // The first waiting request of a client is not refused because of the other clients.
-    const isOverload = queues.has(client) && now - calmAt > burstMs
-    if (waiting >= maxWaiting || isOverload)
-      throw new Problem('overloaded', 'The node is overloaded. Try again shortly.')
+    if (waiting < maxWaiting && !(isOverload && queues.has(client))) return
+    refusedAt = now
+    throw new Problem('overloaded', 'The node is overloaded. Try again shortly.')
   }
 
   function begin(client: string): () => void {

@@ -40,7 +40,13 @@ export function createBoundedServer(
   })
   // RFC 9110 10.1.1 permits ignoring an unknown expectation. Without this listener Node answers it with 417 itself, beside these limits.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.maxConnections = maxConnections
+  let open = 0
+  // server.maxConnections would count the connections of one listening socket.
+  server.prependListener('connection', (socket: Socket) => {
+    if (open >= maxConnections) return void socket.destroy()
+    open += 1
+    socket.once('close', () => (open -= 1))
+  })
   // Node checks at each interval whether bytes were sent since the previous check. It therefore notices a client that
   // stops reading after one to two intervals.
   server.setTimeout(unreadTimeoutMs / 2)

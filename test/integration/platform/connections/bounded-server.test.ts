@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createObservedServer } from '../../fixtures/observed-server.ts'
+import { createObservedServer } from '../../../fixtures/observed-server.ts'
 
 const UNREAD_TIMEOUT_MS = 2000
 const MAX_CONNECTIONS = 5

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, describe, test } from 'node:test'
-import { requireScope } from '../../../src/auth/guard.ts'
-import { createObservedServer } from '../../fixtures/observed-server.ts'
+import { requireScope } from '../../../../src/auth/guard.ts'
+import { createObservedServer } from '../../../fixtures/observed-server.ts'
 
 const { app, lines } = createObservedServer()
 app.get('/things', async () => [])
