@@ -31,7 +31,6 @@ import { findPrimary } from './platform/postgres/server-list.ts'
 import { Problem } from './platform/problem.ts'
 import { version } from './platform/version.ts'
 import { registerReleaseCommands } from './publish/commands.ts'
-import { renewIndexes } from './publish/rebuild-index.ts'
 import type { FileStore } from './storage/files/file-store.ts'
 import { openFileStore } from './storage/files/open-store.ts'
 
@@ -120,8 +119,10 @@ program
   .action(async () => {
     const databaseUrl = await findPrimary(readDatabaseConfig(process.env).databaseUrl)
     const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })
-    const migrateAndPrint = async () =>
+    const migrateAndPrint = async () => {
+      const { renewIndexes } = await import('./publish/rebuild-index.ts')
       print({ applied: await migrate(databaseUrl), rebuilt: await renewIndexes(database, catalogue) })
+    }
     try {
       if (await hasAuditLog(database)) return await audit(database, migrateAndPrint)
       // The first migration creates the log, so its rows come afterwards.

@@ -4,7 +4,7 @@ import { accessSync, constants, opendirSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { splitServers } from './platform/postgres/server-list.ts'
-import { parseRedisUrl } from './platform/redis/redis.ts'
+import { parseRedisUrl } from './platform/redis/redis-url.ts'
 import { isBucketUrl } from './storage/files/open-store.ts'
 
 export interface Variable<Value> {

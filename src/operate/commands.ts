@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import type { CommandOutput } from '../platform/cli/terminal.ts'
-import { type DoctorOptions, diagnose } from './doctor.ts'
+import type { DoctorOptions } from './doctor.ts'
 import { addUpUsage } from './usage.ts'
 
 interface OperateCommands {
@@ -17,6 +17,7 @@ export function registerOperateCommands(program: Command, { print, readOptions }
     .command('doctor')
     .description('check a node and everything that it uses; run it with the environment of the node')
     .action(async () => {
+      const { diagnose } = await import('./doctor.ts')
       const findings = await diagnose(readOptions())
       print(findings.map(({ status, check, message, remedy = '' }) => ({ status, check, message, remedy })))
       if (findings.some(({ status }) => status === 'error')) process.exitCode = 1

@@ -1,4 +1,5 @@
-// The commands `outbreakctl release …`, with which operators publish and manage releases.
+// The commands `outbreakctl release …`, with which operators publish and manage releases. Each loads what it runs: loading all of
+// it would take half of the time of a short command.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dataset } from '../datasets/define.ts'
 import type { Progress } from '../platform/cli/progress.ts'
@@ -6,14 +7,7 @@ import type { CommandOutput } from '../platform/cli/terminal.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
-import { exportRelease } from './export/export-files.ts'
 import { listReleases } from './list-releases.ts'
-import { pruneReleases, removeFiles } from './prune.ts'
-import { previewRelease, publishRelease } from './publish.ts'
-import { rebuildIndex } from './rebuild-index.ts'
-import { rollbackTo } from './rollback.ts'
-import { validateRelease } from './validate/validate-release.ts'
-import { verifyReleases } from './verify.ts'
 
 interface ReleaseCommands {
   datasets: readonly Dataset[]
@@ -44,6 +38,7 @@ export function registerReleaseCommands(
     const summary = await publish()
     const number = summary.release
     if (store === undefined) return { ...summary }
+    const { exportRelease } = await import('./export/export-files.ts')
     try {
       return { ...summary, files: await exportRelease(database, store, dataset, number) }
     } catch (cause) {
@@ -58,6 +53,7 @@ export function registerReleaseCommands(
   command('check', 'validate a directory, without a database')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .action(async (directory: string, options: { dataset: string }) => {
+      const { validateRelease } = await import('./validate/validate-release.ts')
       const report = await validateRelease(findDataset(options), directory, { progress })
       print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
       if (report.errors > 0) process.exitCode = 1
@@ -67,13 +63,15 @@ export function registerReleaseCommands(
     .option(...confirmRejectedOption)
     .option(...replaceSourceOption)
     .action((directory: string, options: PublishOptions) =>
-      runAndPrint(async (database) => ({
-        ...(await previewRelease(database, findDataset(options), directory, {
+      runAndPrint(async (database) => {
+        const { previewRelease } = await import('./publish.ts')
+        const preview = await previewRelease(database, findDataset(options), directory, {
           confirmedRejected: options.confirmRejected ?? 0,
           replacedSource: options.replaceSource,
           progress,
-        })),
-      })),
+        })
+        return { ...preview }
+      }),
     )
   command('publish', 'publish a directory as the next release; if it fails, nothing is published')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
@@ -81,34 +79,37 @@ export function registerReleaseCommands(
     .option(...confirmRejectedOption)
     .option(...replaceSourceOption)
     .action((directory: string, options: PublishOptions) =>
-      runAndPrint((database) =>
-        publishWithFiles(database, findDataset(options), () =>
+      runAndPrint(async (database) => {
+        const { publishRelease } = await import('./publish.ts')
+        return publishWithFiles(database, findDataset(options), () =>
           publishRelease(database, findDataset(options), directory, {
             confirmedWithdrawn: options.confirmWithdrawn ?? 0,
             confirmedRejected: options.confirmRejected ?? 0,
             replacedSource: options.replaceSource,
             progress,
           }),
-        ),
-      ),
+        )
+      }),
     )
   command('rollback', 'publish a new release that is equal to an earlier one')
     .requiredOption('--to <number>', 'number of the release to return to', parseNumber)
     .requiredOption('--note <text>', 'why; consumers read it')
     .addOption(createConfirmWithdrawnOption())
     .action((options: { dataset: string; to: number; note: string; confirmWithdrawn?: number }) =>
-      runAndPrint((database) =>
-        publishWithFiles(database, findDataset(options), () =>
+      runAndPrint(async (database) => {
+        const { rollbackTo } = await import('./rollback.ts')
+        return publishWithFiles(database, findDataset(options), () =>
           rollbackTo(database, findDataset(options), options.to, options.note, {
             confirmedWithdrawn: options.confirmWithdrawn ?? 0,
           }),
-        ),
-      ),
+        )
+      }),
     )
   command('prune', 'permanently delete the records of old releases')
     .requiredOption('--before <number>', 'the oldest release to keep', parseNumber)
     .action((options: { dataset: string; before: number }) =>
       runAndPrint(async (database) => {
+        const { pruneReleases, removeFiles } = await import('./prune.ts')
         const store = await openFiles('write')
         const summary = await pruneReleases(database, findDataset(options), options.before)
         return { ...summary, ...(store && (await removeFiles(database, store, findDataset(options)))) }
@@ -122,19 +123,25 @@ export function registerReleaseCommands(
         if (store === undefined) throw new OperatorError('set OUTBREAKS_FILES to the directory or the bucket for files')
         const number = options.release ?? (await listReleases(database, findDataset(options)))[0]?.number
         if (number === undefined) throw new OperatorError('no release has been published yet')
+        const { exportRelease } = await import('./export/export-files.ts')
         return exportRelease(database, store, findDataset(options), number)
       }),
     )
   command('verify', 'read all releases and their files, and compare them with the digests that were published').action(
     (options: { dataset: string }) =>
       runAndPrint(async (database) => {
+        const { verifyReleases } = await import('./verify.ts')
         const releases = await verifyReleases(database, await openFiles('read'), findDataset(options), progress)
         if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
         return releases
       }),
   )
   command('reindex', 'build the column index of all releases again, for instance if a part of it is damaged').action(
-    (options: { dataset: string }) => runAndPrint((database) => rebuildIndex(database, findDataset(options))),
+    (options: { dataset: string }) =>
+      runAndPrint(async (database) => {
+        const { rebuildIndex } = await import('./rebuild-index.ts')
+        return rebuildIndex(database, findDataset(options))
+      }),
   )
   command('list', 'list all releases, newest first').action((options: { dataset: string }) =>
     runAndPrint((database) => listReleases(database, findDataset(options))),

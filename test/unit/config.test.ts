@@ -16,7 +16,7 @@ import {
   secretValues,
 } from '../../src/config.ts'
 import { splitServers } from '../../src/platform/postgres/server-list.ts'
-import { parseRedisUrl } from '../../src/platform/redis/redis.ts'
+import { parseRedisUrl } from '../../src/platform/redis/redis-url.ts'
 
 const CANARY = 'canary0value'
 const valid = {

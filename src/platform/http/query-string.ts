@@ -1,7 +1,7 @@
 // Strict parsing of query strings by a schema: an unknown, repeated, empty, invalid or missing parameter is a 400
 // that names it. No value is clamped, trimmed, guessed or ignored.
 import type { TObject, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { Problem } from '../problem.ts'
 
 type RawQuery = Record<string, string | string[]>

@@ -2,7 +2,7 @@
 // docs/mapping.md describes its syntax, which is so small that a reader understands a mapping without running it.
 import path from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Check, Errors } from 'typebox/value'
+import { Check, Errors } from 'typebox/schema'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { createDateParser } from './date-format.ts'
 import { type Encoding, readSettingsFile } from './read-text.ts'
@@ -174,7 +174,7 @@ function expandCell(written: WrittenCell, location: string, errorAt: MappingErro
 
 /** Describes only the deepest error: where several forms are allowed, it belongs to the form that the operator used. */
 function describeSchemaError(mapping: unknown, origin: string): OperatorError {
-  const errors = Errors(mappingSchema, mapping).filter(({ keyword }) => keyword !== 'anyOf')
+  const errors = Errors(mappingSchema, mapping)[1].filter(({ keyword }) => keyword !== 'anyOf')
   const depth = (location: string) => location.split('/').length
   const deepest = Math.max(...errors.map(({ instancePath }) => depth(instancePath)))
   const location = errors.find(({ instancePath }) => depth(instancePath) === deepest)?.instancePath ?? ''

@@ -1,6 +1,6 @@
 // Reads and validates release.json: title, licence and note of a release, and the reasons for its changes.
 import { type Static, Type } from 'typebox'
-import { Check, Errors } from 'typebox/value'
+import { Check, Errors } from 'typebox/schema'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import { isStorable } from '../../storage/normalise-text.ts'
@@ -41,7 +41,7 @@ export async function readManifest(file: string): Promise<ReleaseManifest> {
     validateTexts(manifest, file)
     return manifest
   }
-  const [error] = Errors(manifestSchema, manifest)
+  const [, [error]] = Errors(manifestSchema, manifest)
   const location = error?.instancePath.slice(1).replaceAll('/', '.') || '(top level)'
   throw new OperatorError(
     `${file} must have title and licence, and may have note, base and reasons; ${location}: ${error?.message}`,
