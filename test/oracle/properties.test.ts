@@ -12,7 +12,7 @@ import { type Published, type PublishedRecord, publish } from './published.ts'
 import { skipWithoutPython } from './python.ts'
 import { createQuestions, type Question, readFilters, toTarget } from './questions.ts'
 
-const CHECKS = 25
+const CHECKS = Number(process.env['PROPERTY_CHECKS'] ?? 25)
 const FEBRUARY = ['2021-W05', '2021-W06', '2021-W07', '2021-W08']
 const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'] as const
 const skip = skipWithoutPython

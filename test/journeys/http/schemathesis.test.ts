@@ -13,6 +13,8 @@ import { obtainToken } from '../../fixtures/api-client.ts'
 
 const program = process.env['SCHEMATHESIS'] ?? ''
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '60'
+/** The phase `coverage` sends nine thousand requests, whatever the number of examples. */
+const PHASES = process.env['SCHEMATHESIS_PHASES'] ?? 'examples,coverage,fuzzing,stateful'
 const MIN_CASES = Number(process.env['SCHEMATHESIS_CASES'] ?? 2000)
 /** Of one operation, with all of its examples. */
 const MIN_TOKEN_CASES = 10
@@ -47,6 +49,7 @@ async function attack(t: TestContext, choose: (token: string) => string[], minCa
     program,
     [
       ...['--config-file', config, 'run', `${service.baseUrl}/openapi.json`, '--checks', 'all', ...choose(token)],
+      ...['--phases', PHASES],
       ...['--max-examples', EXAMPLES, '--seed', '1', '--workers', '2', '--suppress-health-check', 'all', '--no-color'],
     ],
     { cwd: directory, maxBuffer: 1 << 26 },
