@@ -76,7 +76,10 @@ async function measure(
 }
 
 const isUnavailable = (outcome: Outcome): boolean =>
-  outcome !== null && outcome !== 'timeout' && outcome.status === 503 && outcome.body.includes('"code":"unavailable"')
+  outcome !== null &&
+  outcome !== 'timeout' &&
+  outcome.status === 503 &&
+  /"code":"(unavailable|overloaded)"/.test(outcome.body.toString('latin1'))
 
 const describe = ({ class: name, method, target, headers, body }: FuzzInput, outcome: Outcome): string =>
   JSON.stringify([
