@@ -17,9 +17,22 @@ const SUNDAY = 3
 const MAX_MONTH_DAYS = 31
 
 export const parseDay = (text: string): number => Date.parse(`${text}T00:00:00Z`) / DAY_MS
-export const formatDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
-/** `parseDay` or `formatDay` for many days of which most repeat. */
+/** The days of more than a century, of which an answer may have thousands. */
+const MAX_FORMATTED = 50_000
+const formatted = new Map<number, string>()
+
+export function formatDay(day: number): string {
+  let text = formatted.get(day)
+  if (text === undefined) {
+    text = new Date(day * DAY_MS).toISOString().slice(0, 10)
+    if (formatted.size >= MAX_FORMATTED) formatted.clear()
+    formatted.set(day, text)
+  }
+  return text
+}
+
+/** For many values of which most repeat. */
 export function remembering<From, To>(convert: (from: From) => To): (from: From) => To {
   const known = new Map<From, To>()
   return (from) => {

@@ -1,6 +1,6 @@
 // The whole system: three database servers, two nodes behind HAProxy, Redis, and a dataset with some releases.
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,7 +16,8 @@ import {
 } from '../../dev/service.ts'
 import { synthesise } from '../../dev/synth/synthesise.ts'
 import { obtainToken } from '../fixtures/api-client.ts'
-import { type Program, startProgram } from '../fixtures/operate/program.ts'
+import { startPlainHaproxy } from '../fixtures/operate/plain-haproxy.ts'
+import type { Program } from '../fixtures/operate/program.ts'
 import { type RedisServer, startRedis } from '../fixtures/redis-server.ts'
 import { createDatabaseCluster, type DatabaseCluster } from './database-cluster.ts'
 import { closeNetwork, openNetwork } from './network.ts'
@@ -90,7 +91,7 @@ export async function startSystem(bin: string): Promise<System> {
   }
   await startNode(0)
   await startNode(1)
-  const proxy: Program = await startProxy(directory, port, nodePorts)
+  const proxy: Program = await startPlainHaproxy(directory, port, nodePorts)
   const system: System = {
     ...{ cluster, redis, nodes, baseUrl, settings, credentials, directory, startNode, publishInput },
     token: await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl),
@@ -120,15 +121,4 @@ export async function startSystem(bin: string): Promise<System> {
     },
   }
   return system
-}
-
-/** As deploy/haproxy.cfg, without TLS. */
-function startProxy(directory: string, port: number, [first, second]: readonly number[]): Promise<Program> {
-  const text = readFileSync(path.join(root, 'deploy/haproxy.cfg'), 'utf8')
-    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
-    .replace('node1:8080', `127.0.0.1:${first}`)
-    .replace('node2:8080', `127.0.0.1:${second}`)
-  const file = path.join(directory, 'haproxy.cfg')
-  writeFileSync(file, text)
-  return startProgram('haproxy', ['-W', '-db', '-f', file], { port })
 }

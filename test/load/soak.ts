@@ -11,7 +11,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../../dev/postgres.ts'
 import { createReplica } from '../../dev/replica.ts'
 import { verifyReleases } from '../fixtures/api-client.ts'
-import { createDirectory, startProgram, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
+import { startPlainHaproxy } from '../fixtures/operate/plain-haproxy.ts'
+import { createDirectory, withoutPrograms } from '../fixtures/operate/program.ts'
 import { quantile, sendInTurn } from './open-loop.ts'
 import { chooseAddress, type LoadedNode, openStage } from './stage.ts'
 
@@ -43,16 +44,18 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   after(async () => {
     for (const node of nodes) await node.stop()
   })
-  const directory = createDirectory()
-  await startProgram('haproxy', ['-W', '-db', '-f', writeIn(directory, 'haproxy.cfg', configure(port, ports))], {
-    port,
-  })
+  await startPlainHaproxy(createDirectory(), port, ports)
 
   const steady = nodes[2] ?? assert.fail()
   const headers = { authorization: `Bearer ${steady.token}` }
   let calls = 0
   const nextAddress = () => chooseAddress((calls++ * 13) % QUESTIONS, RECORDS)
-  const capacity = (await sendInTurn(() => ({ url: baseUrl + nextAddress(), headers }), 16, 10)).perSecond
+  const { perSecond: capacity, failed: failedBefore } = await sendInTurn(
+    () => ({ url: baseUrl + nextAddress(), headers }),
+    16,
+    10,
+  )
+  assert.ok(capacity > 0, failedBefore[0])
   t.diagnostic(`capacity ${capacity.toFixed(0)} requests/s`)
 
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
@@ -171,13 +174,3 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   assert.ok(compared > times.length / 4 && walks > 0, 'too little was compared')
   assert.ok(mean(late) < mean(early) * (1 + MAX_GROWTH), 'the memory grows')
 })
-
-/** deploy/haproxy.cfg without TLS, for three nodes. */
-function configure(port: number, ports: readonly number[]): string {
-  const text = readFileSync(path.resolve(import.meta.dirname, '../../deploy/haproxy.cfg'), 'utf8')
-  const servers = ports.map((one, number) => `    server node${number} 127.0.0.1:${one} check\n`)
-  return `${text
-    .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
-    .replace(/ {4}log .*\n|.*option httplog\n/g, '')
-    .replace(/ {4}server node.*\n?/g, '')}${servers.join('')}`
-}

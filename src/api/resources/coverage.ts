@@ -1,8 +1,9 @@
 // How many records there are by place, or another field, and by period: what the dataset has, and where it has nothing.
 import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
-import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import { formatDay, type Interval, periodOf, remembering } from '../../methods/calendar.ts'
 import { hasSeries } from '../../methods/record-series.ts'
+import { yieldToOthers } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { requireField } from '../filters/fields.ts'
@@ -77,7 +78,9 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
               `The answer would have more than ${MAX_CELLS} periods. Filter further, or choose longer periods.`,
               { parameter: 'interval' },
             )
+          await yieldToOthers()
           const data = groupCells(cells, interval)
+          await yieldToOthers()
           if (isTable)
             return [
               encodeTable(
@@ -96,15 +99,17 @@ const TABLE_COLUMNS = ['value', 'period', 'first_day', 'last_day', 'records', 'c
 
 /** The value with the most records first. */
 function groupCells(cells: readonly CoverageCell[], interval: Interval) {
+  const describePeriod = remembering((first: number) => {
+    const { name, last } = periodOf(interval, first)
+    return { period: name, first_day: formatDay(first), last_day: formatDay(last) }
+  })
   const groups = [...Map.groupBy(cells, ({ value }) => value)].map(([value, ofValue]) => ({
     value,
     records: sum(ofValue),
     undated: sum(ofValue.filter(({ first }) => first === null)),
-    periods: ofValue.flatMap(({ first, records, changed }) => {
-      if (first === null) return []
-      const { name, last } = periodOf(interval, first)
-      return [{ period: name, first_day: formatDay(first), last_day: formatDay(last), records, changed }]
-    }),
+    periods: ofValue.flatMap(({ first, records, changed }) =>
+      first === null ? [] : [{ ...describePeriod(first), records, changed }],
+    ),
   }))
   return groups.toSorted((a, b) => b.records - a.records)
 }

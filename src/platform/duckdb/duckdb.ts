@@ -3,7 +3,7 @@
 // millisecond before it reads a row, so sessions that read the same state share its transaction and what is known about it.
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import type { Sql } from 'sql-template-tag'
-import { currentSignal } from '../cancellation.ts'
+import { currentSignal, yieldToOthers } from '../cancellation.ts'
 import { measureQuery } from '../client-work.ts'
 import { Problem } from '../problem.ts'
 import { createSessionQueue } from './session-queue.ts'
@@ -71,9 +71,7 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       const begunAfter = writes
       await connection.run('begin transaction')
       const query: RunQuery = (statement) =>
-        interruptible(connection, queryTimeoutMs, async () =>
-          (await connection.runAndReadAll(statement.text, statement.values as DuckDBValue[])).getRows(),
-        )
+        interruptible(connection, queryTimeoutMs, () => readRows(connection, statement))
       return { connection, query, state: await readState(query), begunAfter }
     } catch (error) {
       connection.closeSync()
@@ -142,6 +140,27 @@ async function inTransaction<Result>(connection: DuckDBConnection, work: () => P
   } catch (error) {
     await connection.run('rollback')
     throw error
+  }
+}
+
+/**
+ * Waits for DuckDB twice: to prepare the statement, and to run it. connection.runAndReadAll waits at least five times, each time for a
+ * turn of the event loop, which is long in overload.
+ */
+async function readRows(connection: DuckDBConnection, { text, values }: Sql): Promise<DuckRow[]> {
+  const prepared = await connection.prepare(text)
+  try {
+    prepared.bind(values as DuckDBValue[])
+    const result = await prepared.run()
+    const rows: DuckRow[] = []
+    for (let i = 0; i < result.chunkCount; i++) {
+      // Converting a chunk, of at most 2048 rows, takes milliseconds.
+      if (i > 0) await yieldToOthers()
+      for (const row of result.getChunk(i).getRows()) rows.push(row)
+    }
+    return rows
+  } finally {
+    prepared.destroySync()
   }
 }
 

@@ -13,7 +13,7 @@ import { fetchParts } from '../../columns/parts.ts'
 import { createStage, readStaged, toStaged } from '../../columns/stage.ts'
 import { column, createPresentTables, openPresentRows } from '../../columns/tables.ts'
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
-import { formatDay, remembering } from '../../methods/calendar.ts'
+import { formatDay } from '../../methods/calendar.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
 import { storeChanges } from './index-changes.ts'
@@ -162,12 +162,11 @@ async function* readSeries(
     select ${join(names.map(column))} from added
     order by ${raw(String(names.indexOf(dataset.series.id) + 1))}, 1`.text,
   )
-  const toText = remembering(formatDay)
   const decode = (staged: number, one: Column): FieldValue => {
     const value = readStaged(one, staged)
     if (typeof value !== 'number') return value
     if (one.type === 'code') return dictionary.valueOf(one.name, value)
-    return one.type === 'date' ? toText(value) : value
+    return one.type === 'date' ? formatDay(value) : value
   }
   let members: SeriesRow[] = []
   for (;;) {
