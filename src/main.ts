@@ -99,7 +99,7 @@ if (!sharePort) await assertPortIsFree(host, port).catch(exitBecauseOfPort)
 // fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
 const listenOptions = { host, port, reusePort: sharePort || hasSeveralSockets }
 const address = await app.listen(listenOptions).catch(exitBecauseOfPort)
-const closeFurtherSockets = await openFurtherSockets(app.server, CLOSE_TIMEOUT_MS).catch(exitBecauseOfPort)
+const closeSockets = await openFurtherSockets(app.server, CLOSE_TIMEOUT_MS).catch(exitBecauseOfPort)
 log.info({ address }, 'listening')
 const metricsServer =
   config.metricsAddress &&
@@ -133,7 +133,7 @@ closeWithGrace(shutdownOptions, async ({ signal, err }) => {
   else log.info({ signal }, 'draining')
   if (signal !== undefined) await wait(config.drainSeconds * 1000)
   // A response of a draining node closes its connection.
-  await closeFurtherSockets()
+  await closeSockets()
   await app.close()
   await metricsServer?.close()
   await tracing?.close().catch((error: Error) => log.warn({ err: error }, 'the last traces were not sent'))

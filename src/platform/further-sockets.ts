@@ -26,8 +26,8 @@ export async function openFurtherSockets(server: HttpServer, closeTimeoutMs: num
   await Promise.all(further.map((one) => once(one.listen({ host, port, reusePort: true }), 'listening')))
   return async () => {
     const timer = setTimeout(() => server.closeAllConnections(), closeTimeoutMs)
-    server.closeIdleConnections()
-    await Promise.all(further.map((one) => new Promise((resolve) => one.close(resolve))))
+    // Closing the HTTP server also ends idle connections, of all sockets.
+    await Promise.all([server, ...further].map((one) => new Promise((resolve) => one.close(resolve))))
     clearTimeout(timer)
   }
 }
