@@ -2,7 +2,7 @@
 // one client from using the whole node. Must be registered after the guard, which identifies the client.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Problem } from '../problem.ts'
+import { clientClosedRequest, Problem } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * A request waits for a place for this long, or up to twice as long. A client that sends too many requests at once is served one after the other; and one that
- * repeats refused requests at once waits for itself, because many refusals cost the node more than many waiting requests.
+ * A request waits for a place for this long, or up to twice as long. So a client that sends too many requests at once is served one
+ * after the other. One that repeats refused requests at once waits too: many refusals cost the node more than many waiting requests.
  */
 const WAIT_MS = 500
 /** The place of a request that an overloaded node refused stays taken for this long, for the same reason. */
@@ -102,8 +102,11 @@ export function limitConcurrency(
     const freePlace = take(clientId)
     if (freePlace !== null) return begin(freePlace)
     wait(clientId, (freed) => {
-      if (freed !== null && !request.raw.socket.destroyed) return begin(freed)
-      freed?.()
+      if (request.raw.socket.destroyed) {
+        freed?.()
+        return done(clientClosedRequest())
+      }
+      if (freed !== null) return begin(freed)
       done(
         new Problem(
           'concurrency_exceeded',
