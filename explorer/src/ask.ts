@@ -68,8 +68,15 @@ export function useAnswer<Value>(
   return answer.key === key || key === '' ? answer : { ...answer, isWaiting: true }
 }
 
-/** If the session has ended. The sign-in page leads back to this address. */
+let isLeaving = false
+// After Back the browser may show this page again as it was.
+addEventListener('pageshow', () => {
+  isLeaving = false
+})
+
+/** If the session has ended. The sign-in page leads back to this address. Of several failed questions the first one leads there. */
 export function signInIfEnded(error: unknown): void {
-  if (!(error instanceof NotAllowed) || error.status !== 401) return
+  if (isLeaving || !(error instanceof NotAllowed) || error.status !== 401) return
+  isLeaving = true
   location.assign(`/explore/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`)
 }

@@ -14,12 +14,13 @@ import {
 } from '../../explorer/src/address.ts'
 import { obtainToken } from '../fixtures/api-client.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
-import { alterResponse } from '../fixtures/explorer/journey.ts'
+import { alterResponse, MIXED } from '../fixtures/explorer/journey.ts'
 import { type Answer, readAnswer, readCommand, showAddress } from '../fixtures/explorer/screen.ts'
 import { fc } from '../seed.ts'
 
 const STATES = Number(process.env['TRUTH_STATES'] ?? 40)
 const TIMEOUT_MS = 15_000
+const MIXED_QUESTION = { event: [new URLSearchParams(MIXED).get('event') ?? assert.fail()] }
 
 await withExplorer({}, (explorer) => {
   test(`the numbers of ${STATES} random states are those of the API`, { timeout: 3_600_000 }, async () => {
@@ -40,7 +41,14 @@ await withExplorer({}, (explorer) => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as PublishedRecord)
-    const states = fc.sample(arbitraryState(published), STATES)
+    // Whether a random state is refused is chance.
+    const refused = {
+      page: 'explore',
+      item: null,
+      question: MIXED_QUESTION,
+      view: { ...DEFAULT_VIEW, code: 'curl' },
+    } as const
+    const states = [refused, ...fc.sample(arbitraryState(published), STATES - 1)]
     const page = await (await explorer.signIn()).newPage()
     await page.goto(`${baseUrl}/explore`)
     const seen = { drawn: 0, refused: 0, numbers: 0 }
