@@ -1,6 +1,6 @@
 // Reads NDJSON: objects with their line numbers. Knows no fields of a record.
 import { type RowError, unreadable } from '../findings/findings.ts'
-import { describeInexactNumber, findInexactNumber, isDeeper } from './json-value.ts'
+import { findLoss, isDeeper } from './json-value.ts'
 import { MAX_LINE_DEPTH, MAX_LINE_LENGTH } from './limits.ts'
 import { type Encoding, readText } from './read-text.ts'
 
@@ -45,8 +45,8 @@ function parseLine(text: string, name: string, line: number): JsonLine {
     errors: [{ column: null, rule, message }],
   })
   if (isDeeper(values, MAX_LINE_DEPTH)) return reject('depth', `is nested deeper than ${MAX_LINE_DEPTH} levels`)
-  const inexact = findInexactNumber(text)
-  if (inexact !== null) return reject('number', describeInexactNumber(inexact))
+  const loss = findLoss(text)
+  if (loss !== null) return reject(loss.rule, loss.message)
   return { line, values, errors: [] }
 }
 

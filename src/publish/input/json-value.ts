@@ -1,4 +1,28 @@
-// Checks of JSON input: whether JavaScript represents its numbers exactly, and whether it is nested too deeply. Pure.
+// Checks of JSON input: whether JSON.parse would change it silently, and whether it is nested too deeply. Pure.
+import { OperatorError } from '../../platform/operator-error.ts'
+
+/** What JSON.parse would change. */
+export interface Loss {
+  readonly rule: 'number' | 'repeated_key'
+  readonly message: string
+}
+
+/** Of text that is JSON; null if JSON.parse changes nothing. */
+export function findLoss(json: string): Loss | null {
+  const inexact = findInexactNumber(json)
+  if (inexact !== null)
+    return { rule: 'number', message: `${shorten(inexact)} cannot be represented exactly: write it as a string` }
+  const repeated = findRepeatedKey(json)
+  return repeated === null ? null : { rule: 'repeated_key', message: describeRepeatedKey(repeated) }
+}
+
+/** Of a file with settings. */
+export function requireUniqueKeys(json: string, name: string): void {
+  const repeated = findRepeatedKey(json)
+  if (repeated !== null) throw new OperatorError(`${name} ${describeRepeatedKey(repeated)}`)
+}
+
+const describeRepeatedKey = (key: string): string => `has the key ${JSON.stringify(shorten(key))} twice: remove one`
 
 /** Only a text that matches can contain an inexact number. */
 const LONG_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{3}/
@@ -28,6 +52,40 @@ function isExact(source: string, value: number): boolean {
   return digits.length <= MAX_DIGITS && (value !== 0 || digits === '')
 }
 
+/** Every string, with the colon that follows a key. */
+const STRING = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)/g
+
+/** A key that an object has twice, or null. JSON.parse keeps only its last value. */
+export function findRepeatedKey(json: string): string | null {
+  const written: string[] = []
+  for (const [, text = '', colon] of json.matchAll(STRING))
+    if (colon !== '') written.push(text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1))
+  if (new Set(written).size === written.length) return null
+  // Different objects may have the same keys.
+  const unseen = countKeys(JSON.parse(json))
+  for (const key of written) {
+    const remaining = unseen.get(key) ?? 0
+    if (remaining === 0) return key
+    unseen.set(key, remaining - 1)
+  }
+  return null
+}
+
+/** How many objects inside the value have each key. */
+function countKeys(value: unknown): Map<string, number> {
+  const counts = new Map<string, number>()
+  const open = [value]
+  while (open.length > 0) {
+    const inner = open.pop()
+    if (!isNested(inner)) continue
+    for (const [key, member] of Object.entries(inner)) {
+      if (!Array.isArray(inner)) counts.set(key, (counts.get(key) ?? 0) + 1)
+      open.push(member)
+    }
+  }
+  return counts
+}
+
 /** An object without nested objects has depth 1. Not recursive: a line of brackets must not exhaust the stack. */
 export function isDeeper(value: unknown, maxDepth: number): boolean {
   let level = [value].filter(isNested)
@@ -40,5 +98,4 @@ export function isDeeper(value: unknown, maxDepth: number): boolean {
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-export const describeInexactNumber = (source: string): string =>
-  `${source.length > MAX_SHOWN ? `${source.slice(0, MAX_SHOWN)}…` : source} cannot be represented exactly: write it as a string`
+const shorten = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)

@@ -6,7 +6,7 @@ export const MAX_LINE_LENGTH = 1 << 22
 /** The widest public tables have a column for each day: 10,000 columns are 27 years. */
 export const MAX_COLUMNS = 10_000
 /** Bytes of release.json and of a mapping file. */
-export const MAX_SETTINGS_BYTES = 1 << 24
+export const MAX_SETTINGS_BYTES = 1 << 22
 /** Levels of nested objects and lists in a line of NDJSON, and in a field such as `extra`. */
 export const MAX_LINE_DEPTH = 100
 export const MAX_OBJECT_DEPTH = 10

@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { createDateParser } from './date-format.ts'
+import { requireUniqueKeys } from './json-value.ts'
 import { type Encoding, readSettingsFile } from './read-text.ts'
 
 const MAPPING_FILE = 'mapping.json'
@@ -97,6 +98,7 @@ async function readMappingFile(directory: string, origin: string): Promise<Mappi
   } catch (cause) {
     throw new OperatorError(`${origin} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
   }
+  requireUniqueKeys(text, origin)
   if (!Check(mappingSchema, mapping)) throw describeSchemaError(mapping, origin)
   return { ...mapping, origin, used: new Map() }
 }

@@ -4,6 +4,7 @@ import { Check, Errors } from 'typebox/schema'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import { isStorable } from '../../storage/normalise-text.ts'
+import { requireUniqueKeys } from './json-value.ts'
 import { readSettingsFile } from './read-text.ts'
 
 const closed = { additionalProperties: false }
@@ -30,13 +31,16 @@ const manifestSchema = Type.Object(
 export type ReleaseManifest = Static<typeof manifestSchema>
 
 export async function readManifest(file: string): Promise<ReleaseManifest> {
+  let text: string
   let manifest: unknown
   try {
-    manifest = JSON.parse(await readSettingsFile(file))
+    text = await readSettingsFile(file)
+    manifest = JSON.parse(text)
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`${file} is missing or not JSON`, { cause })
   }
+  requireUniqueKeys(text, file)
   if (Check(manifestSchema, manifest)) {
     validateTexts(manifest, file)
     return manifest

@@ -3,7 +3,7 @@
 import type { Field, FieldValue } from '../../datasets/define.ts'
 import { isStorable, normaliseText } from '../../storage/normalise-text.ts'
 import { type Cell, toCell } from '../../storage/serialise-record.ts'
-import { describeInexactNumber, findInexactNumber, isDeeper } from '../input/json-value.ts'
+import { findLoss, isDeeper, type Loss } from '../input/json-value.ts'
 import { MAX_OBJECT_DEPTH } from '../input/limits.ts'
 import type { Format } from '../input/record-file.ts'
 import { parseSignedCount, type SignedCount } from './signed-count.ts'
@@ -38,8 +38,8 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
     }
     const isText = format === 'csv' || isJsonText(field, format, raw)
     if (isText && JSON_NUMBERS.has(field.kind) && typeof raw === 'string') {
-      const inexact = findInexactInText(raw)
-      if (inexact !== null) return { rule: 'number', message: describeInexactNumber(inexact) }
+      const loss = findLossInText(raw)
+      if (loss !== null) return loss
     }
     const signed = field.qualifiedBy !== undefined && typeof raw === 'string' ? parseSignedCount(raw) : null
     if (signed !== null) return validateValue(field, signed.value) ?? toSignedCell(field, raw as string, signed)
@@ -88,9 +88,9 @@ function normalise({ kind }: Field, value: unknown): { value: unknown; warning: 
 const JSON_NUMBERS: ReadonlySet<Field['kind']> = new Set(['object', 'number'])
 
 /** Text that is not JSON gets its error later. */
-function findInexactInText(raw: string): string | null {
+function findLossInText(raw: string): Loss | null {
   try {
-    return findInexactNumber(raw)
+    return findLoss(raw)
   } catch {
     return null
   }

@@ -226,16 +226,19 @@ const values: [title: string, json: string, rule: string | null][] = [
   ['the last integer that is exact', '"extra":{"a":9007199254740991,"b":1e300,"c":0.1}', null],
   ['a fraction of 20 digits', '"latitude":1.2345678901234567890,"longitude":1', 'number'],
   ['a fraction of 16 digits', '"latitude":1.234567890123456,"longitude":1', null],
+  ['a key twice', '"cases":1,"cases":2', 'repeated_key'],
+  ['a key twice in extra', '"extra":{"a":[{"b":1,"b":1}]}', 'repeated_key'],
+  ['the same key in several objects', '"extra":{"a":{"a":1},"b":[{"a":1},{"a":2}]}', null],
   ['__proto__ in extra', '"extra":{"__proto__":{"a":1},"constructor":2}', null],
   ['every second character outside the BMP', `"note":"${'𝒜a'.repeat(1000)}"`, null],
   ['more text than a record may have', `"extra":{"a":"${'𝒜'.repeat(9900)}"}`, 'length'],
   ['a long text in extra', `"extra":{"a":"${'x'.repeat(9900)}"}`, null],
 ]
 const toLine = (key: string, json: string) => {
-  const text = JSON.stringify({ ...fullRow({ key }), note: undefined, event: undefined })
-  const event = json.startsWith('"event"') ? '' : '"event":"Cholera_Testland_2020",'
-  // The last of two equal keys is read, so these replace the default values.
-  return `${text.slice(0, -1)},${event}${json}}`
+  const replaced = new Set(Object.keys(JSON.parse(`{${json}}`) as object))
+  const row = Object.entries({ ...fullRow({ key }), note: undefined, event: 'Cholera_Testland_2020' })
+  const text = JSON.stringify(Object.fromEntries(row.filter(([name]) => !replaced.has(name))))
+  return `${text.slice(0, -1)},${json}}`
 }
 
 test('what check accepts, publish accepts and returns unchanged; the rest has a rule', async (t) => {
@@ -274,7 +277,7 @@ test('what check accepts, publish accepts and returns unchanged; the rest has a 
   })
 })
 
-test('numbers of CSV have the same rule', async () => {
+test('JSON in CSV has the same rules', async () => {
   const columns = Object.keys(fullRow({ key: 'a' }))
   const line = (change: Record<string, string>) =>
     columns
@@ -285,6 +288,7 @@ test('numbers of CSV have the same rule', async () => {
   assert.equal((await readAll(await write({ latitude: '1.234567890123456', longitude: '1' }))).records, 1)
   for (const change of [{ latitude: '1.23456789012345678901', longitude: '1' }, { extra: '{"a":1e400}' }])
     await assert.rejects(readAll(await write(change)), /cannot be represented exactly/)
+  await assert.rejects(readAll(await write({ extra: '{"a":1,"a":2}' })), /has the key "a" twice/)
 })
 
 for (const [title, manifest] of [

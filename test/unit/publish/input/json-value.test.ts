@@ -1,7 +1,8 @@
-// Numbers that JavaScript would change are found, also deep inside a value; nesting is measured without recursion.
+// Numbers and objects that JavaScript would change are found, also deep inside a value; nesting is measured without recursion.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findInexactNumber, isDeeper } from '../../../../src/publish/input/json-value.ts'
+import { findInexactNumber, findLoss, findRepeatedKey, isDeeper } from '../../../../src/publish/input/json-value.ts'
+import { MAX_LINE_LENGTH } from '../../../../src/publish/input/limits.ts'
 
 for (const json of [
   '9007199254740991',
@@ -32,4 +33,52 @@ test('the depth of a value', () => {
   assert.equal(isDeeper({ a: 1 }, 1), false)
   assert.equal(isDeeper({ a: [] }, 1), true)
   assert.equal(isDeeper({ a: [{ b: null }] }, 3), false)
+})
+
+for (const json of [
+  '{}',
+  '{"a":1,"b":"a"}',
+  '{"a":{"a":{"a":1}}}',
+  '[{"a":1},{"a":2}]',
+  '{"a":"\\"a\\":1, \\"a\\":2"}',
+  '{"a":["a","a:","b"],"b":"\\\\"}',
+  '{"__proto__":1,"constructor":2}',
+  '"a"',
+])
+  test(`${json} has no repeated key`, () => assert.equal(findRepeatedKey(json), null))
+
+for (const [json, key] of [
+  ['{"a":1,"a":2}', 'a'],
+  ['{"a":1,"b":2,"a" : 1}', 'a'],
+  ['{"a":1,"\\u0061":2}', 'a'],
+  ['{"x":{"a":1,"b":{"b":1},"b":[]}}', 'b'],
+  ['{"x":{"a":1},"y":[{"a":1,"a":1}]}', 'a'],
+  ['{"":1,"":2}', ''],
+  ['{"__proto__":1,"__proto__":2}', '__proto__'],
+] as const)
+  test(`${json} has a repeated key`, () => assert.equal(findRepeatedKey(json), key))
+
+test('a line of many repeated keys takes no long time', () => {
+  const json = `{${'"a":{},'.repeat(200_000)}"b":1}`
+  const startedAt = performance.now()
+  assert.equal(findRepeatedKey(json), 'a')
+  assert.ok(performance.now() - startedAt < 2000)
+})
+
+for (const [name, json] of [
+  ['a string', `{"a":"${'x'.repeat(MAX_LINE_LENGTH)}"}`],
+  ['escaped quotes', `{"a":"${'\\"'.repeat(MAX_LINE_LENGTH / 2)}"}`],
+  ['a key', `{"${'k'.repeat(MAX_LINE_LENGTH)}":1}`],
+] as const)
+  test(`the longest line, of ${name}, is read`, () => assert.equal(findRepeatedKey(json), null))
+
+test('what is lost is described, with a long key shortened', () => {
+  assert.deepEqual(findLoss('{"cases":1,"cases":2}'), {
+    rule: 'repeated_key',
+    message: 'has the key "cases" twice: remove one',
+  })
+  const key = 'k'.repeat(50)
+  assert.match(findLoss(`{"${key}":1,"${key}":2}`)?.message ?? '', /^has the key "k{40}…" twice/)
+  assert.equal(findLoss('{"a":1e400}')?.rule, 'number')
+  assert.equal(findLoss('{"a":1}'), null)
 })

@@ -18,6 +18,7 @@ import { fc } from '../../../seed.ts'
 
 const mappingErrors: [title: string, mapping: unknown, message: RegExp][] = [
   ['text that is not JSON', '{"key":', /^mapping\.json is not JSON/],
+  ['a key twice', '{"key":["place"],"key":["day"]}', /^mapping\.json has the key "key" twice/],
   ['a list', [], /^mapping\.json \(top level\): must be object/],
   ['an unknown clause', { ...plainMapping, colour: 1 }, /^mapping\.json colour: is not a property of a mapping/],
   ['no key', { columns: plainMapping.columns }, /^mapping\.json key: is missing for a\.csv/],

@@ -32,3 +32,9 @@ test('a note may have line ends, but no other control character and no NUL', asy
   assert.ok(await read([], { note: 'one\ntwo' }))
   for (const note of ['a\0b', 'a\tb', 'a\u001b[2J']) await assert.rejects(read([], { note }), OperatorError)
 })
+
+test('a key that is there twice is rejected', async () => {
+  const file = path.join(directory, 'repeated.json')
+  await writeFile(file, '{"title":"One","licence":"CC0-1.0","title":"Two"}')
+  await assert.rejects(readManifest(file), /repeated\.json has the key "title" twice/)
+})
