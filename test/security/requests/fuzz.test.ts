@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
@@ -20,8 +21,10 @@ const INPUTS = Number(process.env['FUZZ_INPUTS'] ?? 20_000)
 /** In flight at once, each on its own connection: more would measure the load shedding and not the parsing. */
 const CONNECTIONS = 8
 const HANG_MS = 2000
-/** docs/performance.md states 600 MB for a node, whatever it was asked. */
-const MAX_RSS_MIB = 572
+/** 700 MB. docs/performance.md states 633 MB as the highest figure of a node that answers; this has a margin for garbage. */
+const MAX_RSS_MIB = 668
+/** What Retry-After says. */
+const RETRY_MS = 1000
 /** Requests that were sent again because they took too long. None on a machine with free processors. */
 const MAX_REPEATED_SHARE = 0.001
 const CLASSES = 12
@@ -52,6 +55,7 @@ async function attack(port: number, sequence: Iterator<FuzzInput>, inputs: numbe
       if (isUnavailable(outcome) || (outcome !== 'timeout' && ms > hangMs())) {
         // A late response or a documented 503 of a machine that stalls. Of a fault it is the answer again.
         repeated += 1
+        if (isUnavailable(outcome)) await wait(RETRY_MS)
         ;[outcome, ms] = await measure(connection, input)
       }
       if (ms > slowest.ms) slowest = { ms: Math.round(ms), input: describe(input, outcome) }
@@ -99,7 +103,8 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
   process.env['OUTBREAKS_FILES'] = files
   const settings = newSettings(await createTestDatabase())
   const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
-  const service = await startService(settings, { OUTBREAKS_LOG_LEVEL: 'error' })
+  // The recipes of deploy/ set MALLOC_ARENA_MAX too.
+  const service = await startService(settings, { OUTBREAKS_LOG_LEVEL: 'error', MALLOC_ARENA_MAX: '2' })
   after(() => service.process.kill('SIGKILL'))
   const delay = await measureMachineDelay()
   after(() => delay.stop())
