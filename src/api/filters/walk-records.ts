@@ -1,4 +1,5 @@
 // Walks all matching records of a release in bounded pages, in the order of id.
+import { setImmediate } from 'node:timers/promises'
 import { type EncodableRecord, readRecord, selectFields } from '../../formats/file-encoder.ts'
 import type { Fields } from '../../storage/contract.ts'
 import { splitRecords } from '../../storage/gzip-splice.ts'
@@ -8,8 +9,10 @@ import { startWalk } from '../paging/walk-pages.ts'
 import { isUnfiltered } from './filters.ts'
 import { type DataSource, type FilterQuery, readFilteredPage } from './run-filter-queries.ts'
 
-/** Encoding a page of this size blocks the event loop for about 30 ms. */
+/** Arrow encodes a page as one batch, so the bytes of a file depend on it. */
 const PAGE_RECORDS = 500
+/** Reading more records without a pause would delay other requests. */
+const RECORDS_PER_TURN = 100
 
 interface Selection {
   readonly fields: Fields
@@ -27,7 +30,14 @@ export async function walkMatches(
   return readBatches()
 
   async function* readBatches() {
-    for await (const { parts } of pages) yield parts.flatMap(splitRecords).map(toRecord)
+    for await (const { parts } of pages) {
+      const batch: EncodableRecord[] = []
+      for (const [i, body] of parts.flatMap(splitRecords).entries()) {
+        if (i % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await setImmediate()
+        batch.push(toRecord(body))
+      }
+      yield batch
+    }
   }
 }
 
