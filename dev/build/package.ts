@@ -1,7 +1,7 @@
-// npm run build: writes dist/package, the service as a package that npm installs. It has JavaScript, because Node does not run
+// npm run build: writes dist/package, the service as a package to install. It has JavaScript, because Node does not run
 // TypeScript inside node_modules, and the exact versions of its dependencies (npm-shrinkwrap.json).
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { buildExplorer } from '../../explorer/build.ts'
 
@@ -16,6 +16,7 @@ const COPIED = [
   // Not all of deploy: it may have secrets.
   ...globSync('deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill}', { cwd: root }),
 ]
+const PROGRAMS = { outbreakctl: 'src/cli.js', 'outbreaks-server': 'src/main.js' }
 const KEPT_FIELDS = ['name', 'version', 'description', 'license', 'type', 'engines', 'dependencies'] as const
 
 interface Lock {
@@ -31,6 +32,7 @@ export async function buildPackage(): Promise<string> {
   await buildExplorer()
   for (const name of COPIED) cpSync(path.join(root, name), path.join(output, name), { recursive: true })
   execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  for (const program of Object.values(PROGRAMS)) chmodSync(path.join(output, program), 0o755)
   writeManifests(output)
   return output
 }
@@ -40,7 +42,7 @@ export function writeManifests(directory: string): void {
   const source = readJson('package.json') as Record<string, unknown>
   const manifest = {
     ...Object.fromEntries(KEPT_FIELDS.map((name) => [name, source[name]])),
-    bin: { outbreakctl: 'src/cli.js', 'outbreaks-server': 'src/main.js' },
+    bin: PROGRAMS,
   }
   const write = (name: string, content: object) =>
     writeFileSync(path.join(directory, name), `${JSON.stringify(content, null, 2)}\n`)
