@@ -24,8 +24,10 @@ const QUESTIONS = 400
 const ATTEMPTS = 5
 const RETRY_MS = 1000
 const MAX_GROWTH = 0.2
-/** More requests without a response than this mean that the nodes do not keep up. The test would run out of memory. */
+/** While more requests than this wait, no further ones are sent: the test would run out of memory. */
 const MAX_PENDING = 5000
+/** More mean that the nodes do not keep up, and not that the machine stalled for some seconds. */
+const MAX_UNSENT = 0.01
 
 test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('haproxy') }, async (t) => {
   const stage = await openStage(RECORDS)
@@ -64,7 +66,7 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   const expected = new Map<string, string>()
   const times: number[] = []
   const [wrong, failed]: [string[], string[]] = [[], []]
-  let [compared, retried] = [0, 0]
+  let [compared, retried, unsent] = [0, 0, 0]
 
   const read = (address: string) =>
     new Promise<{ status: number; release: string; digest: string }>((resolve, reject) => {
@@ -126,7 +128,10 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
     const startedAt = performance.now()
     for (let sent = 0; !isOver(); await wait(5))
       for (; sent < ((performance.now() - startedAt) / 1000) * (capacity / 2); sent++) {
-        assert.ok(pending.size < MAX_PENDING, `${pending.size} requests wait, ${failed.length} failed: ${failed[0]}`)
+        if (pending.size >= MAX_PENDING) {
+          unsent += 1
+          continue
+        }
         const asked: Promise<void> = ask(nextAddress()).finally(() => pending.delete(asked))
         pending.add(asked)
       }
@@ -136,7 +141,7 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
     load(),
     repeat(60_000, async (round) => {
       console.log(
-        `minute ${round + 1}: ${times.length} answers, ${retried} retried, ${failed.length} failed, ${pending.size} wait; ` +
+        `minute ${round + 1}: ${times.length} answers, ${retried} retried, ${failed.length} failed, ${unsent} unsent, ${pending.size} wait; ` +
           `this test uses ${Math.round(process.memoryUsage.rss() / 1e6)} MB`,
       )
     }),
@@ -179,7 +184,7 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   const [early, late] = [memory.slice(memory.length / 4, memory.length / 2), memory.slice(-memory.length / 4)]
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   t.diagnostic(
-    `${times.length} answers, ${compared} compared with an earlier one, ${wrong.length} wrong; ${retried} retried, ${failed.length} failed; ` +
+    `${times.length} answers, ${compared} compared with an earlier one, ${wrong.length} wrong; ${retried} retried, ${failed.length} failed, ${unsent} unsent; ` +
       `${walks} walks through whole releases`,
   )
   t.diagnostic(
@@ -191,6 +196,7 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   )
   assert.deepEqual(wrong, [])
   assert.deepEqual(failed, [])
+  assert.ok(unsent < times.length * MAX_UNSENT, 'the nodes do not keep up')
   assert.ok(compared > times.length / 4 && walks > 0, 'too little was compared')
   assert.ok(mean(late) < mean(early) * (1 + MAX_GROWTH), 'the memory grows')
 })
