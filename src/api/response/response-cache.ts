@@ -44,7 +44,7 @@ export function createResponseCache(megabytes: number): ResponseCache {
   function startRendering(key: string, render: () => Promise<EncodedBody>): PendingBody {
     countBody.rendered()
     const controller = new AbortController()
-    const body = runWithSignal(controller, render)
+    const body = runWithSignal(controller, async () => withoutUnusedMemory(await render()))
     const pending: PendingBody = { body, controller, waiters: 0 }
     pendingBodies.set(key, pending)
     void body
@@ -89,4 +89,13 @@ export function createResponseCache(megabytes: number): ResponseCache {
     return found
   }
   return Object.assign(findOrRender, { find: (key: string) => cached.get(key) })
+}
+
+/** zlib gives a short result as a part of a buffer of 16 KiB: a cached body would keep all of it. */
+function withoutUnusedMemory(body: EncodedBody): EncodedBody {
+  const { bytes } = body
+  if (bytes.buffer.byteLength === bytes.length) return body
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return { ...body, bytes: copy }
 }

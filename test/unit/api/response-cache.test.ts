@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { createResponseCache, type EncodedBody } from '../../../src/api/response/response-cache.ts'
 import { currentSignal, runWithSignal } from '../../../src/platform/cancellation.ts'
 import { Problem } from '../../../src/platform/problem.ts'
@@ -32,6 +33,16 @@ test('a hundred concurrent requests for one body cause one rendering', async () 
   const results = await Promise.all(Array.from({ length: 100 }, () => get('a', 1000)))
   assert.equal(new Set(results).size, 1)
   assert.deepEqual(rendered, ['a'])
+})
+
+test('a cached body keeps no memory beside its bytes', async () => {
+  const cache = createResponseCache(1)
+  const bytes = gzipSync('short')
+  assert.ok(bytes.buffer.byteLength > 10 * bytes.length, 'zlib gives exact buffers: the copy is no longer needed')
+  const cached = await cache('a', async () => ({ bytes, encoding: 'gzip', next: null }))
+  assert.equal(cache.find('a'), cached)
+  assert.deepEqual(cached.bytes, bytes)
+  assert.equal(cached.bytes.buffer.byteLength, bytes.length)
 })
 
 test('when the size limit is reached, the least recently used body is removed', async () => {
