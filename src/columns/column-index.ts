@@ -16,6 +16,7 @@ import { type DuckDb, openDuckDb, type RunQuery } from '../platform/duckdb/duckd
 import type { Database, Reader } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
+import { assertKept } from '../storage/versions.ts'
 import { fetchParts, layoutOf, readFingerprints, removeFiles } from './parts.ts'
 import {
   applyParts,
@@ -66,6 +67,8 @@ interface IndexOptions {
 
 /** How long a query waits for the index of its release. */
 const WAIT_MS = 5000
+/** How long after a failure the index is not extended to the same release again. */
+const RETRY_MS = 250
 const MEMORY_MEGABYTES = 448
 const INTERRUPT_MS = 50
 /** A release adds its rows at the end. All rows are sorted again when this many releases were added. */
@@ -87,6 +90,8 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   const { dataset, database, directory, onFailure, waitMs = WAIT_MS } = options
   let state: OpenIndex | null = null
   let work: Promise<void> = Promise.resolve()
+  /** By the digest of the release. */
+  const extensions = new Map<string, Promise<void>>()
   let target: string | null = null
   let temporary: string | null = null
   let isClosed = false
@@ -119,6 +124,8 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     const { duckDb, workDirectory, releases } = state
     // In one snapshot: pruning writes all parts again.
     const { parts, isSameHistory, oldestKept } = await database.snapshot(async (reader) => {
+      // A replica that lags may lack the release: then another server is asked.
+      await reader.query(sql`select ${assertKept(dataset, release.number)}`)
       const known = await readFingerprints(reader, dataset)
       // The database may have another history, for instance after a restore, or an index that was built again.
       const isSame = [...releases.applied].every(([number, { fingerprint }]) => known.get(number) === fingerprint)
@@ -143,12 +150,21 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     await removeFiles(parts)
   }
 
-  /** One extension at a time. */
+  /** One extension at a time, which all requests for its release share. One that failed is not repeated at once. */
   function extendInTurn(release: Release): Promise<void> {
-    const turn = work.then(() => runUncancelled(() => extend(release)))
-    work = turn.catch((error: unknown) => {
-      if (!isClosed) onFailure(error)
-    })
+    const { digest } = release
+    const found = extensions.get(digest)
+    if (found !== undefined) return found
+    work = work
+      .then(() => runUncancelled(() => extend(release)))
+      .then(
+        () => void extensions.delete(digest),
+        (error: unknown) => {
+          if (!isClosed) onFailure(error)
+          setTimeout(() => extensions.delete(digest), RETRY_MS).unref()
+        },
+      )
+    extensions.set(digest, work)
     return work
   }
 

@@ -17,10 +17,15 @@ const LOST_SQLSTATES = /^(08|57P0[1-3]|53300)/
 /** A busy server also lets requests time out, but answers others. */
 const SILENCE_MS = 1000
 
+/** How long a server that lacks a release is asked last. Asking it first would cost each request a new connection. */
+const BEHIND_MS = 1000
+
 interface Server {
   readonly database: Database
   isDown: boolean
   answeredAt: number
+  /** When it last lacked a release. */
+  behindAt: number
 }
 
 /** The first server is preferred. `onChange` is called when a server fails and when it answers again. */
@@ -29,7 +34,10 @@ export function combineServers(
   onChange: (server: number, answers: boolean) => void,
 ): Database {
   const servers = databases.map(
-    (database): Server => ({ database, isDown: false, answeredAt: Number.NEGATIVE_INFINITY }),
+    (database): Server => ({
+      ...{ database, isDown: false },
+      ...{ answeredAt: Number.NEGATIVE_INFINITY, behindAt: Number.NEGATIVE_INFINITY },
+    }),
   )
   const [first] = databases
   if (first === undefined) throw new Error('there must be a server')
@@ -55,10 +63,12 @@ export function combineServers(
     void probe(server)
   }
 
-  /** The servers that answer; all of them if none is known to. */
+  /** The servers that answer, all of them if none is known to; last those that lack a release. */
   function inOrder(): readonly Server[] {
     const answering = servers.filter(({ isDown }) => !isDown)
-    return answering.length > 0 ? answering : servers
+    const now = performance.now()
+    const isBehind = ({ behindAt }: Server) => Number(now - behindAt < BEHIND_MS)
+    return (answering.length > 0 ? answering : servers).toSorted((a, b) => isBehind(a) - isBehind(b))
   }
 
   /** The result, or the error if another server may answer. */
@@ -71,6 +81,7 @@ export function combineServers(
       const reason = classify(error)
       if (reason === 'other') throw error
       const isSilent = performance.now() - server.answeredAt > SILENCE_MS
+      if (reason === 'behind') server.behindAt = performance.now()
       if (reason === 'lost' || (reason === 'timeout' && isSilent)) markDown(server)
       return { error }
     }
