@@ -15,7 +15,9 @@ import {
 
 const RECORDS = Number(process.env['ABANDONED_RECORDS'] ?? 8000)
 const REQUESTS = 60
-const MAX_IDLE_MS = 2000
+/** Processor time, because the time by the clock is that of a shared machine. */
+const MAX_WORK_MS = 2000
+const MAX_WAIT_MS = 30_000
 /** A node that uses a fifth of it is idle: the watcher asks twice a second. */
 const WINDOW_MS = 250
 
@@ -45,16 +47,18 @@ async function waitUntilBusy(cpuBefore: number): Promise<void> {
   }
 }
 
-/** Milliseconds until the node uses nearly no processor time. */
-async function measureUntilIdle(): Promise<number> {
-  const startedAt = performance.now()
-  for (let cpu = await readCpu(service), used = Number.POSITIVE_INFINITY; used > WINDOW_MS / 5; ) {
+/** The processor time of the node, in milliseconds, until it uses nearly none. */
+async function measureWork(): Promise<number> {
+  const deadline = performance.now() + MAX_WAIT_MS
+  const before = await readCpu(service)
+  for (let cpu = before, used = Number.POSITIVE_INFINITY; used > WINDOW_MS / 5; ) {
+    assert.ok(performance.now() < deadline, 'the node does not become idle')
     await wait(WINDOW_MS)
     const now = await readCpu(service)
     used = now - cpu
     cpu = now
   }
-  return Math.round(performance.now() - startedAt)
+  return (await readCpu(service)) - before
 }
 
 let asked = 1
@@ -75,7 +79,7 @@ async function requireAnswer(kind: string): Promise<void> {
 }
 
 for (const kind of Object.keys(dearQuestions)) {
-  test(`${REQUESTS} closed requests leave no work after 2 s: ${kind}`, async (t) => {
+  test(`${REQUESTS} closed requests leave less than two seconds of work: ${kind}`, async (t) => {
     await requireAnswer(kind)
     const cpu = await readCpu(service)
     const agent = new Agent({ maxSockets: REQUESTS })
@@ -83,9 +87,9 @@ for (const kind of Object.keys(dearQuestions)) {
     await waitUntilBusy(cpu)
     agent.destroy()
     await Promise.all(pending)
-    const idleAfter = await measureUntilIdle()
-    t.diagnostic(`idle after ${idleAfter} ms`)
-    assert.ok(idleAfter < MAX_IDLE_MS, `${idleAfter} ms`)
+    const workMs = await measureWork()
+    t.diagnostic(`${workMs} ms of processor time`)
+    assert.ok(workMs < MAX_WORK_MS, `${workMs} ms`)
     assert.deepEqual(await readActive(), [])
   })
 }
@@ -99,7 +103,7 @@ test('control: the same requests left open keep the node busy for longer', async
     await waitUntilBusy(cpu)
     if (isClosed) agent.destroy()
     await Promise.all(pending)
-    await measureUntilIdle()
+    await measureWork()
     used.push((await readCpu(service)) - cpu)
   }
   agent.destroy()

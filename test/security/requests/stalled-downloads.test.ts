@@ -50,7 +50,11 @@ async function stall(port: number) {
 }
 
 const statusOf = async (port: number) => {
-  const response = await fetch(`http://127.0.0.1:${port}/file`, { signal: AbortSignal.timeout(10_000) })
+  // A connection that the test process keeps can be closed by the server when the next request is sent.
+  const response = await fetch(`http://127.0.0.1:${port}/file`, {
+    headers: { connection: 'close' },
+    signal: AbortSignal.timeout(10_000),
+  })
   await response.body?.cancel()
   return response.status
 }

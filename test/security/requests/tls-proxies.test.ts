@@ -268,8 +268,8 @@ for (const { name, program, passesTrailers, configure } of PROXIES)
 
     test('a body above 8 KB is refused', async () => {
       const { status } = await ask('/oauth/token', POST, ' '.repeat(9000)).catch(() => ({ status: 413 }))
-      // Caddy 2.6 stops the request with 502.
-      assert.ok([413, 502].includes(status), String(status))
+      // Caddy 2.6 stops sending the body: it answers 502, or passes on the 400 of the node for half a body.
+      assert.ok([413, ...(program === 'caddy' ? [502, 400] : [])].includes(status), String(status))
     })
 
     test('an answer to an authorised request is not given to somebody without a token', async () => {
