@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createReplica } from '../../dev/replica.ts'
 import { type Credentials, outbreakctl } from '../../dev/service.ts'
 import { countries } from '../../dev/synth/world.ts'
+import { MAX_PIPELINED } from '../../src/platform/http/bounded-server.ts'
 import { obtainToken, verifyReleases } from '../fixtures/api-client.ts'
 import { startRedis, withoutRedis } from '../fixtures/redis-server.ts'
 import { type Call, type Outcome, quantile, sendAtRate, sendInTurn } from './open-loop.ts'
@@ -18,6 +19,7 @@ import { type LoadedNode, openStage } from './stage.ts'
 const RECORDS = Number(process.env['LOAD_RECORDS'] ?? 200_000)
 const CONNECTIONS = 32
 const WALKERS = 4
+const SLOW_CONNECTIONS = 500
 const DATASET = '/v2/hed-outbreaks'
 
 const stage = await openStage(RECORDS)
@@ -41,6 +43,16 @@ const readMemoryMb = ({ service }: LoadedNode) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))?.[1]) / 1024
 const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`
 const p99 = ({ goodMs }: Outcome) => quantile(goodMs, 0.99)
+/** The part of the processors that other machines on the same host used since the last call. */
+function measureStolen(): string {
+  const times = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.split(/\s+/).slice(1, 9).map(Number) ?? []
+  const elapsed = times.map((time, i) => time - (lastTimes[i] ?? 0))
+  lastTimes = times
+  return `${Math.round((100 * (elapsed[7] ?? 0)) / elapsed.reduce((sum, time) => sum + time, 0))} %`
+}
+let lastTimes: number[] = []
+measureStolen()
+
 /** What of the capacity was answered with 200. */
 const goodput = ({ perSecond }: Outcome) => perSecond / capacity
 
@@ -49,7 +61,7 @@ function report(t: TestContext, outcome: Outcome, extra = ''): void {
   t.diagnostic(
     `${goodMs.length} good (${goodput(outcome).toFixed(2)} C), p50 ${ms(quantile(goodMs, 0.5))}, p99 ${ms(p99(outcome))}; ` +
       `${refusedMs.length} refused${refusedMs.length === 0 ? '' : `, p99 ${ms(quantile(refusedMs, 0.99))}`}; ` +
-      `${failed.length} failed${failed.length === 0 ? '' : ` (${failed[0]})`}${extra === '' ? '' : `; ${extra}`}`,
+      `${failed.length} failed${failed.length === 0 ? '' : ` (${failed[0]})`}${extra === '' ? '' : `; ${extra}`}; others used ${measureStolen()}`,
   )
 }
 
@@ -235,6 +247,8 @@ async function readPage(address: string): Promise<{ body: Page; count: number }>
 }
 
 test('L8: 500 slow connections at 70 % of the capacity', async (t) => {
+  const alone = await sendAtRate(node.next, 0.7 * capacity, 15)
+  report(t, alone, 'without slow connections')
   const { hostname, port, host } = new URL(node.service.baseUrl)
   const clientPorts = new Set<number>()
   const slow: [begin: string, more: string][] = [
@@ -243,10 +257,10 @@ test('L8: 500 slow connections at 70 % of the capacity', async (t) => {
       `POST /oauth/token HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n{`,
       ' ',
     ],
-    // Never reads.
-    [`GET /openapi.json HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(300), ''],
+    // Never reads. The node closes it after 30 to 60 seconds (test/journeys/timed/unread-responses.test.ts).
+    [`GET /openapi.json HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(MAX_PIPELINED - 1), ''],
   ]
-  const sockets = Array.from({ length: 500 }, (_, i): Socket => {
+  const sockets = Array.from({ length: SLOW_CONNECTIONS }, (_, i): Socket => {
     const [begin = '', more = ''] = slow[i % slow.length] ?? []
     const socket = connect(Number(port), hostname).on('error', () => {})
     if (more === '') socket.pause()
@@ -267,8 +281,9 @@ test('L8: 500 slow connections at 70 % of the capacity', async (t) => {
   for (const socket of sockets) socket.destroy()
   report(t, outcome, `slow connections that are open, each second: ${open.join(' ')}`)
   assert.equal(outcome.failed.length, 0, outcome.failed[0])
-  assert.ok(Math.max(...open) > 400 && (open.at(-1) ?? 500) < 100, 'the connections were not closed')
-  assert.ok(outcome.perSecond >= 0.95 * 0.7 * capacity, `${outcome.perSecond.toFixed(0)} requests/s`)
+  const unread = SLOW_CONNECTIONS / slow.length
+  assert.ok(Math.max(...open) > 400 && (open.at(-1) ?? 500) <= unread, 'the connections were not closed')
+  assert.ok(outcome.perSecond >= 0.9 * alone.perSecond, `${outcome.perSecond.toFixed(0)} requests/s`)
 })
 
 /** How many of these connections the node has open. What a client notices of a closed one depends on whether it reads. */
