@@ -194,6 +194,8 @@ describe('an index does not answer', () => {
     const read = () => assert.rejects(readCases(index, newest), { code: 'unavailable' })
     await Promise.all(Array.from({ length: 20 }, read))
     assert.equal(failures.length, 1, 'requests for one release share one attempt')
+    await read()
+    assert.equal(failures.length, 1, 'a failed attempt is not repeated at once')
     await superuser.query(
       `update index_part set content = substring(content from 1 for length(content) - 1) where ${damaged}`,
     )
