@@ -1,4 +1,4 @@
-// The runner of CI: a file that fails once runs again alone and with the same seed; a file that fails twice fails the run.
+// The runner of CI: a file that fails runs again alone and with the same seed, twice at most; one that fails each time fails the run.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -55,12 +55,23 @@ test('only a file that fails runs again, with the same seed', () => {
   assert.deepEqual(readLog('passed'), ['x'])
 })
 
-test('a file that fails twice fails the run, also if its process ends', () => {
+test('a file that fails three times fails the run, also if its process ends', () => {
   for (const source of [`test('fails', () => { throw new Error('a defect') })`, 'process.exit(3)', 'not a program']) {
     const { status, stdout } = runFiles({ 'passes.test.ts': PASSES, 'fails.test.ts': source })
     assert.equal(status, 1, stdout)
-    assert.match(stdout, /failed twice:\n.*fails\.test\.ts\n/)
+    assert.match(stdout, /failed each time:\n.*fails\.test\.ts\n/)
   }
+})
+
+test('a file that fails twice and then passes does not', () => {
+  const { status, stdout } = runFiles({
+    'fails-twice.test.ts': `test('fails twice', () => {
+      appendFileSync(${log('runs')}, 'x')
+      if (readFileSync(${log('runs')}, 'utf8').length < 3) throw new Error('a long stall')
+    })`,
+  })
+  assert.equal(status, 0, stdout)
+  assert.match(stdout, /they passed in run 3/)
 })
 
 test('a run without tests fails', () => {
