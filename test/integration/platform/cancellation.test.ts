@@ -14,8 +14,11 @@ import { cancelWithRequest } from '../../../src/platform/postgres/query-cancella
 import { Problem, type ProblemCode } from '../../../src/platform/problem.ts'
 import { createTestDatabase } from '../../database.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 import { fc } from '../../seed.ts'
 
+const machineDelay = await measureMachineDelay()
+after(machineDelay.stop)
 const CANCEL_TIMEOUT_MS = 1000
 const sleep = sql`select 1 from pg_sleep(1.4)`
 const url = await createTestDatabase()
@@ -49,7 +52,7 @@ async function countActive(): Promise<number> {
 async function waitUntilIdle(): Promise<number> {
   const startedAt = performance.now()
   while ((await countActive()) > 0) {
-    assert.ok(performance.now() - startedAt < 5000, 'a query is still running')
+    assert.ok(performance.now() - startedAt < machineDelay.addTo(5000), 'a query is still running')
     await wait(10)
   }
   return performance.now() - startedAt
@@ -66,7 +69,7 @@ for (const [title, run] of [
     await wait(100)
     assert.equal(await countActive(), 1)
     controller.abort()
-    assert.ok((await waitUntilIdle()) < CANCEL_TIMEOUT_MS)
+    assert.ok((await waitUntilIdle()) < machineDelay.addTo(CANCEL_TIMEOUT_MS))
     await running
     const [next] = await database.query<{ pid: number }>(backend)
     assert.notEqual(next?.pid, before?.pid)
@@ -119,7 +122,7 @@ test('work that exceeds its timeout is cancelled although the client stays conne
   const late = runWithTimeout(200, () => requestDatabase.query(sleep), 'It takes too long.')
   await assert.rejects(late, isProblem('unavailable'))
   await waitUntilIdle()
-  assert.ok(performance.now() - startedAt < 200 + CANCEL_TIMEOUT_MS)
+  assert.ok(performance.now() - startedAt < machineDelay.addTo(200 + CANCEL_TIMEOUT_MS))
 })
 
 test('work has the signal of its request; shared work has none', async () => {
@@ -141,7 +144,7 @@ for (const path of ['/sleeps', '/copies']) {
     await wait(150)
     assert.equal(await countActive(), 1)
     outgoing.destroy()
-    assert.ok((await waitUntilIdle()) < CANCEL_TIMEOUT_MS)
+    assert.ok((await waitUntilIdle()) < machineDelay.addTo(CANCEL_TIMEOUT_MS))
     assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
     const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     assert.deepEqual(

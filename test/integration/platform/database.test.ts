@@ -11,7 +11,10 @@ import { findFreePort } from '../../../dev/postgres.ts'
 import { type Database, openDatabase } from '../../../src/platform/postgres/database.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createTestDatabase } from '../../database.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 
+const machineDelay = await measureMachineDelay()
+after(machineDelay.stop)
 const opened: Database[] = []
 after(() => Promise.all([admin.end(), ...opened.map((database) => database.close())]))
 const url = await createTestDatabase()
@@ -48,7 +51,7 @@ const terminate = (pid: number | undefined) => admin.query('select pg_terminate_
 test('the server cancels a statement that takes too long, and it does not run on', async () => {
   const database = open({ connections: 1 })
   const ms = await assertUnavailable(database.query(sql`select pg_sleep(5)`))
-  assert.ok(ms > 1400 && ms < 2700, `${ms} ms`)
+  assert.ok(ms > 1400 && ms < machineDelay.addTo(2700), `${ms} ms`)
   const { rows } = await admin.query(
     `select query from pg_stat_activity 
       where datname = current_database() and application_name = 'outbreaks_api' and state = 'active'`,
@@ -61,7 +64,7 @@ test('a COPY that takes too long is cancelled, and its connection is not reused'
   const database = open({ connections: 1 })
   const [before] = await database.query<{ pid: number }>(backend)
   const ms = await assertUnavailable(database.copyOut(sql`copy (select 1 from pg_sleep(5)) to stdout`))
-  assert.ok(ms > 1400 && ms < 2700, `${ms} ms`)
+  assert.ok(ms > 1400 && ms < machineDelay.addTo(2700), `${ms} ms`)
   const [next] = await database.query<{ pid: number }>(backend)
   assert.notEqual(next?.pid, before?.pid)
 })
@@ -76,7 +79,7 @@ test('a COPY that fails midway or loses its connection gives an error and no byt
   await wait(600)
   await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
     where datname = current_database() and application_name = 'outbreaks_api' and query like 'copy%pg_sleep(0.4)%'`)
-  assert.ok((await slow) < 1400)
+  assert.ok((await slow) < machineDelay.addTo(1400))
   assert.equal(String(Buffer.concat(await database.copyOut(sql`copy (values (1), (2)) to stdout`))), '1\n2\n')
 })
 
@@ -102,7 +105,7 @@ test('a query waits at most half a second for a lock', async () => {
   await admin.query('begin; lock table release in access exclusive mode')
   const ms = await assertUnavailable(open().query(sql`select * from release`))
   await admin.query('rollback')
-  assert.ok(ms > 400 && ms < 900, `${ms} ms`)
+  assert.ok(ms > 400 && ms < machineDelay.addTo(900), `${ms} ms`)
 })
 
 test('with every connection in use, a query waits at most a second', async () => {
@@ -110,15 +113,15 @@ test('with every connection in use, a query waits at most a second', async () =>
   const busy = [1, 2].map(() => database.query(sql`select pg_sleep(1.3)`))
   await wait(100)
   const waits = await Promise.all(Array.from({ length: 20 }, () => assertUnavailable(database.query(sql`select 1`))))
-  assert.ok(Math.max(...waits) < 1000, `${Math.max(...waits)} ms`)
+  assert.ok(Math.max(...waits) < machineDelay.addTo(1000), `${Math.max(...waits)} ms`)
   await Promise.all(busy)
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
 test('an unreachable database gives unavailable at once', async () => {
   const nowhere = open({ url: `postgres://postgres@127.0.0.1:${await findFreePort()}/postgres` })
-  assert.ok((await assertUnavailable(nowhere.query(sql`select 1`))) < 1000)
-  assert.ok((await assertUnavailable(nowhere.transaction(async () => 1))) < 1000)
+  assert.ok((await assertUnavailable(nowhere.query(sql`select 1`))) < machineDelay.addTo(1000))
+  assert.ok((await assertUnavailable(nowhere.transaction(async () => 1))) < machineDelay.addTo(1000))
 })
 
 test('an error in a statement is not reported as unavailable', async () => {
@@ -141,7 +144,7 @@ test('a connection that is lost during a query fails only that query', async () 
   await wait(100)
   await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
     where datname = current_database() and application_name = 'outbreaks_api' and query like '%pg_sleep(1.2)%' and pid <> pg_backend_pid()`)
-  assert.ok((await slow) < 1200)
+  assert.ok((await slow) < machineDelay.addTo(1200))
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
 })
 

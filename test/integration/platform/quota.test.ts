@@ -5,7 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createQuota } from '../../../src/platform/http/quota.ts'
 import { startRedis, withoutRedis } from '../../fixtures/redis-server.ts'
+import { measureMachineDelay } from '../../machine-delay.ts'
 
+const machineDelay = await measureMachineDelay()
+after(machineDelay.stop)
 async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | null }) {
   const lines: string[] = []
   const log = pino({ level: 'info', base: null }, { write: (line: string) => void lines.push(line) })
@@ -78,7 +81,7 @@ for (const way of ['in process', 'in Redis']) {
     assert.deepEqual(await quota.consume('one'), { granted: false, remaining: 0, resetsIn: 1 })
     await until(() => quota.grants('one'))
     const ms = performance.now() - began
-    assert.ok(ms > 1900 && ms < 2500, `it opened after ${Math.round(ms)} ms`)
+    assert.ok(ms > 1900 && ms < machineDelay.addTo(2500), `it opened after ${Math.round(ms)} ms`)
   })
 }
 
@@ -119,7 +122,7 @@ test('without Redis a node counts alone and logs it once, and shares the quota a
   const [first, second] = nodes as [(typeof nodes)[0], (typeof nodes)[0]]
   await redis.kill()
   t.diagnostic(`longest request while it is away: ${Math.round(await first.measureSlowest())} ms`)
-  assert.ok((await first.measureSlowest()) < 500)
+  assert.ok((await first.measureSlowest()) < machineDelay.addTo(500))
   assert.deepEqual([await first.grants('a'), await first.grants('a'), await first.grants('a')], [true, true, true])
   assert.equal(await first.grants('a'), false, 'never unlimited')
   assert.equal(await second.grants('a'), true, 'each node counts alone')
@@ -153,7 +156,7 @@ test('a stopped Redis delays requests by less than 500 ms, and not for long', { 
   })
   redis.signal('SIGCONT')
   t.diagnostic(`longest request at first ${Math.round(longest)} ms, later ${Math.round(later)} ms`)
-  assert.ok(longest < 500)
+  assert.ok(longest < machineDelay.addTo(500))
   await until(async () => {
     await quota.consume('one')
     return quota.lines.length === 2
@@ -167,7 +170,7 @@ test('a node starts within a second without Redis, and uses it when it is availa
   await redis.kill()
   const began = performance.now()
   const quota = await openQuota({ redisUrl: redis.url })
-  assert.ok(performance.now() - began < 1000)
+  assert.ok(performance.now() - began < machineDelay.addTo(1000))
   assert.equal(quota.lines.length, 1)
   await redis.start()
   await until(async () => {
@@ -182,7 +185,7 @@ test('a node starts within two seconds with a stopped Redis', { skip: withoutRed
   const began = performance.now()
   const quota = await openQuota({ redisUrl: redis.url })
   t.diagnostic(`started after ${Math.round(performance.now() - began)} ms`)
-  assert.ok(performance.now() - began < 2000)
+  assert.ok(performance.now() - began < machineDelay.addTo(2000))
   assert.ok(await quota.grants('one'))
   redis.signal('SIGCONT')
 })
