@@ -28,7 +28,7 @@ interface Waiter {
   readonly begin: () => void
 }
 
-const TARGET_WAIT_MS = 100
+const TARGET_WAIT_MS = 40
 const BURST_MS = 500
 const MAX_WAIT_MS = 1000
 const RECOVERY_MS = 2000
