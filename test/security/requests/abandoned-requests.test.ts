@@ -98,9 +98,10 @@ for (const kind of Object.keys(dearQuestions)) {
 }
 
 test('control: the same requests left open keep the node busy for longer', async (t) => {
-  const agent = new Agent({ maxSockets: REQUESTS })
   const used: number[] = []
   for (const isClosed of [true, false]) {
+    // Four at a time are not refused, so each of them is work.
+    const agent = new Agent({ maxSockets: isClosed ? REQUESTS : 4 })
     const cpu = await readCpu(service)
     const pending = sendMany('facets', agent)
     await waitUntilBusy(cpu)
@@ -108,8 +109,8 @@ test('control: the same requests left open keep the node busy for longer', async
     await Promise.all(pending)
     await measureWork()
     used.push((await readCpu(service)) - cpu)
+    agent.destroy()
   }
-  agent.destroy()
   t.diagnostic(`processor time: closed ${used[0]} ms, open ${used[1]} ms`)
   assert.ok((used[0] ?? 0) < (used[1] ?? 0) / 2)
 })
