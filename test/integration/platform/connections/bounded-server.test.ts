@@ -24,6 +24,7 @@ app.get('/things/:number', async (request) => {
   await wait(Math.max(0, 40 - Number(number) * 5))
   return { number }
 })
+app.post('/read', () => new Promise(() => {}))
 app.get('/large', (_request, reply) => reply.type('text/plain').send(LARGE))
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
@@ -120,6 +121,29 @@ test('requests with an unknown expectation are counted too, and are processed as
     text.match(/HTTP\/1\.1 \d+/g),
     Array.from({ length: 8 }, () => 'HTTP/1.1 200'),
   )
+})
+
+/** Sends the beginning of a request, waits, and sends a chunk with a wrong end; returns the statuses until the connection closes. */
+async function sendWrongChunk(path: string): Promise<string[]> {
+  const socket = await open()
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n`)
+  if (path !== '/read') await once(socket, 'data')
+  socket.write('3\r\nabc\r\r0\r\n\r\n')
+  await waitForClose(socket)
+  return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = '']) => status)
+}
+
+test('a wrong chunk after the response closes the connection without a second response', async () => {
+  assert.deepEqual(await sendWrongChunk('/things/1'), ['405'])
+  assert.deepEqual(await sendWrongChunk('/unknown'), ['404'])
+})
+
+test('control: a wrong chunk before the response gives 400', async () => {
+  assert.deepEqual(await sendWrongChunk('/read'), ['400'])
 })
 
 test('200 sequential requests get responses on one connection', async () => {
