@@ -1,7 +1,7 @@
 // Runs test files side by side, then up to twice the files that failed, one after the other:
 // node test/run-files.ts [--concurrency 3] PATTERN…
-// A shared machine can stall for seconds, which fails tests with time limits. A later run has the same seed, so it
-// fails again for every other cause. Each run prints its failures and the slowest files.
+// A shared machine can stall for seconds, which fails tests with time limits. A later run has the same seed, so most
+// other causes fail again. A race may not: each run prints its failures, and the slowest files.
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import { run } from 'node:test'

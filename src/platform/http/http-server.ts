@@ -82,7 +82,7 @@ export function createHttpServer(options: HttpServerOptions) {
   const securityHeaders = baseUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS
   const defaultHeaders = (id: string) => ({ 'x-request-id': id, ...securityHeaders })
   const isLate = watchEventLoop(MAX_LATENESS)
-  const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+  const latestResponse = new WeakMap<Socket, ServerResponse>()
   let running = 0
   let closing = false
   const closesConnections = () => closing || isDraining()
@@ -90,7 +90,7 @@ export function createHttpServer(options: HttpServerOptions) {
     serverFactory: (handler) =>
       createBoundedServer(
         (request, response) => {
-          latest.set(request.socket, { request, response })
+          latestResponse.set(request.socket, response)
           const handle = () => {
             if (running >= MANY_REQUESTS && isLate() && mayRefuse(request.url ?? '')) return refuse(request, response)
             running += 1
@@ -123,9 +123,9 @@ export function createHttpServer(options: HttpServerOptions) {
     },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-      const { request, response } = latest.get(socket) ?? {}
-      // The error is in the body of a request that has its response. A proxy would give a second one to the next client.
-      if (request?.complete === false && response?.headersSent) return socket.destroySoon()
+      const response = latestResponse.get(socket)
+      // The error is in the body of a request that has its response. A proxy could give a second one to another client.
+      if (response?.headersSent && !response.req.complete) return socket.destroySoon()
       const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'invalid_request'
       sendProblemToSocket(socket, code, error.code)
     },

@@ -15,8 +15,8 @@ import {
 
 const RECORDS = Number(process.env['ABANDONED_RECORDS'] ?? 8000)
 const REQUESTS = 60
-/** Processor time, because the time by the clock is that of a shared machine. */
-const MAX_WORK_MS = 2000
+/** Processor time, because others share the machine. The requests of the control take more. */
+const MAX_WORK_MS = 1000
 const MAX_WAIT_MS = 30_000
 /** A node that uses a fifth of it is idle: the watcher asks twice a second. */
 const WINDOW_MS = 250
@@ -82,7 +82,7 @@ async function requireAnswer(kind: string): Promise<void> {
 }
 
 for (const kind of Object.keys(dearQuestions)) {
-  test(`${REQUESTS} closed requests leave less than two seconds of work: ${kind}`, async (t) => {
+  test(`${REQUESTS} closed requests leave less than a second of work: ${kind}`, async (t) => {
     await requireAnswer(kind)
     const cpu = await readCpu(service)
     const agent = new Agent({ maxSockets: REQUESTS })
