@@ -1,5 +1,4 @@
-// Reads the responses of a fixture's database as digests. Every later version of the program must give the same bytes.
-
+// Reads the responses about some releases as digests. They must stay the same when the dataset gets fields.
 import assert from 'node:assert/strict'
 import { createSecretKey, hash } from 'node:crypto'
 import { pino } from 'pino'
@@ -12,10 +11,10 @@ import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
 import { openTestIndex } from '../../fixtures/column-index.ts'
 
-/** The releases of the fixture that are not pruned, the oldest first. */
+/** The releases that are not pruned, the oldest first. */
 export const KEPT_RELEASES = [2, 3, 4] as const
 
-export interface FixtureResponses {
+interface ReleaseResponses {
   /** Of each kept release. */
   readonly digests: Readonly<Record<string, string>>
   /** SHA-256 of the body, by address. */
@@ -35,7 +34,7 @@ const ADDRESSES = KEPT_RELEASES.flatMap((release) => [
   `${HOME}/schema?release=${release}`,
 ]).concat(`${HOME}/changes?from=2&to=3`, `${HOME}/changes?from=3&to=4`)
 
-export async function readResponses(url: string, dataset: Dataset): Promise<FixtureResponses> {
+export async function readResponses(url: string, dataset: Dataset): Promise<ReleaseResponses> {
   const database = openDatabase({ url, role: 'outbreaks_api' })
   const watcher = createWatcher(database, assert.ifError)
   const published = watcher.watch('release', loadPublishedReleases, new Map())

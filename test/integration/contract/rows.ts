@@ -1,4 +1,4 @@
-// The records of the fixture: every kind of value, a decreasing series, text that needs escaping, a record that returns.
+// The records of the releases: every kind of value, a decreasing series, text that needs escaping, a record that returns.
 import type { Row } from '../../fixtures/releases.ts'
 
 const chad = { event: 'Méningite_Chad_2022', country_code: 'TD', country: 'Chad', source_name: 'Ministère "Santé"' }
