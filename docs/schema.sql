@@ -226,21 +226,15 @@ CREATE TABLE public.hed_outbreak_chunk (
     bytes integer NOT NULL,
     crc32 bigint NOT NULL,
     deflated bytea NOT NULL,
-    CONSTRAINT hed_outbreak_chunk_check CHECK ((from_release < to_release)),
-    CONSTRAINT hed_outbreak_chunk_check1 CHECK (((records >= 1) AND (records <=
+    CONSTRAINT hed_outbreak_chunk_check CHECK (((records >= 1) AND (records <=
 CASE (slot % (3)::bigint)
     WHEN 2 THEN 100
     ELSE 50
-END)))
+END))),
+    CONSTRAINT hed_outbreak_chunk_check1 CHECK ((from_release < to_release))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01');
 ALTER TABLE ONLY public.hed_outbreak_chunk ALTER COLUMN deflated SET STORAGE EXTERNAL;
-
---
--- Name: COLUMN hed_outbreak_chunk.slot; Type: COMMENT; Schema: public; Owner: -
---
-
-COMMENT ON COLUMN public.hed_outbreak_chunk.slot IS 'Three slots for each hundred ids: the first fifty, the last fifty, and all hundred, as earlier programs stored them.';
 
 --
 -- Name: hed_outbreak_digest; Type: TABLE; Schema: public; Owner: -
@@ -252,18 +246,6 @@ CREATE TABLE public.hed_outbreak_digest (
     CONSTRAINT hed_outbreak_digest_sha256_check CHECK ((octet_length(sha256) = 32))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01');
-
---
--- Name: TABLE hed_outbreak_digest; Type: COMMENT; Schema: public; Owner: -
---
-
-COMMENT ON TABLE public.hed_outbreak_digest IS 'The SHA-256 of the records of a hundred ids, as lines, each with a line end. Only those of the latest release are kept.';
-
---
--- Name: COLUMN hed_outbreak_digest.number; Type: COMMENT; Schema: public; Owner: -
---
-
-COMMENT ON COLUMN public.hed_outbreak_digest.number IS 'The ids from number * 100 + 1 to number * 100 + 100.';
 
 --
 -- Name: hed_outbreak_event; Type: TABLE; Schema: public; Owner: -
@@ -314,12 +296,6 @@ CREATE TABLE public.hed_outbreak_version (
     CONSTRAINT hed_outbreak_version_content_hash_check CHECK ((octet_length(content_hash) = 16))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01');
-
---
--- Name: COLUMN hed_outbreak_version.content_hash; Type: COMMENT; Schema: public; Owner: -
---
-
-COMMENT ON COLUMN public.hed_outbreak_version.content_hash IS 'The first half of the SHA-256 of the content. Distinguishes a corrected record from an unchanged one.';
 
 --
 -- Name: index_part; Type: TABLE; Schema: public; Owner: -

@@ -1,4 +1,4 @@
--- The tables that every dataset shares: roles, clients, keys, releases and their files.
+-- The whole schema: roles, clients, keys, releases and their files, the datasets, the column index and the audit log.
 
 -- Roles that hold privileges; logins are made members of them (docs/operate.md).
 -- Roles belong to the whole cluster, so another database of it, or another node, may have created them first.
@@ -56,7 +56,10 @@ create table client (
   -- Carried by every access token; raising it ends all tokens issued before.
   generation integer not null default 1,
   created_at timestamptz not null default now(),
-  disabled_at timestamptz
+  disabled_at timestamptz,
+  -- Public keys as JWK, without private members, for a client that authenticates with a signed assertion (private_key_jwt,
+  -- RFC 7523). Empty for a client that has only secrets.
+  public_keys jsonb not null default '[]' check (jsonb_typeof(public_keys) = 'array')
 );
 
 -- A client has two secrets while they rotate. Only digests of 256 random bits are kept.
@@ -192,12 +195,11 @@ begin
   end if;
   update public.release set pruned_at = now()
   where dataset = of_dataset and number < oldest_kept and pruned_at is null;
-  foreach versioned in array array['_version', '_chunk', '_facet', '_event'] loop
+  foreach versioned in array array['_version', '_chunk', '_event'] loop
     if to_regclass(format('public.%I', prefix || versioned)) is not null then
       execute format('delete from public.%I where to_release <= $1', prefix || versioned) using oldest_kept;
     end if;
   end loop;
-  execute format('delete from public.%I where release < $1', prefix || '_checkpoint') using oldest_kept;
 end $$;
 grant execute on function prune_releases to outbreaks_operator;
 
@@ -233,50 +235,194 @@ begin
 end $$;
 grant execute on function lock_dataset to outbreaks_operator;
 
--- A first release is written without the indexes of its table; they are built when it is committed, because row by row
--- they cost more than the rows. Only an empty table can be treated so, and nobody reads that one.
-create table suspended_index (
-  of_table regclass not null,
-  definition text not null
+-- The tables of hed-outbreaks, as dev/dataset-tables.ts prints them.
+insert into dataset (name, table_prefix) values ('hed-outbreaks', 'hed_outbreak');
+
+-- Versions of records are added and closed, never changed. A release r has the versions with
+-- from_release <= r < to_release; an open version has the largest integer as its to_release.
+create table hed_outbreak_version (
+  id bigint not null,
+  from_release integer not null,
+  to_release integer not null default 2147483647,
+  revision integer not null,
+  first_release integer not null,
+  -- The first half of the SHA-256 of the content. Distinguishes a corrected record from an unchanged one.
+  content_hash bytea not null check (octet_length(content_hash) = 16),
+  primary key (id, from_release),
+  check (from_release < to_release)
+);
+create unique index hed_outbreak_open_version on hed_outbreak_version (id) where to_release = 2147483647;
+-- The versions that a release began and ended, in the order of id: the cost of a difference depends on what changed. Every
+-- difference begins with a release, so none needs what the first release began.
+create index hed_outbreak_version_began on hed_outbreak_version (from_release, id) where from_release > 1;
+create index hed_outbreak_version_ended on hed_outbreak_version (to_release, id) where to_release < 2147483647;
+
+-- The id of a key never changes.
+create table hed_outbreak_key (
+  key text primary key,
+  id bigint not null
 );
 
-create function suspend_indexes(of_dataset text) returns void
+-- The records of fifty ids, compressed when they are published. Versioned like records.
+create table hed_outbreak_chunk (
+  -- Three slots for each hundred ids: the first fifty, the last fifty, and all hundred, as earlier programs stored them.
+  slot bigint not null,
+  from_release integer not null,
+  to_release integer not null default 2147483647,
+  records integer not null check (records between 1 and case slot % 3 when 2 then 100 else 50 end),
+  -- Of the text before compression: the records, in the order of id, joined by a comma and a line end.
+  bytes integer not null,
+  crc32 bigint not null,
+  -- Raw deflate with a full flush at the end: chunks can be concatenated in a gzip member.
+  deflated bytea not null,
+  primary key (slot, from_release),
+  check (from_release < to_release)
+);
+-- The column is already compressed.
+alter table hed_outbreak_chunk alter column deflated set storage external;
+-- A page skips the versions of other releases by the index alone.
+create index hed_outbreak_chunk_held on hed_outbreak_chunk (slot, to_release, from_release);
+-- Publishing reads the chunks of the latest release, not all chunks ever kept.
+create unique index hed_outbreak_open_chunk on hed_outbreak_chunk (slot) where to_release = 2147483647;
+
+-- The SHA-256 of the records of a hundred ids, as lines, each with a line end. The digest of a release is computed from these.
+-- Only those of the latest release are kept.
+create table hed_outbreak_digest (
+  -- The ids from number * 100 + 1 to number * 100 + 100.
+  number bigint primary key,
+  sha256 bytea not null check (octet_length(sha256) = 32)
+);
+
+-- Closing a version leaves a dead row. With the default of 20 % the dead rows of many releases would collect.
+alter table hed_outbreak_version set (autovacuum_vacuum_scale_factor = 0.01);
+alter table hed_outbreak_chunk set (autovacuum_vacuum_scale_factor = 0.01);
+alter table hed_outbreak_digest set (autovacuum_vacuum_scale_factor = 0.01);
+
+grant select on hed_outbreak_version, hed_outbreak_key, hed_outbreak_chunk to outbreaks_api, outbreaks_operator;
+grant insert on hed_outbreak_version, hed_outbreak_key, hed_outbreak_chunk to outbreaks_operator;
+grant update (to_release) on hed_outbreak_version, hed_outbreak_chunk to outbreaks_operator;
+grant select, insert, update (sha256), delete on hed_outbreak_digest to outbreaks_operator;
+
+-- What there is to know of an event before its records are requested. Versioned like records.
+create table hed_outbreak_event (
+  event text collate "C" not null,
+  from_release integer not null,
+  to_release integer not null default 2147483647,
+  -- The summary as it is sent, rendered once.
+  body text not null,
+  primary key (event, from_release),
+  check (from_release < to_release)
+);
+grant select on hed_outbreak_event to outbreaks_api, outbreaks_operator;
+grant insert, update (to_release) on hed_outbreak_event to outbreaks_operator;
+
+-- The sums of the current records of a series. A release computes only the series that it changes, and the summary of an
+-- event is made from the sums of its series. This is no history: only the latest sums are kept.
+create table hed_outbreak_series (
+  series_id text primary key,
+  event text not null,
+  last_release integer not null,
+  summary jsonb not null
+);
+create index hed_outbreak_series_event on hed_outbreak_series (event);
+grant select, insert, delete on hed_outbreak_series to outbreaks_operator;
+
+alter table hed_outbreak_event set (autovacuum_vacuum_scale_factor = 0.01);
+alter table hed_outbreak_series set (autovacuum_vacuum_scale_factor = 0.01);
+
+-- The column index of a release: what the release changed in it, as Parquet files, or CSV for few rows. A node builds its DuckDB database from the
+-- parts of all releases. They are written in the transaction of the release, so a reader sees both or neither.
+create table index_part (
+  dataset text not null,
+  release integer not null,
+  -- New entries of the dictionary, rows that begin with the release, and the ids of rows that end with it.
+  kind text not null check (kind in ('dictionary', 'added', 'added_csv', 'removed')),
+  number integer not null check (number >= 1),
+  -- Names the columns of the part. A program with other columns cannot use it.
+  layout text not null,
+  sha256 bytea not null check (octet_length(sha256) = 32),
+  content bytea not null,
+  primary key (dataset, release, kind, number),
+  foreign key (dataset, release) references release
+);
+-- Parts are compressed already.
+alter table index_part alter column content set storage external;
+grant select on index_part to outbreaks_api, outbreaks_operator;
+-- Parts follow from the records, so they can be written again.
+grant insert, delete on index_part to outbreaks_operator;
+
+-- The acts of operators: who did what, when, from where, and how it ended. Rows are only added, and each has a digest over the
+-- row before it, so that a row which is missing, changed or moved shows (decision 0036).
+create table audit_event (
+  -- Consecutive from 1.
+  number integer primary key check (number >= 1),
+  at timestamptz not null,
+  -- The row with which the act began; null in that row itself.
+  act integer unique references audit_event,
+  outcome text not null check (outcome in ('begun', 'done', 'failed') and (act is null) = (outcome = 'begun')),
+  -- What PostgreSQL sees. The address is null for a connection by a socket file.
+  login text not null,
+  client_address text,
+  -- What the program reports.
+  os_user text not null,
+  host text not null,
+  command text not null,
+  arguments text[] not null,
+  -- Why the act failed.
+  reason text check (reason is null or outcome = 'failed'),
+  -- SHA-256 over the digest of the row before (32 zero bytes for the first) and this row as a JSON array.
+  digest bytea not null check (octet_length(digest) = 32)
+);
+-- Nodes write the newest digest to their log; who did what is none of their business.
+grant select (number, digest) on audit_event to outbreaks_api;
+grant select on audit_event to outbreaks_operator;
+
+-- The only way to add a row. `of_act` is the number of the row with which the act began; null if it begins now.
+create function append_audit(
+  of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text
+) returns integer
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
-  suspended regclass := (
-    select pg_class.oid from public.dataset join pg_class on relname = table_prefix || '_version'
-    where name = of_dataset and relnamespace = 'public'::regnamespace and relkind = 'r');
-  filled boolean;
-  index record;
+  added public.audit_event;
+  previous record;
 begin
-  if suspended is null then
-    raise exception 'there is no dataset %', of_dataset;
+  -- One row at a time. A lock on the table, because every role may take advisory locks.
+  lock table public.audit_event in share row exclusive mode;
+  if of_act is not null and not exists (
+    select from public.audit_event where number = of_act and act is null and login = session_user
+  ) then
+    raise exception 'act % did not begin with this login', of_act;
   end if;
-  execute format('select exists (select from %s)', suspended) into filled;
-  if filled then
-    raise exception 'indexes of % are in use', suspended;
-  end if;
-  for index in
-    select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition from pg_index
-    where indrelid = suspended and not exists (select from pg_constraint where conindid = indexrelid)
-  loop
-    insert into public.suspended_index values (suspended, index.definition);
-    execute format('drop index %s', index.name);
-  end loop;
+  select number, digest into previous from public.audit_event order by number desc limit 1;
+  added.number := coalesce(previous.number, 0) + 1;
+  added.at := clock_timestamp();
+  added.act := of_act;
+  added.outcome := case when of_act is null then 'begun' when failure is null then 'done' else 'failed' end;
+  added.login := session_user;
+  added.client_address := host(inet_client_addr());
+  added.os_user := of_os_user;
+  added.host := of_host;
+  added.command := of_command;
+  added.arguments := of_arguments;
+  added.reason := failure;
+  added.digest := sha256(
+    coalesce(previous.digest, decode(repeat('00', 32), 'hex'))
+    || convert_to(json_build_array(
+      added.number, to_char(added.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), added.act, added.outcome,
+      added.login, added.client_address, added.os_user, added.host, added.command, array_to_json(added.arguments),
+      added.reason)::text, 'UTF8'));
+  insert into public.audit_event select added.*;
+  return added.number;
 end $$;
-grant execute on function suspend_indexes to outbreaks_operator;
+revoke execute on function append_audit from public;
+grant execute on function append_audit to outbreaks_operator;
 
--- At commit, in any case: there is no committed state in which an index is missing.
-create function restore_index() returns trigger
-language plpgsql security definer
-set search_path = pg_catalog, public, pg_temp set maintenance_work_mem = '256MB' as $$
+-- Nobody has the privilege but the owner. The owner must disable the trigger first, and the chain shows what followed.
+create function refuse_audit_change() returns trigger language plpgsql as $$
 begin
-  if tg_relid <> 'public.suspended_index'::regclass then
-    raise exception 'this trigger belongs to another table';
-  end if;
-  execute new.definition;
-  delete from public.suspended_index where definition = new.definition;
-  return null;
+  raise exception 'the audit log is append-only' using errcode = '42501';
 end $$;
-create constraint trigger restore_index after insert on suspended_index deferrable initially deferred
-  for each row execute function restore_index();
+revoke execute on function refuse_audit_change from public;
+create trigger refuse_audit_change before update or delete or truncate on audit_event
+  for each statement execute function refuse_audit_change();
+alter table audit_event enable always trigger refuse_audit_change;

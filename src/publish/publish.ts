@@ -30,7 +30,7 @@ import { createComparison, type NamedRow, type ReplacedSource } from './write/co
 import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
 import { type LatestRelease, lockLatestRelease, nextContract } from './write/latest-release.ts'
 import { type BreakChanges, createBreakMarker } from './write/mark-breaks.ts'
-import { createEventSummaries, hasNoSums } from './write/summarise-events.ts'
+import { createEventSummaries } from './write/summarise-events.ts'
 import { closeVersions, createVersionWriter } from './write/versions.ts'
 
 export interface PublishedSummary {
@@ -319,7 +319,7 @@ interface SeriesComparison {
 
 /** Finds breaks and sums up series and events. */
 async function compareSeries({ client, dataset, release, findings, index }: SeriesComparison): Promise<BreakChanges> {
-  const all = release === 1 || (dataset.summarisesEvents && (await hasNoSums(client, dataset)))
+  const all = release === 1
   const breaks = createBreakMarker(client, dataset, release, findings)
   const summaries = dataset.summarisesEvents
     ? await createEventSummaries({ client, dataset, release, index, all })

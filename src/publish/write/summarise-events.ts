@@ -16,14 +16,6 @@ const summaryTables = ({ table }: SeriesDataset) => ({
   eventTable: identifier(`${table}_event`),
 })
 
-/** True if no series has sums yet: in the first release, and after the migration that added the table. */
-export async function hasNoSums(client: PoolClient, dataset: SeriesDataset): Promise<boolean> {
-  const { rows } = await client.query<{ filled: boolean }>(
-    sql`select exists (select from ${summaryTables(dataset).seriesTable}) as filled`,
-  )
-  return rows[0]?.filled !== true
-}
-
 interface SummaryOptions {
   client: PoolClient
   dataset: SeriesDataset
