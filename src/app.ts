@@ -35,7 +35,6 @@ import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
 import { createRepeater } from './platform/http/repeated-responses.ts'
 import { loadDocumentation, registerDocumentation } from './platform/pages/documentation.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
-import { shedLoad } from './platform/postgres/load-shedding.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
 import type { Watcher } from './platform/postgres/watcher.ts'
 import type { Tracing } from './platform/tracing/tracing.ts'
@@ -178,7 +177,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     requireScope(guarded, { ...guard, scope: null })
     registerWhoami(guarded, quota)
   })
-  const requestDatabase = shedLoad(cancelWithRequest(tracing?.traceQueries(database) ?? database))
+  const requestDatabase = cancelWithRequest(tracing?.traceQueries(database) ?? database)
   const cache = createResponseCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
     const { clientConcurrency } = dependencies

@@ -5,8 +5,8 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb
 import type { Sql } from 'sql-template-tag'
 import { currentSignal, yieldToOthers } from '../cancellation.ts'
 import { measureQuery } from '../client-work.ts'
+import { createFairQueue } from '../fair-queue.ts'
 import { Problem } from '../problem.ts'
-import { createSessionQueue } from './session-queue.ts'
 
 export type DuckRow = readonly DuckDBValue[]
 
@@ -61,7 +61,7 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
   })
   /** Transactions that see the newest state. */
   const idle: Transaction<State>[] = []
-  const queue = createSessionQueue({ maxSessions, maxWaiting })
+  const queue = createFairQueue({ maxRunning: maxSessions, maxWaiting })
   let writes = 0
   let writing: DuckDBConnection | null = null
 

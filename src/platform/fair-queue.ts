@@ -1,0 +1,89 @@
+// A queue before work of which only a little can run at once: queries of DuckDB, and searches. Clients take turns, so one that
+// asks much waits for itself. Its length is fixed, so every wait is bounded. A full queue refuses the newest request of the client
+// that has the most waiting: a flood costs its sender requests, and nobody else.
+import { currentSignal } from './cancellation.ts'
+import { currentWork } from './client-work.ts'
+import { clientClosedRequest, Problem } from './problem.ts'
+
+interface QueueLimits {
+  readonly maxRunning: number
+  readonly maxWaiting: number
+}
+
+export interface FairQueue {
+  /** Waits for the turn of the running request; the returned function ends it. */
+  takeTurn(): Promise<() => void>
+}
+
+interface Waiter {
+  readonly begin: () => void
+  readonly leave: (reason: Problem) => void
+}
+
+export function createFairQueue({ maxRunning, maxWaiting }: QueueLimits): FairQueue {
+  /** By client, in the order of their turns. */
+  const queues = new Map<string, Waiter[]>()
+  let running = 0
+  let waiting = 0
+
+  function begin(): () => void {
+    running += 1
+    return () => {
+      running -= 1
+      beginNext()
+    }
+  }
+
+  function beginNext(): void {
+    for (const [client, queue] of queues) {
+      if (running >= maxRunning) return
+      const waiter = queue.shift()
+      // The client goes to the end of the turns, where the loop comes to it again.
+      queues.delete(client)
+      if (queue.length > 0) queues.set(client, queue)
+      waiting -= 1
+      waiter?.begin()
+    }
+  }
+
+  /** Among clients with equally many, the one whose turn comes last. */
+  function refuseNewest(): void {
+    let longest: Waiter[] = []
+    for (const queue of queues.values()) if (queue.length >= longest.length) longest = queue
+    longest.at(-1)?.leave(new Problem('overloaded', 'The node is overloaded. Try again shortly.'))
+  }
+
+  function wait(client: string): Promise<() => void> {
+    const signal = currentSignal()
+    return new Promise((resolve, reject) => {
+      const leaveClosed = () => waiter.leave(clientClosedRequest())
+      const waiter: Waiter = {
+        begin() {
+          signal?.removeEventListener('abort', leaveClosed)
+          resolve(begin())
+        },
+        leave(reason) {
+          signal?.removeEventListener('abort', leaveClosed)
+          const queue = queues.get(client) ?? []
+          queue.splice(queue.indexOf(waiter), 1)
+          if (queue.length === 0) queues.delete(client)
+          waiting -= 1
+          reject(reason)
+        },
+      }
+      const queue = queues.get(client) ?? []
+      queues.set(client, queue)
+      queue.push(waiter)
+      waiting += 1
+      signal?.addEventListener('abort', leaveClosed, { once: true })
+      if (waiting > maxWaiting) refuseNewest()
+    })
+  }
+
+  return {
+    async takeTurn() {
+      if (currentSignal()?.aborted) throw clientClosedRequest()
+      return running < maxRunning ? begin() : wait(currentWork()?.clientId ?? '')
+    },
+  }
+}
