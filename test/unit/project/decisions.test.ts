@@ -1,11 +1,14 @@
-// Every decision has a number of its own, a status and a date, and a line in the index that says the same.
+// Every decision has its own number, a status, a date, at most 400 words, and a line in the index that says the same.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
 const folder = path.resolve(import.meta.dirname, '../../../docs/decisions')
-const STATUS_LINE = /^Status: (proposed|accepted|superseded by (\d{4})) · Date: (\d{4}-\d{2}-\d{2})$/
+const STATUS_LINE = /^Status: (proposed|accepted|(?:superseded|withdrawn) by (\d{4})) · Date: (\d{4}-\d{2}-\d{2})$/
+
+const MAX_WORDS = 400
+const MAX_WORDS_OF_ALL = 12_000
 
 type Pages = Record<string, string>
 
@@ -37,12 +40,16 @@ function findPageFaults(name: string, text: string, numbers: readonly string[], 
     ...(titled?.[1] === number ? [] : ['does not begin with its number and title']),
     ...(stated !== null && blank === '' && isDay(stated[3]) ? [] : ['has no status and date under its title']),
     ...(successor === undefined || numbers.includes(successor) ? [] : [`names ${successor}, which does not exist`]),
+    ...(countWords(text) > MAX_WORDS ? [`has more than ${MAX_WORDS} words`] : []),
     ...(cells === undefined ? ['is not in the index'] : []),
     ...(cells === undefined || expected.every((cell, i) => cell === cells[i + 1])
       ? []
       : ['has another title, status or date in the index']),
   ]
 }
+
+/** Lines of tables and marks are no words. */
+const countWords = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length
 
 const numberOf = (name: string) => name.slice(0, 4)
 
@@ -56,10 +63,16 @@ function readPages(): Pages {
   return Object.fromEntries(names.map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]))
 }
 
-test('every decision has its own number, a status, a date and a line in the index', () => {
+test('every decision has its own number, a status, a date, 400 words at most and a line in the index', () => {
   const pages = readPages()
   assert.ok(Object.keys(pages).length > 15)
   assert.deepEqual(findFaults(pages, readFileSync(path.join(folder, 'README.md'), 'utf8')), [])
+})
+
+test('all decisions together have at most 12,000 words', () => {
+  const texts = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'))
+  const words = texts.reduce((sum, text) => sum + countWords(text), 0)
+  assert.ok(words <= MAX_WORDS_OF_ALL, `${words} words`)
 })
 
 const PAGE = '# 0001 Data is published in releases\n\nStatus: accepted · Date: 2026-11-15\n\nText.\n'
@@ -82,6 +95,7 @@ for (const [title, page, row, fault] of [
     'names 0007, which does not',
   ],
   ['another number in the title', PAGE.replace('0001', '0002'), ROW, 'does not begin with its number and title'],
+  ['a page that is too long', PAGE + 'word '.repeat(400), ROW, 'has more than 400 words'],
   ['no line in the index', PAGE, '', 'is not in the index'],
   ['another title in the index', PAGE, ROW.replace('Data', 'All data'), 'has another title, status or date'],
   ['another status in the index', PAGE, ROW.replace('accepted', 'proposed'), 'has another title, status or date'],

@@ -17,7 +17,7 @@ function findErrors(file: string, text: string): string[] {
   return [
     ...(VAGUE_NAMES.includes(name) ? ['has a vague name'] : []),
     ...(/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) ? [] : ['is not kebab-case']),
-    ...(/^\/\/ \S+( \S+){3}/.test(header) ? [] : ['has no header comment of four words or more']),
+    ...(/^\/\/ \S+( \S+){2}/.test(header) ? [] : ['has no header comment of three words or more']),
     ...(text.split('\n').length > MAX_LINES && !text.includes('do not edit by hand') ? ['has too many lines'] : []),
   ]
 }
@@ -34,7 +34,9 @@ test('every source file has a specific name, a header comment and at most 400 li
 test('each violation fails the check', () => {
   assert.deepEqual(findErrors('src/a/utils.ts', '// Owns nothing at all.\n'), ['has a vague name'])
   assert.deepEqual(findErrors('src/a/clientAuth.ts', '// Owns a single thing.\n'), ['is not kebab-case'])
-  assert.deepEqual(findErrors('src/a/client.ts', '// Owns a thing.\n'), ['has no header comment of four words or more'])
+  assert.deepEqual(findErrors('src/a/client.ts', '// Owns nothing.\n'), [
+    'has no header comment of three words or more',
+  ])
   assert.deepEqual(findErrors('src/a/client.ts', `// Owns a single thing.${'\n'.repeat(401)}`), ['has too many lines'])
 })
 
