@@ -87,7 +87,8 @@ export function parseAddress(url: URL): Address {
   const [, , page = '', item = null] = url.pathname.split('/')
   const query = url.searchParams
   const question = FILTERS.flatMap((name) => {
-    const values = [...new Set(query.getAll(name).filter((value) => value !== ''))]
+    // U+0000 is in no data, and R has no string for it.
+    const values = [...new Set(query.getAll(name).filter((value) => value !== '' && !value.includes('\0')))]
     return values.length === 0 ? [] : [[name, values] as const]
   })
   const chosen = (Object.keys(CHOICES) as Chosen[]).flatMap((name) => {

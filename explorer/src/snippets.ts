@@ -1,45 +1,54 @@
-// The question on the screen as a program: curl, Python, R and TypeScript. Each names the release, so its numbers stay. Pure.
+// Writes the query on the screen as code: curl, Python, R and TypeScript. Each names the release, so its numbers stay. Pure.
+// A link can contain any value, so a value becomes a literal and never code.
 import type { View } from './address.ts'
 
 export type Language = View['code']
 export type Parameters = readonly (readonly [name: string, value: string])[]
 
-const NUMBER = /^(?:release|from|to)$/
+interface Syntax {
+  readonly assign: string
+  readonly true: string
+  readonly false: string
+  readonly list: (items: string) => string
+}
 
-/** The values of each parameter, in their order. */
-const group = (parameters: Parameters): [name: string, values: string[]][] =>
-  [...Map.groupBy(parameters, ([name]) => name)].map(([name, pairs]) => [name, pairs.map(([, value]) => value)])
-
-const isNumber = (name: string, value: string) => NUMBER.test(name) && /^\d+$/.test(value)
-const isBoolean = (name: string) => name === 'composite'
+const PYTHON: Syntax = { assign: '=', true: 'True', false: 'False', list: (items) => `[${items}]` }
+const R: Syntax = { assign: ' = ', true: 'TRUE', false: 'FALSE', list: (items) => `c(${items})` }
+const TYPESCRIPT: Syntax = { assign: ': ', true: 'true', false: 'false', list: (items) => `[${items}]` }
 
 /** `verb` is the path of the API and the name of the method. */
 export function writeSnippets(origin: string, verb: string, parameters: Parameters): Record<Language, string> {
   const query = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
-  const values = group(parameters)
-  const quote = (text: string) => JSON.stringify(text)
-  const python = values.map(([name, all]) => {
-    const items = all.map((one) =>
-      isNumber(name, one) ? one : isBoolean(name) ? (one === 'true' ? 'True' : 'False') : quote(one),
-    )
-    return `${name}=${items.length === 1 ? items[0] : `[${items.join(', ')}]`}`
-  })
-  const r = values.map(([name, all]) => {
-    const items = all.map((one) => (isNumber(name, one) ? one : isBoolean(name) ? one.toUpperCase() : quote(one)))
-    return `${name} = ${items.length === 1 ? items[0] : `c(${items.join(', ')})`}`
-  })
-  const typescript = values.map(([name, all]) => {
-    const items = all.map((one) =>
-      isNumber(name, one) || isBoolean(name) ? one : `'${one.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,
-    )
-    return `${name}: ${items.length === 1 ? items[0] : `[${items.join(', ')}]`}`
-  })
   return {
     curl: `curl -H "Authorization: Bearer $TOKEN" ${shellQuote(`${origin}/v2/hed-outbreaks/${verb}?${query}`)}`,
-    python: `from outbreaks import Client\n\n${verb} = Client().${verb}(${python.join(', ')}).to_pandas()\nprint(${verb})`,
-    r: `library(outbreakdata)\n\n${verb} <- ob_${verb}(ob_client(), ${r.join(', ')})\nprint(${verb})`,
-    typescript: `import { Outbreaks } from '@outbreak-data/client'\n\nconst ${verb} = await Outbreaks.fromEnv().${verb}({ ${typescript.join(', ')} })\nconsole.log(${verb})`,
+    python: `from outbreaks import Client\n\n${verb} = Client().${verb}(${writeArguments(parameters, PYTHON)}).to_pandas()\nprint(${verb})`,
+    r: `library(outbreakdata)\n\n${verb} <- ob_${verb}(ob_client(), ${writeArguments(parameters, R)})\nprint(${verb})`,
+    typescript: `import { Outbreaks } from '@outbreak-data/client'\n\nconst ${verb} = await Outbreaks.fromEnv().${verb}({ ${writeArguments(parameters, TYPESCRIPT)} })\nconsole.log(${verb})`,
   }
 }
+
+/** A repeated name becomes a list. */
+function writeArguments(parameters: Parameters, syntax: Syntax): string {
+  const values = Map.groupBy(parameters, ([name]) => name)
+  return [...values]
+    .map(([name, pairs]) => {
+      const items = pairs.map(([, value]) => writeLiteral(name, value, syntax)).join(', ')
+      return `${name}${syntax.assign}${pairs.length === 1 ? items : syntax.list(items)}`
+    })
+    .join(', ')
+}
+
+function writeLiteral(name: string, value: string, syntax: Syntax): string {
+  if (name === 'release' && /^[1-9]\d*$/.test(value)) return value
+  if (name === 'composite' && (value === 'true' || value === 'false')) return syntax[value]
+  return quote(value)
+}
+
+/** What JSON escapes, all three languages read. Characters that change the reading direction would make a string look like code. */
+const quote = (text: string): string =>
+  JSON.stringify(text).replace(
+    /[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 const shellQuote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
