@@ -42,4 +42,4 @@ export function toObject(parameters: Parameters): Record<string, string | string
 }
 
 export const toKey = (parameters: Parameters): string =>
-  new URLSearchParams(parameters.map(([a, b]) => [a, b])).toString()
+  new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString()

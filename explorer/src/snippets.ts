@@ -18,7 +18,7 @@ const TYPESCRIPT: Syntax = { assign: ': ', true: 'true', false: 'false', list: (
 
 /** `verb` is the path of the API and the name of the method. */
 export function writeSnippets(origin: string, verb: string, parameters: Parameters): Record<Language, string> {
-  const query = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
+  const query = new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value]))
   return {
     curl: `curl -H "Authorization: Bearer $TOKEN" ${shellQuote(`${origin}/v2/hed-outbreaks/${verb}?${query}`)}`,
     python: `from outbreaks import Client\n\n${verb} = Client().${verb}(${writeArguments(parameters, PYTHON)}).to_pandas()\nprint(${verb})`,

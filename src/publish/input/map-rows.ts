@@ -1,6 +1,6 @@
 // Converts a record of a table in another format to canonical rows, by its mapping. Pure. Does not validate canonical cells.
 import { createDateParser } from './date-format.ts'
-import type { CellMapping, TableMapping } from './mapping.ts'
+import { type CellMapping, matchesAny, type TableMapping } from './mapping.ts'
 import { createNumberParser } from './number-format.ts'
 import type { InputRow, TableRecord } from './record-file.ts'
 
@@ -43,7 +43,7 @@ export function createRowMapper(table: TableMapping, header: readonly string[], 
   const fields = new Map(table.columns.map(([field, cell]) => [field, compile(cell)]))
   const key = joinAll(table.key.map(compile), '|')
   const evaluations = columns.map((column): Evaluate => (column === 'key' ? key : (fields.get(column) ?? (() => ''))))
-  const wideIndexes = wide === null ? [] : header.flatMap((column, i) => (wide.columns.test(column) ? [i] : []))
+  const wideIndexes = wide === null ? [] : header.flatMap((column, i) => (matchesAny(column, wide.columns) ? [i] : []))
 
   function mapCells(line: number, cells: readonly string[], mappedRows: MappedRows): void {
     for (const { evaluate, is } of skip) {

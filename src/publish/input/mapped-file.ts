@@ -6,7 +6,7 @@ import { readCsvRecords } from './csv.ts'
 import { readJsonLines } from './json-lines.ts'
 import { MAX_COLUMNS } from './limits.ts'
 import { createRowMapper, findSourceColumns, type MappedRows, toText } from './map-rows.ts'
-import type { TableMapping } from './mapping.ts'
+import { matchesAny, type TableMapping } from './mapping.ts'
 import { readParquet } from './parquet-file.ts'
 import { type Encoding, readText } from './read-text.ts'
 import {
@@ -125,8 +125,8 @@ function readTableHeader({ line, cells }: TableRecord<string>, file: string, tab
   })
   const { wide } = table
   if (wide !== null) {
-    if (!header.some((cell) => wide.columns.test(cell)))
-      errors.push(errorIn(wide.columns.source, 'required', 'matches no column of this file'))
+    if (!header.some((cell) => matchesAny(cell, wide.columns)))
+      errors.push(errorIn(wide.columns.join(', '), 'required', 'matches no column of this file'))
     for (const created of [wide.name, wide.value])
       if (header.includes(created))
         errors.push(errorIn(created, 'repeated', 'is already a column of this file; wide needs another name'))

@@ -1,5 +1,6 @@
 // Reads and validates mapping.json. Reads no records.
 // docs/mapping.md describes its syntax, which is so small that a reader understands a mapping without running it.
+import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
@@ -12,6 +13,7 @@ const MAPPING_FILE = 'mapping.json'
 
 const closed = { additionalProperties: false }
 const someText = Type.String({ minLength: 1 })
+const patternList = Type.Array(someText, { minItems: 1, maxItems: 1000 })
 const constantSchema = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()])
 const partProperties = {
   from: Type.Optional(someText),
@@ -32,14 +34,14 @@ const joinProperty = { join: Type.Optional(Type.Array(partSchema, { minItems: 1 
 const cellSchema = Type.Union([someText, Type.Object({ ...partProperties, ...joinProperty }, closed)])
 const clauses = {
   encoding: Type.Optional(Type.Enum(['utf-8', 'windows-1252'])),
-  wide: Type.Optional(Type.Object({ columns: someText, name: someText, value: someText }, closed)),
+  wide: Type.Optional(Type.Object({ columns: patternList, name: someText, value: someText }, closed)),
   skip: Type.Optional(Type.Array(Type.Object({ where: cellSchema, is: Type.Array(Type.String()) }, closed))),
   key: Type.Optional(Type.Array(cellSchema, { minItems: 1 })),
   columns: Type.Optional(Type.Record(Type.String(), cellSchema)),
 }
 const groupSchema = Type.Object(
   {
-    names: Type.Array(someText, { minItems: 1 }),
+    names: patternList,
     canonical: Type.Optional(Type.Literal(true)),
     use: Type.Optional(someText),
     ...clauses,
@@ -64,7 +66,7 @@ export interface TableMapping {
   /** Creates an error at a location in the mapping file. */
   errorAt: (location: string, message: string) => OperatorError
   encoding: Encoding
-  wide: { columns: RegExp; name: string; value: string } | null
+  wide: { columns: readonly string[]; name: string; value: string } | null
   skip: { where: CellMapping; is: readonly string[] }[]
   key: CellMapping[]
   columns: [field: string, cell: CellMapping][]
@@ -88,6 +90,7 @@ export async function readMapping(directory: string, names: readonly string[]): 
 
 async function readMappingFile(directory: string, origin: string): Promise<Mapping> {
   const file = path.resolve(directory, origin)
+  await requireInside(directory, file, origin)
   const text = await readSettingsFile(file).catch((cause: unknown) => {
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`${origin} cannot be read: ${file} must be a mapping file`, { cause })
@@ -103,6 +106,16 @@ async function readMappingFile(directory: string, origin: string): Promise<Mappi
   return { ...mapping, origin, used: new Map() }
 }
 
+/** Errors quote the mapping, so it must not be a path or link to a file that the author of the directory cannot read. */
+async function requireInside(directory: string, file: string, origin: string): Promise<void> {
+  const relative = await Promise.all([realpath(directory), realpath(file)]).then(
+    ([real, target]) => path.relative(real, target),
+    () => path.relative(directory, file),
+  )
+  if (relative === '..' || relative.startsWith(`..${path.sep}`))
+    throw new OperatorError(`${origin} is not in the release directory: copy the mapping file into it`)
+}
+
 /** The clauses of such a group come from nowhere, or from the other file. */
 function validateGroup(group: Group, location: string): void {
   if ((group.canonical ?? group.use) !== undefined && Object.keys(group).length > 2)
@@ -113,7 +126,7 @@ function validateGroup(group: Group, location: string): void {
 export function findTableMapping(mapping: Mapping, file: string): TableMapping | null {
   const { files, used, origin, ...defaults } = mapping
   const errorAt = (location: string, message: string) => mappingError(origin, location, message)
-  const groupIndex = files?.findIndex(({ names }) => names.some((glob) => path.matchesGlob(file, glob))) ?? -1
+  const groupIndex = files?.findIndex(({ names }) => matchesAny(file, names)) ?? -1
   const group = files?.[groupIndex]
   if (files !== undefined && group === undefined) throw errorAt('files', `no group matches ${file}`)
   if (group?.canonical === true) return null
@@ -129,7 +142,7 @@ export function findTableMapping(mapping: Mapping, file: string): TableMapping |
   return {
     errorAt,
     encoding: settings.encoding ?? 'utf-8',
-    wide: settings.wide === undefined ? null : expandWide(settings.wide, locateClause('wide'), errorAt),
+    wide: settings.wide ?? null,
     skip: (settings.skip ?? []).map(({ where, is }, i) => ({
       where: expandCell(where, `${locateClause('skip')}.${i}.where`, errorAt),
       is,
@@ -145,18 +158,6 @@ const mappingError = (origin: string, location: string, message: string) =>
   new OperatorError(`${origin} ${location}: ${message}`)
 
 type MappingErrorAt = TableMapping['errorAt']
-
-function expandWide(
-  { columns, ...names }: { columns: string; name: string; value: string },
-  location: string,
-  errorAt: MappingErrorAt,
-) {
-  try {
-    return { columns: new RegExp(columns), ...names }
-  } catch {
-    throw errorAt(`${location}.columns`, 'is not a regular expression')
-  }
-}
 
 function expandCell(written: WrittenCell, location: string, errorAt: MappingErrorAt): CellMapping {
   if (typeof written === 'string') return { from: written }
@@ -188,4 +189,24 @@ function describeSchemaError(mapping: unknown, origin: string): OperatorError {
     location.slice(1).replaceAll('/', '.') || '(top level)',
     [...new Set(messages)].join(', or '),
   )
+}
+
+/** In a pattern only * is special: it stands for any text. Never goes back within a name, so no pattern takes long. */
+export function matchesAny(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => matchesPattern(name, pattern))
+}
+
+function matchesPattern(name: string, pattern: string): boolean {
+  const [start = '', ...middle] = pattern.split('*')
+  const end = middle.pop()
+  if (end === undefined) return name === pattern
+  if (name.length < start.length + end.length || !name.startsWith(start) || !name.endsWith(end)) return false
+  const inner = name.slice(start.length, name.length - end.length)
+  let position = 0
+  for (const part of middle) {
+    const found = inner.indexOf(part, position)
+    if (found === -1) return false
+    position = found + part.length
+  }
+  return true
 }

@@ -35,7 +35,10 @@ const queries = fc
     ...FILTERS.map((name) => fc.tuple(fc.constant(name as string), values)),
     fc.tuple(fc.constantFrom('release', 'interval', 'group', 'taken', 'code'), values),
   )
-  .map((entries) => new URLSearchParams(entries.flatMap(([name, list]) => list.map((value) => [name, value]))))
+  .map(
+    (entries) =>
+      new URLSearchParams(entries.flatMap(([name, list]) => list.map((value): [string, string] => [name, value]))),
+  )
 
 const STRING = /"(?:[ !#-[\]-\u{10ffff}]|\\["\\bfnrt]|\\u[0-9a-f]{4})*"/u.source
 const SHAPES: Record<Exclude<Language, 'curl'>, [start: string, item: string, list: [string, string], end: string]> = {
@@ -53,7 +56,7 @@ const SHAPES: Record<Exclude<Language, 'curl'>, [start: string, item: string, li
     ' })\nconsole.log(series)',
   ],
 }
-const escape = (text: string) => RegExp.escape(text)
+const escape = (text: string) => text.replace(/[()[\]]/g, '\\$&')
 
 function assertOnlyLiterals(language: Exclude<Language, 'curl'>, snippet: string, expected: readonly string[]) {
   const [start, item, [open, close], end] = SHAPES[language]

@@ -49,7 +49,7 @@ test('a mapping that is used has its own groups, and the clauses of mapping.json
   const mapping = {
     ...plainMapping,
     columns: { locality: { constant: 'from mapping.json' } },
-    files: [{ names: ['a*.csv'], use: 'nested/other.json' }, { names: ['*'] }],
+    files: [{ names: ['a*.csv'], use: 'other.json' }, { names: ['*'] }],
   }
   const other = {
     key: ['place'],
@@ -58,9 +58,8 @@ test('a mapping that is used has its own groups, and the clauses of mapping.json
       { names: ['*'], columns: { cases: 'count' } },
     ],
   }
-  const nested = await writeMapped(other, {})
-  const directory = await writeMapped(JSON.stringify(mapping).replace('nested/other.json', `${nested}/mapping.json`), {
-    written: { 'a1.csv': CSV, 'a2.csv': CSV, 'b.csv': CSV },
+  const directory = await writeMapped(mapping, {
+    written: { 'other.json': JSON.stringify(other), 'a1.csv': CSV, 'a2.csv': CSV, 'b.csv': CSV },
   })
   const { rows } = await readMapped(directory, COLUMNS)
   assert.deepEqual(
@@ -121,6 +120,22 @@ const errors: [title: string, mapping: unknown, other: unknown, message: RegExp]
     /^other\.json files: must not have canonical or use/,
   ],
 ]
+test('a mapping file outside the release directory is rejected, and nothing of it is printed', async () => {
+  const SECRET = 'root:$y$secret'
+  const outside = await writeMapped(plainMapping, { written: { 'shadow.json': SECRET } })
+  const target = path.join(outside, 'shadow.json')
+  const uses = [target, path.join('..', path.basename(outside), 'shadow.json'), 'link.json']
+  for (const use of uses) {
+    const mapping = { files: [{ names: ['*'], use }] }
+    const directory = await writeMapped(mapping, { written: { 'a.csv': CSV }, linked: { 'link.json': target } })
+    await assert.rejects(openRelease(directory), (error) => {
+      assert(error instanceof OperatorError, String(error))
+      assert.equal(error.message, `${use} is not in the release directory: copy the mapping file into it`)
+      return true
+    })
+  }
+})
+
 for (const [title, mapping, other, message] of errors) {
   test(`${title} is rejected with its location`, async () => {
     const text = typeof other === 'string' ? other : JSON.stringify(other)
@@ -151,10 +166,11 @@ const readExamples = () => {
 
 test('the example of several tables in the documentation is a valid mapping', async () => {
   const [groups = ''] = readExamples()
-  const measles = readFileSync(path.join(ROOT, 'sources/jhu-measles-us/mapping.json'), 'utf8')
-  const directory = await writeMapped(groups.replace('../sources', path.join(ROOT, 'sources')), {
+  const readSource = (name: string) => readFileSync(path.join(ROOT, 'sources', name, 'mapping.json'), 'utf8')
+  const directory = await writeMapped(groups, {
     written: {
-      'measles.json': measles,
+      'measles.json': readSource('jhu-measles-us'),
+      'jhu-covid19.json': readSource('jhu-covid19'),
       'measles.csv':
         'location_name,location_id,location_type,date,outcome_type,value\n"Adams, Colorado",8001,county,2025-08-13,case_lab-confirmed,1\n',
       'time_series_covid19_confirmed_global.csv': 'Province/State,Country/Region,1/22/20\n,France,5\n',

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { OperatorError } from '../../../../src/platform/operator-error.ts'
 import { InputError } from '../../../../src/publish/findings/findings.ts'
+import { matchesAny } from '../../../../src/publish/input/mapping.ts'
 import { validateRelease } from '../../../../src/publish/validate/validate-release.ts'
 import {
   COLUMNS,
@@ -74,9 +75,9 @@ const mappingErrors: [title: string, mapping: unknown, message: RegExp][] = [
   ['the key as a column', { ...plainMapping, columns: { key: 'place' } }, /columns\.key: is not a field/],
   ['an unknown encoding', { ...plainMapping, encoding: 'utf-7' }, /^mapping\.json encoding: /],
   [
-    'an invalid regular expression',
-    { ...plainMapping, wide: { columns: '(', name: 'n', value: 'v' } },
-    /wide\.columns: is not a regular/,
+    'a pattern that is not in a list',
+    { ...plainMapping, wide: { columns: '^(a+)+$', name: 'n', value: 'v' } },
+    /^mapping\.json wide\.columns: must be array/,
   ],
   [
     'a file that no group matches',
@@ -125,13 +126,13 @@ const inputErrors: [title: string, mapping: unknown, text: string | Buffer, mess
   ],
   [
     'a wide table without matching columns',
-    { ...plainMapping, wide: { columns: '^\\d+$', name: 'n', value: 'v' } },
+    { ...plainMapping, wide: { columns: ['20*'], name: 'n', value: 'v' } },
     CSV,
     /matches no column/,
   ],
   [
     'a column that wide would create a second time',
-    { ...plainMapping, wide: { columns: 'count', name: 'day', value: 'v' } },
+    { ...plainMapping, wide: { columns: ['count'], name: 'day', value: 'v' } },
     CSV,
     /a\.csv:1 day: is already a column of this file; wide needs another name/,
   ],
@@ -192,7 +193,7 @@ for (const [title, text, message] of jsonErrors) {
 
 test('a wide table may be NDJSON', async () => {
   const mapping = {
-    wide: { columns: '^\\d+$', name: 'year', value: 'n' },
+    wide: { columns: ['20*'], name: 'year', value: 'n' },
     key: ['place', 'year'],
     columns: { cases: 'n' },
   }
@@ -266,7 +267,7 @@ test('every error of a wrong mapping is counted, but only the first are kept in 
 
 test('a wide table gives a record for each matching cell, with the line of its row', async () => {
   const mapping = {
-    wide: { columns: '/', name: 'day', value: 'n' },
+    wide: { columns: ['*/*'], name: 'day', value: 'n' },
     skip: [{ where: 'n', is: [''] }],
     key: ['place', 'day'],
     columns: { locality: 'place', date_high: { from: 'day', date: 'M/D/YY' }, cases: 'n' },
@@ -282,6 +283,22 @@ test('a wide table gives a record for each matching cell, with the line of its r
   )
   assert.equal(skipped, 1)
 })
+
+const patterns: [pattern: string, matching: string[], others: string[]][] = [
+  ['deaths', ['deaths'], ['death', 'deaths2', 'Deaths']],
+  ['*', ['', 'a', '.a'], []],
+  ['a*', ['a', 'ab'], ['ba', '']],
+  ['*/*/*', ['1/2/20', '//'], ['1/2', 'Province/State']],
+  ['a*a', ['aa', 'aba'], ['a', 'ab']],
+  ['*ab*ba*', ['abba', 'xab-bax'], ['aba', 'baab']],
+  ['^(a+)+$', ['^(a+)+$'], ['aa']],
+  [`${'*a'.repeat(200)}*b`, [`${'a'.repeat(200)}b`], ['a'.repeat(50_000)]],
+]
+for (const [pattern, matching, others] of patterns)
+  test(`the pattern ${pattern.slice(0, 10)} matches whole names, and * any text`, () => {
+    for (const name of matching) assert.ok(matchesAny(name, [pattern]), name)
+    for (const name of others) assert.ok(!matchesAny(name, ['other', pattern]), name)
+  })
 
 test('any skip condition skips a row, and skipped rows are counted', async () => {
   const mapping = {
