@@ -1,4 +1,6 @@
-// The addresses of the explorer's pages, and which of them a sign-in may lead to.
+// The addresses of the explorer's pages, which of them a sign-in may lead to, and whether a request comes from one of them.
+import type { FastifyRequest } from 'fastify'
+
 export const HOME = '/explore'
 export const SIGN_IN = `${HOME}/sign-in`
 
@@ -27,3 +29,6 @@ export function chooseTarget(to: string | null): string {
 }
 
 export const readQuery = (url: string): URLSearchParams => new URL(url, ORIGIN).searchParams
+
+/** Browsers set this header with TLS or on this machine, and scripts cannot. */
+export const isFromOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'

@@ -10,7 +10,7 @@ import {
   type IdentityProvider,
   SignInFailure,
 } from './identity-provider.ts'
-import { chooseTarget, HOME, readQuery } from './pages.ts'
+import { chooseTarget, HOME, isFromOwnPage, readQuery } from './pages.ts'
 import type { SealedCookie } from './sealed-cookie.ts'
 
 export const CALLBACK = `${HOME}/oidc/callback`
@@ -40,11 +40,14 @@ const ATTEMPT_SECONDS = 600
 const SESSION_SECONDS = 3600
 const hidden = { schema: { hide: true } }
 
-const FAILURES: Readonly<Record<FailureKind | 'no_reader', [status: number, sentence: (name: string) => string]>> = {
+const FAILURES: Readonly<
+  Record<FailureKind | 'no_reader' | 'elsewhere', [status: number, sentence: (name: string) => string]>
+> = {
   unavailable: [503, (name) => `Sign-in with ${name} does not work at the moment. Try again later.`],
   expired: [400, () => 'This sign-in has expired or was already used. Start again.'],
   denied: [403, (name) => `You were not signed in with ${name}.`],
   not_in_group: [403, (name) => `You have an account with ${name}, but it may not use the explorer. Ask the operator.`],
+  elsewhere: [403, (name) => `Click "Sign in with ${name}" on this page, with TLS or on this machine.`],
   no_reader: [403, (name) => `Sign-in with ${name} is switched off. Ask the operator.`],
 }
 
@@ -60,6 +63,8 @@ export function registerProviderSignIn(scope: HttpServer, options: RouteOptions)
 
   scope.get(START, hidden, async (request, reply) => {
     const to = chooseTarget(readQuery(request.url).get('to'))
+    // Another site must not begin a sign-in, not even with a link.
+    if (!isFromOwnPage(request)) return sendFailure(reply, to, 'elsewhere')
     try {
       const { address, attempt } = await provider.begin()
       const cookie = await attempts.seal({ ...attempt, to }, ATTEMPT_SECONDS)

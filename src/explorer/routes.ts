@@ -1,5 +1,5 @@
-// The explorer: its page and files, and the session with which the page reads the API. Only two requests change something,
-// signing in and signing out; both must come from a page of this origin.
+// The explorer: its page and files, and the session with which the page reads the API. Only signing in and signing out change
+// something; such a request must come from a page of this origin.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../auth/client-registry.ts'
 import type { TokenIssuer } from '../auth/token-issuer.ts'
@@ -9,7 +9,7 @@ import { digestClientId } from '../platform/http/response-log.ts'
 import { sendStaticFile } from '../platform/pages/static-files.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Assets } from './assets.ts'
-import { chooseTarget, HOME, PAGES, readQuery, SIGN_IN } from './pages.ts'
+import { chooseTarget, HOME, isFromOwnPage, PAGES, readQuery, SIGN_IN } from './pages.ts'
 import { type ProviderSignIn, registerProviderSignIn, START } from './provider-routes.ts'
 import type { Sessions } from './session.ts'
 import { renderSignIn } from './sign-in-page.ts'
@@ -113,6 +113,6 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
 }
 
 function requireSameOrigin(request: FastifyRequest): void {
-  if (request.headers['sec-fetch-site'] === 'same-origin') return
+  if (isFromOwnPage(request)) return
   throw new Problem('cross_origin', 'Sign in and sign out on the pages of this service, with TLS or on this machine.')
 }

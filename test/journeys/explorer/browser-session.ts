@@ -62,7 +62,7 @@ export function createBrowser() {
   const cookieHeader = (url: string) => [...cookiesFor(url)].map((pair) => pair.join('=')).join('; ')
 
   async function visit(url: string): Promise<Response> {
-    const response = await send(url, { headers: { cookie: cookieHeader(url) } })
+    const response = await send(url, { headers: { cookie: cookieHeader(url), 'sec-fetch-site': 'same-origin' } })
     const cookies = cookiesFor(url)
     for (const header of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(header) ?? []

@@ -11,7 +11,7 @@ import { deriveKey } from '../../../src/platform/derive-key.ts'
 import { createTestDatabase } from '../../database.ts'
 import { measureMachineDelay } from '../../machine-delay.ts'
 import { openBrowser, skip } from '../http/browser.ts'
-import { codeOf, createBrowser, readWithCookie, statusOf } from './browser-session.ts'
+import { codeOf, createBrowser, readWithCookie, send, statusOf } from './browser-session.ts'
 import { DENIAL, PROVIDER_CLIENT, startProvider } from './identity-provider.ts'
 
 await buildExplorer()
@@ -76,6 +76,14 @@ test('the start leads to the provider with PKCE, state and nonce, and keeps them
   assert.match(cookie, /^outbreaks-sign-in=[\w.-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/)
   for (const name of ['state', 'nonce']) assert.ok(!cookie.includes(searchParams.get(name) ?? ''))
 })
+
+for (const site of ['cross-site', 'same-site', 'none', null])
+  test(`a start with Sec-Fetch-Site ${site} shows the sign-in page and sets no cookie`, async () => {
+    const response = await send(startOf(service), { headers: site === null ? {} : { 'sec-fetch-site': site } })
+    assert.deepEqual(response.headers.getSetCookie(), [])
+    const page = await assertFailure(response, 403, /^Click &quot;Sign in with Institute/)
+    assert.match(page, /href="\/explore\/oidc\/start\?to=%2Fexplore%2Fevents/)
+  })
 
 test('a person who signs in reads as the reader client for an hour, and returns to the page', async () => {
   const { browser, callback } = await reachCallback()
@@ -223,10 +231,10 @@ test('while the provider is down, the sign-in page works and says so; afterwards
   const node = await startService(settings, oidc)
   t.after(node.stop)
   assert.equal(await statusOf(fetch(`${node.baseUrl}/explore/sign-in`)), 200)
-  await assertFailure(await fetch(startOf(node), { redirect: 'manual' }), 503, /does not work at the moment/)
+  await assertFailure(await createBrowser().visit(startOf(node)), 503, /does not work at the moment/)
   await provider.start()
   const startedAt = performance.now()
-  assert.equal(await statusOf(fetch(startOf(node), { redirect: 'manual' })), 303)
+  assert.equal(await statusOf(createBrowser().visit(startOf(node))), 303)
   t.diagnostic(`the first sign-in after the outage starts within ${Math.round(performance.now() - startedAt)} ms`)
 })
 
@@ -248,7 +256,7 @@ test('a provider that does not answer gives 503 after five seconds, also for sev
   t.after(node.stop)
   machineDelay.reset()
   const startedAt = performance.now()
-  const responses = await Promise.all([1, 2, 3].map(() => fetch(startOf(node), { redirect: 'manual' })))
+  const responses = await Promise.all([1, 2, 3].map(() => createBrowser().visit(startOf(node))))
   const ms = Math.round(performance.now() - startedAt)
   t.diagnostic(`after ${ms} ms`)
   for (const response of responses) await assertFailure(response, 503, /does not work at the moment/)
