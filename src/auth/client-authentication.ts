@@ -48,13 +48,21 @@ function readJson(body: string): Parameters {
     if (typeof value !== 'string') throw new TokenError('invalid_request', 'Every value must be a string.')
     parameters.set(name, value)
   }
+  // JSON.parse keeps only the last value of a repeated key.
+  if (countKeys(body) !== parameters.size) throw repeatedParameter()
   return parameters
 }
+
+const repeatedParameter = () => new TokenError('invalid_request', 'A parameter was given more than once.')
+
+/** Every string of a JSON text, with the colon that follows a key. */
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/g
+const countKeys = (json: string): number => [...json.matchAll(STRING)].filter(([, colon]) => colon !== '').length
 
 function readForm(body: string): Parameters {
   const parameters = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(body)) {
-    if (parameters.has(name)) throw new TokenError('invalid_request', 'A parameter was given more than once.')
+    if (parameters.has(name)) throw repeatedParameter()
     parameters.set(name, value)
   }
   return parameters

@@ -50,6 +50,19 @@ const cases: Record<string, Case> = {
   'JSON with a list of secrets': [json({ ...both, client_secret: ['b'] }), 'invalid_request'],
   'JSON with an object as secret': [json({ ...both, client_secret: { $ne: '' } }), 'invalid_request'],
   'JSON with a number as an unknown member': [json({ ...both, unknown: 1 }), 'invalid_request'],
+  'JSON with the secret twice': [json('{"client_id":"a","client_secret":"b","client_secret":"b"}'), 'invalid_request'],
+  'JSON with the id twice, once escaped': [
+    json('{"client_id":"c","client\\u005fid":"a","client_secret":"b"}'),
+    'invalid_request',
+  ],
+  'JSON with an object before the secret': [
+    json('{"client_secret":{"x":"y"},"client_id":"a","client_secret":"b"}'),
+    'invalid_request',
+  ],
+  'JSON with a key inside a value': [
+    json({ client_id: 'a":"', client_secret: '\\","client_id":"c' }),
+    ['a":"', '\\","client_id":"c'],
+  ],
   'deeply nested JSON': [json(`${'['.repeat(4000)}${']'.repeat(4000)}`), 'invalid_request'],
   'a JSON list': [json([both]), 'invalid_request'],
   'a JSON text': [json(JSON.stringify(text)), 'invalid_request'],
