@@ -125,7 +125,7 @@ export async function verifyJwt(
 ): Promise<{ payload: JWTPayload; kid: string | undefined }> {
   if (!isCompactJwt(token)) throw invalidToken('it is not a signed JWT')
   const { payload, protectedHeader } = await jwtVerify(token, findKey, options).catch((error: unknown) => {
-    if (error instanceof errors.JWTExpired) throw invalidToken('it has expired')
+    if (error instanceof errors.JWTExpired) throw new TokenExpired()
     // If the key set cannot be fetched, the token may still be valid.
     if (error instanceof Problem) throw error
     if (!(error instanceof errors.JOSEError) || KEY_SET_ERRORS.includes(error.code)) {
@@ -138,7 +138,7 @@ export async function verifyJwt(
   })
   if (EMBEDDED_KEY_HEADERS.some((name) => name in protectedHeader)) throw invalidToken('its header contains a key')
   const { exp = 0, iat = 0 } = payload
-  if (exp * 1000 <= Date.now()) throw invalidToken('it has expired')
+  if (exp * 1000 <= Date.now()) throw new TokenExpired()
   if (exp - iat > TOKEN_SECONDS) throw invalidToken('its lifetime is too long')
   return { payload, kid: protectedHeader.kid }
 }
@@ -169,6 +169,13 @@ function readReleases(payload: JWTPayload): ReadonlyMap<string, number> {
   const claim: unknown = payload['releases']
   const entries = typeof claim === 'object' && claim !== null ? Object.entries(claim) : []
   return new Map(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] > 0))
+}
+
+/** A token that this issuer signed and that was valid. */
+export class TokenExpired extends Problem {
+  constructor() {
+    super('invalid_token', 'The access token is not accepted: it has expired.')
+  }
 }
 
 export const invalidToken = (reason: string) =>

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
 import { headerValues } from '../platform/http/raw-headers.ts'
 import { Problem } from '../platform/problem.ts'
-import type { Caller, VerifyToken } from './access-tokens.ts'
+import { type Caller, TokenExpired, type VerifyToken } from './access-tokens.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,7 +20,7 @@ interface GuardOptions {
   scope: string | null
   /** RFC 9728: the metadata that names the token issuer, sent with each 401 and 403. */
   resourceMetadataUrl: string
-  /** Limits the tokens that are not valid; valid ones are not limited. */
+  /** Limits the tokens that were never valid or were revoked. */
   recordFailure: RecordFailure
   /** The token of a browser's session; null if the request has none. An Authorization header comes first. */
   findSessionToken?: ((request: IncomingMessage) => Promise<string | null>) | undefined
@@ -37,7 +37,8 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
     const token = sessionToken ?? readBearer(request, challenge)
     const caller = await options.verifyToken(token).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'invalid_token') throw error
-      const seconds = options.recordFailure(request.raw)
+      // A client with an expired token must learn immediately that it has to renew it.
+      const seconds = error instanceof TokenExpired ? null : options.recordFailure(request.raw)
       if (seconds !== null)
         throw new Problem(
           'attempts_exceeded',

@@ -4,10 +4,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { generateKeyPair, SignJWT } from 'jose'
+import { decodeJwt, generateKeyPair, SignJWT } from 'jose'
 import pg from 'pg'
 import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
 import { buildExplorer } from '../../../explorer/build.ts'
+import { loadKeyRing } from '../../../src/auth/key-ring.ts'
+import { deriveKeys } from '../../../src/platform/derive-key.ts'
+import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
 import { postForm, SESSION } from '../../journeys/explorer/browser-session.ts'
@@ -95,6 +98,25 @@ for (const [i, [name, send, valid]] of kinds.entries()) {
     assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([401]))
   })
 }
+
+test('an expired token gets 401 beyond the limit too, so that its client renews it', async () => {
+  const database = openDatabase({ url: settings.databaseUrl, role: 'outbreaks_operator', connections: 1 })
+  const keys = deriveKeys([Buffer.from(settings.secret, 'base64url')], 'signing keys')
+  const [key] = await loadKeyRing(keys)(database)
+  await database.close()
+  assert.ok(key)
+  const expired = await new SignJWT({ ...decodeJwt(token), iat: Date.now() / 1000 - 7200, exp: Date.now() / 1000 - 60 })
+    .setProtectedHeader({ alg: key.algorithm, typ: 'at+jwt', kid: key.kid })
+    .sign(key.privateKey)
+  const address = '203.0.113.50'
+  await failOften(useToken, service, () => address)
+  for (let i = 0; i < 2 * LIMIT; i++) {
+    const response = await readPage(service, address, expired)
+    assert.equal(response.status, 401)
+    assert.match(((await response.json()) as { detail: string }).detail, /it has expired/)
+  }
+  assert.equal((await useToken(service, address, false)).status, 429)
+})
 
 test('the addresses of one IPv6 network count together; an attacker cannot choose another address itself', async () => {
   const one = await failOften(requestToken, service, (i) => `2001:db8:7:7::${i.toString(16)}`)
