@@ -36,8 +36,7 @@ const areas: Record<string, readonly string[]> = {
     // Limits of one client, and the start of the programs.
     'test/{unit/platform/concurrency-limit,integration/platform/connections/*}.test.ts',
     'test/integration/platform/{database,cancellation,database-error}.test.ts',
-    'test/journeys/timed/{unread-responses,fairness}.test.ts',
-    'test/journeys/http/start.test.ts',
+    'test/journeys/http/{start,unread-responses}.test.ts',
     'test/integration/dev/*.test.ts',
   ],
   filtering: [
@@ -46,7 +45,7 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/api/filters/{filters,invalid-filters}.test.ts',
     'test/integration/api/resources/events.test.ts',
     'test/integration/api/responder.test.ts',
-    'test/journeys/{data/filtering,timed/limits,http/schemathesis}.test.ts',
+    'test/journeys/{data/filtering,http/limits,http/schemathesis}.test.ts',
   ],
   // The column index: its answers compared with records in memory, and with a second program for numbers.
   engine: [
@@ -65,7 +64,7 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/postgres/*.test.ts',
     'test/unit/{config,operate/*}.test.ts',
     'test/integration/dev/release.test.ts',
-    'test/journeys/timed/{drain,cores}.test.ts',
+    'test/journeys/http/{cores,drain}.test.ts',
     'test/integration/platform/{quota,watcher,watcher-replicas}.test.ts',
   ],
   // Attacks that must fail, each with a control that succeeds without its guard.
@@ -75,8 +74,8 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/auth/*.test.ts',
     'test/integration/platform/{roles,privilege-escalation,connections/*,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
-    'test/journeys/http/{cache-control,request-target,schemathesis}.test.ts',
-    'test/journeys/timed/{unread-responses,fairness}.test.ts',
+    'test/journeys/http/{cache-control,limits,request-target,schemathesis,unread-responses}.test.ts',
+    'test/timing/fairness.test.ts',
     'test/unit/auth/*.test.ts',
     'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
@@ -96,6 +95,8 @@ const areas: Record<string, readonly string[]> = {
     'test/unit/clients/documentation-blocks.test.ts',
     'test/unit/project/{links,decisions}.test.ts',
   ],
+  // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
+  timing: ['test/timing/*.test.ts'],
   // A node at and above its capacity, and an hour of everything at once.
   load: ['test/load/load.ts'],
   soak: ['test/load/soak.ts'],
@@ -119,7 +120,7 @@ process.env['TRUTH_STATES'] ??= '500'
 process.env['DESCRIBE_LOAD'] ??= 'all'
 await globalSetup()
 let [passed, failed] = [0, 0]
-const tests = run({ globPatterns })
+const tests = run(area === 'timing' ? { globPatterns, concurrency: 1 } : { globPatterns })
 tests.on('test:pass', ({ details, skip, todo }) => {
   if (details.type !== 'suite' && !skip && !todo) passed += 1
 })

@@ -261,7 +261,7 @@ test('L8: 500 slow connections at 70 % of the capacity', async (t) => {
       `POST /oauth/token HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n{`,
       ' ',
     ],
-    // Never reads. The node closes it after 30 to 60 seconds (test/journeys/timed/unread-responses.test.ts).
+    // Never reads. The node closes it after 30 to 60 seconds (test/journeys/http/unread-responses.test.ts).
     [`GET /openapi.json HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(MAX_PIPELINED - 1), ''],
   ]
   const sockets = Array.from({ length: SLOW_CONNECTIONS }, (_, i): Socket => {

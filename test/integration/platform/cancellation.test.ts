@@ -14,21 +14,19 @@ import { cancelWithRequest } from '../../../src/platform/postgres/query-cancella
 import { Problem, type ProblemCode } from '../../../src/platform/problem.ts'
 import { createTestDatabase } from '../../database.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
-import { measureMachineDelay } from '../../machine-delay.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 import { fc } from '../../seed.ts'
 
-const machineDelay = await measureMachineDelay()
-after(machineDelay.stop)
-const CANCEL_TIMEOUT_MS = 1000
-const sleep = sql`select 1 from pg_sleep(1.4)`
+const sleep = sql`select 1 from pg_sleep(90)`
 const url = await createTestDatabase()
 const admin = new pg.Client(url)
 await admin.connect()
-const database = openDatabase({ url, role: 'outbreaks_api', connections: 1 })
+// The role of operators has no limit on the time of a statement, so only a cancellation ends one.
+const database = openDatabase({ url, role: 'outbreaks_operator', connections: 1 })
 const requestDatabase = cancelWithRequest(database)
 const { app, lines } = createObservedServer()
 app.get('/sleeps', async () => requestDatabase.query(sleep))
-app.get('/copies', async () => requestDatabase.copyOut(sql`copy (select 1 from pg_sleep(1.4)) to stdout`))
+app.get('/copies', async () => requestDatabase.copyOut(sql`copy (select 1 from pg_sleep(90)) to stdout`))
 app.get('/late', async () => {
   await wait(200)
   return requestDatabase.query(sleep)
@@ -43,24 +41,23 @@ const isProblem = (code: ProblemCode) => (error: unknown) => error instanceof Pr
 async function countActive(): Promise<number> {
   const { rows } = await admin.query<{ active: number }>(
     `select count(*)::int as active from pg_stat_activity 
-      where datname = current_database() and application_name = 'outbreaks_api' and state = 'active'`,
+      where datname = current_database() and application_name = 'outbreaks_operator' and state = 'active'`,
   )
   return rows[0]?.active ?? 0
 }
 
-/** Waits until no query of the API runs; returns the milliseconds. */
-async function waitUntilIdle(): Promise<number> {
+/** Waits until no query runs. */
+async function waitUntilIdle(): Promise<void> {
   const startedAt = performance.now()
   while ((await countActive()) > 0) {
-    assert.ok(performance.now() - startedAt < machineDelay.addTo(5000), 'a query is still running')
+    assert.ok(performance.now() - startedAt < LIVENESS_MS, 'a query is still running')
     await wait(10)
   }
-  return performance.now() - startedAt
 }
 
 for (const [title, run] of [
   ['query', (signal: AbortSignal) => database.query(sleep, signal)],
-  ['COPY', (signal: AbortSignal) => database.copyOut(sql`copy (select 1 from pg_sleep(1.4)) to stdout`, signal)],
+  ['COPY', (signal: AbortSignal) => database.copyOut(sql`copy (select 1 from pg_sleep(90)) to stdout`, signal)],
 ] as const) {
   test(`a cancelled ${title} ends in the database, and its connection is not reused`, async () => {
     const [before] = await database.query<{ pid: number }>(backend)
@@ -69,7 +66,7 @@ for (const [title, run] of [
     await wait(100)
     assert.equal(await countActive(), 1)
     controller.abort()
-    assert.ok((await waitUntilIdle()) < machineDelay.addTo(CANCEL_TIMEOUT_MS))
+    await waitUntilIdle()
     await running
     const [next] = await database.query<{ pid: number }>(backend)
     assert.notEqual(next?.pid, before?.pid)
@@ -118,11 +115,9 @@ test('a cancellation never cancels the next query', async () => {
 })
 
 test('work that exceeds its timeout is cancelled although the client stays connected', async () => {
-  const startedAt = performance.now()
   const late = runWithTimeout(200, () => requestDatabase.query(sleep), 'It takes too long.')
   await assert.rejects(late, isProblem('unavailable'))
   await waitUntilIdle()
-  assert.ok(performance.now() - startedAt < machineDelay.addTo(200 + CANCEL_TIMEOUT_MS))
 })
 
 test('work has the signal of its request; shared work has none', async () => {
@@ -144,7 +139,7 @@ for (const path of ['/sleeps', '/copies']) {
     await wait(150)
     assert.equal(await countActive(), 1)
     outgoing.destroy()
-    assert.ok((await waitUntilIdle()) < machineDelay.addTo(CANCEL_TIMEOUT_MS))
+    await waitUntilIdle()
     assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
     const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
     assert.deepEqual(

@@ -11,10 +11,8 @@ import { findFreePort } from '../../../dev/postgres.ts'
 import { type Database, openDatabase } from '../../../src/platform/postgres/database.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createTestDatabase } from '../../database.ts'
-import { measureMachineDelay } from '../../machine-delay.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
-const machineDelay = await measureMachineDelay()
-after(machineDelay.stop)
 const opened: Database[] = []
 after(() => Promise.all([admin.end(), ...opened.map((database) => database.close())]))
 const url = await createTestDatabase()
@@ -33,16 +31,14 @@ function open(options: Partial<Parameters<typeof openDatabase>[0]> = {}) {
   return Object.assign(database, { lost })
 }
 
-/** Asserts that the work fails with `unavailable` and Retry-After; returns the milliseconds. */
-async function assertUnavailable(work: Promise<unknown>): Promise<number> {
-  const startedAt = performance.now()
+/** Asserts that the work fails with `unavailable` and Retry-After. */
+async function assertUnavailable(work: Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof Problem, String(error))
     assert.deepEqual([error.code, error.headers['retry-after']], ['unavailable', '1'])
     assert.ok(error.cause instanceof Error && !error.message.includes(error.cause.message))
     return true
   })
-  return performance.now() - startedAt
 }
 
 const backend = sql`select pg_backend_pid() as pid`
@@ -50,8 +46,7 @@ const terminate = (pid: number | undefined) => admin.query('select pg_terminate_
 
 test('the server cancels a statement that takes too long, and it does not run on', async () => {
   const database = open({ connections: 1 })
-  const ms = await assertUnavailable(database.query(sql`select pg_sleep(5)`))
-  assert.ok(ms > 1400 && ms < machineDelay.addTo(2700), `${ms} ms`)
+  await assertUnavailable(database.query(sql`select pg_sleep(30)`))
   const { rows } = await admin.query(
     `select query from pg_stat_activity 
       where datname = current_database() and application_name = 'outbreaks_api' and state = 'active'`,
@@ -63,8 +58,7 @@ test('the server cancels a statement that takes too long, and it does not run on
 test('a COPY that takes too long is cancelled, and its connection is not reused', async () => {
   const database = open({ connections: 1 })
   const [before] = await database.query<{ pid: number }>(backend)
-  const ms = await assertUnavailable(database.copyOut(sql`copy (select 1 from pg_sleep(5)) to stdout`))
-  assert.ok(ms > 1400 && ms < machineDelay.addTo(2700), `${ms} ms`)
+  await assertUnavailable(database.copyOut(sql`copy (select 1 from pg_sleep(30)) to stdout`))
   const [next] = await database.query<{ pid: number }>(backend)
   assert.notEqual(next?.pid, before?.pid)
 })
@@ -76,10 +70,10 @@ test('a COPY that fails midway or loses its connection gives an error and no byt
   const slow = assertUnavailable(
     database.copyOut(sql`copy (select pg_sleep(0.4) from generate_series(1, 3)) to stdout`),
   )
-  await wait(600)
+  await wait(200)
   await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
     where datname = current_database() and application_name = 'outbreaks_api' and query like 'copy%pg_sleep(0.4)%'`)
-  assert.ok((await slow) < machineDelay.addTo(1400))
+  await slow
   assert.equal(String(Buffer.concat(await database.copyOut(sql`copy (values (1), (2)) to stdout`))), '1\n2\n')
 })
 
@@ -101,27 +95,25 @@ test('a COPY with parameters and other statements are rejected before they are s
     await assert.rejects(open().copyOut(statement), /not COPY/)
 })
 
-test('a query waits at most half a second for a lock', async () => {
+test('a query does not wait for a lock that is not released', async () => {
   await admin.query('begin; lock table release in access exclusive mode')
-  const ms = await assertUnavailable(open().query(sql`select * from release`))
+  await assertUnavailable(open().query(sql`select * from release`))
   await admin.query('rollback')
-  assert.ok(ms > 400 && ms < machineDelay.addTo(900), `${ms} ms`)
 })
 
-test('with every connection in use, a query waits at most a second', async () => {
+test('with every connection in use, a query gives unavailable before they are free', async () => {
   const database = open({ connections: 2 })
   const busy = [1, 2].map(() => database.query(sql`select pg_sleep(1.3)`))
   await wait(100)
-  const waits = await Promise.all(Array.from({ length: 20 }, () => assertUnavailable(database.query(sql`select 1`))))
-  assert.ok(Math.max(...waits) < machineDelay.addTo(1000), `${Math.max(...waits)} ms`)
+  await Promise.all(Array.from({ length: 20 }, () => assertUnavailable(database.query(sql`select 1`))))
   await Promise.all(busy)
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
 })
 
-test('an unreachable database gives unavailable at once', async () => {
+test('an unreachable database gives unavailable', async () => {
   const nowhere = open({ url: `postgres://postgres@127.0.0.1:${await findFreePort()}/postgres` })
-  assert.ok((await assertUnavailable(nowhere.query(sql`select 1`))) < machineDelay.addTo(1000))
-  assert.ok((await assertUnavailable(nowhere.transaction(async () => 1))) < machineDelay.addTo(1000))
+  await assertUnavailable(nowhere.query(sql`select 1`))
+  await assertUnavailable(nowhere.transaction(async () => 1))
 })
 
 test('an error in a statement is not reported as unavailable', async () => {
@@ -132,7 +124,8 @@ test('the loss of an idle connection is reported, and the next query gets anothe
   const database = open({ connections: 1 })
   const [row] = await database.query<{ pid: number }>(backend)
   await terminate(row?.pid)
-  await wait(50)
+  for (const end = performance.now() + LIVENESS_MS; database.lost.length === 0; await wait(10))
+    assert.ok(performance.now() < end, 'the loss is not reported')
   assert.equal(database.lost.length, 1)
   const [next] = await database.query<{ pid: number }>(backend)
   assert.notEqual(next?.pid, row?.pid)
@@ -144,7 +137,7 @@ test('a connection that is lost during a query fails only that query', async () 
   await wait(100)
   await admin.query(`select pg_terminate_backend(pid, 1000) from pg_stat_activity
     where datname = current_database() and application_name = 'outbreaks_api' and query like '%pg_sleep(1.2)%' and pid <> pg_backend_pid()`)
-  assert.ok((await slow) < machineDelay.addTo(1200))
+  await slow
   assert.deepEqual(await database.query(sql`select 1 as one`), [{ one: 1 }])
 })
 

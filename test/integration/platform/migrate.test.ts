@@ -5,10 +5,7 @@ import { after, test } from 'node:test'
 import pg from 'pg'
 import { createCluster } from '../../../dev/postgres.ts'
 import { migrate } from '../../../src/platform/postgres/migrate.ts'
-import { measureMachineDelay } from '../../machine-delay.ts'
 
-const machineDelay = await measureMachineDelay()
-after(machineDelay.stop)
 const files = readdirSync(new URL('../../../migrations', import.meta.url))
   .map((file) => file.replace(/\.sql$/, ''))
   .sort()
@@ -58,8 +55,6 @@ test('a migrated database is not changed', async () => {
   assert.deepEqual(await migrate(urlOf('one')), [])
 })
 
-test('a database that does not exist is an error at once', async () => {
-  const startedAt = performance.now()
+test('a database that does not exist is an error', async () => {
   await assert.rejects(migrate(urlOf('none')), /"none" does not exist/)
-  assert.ok(performance.now() - startedAt < machineDelay.addTo(3000))
 })

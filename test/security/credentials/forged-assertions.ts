@@ -2,7 +2,7 @@
 // client check that a valid signature is not enough.
 import { createHmac, KeyObject, randomUUID, sign as signBytes } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'
-import { encode, missingAlgorithms, publicKeyAsSecret } from '../../journeys/timed/forgery-values.ts'
+import { encode, missingAlgorithms, publicKeyAsSecret } from './forgery-values.ts'
 
 interface Originals {
   readonly clientId: string

@@ -12,8 +12,8 @@ import { deriveKeys } from '../../../src/platform/derive-key.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
 import { assertTokenAccepted, obtainToken, openConnection } from '../../fixtures/api-client.ts'
-import { forgeTokens } from '../../journeys/timed/forgeries.ts'
 import { claimsOf, forgeAssertions, signRaw } from './forged-assertions.ts'
+import { forgeTokens } from './forgeries.ts'
 
 const MINIMUM = 500
 const settings = newSettings(await createTestDatabase())

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
-import { measureMachineDelay } from '../../machine-delay.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 import { type Outcome, openRawConnection } from './fuzz/connection.ts'
 import { createInputs, type FuzzContext, type FuzzInput } from './fuzz/inputs.ts'
 import { createJudge, type Description } from './fuzz/judge.ts'
@@ -20,7 +20,6 @@ import { createJudge, type Description } from './fuzz/judge.ts'
 const INPUTS = Number(process.env['FUZZ_INPUTS'] ?? 20_000)
 /** In flight at once, each on its own connection: more would measure the load shedding and not the parsing. */
 const CONNECTIONS = 8
-const HANG_MS = 2000
 /** 700 MB. docs/performance.md states 633 MB as the highest figure of a node that answers; this has a margin for garbage. */
 const MAX_RSS_MIB = 668
 /** What Retry-After says. */
@@ -40,19 +39,19 @@ interface Fault {
 }
 
 /** Sends inputs over all connections and gives the faults, and the counts by class and status. */
-async function attack(port: number, sequence: Iterator<FuzzInput>, inputs: number, hangMs: () => number) {
+async function attack(port: number, sequence: Iterator<FuzzInput>, inputs: number, hangMs = LIVENESS_MS) {
   const faults: Fault[] = []
   const counts: Record<string, Record<string, number>> = {}
   let [sent, repeated] = [0, 0]
   let slowest = { ms: 0, input: '' }
   const work = async () => {
     // An outcome later than this is a hang, whatever the machine does.
-    const connection = openRawConnection(port, 2 * hangMs())
+    const connection = openRawConnection(port, 2 * hangMs)
     while (sent < inputs && faults.length < 20) {
       sent += 1
       const input = sequence.next().value as FuzzInput
       let [outcome, ms] = await measure(connection, input)
-      if (isUnavailable(outcome) || (outcome !== 'timeout' && ms > hangMs())) {
+      if (isUnavailable(outcome) || (outcome !== 'timeout' && ms > hangMs)) {
         // A late response or a documented 503 of a machine that stalls. Of a fault it is the answer again.
         repeated += 1
         if (isUnavailable(outcome)) await wait(RETRY_MS)
@@ -62,7 +61,7 @@ async function attack(port: number, sequence: Iterator<FuzzInput>, inputs: numbe
       const status = outcome === null ? 'closed' : outcome === 'timeout' ? outcome : String(outcome.status)
       const byStatus = (counts[input.class] ??= {})
       byStatus[status] = (byStatus[status] ?? 0) + 1
-      const fault = ms > hangMs() ? 'hang' : judge(input, outcome)
+      const fault = ms > hangMs ? 'hang' : judge(input, outcome)
       if (fault !== null) faults.push({ fault, input: describe(input, outcome) })
     }
     connection.close()
@@ -106,8 +105,6 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
   // The recipes of deploy/ set MALLOC_ARENA_MAX too.
   const service = await startService(settings, { OUTBREAKS_LOG_LEVEL: 'error', MALLOC_ARENA_MAX: '2' })
   after(() => service.process.kill('SIGKILL'))
-  const delay = await measureMachineDelay()
-  after(() => delay.stop())
   const token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
   const read = async (target: string) => {
     const response = await fetch(service.baseUrl + target, { headers: { authorization: `Bearer ${token}` } })
@@ -127,10 +124,10 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
   }
   const port = Number(new URL(service.baseUrl).port)
   const sequence = createInputs(context)
-  await attack(port, sequence, Math.min(INPUTS, 2000), () => delay.addTo(HANG_MS))
+  await attack(port, sequence, Math.min(INPUTS, 2000))
   const before = readRss(service.process.pid ?? 0)
   const started = performance.now()
-  const { faults, counts, slowest, repeated } = await attack(port, sequence, INPUTS, () => delay.addTo(HANG_MS))
+  const { faults, counts, slowest, repeated } = await attack(port, sequence, INPUTS)
   const seconds = Math.round((performance.now() - started) / 100) / 10
   const rss = readRss(service.process.pid ?? 0)
   for (const [name, byStatus] of Object.entries(counts)) t.diagnostic(`${name}: ${JSON.stringify(byStatus)}`)
@@ -184,7 +181,7 @@ for (const [title, expected, answer] of planted) {
     const { port } = server.address() as AddressInfo
     const headers: [string, string][] = [['host', `127.0.0.1:${port}`]]
     const input: FuzzInput = { class: 'paths', method: 'GET', target: '/v2/hed-outbreaks/outbreaks/0', headers }
-    const { faults } = await attack(port, [input, input][Symbol.iterator](), 2, () => 1000)
+    const { faults } = await attack(port, [input, input][Symbol.iterator](), 2, 1000)
     server.closeAllConnections()
     server.close()
     if (expected === null) assert.deepEqual(faults, [])

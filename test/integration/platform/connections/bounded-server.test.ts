@@ -7,10 +7,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createObservedServer } from '../../../fixtures/observed-server.ts'
-import { measureMachineDelay } from '../../../machine-delay.ts'
+import { LIVENESS_MS } from '../../../liveness.ts'
 
-const machineDelay = await measureMachineDelay()
-after(machineDelay.stop)
 const UNREAD_TIMEOUT_MS = 2000
 const MAX_CONNECTIONS = 5
 /** Larger than all socket buffers. */
@@ -103,7 +101,7 @@ test('1500 requests in one write close the connection at once, after eight reque
   handled.length = 0
   const socket = await open()
   socket.write(formatRequests(1500))
-  assert.ok((await waitForClose(socket)) < machineDelay.addTo(2000))
+  assert.ok((await waitForClose(socket)) < LIVENESS_MS)
   assert.equal(handled.length, 8)
 })
 
@@ -171,7 +169,7 @@ test('an unread response closes the connection within the timeout', async (t) =>
   await responseEnded
   const ms = performance.now() - startedAt
   t.diagnostic(`${Math.round(ms)} ms`)
-  assert.ok(ms >= UNREAD_TIMEOUT_MS / 2 - 50 && ms < machineDelay.addTo(UNREAD_TIMEOUT_MS + 500), `${ms} ms`)
+  assert.ok(ms >= UNREAD_TIMEOUT_MS / 2 - 50 && ms < LIVENESS_MS, `${ms} ms`)
 })
 
 test('a response that is read slowly is sent completely', async () => {
@@ -196,7 +194,7 @@ test('a connection above the limit is closed at once; a new one is accepted afte
   const sockets = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, open))
   const excess = await open()
   excess.write('GET /things/9 HTTP/1.1\r\nhost: a\r\n\r\n')
-  assert.ok((await waitForClose(excess.resume())) < machineDelay.addTo(1000))
+  assert.ok((await waitForClose(excess.resume())) < LIVENESS_MS)
   sockets[0]?.destroy()
   await wait(50)
   const next = await open()

@@ -15,10 +15,10 @@ import {
   prepareDatabase,
   type Service,
   startService,
-} from '../../../dev/service.ts'
-import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
-import { createTestDatabase } from '../../database.ts'
-import { obtainToken, requestToken } from '../../fixtures/api-client.ts'
+} from '../../dev/service.ts'
+import { writeSynthRelease } from '../../dev/synth/synthesise.ts'
+import { createTestDatabase } from '../database.ts'
+import { obtainToken, requestToken } from '../fixtures/api-client.ts'
 
 const RECORDS = 60_000
 const LIMIT = 8

@@ -1,0 +1,51 @@
+// StrykerJS: plants faults in the folder that MUTANTS_FOLDER names and runs the tests that reach them (npm run mutants).
+const folders = {
+  auth: ['test/unit/auth/*.test.ts', 'test/integration/auth/*.test.ts'],
+  methods: ['test/unit/methods/*.test.ts'],
+  api: [
+    'test/unit/api/*.test.ts',
+    'test/integration/api/{pruned-releases,responder,table}.test.ts',
+    'test/integration/api/filters/{invalid-filters,sort}.test.ts',
+    'test/integration/api/paging/{routes,token-release,walk-release}.test.ts',
+    'test/integration/api/resources/{coverage,events,figures,files,record,releases}.test.ts',
+    'test/integration/api/search/search.test.ts',
+  ],
+  publish: [
+    'test/unit/publish/**/*.test.ts',
+    'test/integration/publish/{changes,export-files,prune,publish,publish-failed,rejected-rows,replace-source,rollback}.test.ts',
+    'test/integration/publish/bulk/validate-release.test.ts',
+  ],
+  'platform/http': [
+    'test/unit/platform/*.test.ts',
+    'test/integration/platform/connections/{bounded-server,http-sockets}.test.ts',
+    'test/integration/api/responder.test.ts',
+  ],
+}
+const folder = process.env['MUTANTS_FOLDER'] ?? 'auth'
+const report = `reports/mutants/${folder.replace('/', '-')}`
+
+export default {
+  mutate: [`src/${folder}/**/*.ts`],
+  plugins: ['@stryker-mutator/tap-runner', './test/mutants/sample.mjs'],
+  ignorers: ['sample'],
+  testRunner: 'tap',
+  tap: { testFiles: folders[folder], nodeArgs: ['--test-reporter=tap'], forceBail: true },
+  // The texts of messages and of SQL: a test that compares them repeats them, and SQL without its text always fails.
+  mutator: { excludedMutations: ['StringLiteral'] },
+  checkers: [],
+  coverageAnalysis: 'perTest',
+  concurrency: 1,
+  timeoutMS: 60_000,
+  ignorePatterns: [
+    '**',
+    '!{src,test,dev,migrations,sample,sources,conformance,clients,deploy,explorer}/**',
+    '!package.json',
+    '!tsconfig*.json',
+  ],
+  tempDirName: '.stryker-tmp',
+  reporters: ['clear-text', 'json'],
+  clearTextReporter: { allowColor: false, reportTests: false, reportScoreTable: true },
+  jsonReporter: { fileName: `${report}.json` },
+  incremental: process.env['MUTANTS_INCREMENTAL'] !== 'no',
+  incrementalFile: `${report}-incremental.json`,
+}
