@@ -226,12 +226,8 @@ CREATE TABLE public.hed_outbreak_chunk (
     bytes integer NOT NULL,
     crc32 bigint NOT NULL,
     deflated bytea NOT NULL,
-    CONSTRAINT hed_outbreak_chunk_check CHECK (((records >= 1) AND (records <=
-CASE (slot % (3)::bigint)
-    WHEN 2 THEN 100
-    ELSE 50
-END))),
-    CONSTRAINT hed_outbreak_chunk_check1 CHECK ((from_release < to_release))
+    CONSTRAINT hed_outbreak_chunk_check CHECK ((from_release < to_release)),
+    CONSTRAINT hed_outbreak_chunk_records_check CHECK (((records >= 1) AND (records <= 50)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01');
 ALTER TABLE ONLY public.hed_outbreak_chunk ALTER COLUMN deflated SET STORAGE EXTERNAL;

@@ -265,11 +265,11 @@ create table hed_outbreak_key (
 
 -- The records of fifty ids, compressed when they are published. Versioned like records.
 create table hed_outbreak_chunk (
-  -- Three slots for each hundred ids: the first fifty, the last fifty, and all hundred, as earlier programs stored them.
+  -- The ids from slot * 50 + 1 to slot * 50 + 50.
   slot bigint not null,
   from_release integer not null,
   to_release integer not null default 2147483647,
-  records integer not null check (records between 1 and case slot % 3 when 2 then 100 else 50 end),
+  records integer not null check (records between 1 and 50),
   -- Of the text before compression: the records, in the order of id, joined by a comma and a line end.
   bytes integer not null,
   crc32 bigint not null,

@@ -7,8 +7,7 @@ import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'no
 /** The digest of a release groups its records by so many ids (docs/verify-a-download.md). */
 const GROUP_IDS = 100
 export const CHUNK_IDS = 50
-/** One for each chunk of a group, and one for a chunk that has the whole group, as earlier programs wrote it. */
-export const SLOTS_PER_GROUP = GROUP_IDS / CHUNK_IDS + 1
+export const SLOTS_PER_GROUP = GROUP_IDS / CHUNK_IDS
 /** Separates records. JSON text contains no bare line end, so a text of records can be split here. */
 export const SEPARATOR = ',\n'
 const SEPARATOR_BYTES = Buffer.from(SEPARATOR)
@@ -26,40 +25,24 @@ export interface DeflatedText {
 }
 
 export interface StoredChunk extends DeflatedText {
-  /** Says which ids the chunk has. Slots ascend with ids. */
+  /** The chunk may have the ids from `slot * 50 + 1` to `slot * 50 + 50`. */
   readonly slot: number
   readonly records: number
 }
 
 export const groupOf = (id: number): number => Math.floor((id - 1) / GROUP_IDS)
 
-const firstSlotOf = (group: number): number => group * SLOTS_PER_GROUP
-
-/** After the other slots of its group, so that reading from the slot of an id on finds it too. */
-const wholeSlotOf = (group: number): number => firstSlotOf(group) + SLOTS_PER_GROUP - 1
-
-/** The slot of the chunk that has the id, unless its whole group is one chunk. */
-export const slotOf = (id: number): number => firstSlotOf(groupOf(id)) + Math.floor(((id - 1) % GROUP_IDS) / CHUNK_IDS)
+/** The slot of the chunk that has the id. */
+export const slotOf = (id: number): number => Math.floor((id - 1) / CHUNK_IDS)
 
 export const groupOfSlot = (slot: number): number => Math.floor(slot / SLOTS_PER_GROUP)
 
-const isWhole = (slot: number): boolean => slot === wholeSlotOf(groupOfSlot(slot))
-
-/** The slots in which a release may have the records of a slot: this one, or that of the whole group. Never both. */
-export const alternativesOf = (slot: number): [slot: number, whole: number] => [slot, wholeSlotOf(groupOfSlot(slot))]
-
 /** All slots of a group, in ascending order. */
 export const slotsOf = (group: number): number[] =>
-  Array.from({ length: SLOTS_PER_GROUP }, (_, i) => firstSlotOf(group) + i)
+  Array.from({ length: SLOTS_PER_GROUP }, (_, i) => group * SLOTS_PER_GROUP + i)
 
 /** The lowest id that a chunk may have. */
-export const firstIdOf = (slot: number): number => {
-  const group = groupOfSlot(slot)
-  return group * GROUP_IDS + (isWhole(slot) ? 0 : (slot - firstSlotOf(group)) * CHUNK_IDS) + 1
-}
-
-/** How many ids a chunk may have. */
-export const countIds = (slot: number): number => (isWhole(slot) ? GROUP_IDS : CHUNK_IDS)
+export const firstIdOf = (slot: number): number => slot * CHUNK_IDS + 1
 
 /** A chunk is written once and read many times. Measured: higher levels save few bytes for their time. */
 const CHUNK_LEVEL = 7
@@ -80,7 +63,9 @@ export async function encodeGroup(
   earlier: readonly { chunk: StoredChunk; text: string }[] = [],
 ): Promise<EncodedGroup> {
   const texts = [...Map.groupBy(records, ([id]) => slotOf(id))].map(([slot, members]) => ({
-    ...{ slot, records: members.length, text: members.map(([, body]) => body).join(SEPARATOR) },
+    slot,
+    records: members.length,
+    text: members.map(([, body]) => body).join(SEPARATOR),
   }))
   const lines = texts.map(({ text }) => `${text.replaceAll(SEPARATOR, '\n')}\n`).join('')
   const chunks = texts.map(async ({ text, ...chunk }): Promise<StoredChunk> => {
@@ -107,22 +92,13 @@ export const deflateTextSync = (text: Buffer, level: number): DeflatedText => ({
 })
 
 /** Synchronous. Measured: the transfer to another thread costs as much as the work. */
-export function decodeChunk(chunk: DeflatedText): Buffer<ArrayBuffer> {
+export function decodeChunk(chunk: DeflatedText): Buffer {
   const text = inflate(chunk)
   if (text.length !== chunk.bytes || crc32(text) !== chunk.crc32) throw new Error('a chunk is damaged')
   return text
 }
 
-/**
- * Frees a text of `decodeChunk` at once; it is empty afterwards. Measured: the texts that wait for the garbage collector start
- * a full collection every fifty pages, which costs more than decoding them. A short text shares the memory of a pool with
- * others, and stays.
- */
-export function freeText({ buffer }: Buffer<ArrayBuffer>): void {
-  if (buffer.byteLength !== Buffer.poolSize) buffer.transfer(0)
-}
-
-function inflate({ bytes, deflated }: DeflatedText): Buffer<ArrayBuffer> {
+function inflate({ bytes, deflated }: DeflatedText): Buffer {
   try {
     return inflateRawSync(deflated, {
       // A chunk has no final block: the body that contains it writes that block.

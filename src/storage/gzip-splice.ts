@@ -1,7 +1,7 @@
 // Writes a body from its parts in two encodings: plain text, and one gzip member that contains compressed parts unchanged.
 // Both give the same text.
 import { crc32 } from 'node:zlib'
-import { type DeflatedText, decodeChunk, deflateText, freeText, SEPARATOR } from './chunk.ts'
+import { type DeflatedText, decodeChunk, deflateText, SEPARATOR } from './chunk.ts'
 import { combineCrc32 } from './crc-combine.ts'
 
 /** A text, as a string or as its bytes in UTF-8, or a compressed text. */
@@ -18,18 +18,8 @@ export const splitRecords = (part: Part): string[] =>
 export const countBytes = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + (isText(part) ? Buffer.byteLength(part) : part.bytes), 0)
 
-export function writeIdentity(parts: readonly Part[]): Buffer {
-  const decoded: Buffer<ArrayBuffer>[] = []
-  const texts = parts.map((part) => {
-    if (isText(part)) return toBytes(part)
-    const text = decodeChunk(part)
-    decoded.push(text)
-    return text
-  })
-  const body = Buffer.concat(texts)
-  for (const text of decoded) freeText(text)
-  return body
-}
+export const writeIdentity = (parts: readonly Part[]): Buffer =>
+  Buffer.concat(parts.map((part) => (isText(part) ? toBytes(part) : decodeChunk(part))))
 
 /** RFC 1952: deflate, no name, no time, unknown operating system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])

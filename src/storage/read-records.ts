@@ -5,20 +5,7 @@ import type { PoolClient } from 'pg'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { CopyOut, readBinaryRows } from '../platform/postgres/copy-out.ts'
-import {
-  alternativesOf,
-  CHUNK_IDS,
-  countIds,
-  decodeChunk,
-  firstIdOf,
-  freeText,
-  groupOfSlot,
-  joinTexts,
-  SEPARATOR,
-  type StoredChunk,
-  slotOf,
-  slotsOf,
-} from './chunk.ts'
+import { CHUNK_IDS, decodeChunk, firstIdOf, joinTexts, SEPARATOR, type StoredChunk, slotOf, slotsOf } from './chunk.ts'
 import { NO_END_RELEASE, tablesOf } from './tables.ts'
 import { isInKeptRelease, literal } from './versions.ts'
 
@@ -94,9 +81,7 @@ export function findRecords({ slot, records }: StoredChunk, text: Buffer): numbe
 /** The records with these ids, which the chunk has and which are in ascending order. */
 export function takeRecords(chunk: StoredChunk, ids: readonly number[]): string[] {
   const text = decodeChunk(chunk)
-  const records = locateRecords(chunk, text, ids).map(([start, end]) => text.toString('utf8', start, end))
-  freeText(text)
-  return records
+  return locateRecords(chunk, text, ids).map(([start, end]) => text.toString('utf8', start, end))
 }
 
 /** The same as one text. It stays bytes: making a string of it and bytes again takes longer than compressing it. */
@@ -108,16 +93,14 @@ export function takeText(chunk: StoredChunk, ids: readonly number[]): Buffer {
     if (last !== undefined && last[1] + SEPARATOR.length === start) last[1] = end
     else runs.push([start, end])
   }
-  const taken = joinTexts(runs.map(([start, end]) => text.subarray(start, end)))
-  freeText(text)
-  return taken
+  return joinTexts(runs.map(([start, end]) => text.subarray(start, end)))
 }
 
 /** Where each of the records begins and ends. */
 function locateRecords(chunk: StoredChunk, text: Buffer, ids: readonly number[]): [start: number, end: number][] {
   const starts = findRecords(chunk, text)
   // Without a gap the position of a record follows from its id.
-  const first = chunk.records === countIds(chunk.slot) ? firstIdOf(chunk.slot) : null
+  const first = chunk.records === CHUNK_IDS ? firstIdOf(chunk.slot) : null
   const positions = first === null ? new Map(starts.map((start, i) => [readId(text, start), i])) : null
   return ids.map((id) => {
     const position = first === null ? positions?.get(id) : id - first
@@ -137,7 +120,7 @@ export const readId = (text: Buffer, start: number): number =>
 /** Decompressing more chunks without a pause would delay other requests. */
 const CHUNKS_PER_TURN = 16
 
-/** The chunks of a release that have these ids, which are in ascending order, each with its ids. */
+/** The chunks of a release that have these ids, which are in ascending order, each with its ids. Throws if one is missing. */
 export async function* readChunksOf(
   source: CopySource,
   dataset: Dataset,
@@ -146,13 +129,14 @@ export async function* readChunksOf(
 ): AsyncGenerator<[chunk: StoredChunk, ids: number[]]> {
   const wanted = Map.groupBy(ids, slotOf)
   if (wanted.size === 0) return
-  const slots = new Set([...wanted.keys()].flatMap(alternativesOf))
-  const isWanted = sql`${isOneOf([...slots])} and ${isInKeptRelease(dataset, release)}`
+  const isWanted = sql`${isOneOf([...wanted.keys()])} and ${isInKeptRelease(dataset, release)}`
   const chunks = await readChunks(source, copyChunks(dataset, sql`${isWanted} order by slot`))
-  const idsOfGroup = (group: number) => slotsOf(group).flatMap((slot) => wanted.get(slot) ?? [])
+  const found = new Set(chunks.map(({ slot }) => slot))
+  const missing = ids.find((id) => !found.has(slotOf(id)))
+  if (missing !== undefined) throw new Error(`release ${release} has no chunk with record ${missing}`)
   for (const [i, chunk] of chunks.entries()) {
     if (i % CHUNKS_PER_TURN === CHUNKS_PER_TURN - 1) await setImmediate()
-    yield [chunk, wanted.get(chunk.slot) ?? idsOfGroup(groupOfSlot(chunk.slot))]
+    yield [chunk, wanted.get(chunk.slot) ?? []]
   }
 }
 
@@ -167,8 +151,6 @@ export async function readRecordsById(
   const ordered = ids.toSorted((a, b) => a - b)
   for await (const [chunk, wanted] of readChunksOf(source, dataset, release, ordered))
     for (const [i, body] of takeRecords(chunk, wanted).entries()) bodies.set(wanted[i] as number, body)
-  const missing = ids.find((id) => !bodies.has(id))
-  if (missing !== undefined) throw new Error(`release ${release} has no chunk with record ${missing}`)
   return bodies
 }
 

@@ -6,7 +6,6 @@ import {
   decodeChunk,
   deflateTextSync,
   firstIdOf,
-  freeText,
   SEPARATOR,
   type StoredChunk,
   slotOf,
@@ -73,13 +72,11 @@ function cutChunk(chunk: StoredChunk, { fromId, skip, limit }: Omit<PageQuery, '
   const first = inRange[skip]
   const following = inRange[skip + limit]
   const end = following === undefined ? text.length : following - SEPARATOR.length
-  const cut = {
+  return {
     part: first === undefined ? null : deflateTextSync(text.subarray(first, end), FAST_LEVEL),
     inRange: inRange.length,
     nextId: following === undefined ? null : readId(text, following),
   }
-  freeText(text)
-  return cut
 }
 
 const MAX_GROWTH = 4

@@ -1,9 +1,9 @@
 // Reads single records, their history and the event names of a release.
 import { setImmediate } from 'node:timers/promises'
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { alternativesOf, type DeflatedText, slotOf } from '../../storage/chunk.ts'
+import { type DeflatedText, slotOf } from '../../storage/chunk.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { decodeRecords, idOf } from '../../storage/read-records.ts'
 import { identifier, NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
@@ -15,12 +15,10 @@ export const selectEventNames = (dataset: Dataset, release: number): Sql => sql`
   select event from ${identifier(`${dataset.table}_event`)}
   where ${isInKeptRelease(dataset, release)} order by event`
 
-const mayHave = (id: number): Sql => sql`slot in (${join(alternativesOf(slotOf(id)))})`
-
 /** The chunk that has the record, if the release has it. */
 export const selectRecordBody = (dataset: Dataset, release: number, id: number): Sql => sql`
   select slot, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk}
-  where ${mayHave(id)} and ${isInKeptRelease(dataset, release)}`
+  where slot = ${slotOf(id)} and ${isInKeptRelease(dataset, release)}`
 
 const selectRecordRanges = (dataset: Dataset, id: number): Sql => sql`
   select from_release, to_release from ${tablesOf(dataset).version} where id = ${id} order by from_release`
@@ -46,7 +44,7 @@ export const selectRecordVersions = (dataset: Dataset, { id, release, fromReleas
   ) as kept
   cross join lateral (
     select slot, records, bytes, crc32, deflated from ${chunk}
-    where ${mayHave(id)} and ${isInReleaseOf(sql`kept.release`)}
+    where slot = ${slotOf(id)} and ${isInReleaseOf(sql`kept.release`)}
   ) as chunk
   where id = ${id} and version.from_release between ${fromRelease} and ${release} and ${assertKept(dataset, release)}
   order by version.from_release limit ${limit}`

@@ -116,9 +116,9 @@ test('the digest of a release is that of groups of a hundred ids, and a chunk ha
       [
         [0, 50],
         [1, 50],
+        [2, 50],
         [3, 50],
-        [4, 50],
-        [6, release === 1 ? 50 : 49],
+        [4, release === 1 ? 50 : 49],
       ],
     )
     const texts = chunks.map((chunk) => decodeChunk({ ...chunk, crc32: Number(chunk.crc32) }).toString())
@@ -136,7 +136,7 @@ test('the digest of a release is that of groups of a hundred ids, and a chunk ha
   }
   // Only the chunk of a changed record is stored again: k120 has the id 121.
   const rewritten = await database.query(sql`select slot from hed_outbreak_chunk where from_release = 2 order by 1`)
-  assert.deepEqual(rewritten, [{ slot: '3' }, { slot: '6' }])
+  assert.deepEqual(rewritten, [{ slot: '2' }, { slot: '4' }])
 })
 
 test('ids in any order, new ids below the last one and a break give chunks in the order of id', async () => {

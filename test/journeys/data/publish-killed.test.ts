@@ -43,7 +43,7 @@ const strayConditions: Record<string, string> = {
   hed_outbreak_version: versioned,
   hed_outbreak_chunk: versioned,
   hed_outbreak_digest: `not exists (select from hed_outbreak_chunk as chunk
-    where chunk.slot / 3 = stray.number and chunk.to_release = 2147483647)`,
+    where chunk.slot / 2 = stray.number and chunk.to_release = 2147483647)`,
   hed_outbreak_event: versioned,
   hed_outbreak_series: `last_release > last or not exists (select from hed_outbreak_event as event
     where event.event = stray.event and event.to_release = 2147483647)`,
