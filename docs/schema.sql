@@ -305,7 +305,7 @@ CREATE TABLE public.index_part (
     layout text NOT NULL,
     sha256 bytea NOT NULL,
     content bytea NOT NULL,
-    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'added_csv'::text, 'removed'::text]))),
+    CONSTRAINT index_part_kind_check CHECK ((kind = ANY (ARRAY['dictionary'::text, 'added'::text, 'removed'::text]))),
     CONSTRAINT index_part_number_check CHECK ((number >= 1)),
     CONSTRAINT index_part_sha256_check CHECK ((octet_length(sha256) = 32))
 );

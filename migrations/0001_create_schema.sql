@@ -330,13 +330,13 @@ grant select, insert, delete on hed_outbreak_series to outbreaks_operator;
 alter table hed_outbreak_event set (autovacuum_vacuum_scale_factor = 0.01);
 alter table hed_outbreak_series set (autovacuum_vacuum_scale_factor = 0.01);
 
--- The column index of a release: what the release changed in it, as Parquet files, or CSV for few rows. A node builds its DuckDB database from the
--- parts of all releases. They are written in the transaction of the release, so a reader sees both or neither.
+-- The column index of a release: what the release changed in it, as Parquet files. A node builds its DuckDB database
+-- from the parts of all releases. They are written in the transaction of the release, so a reader sees both or neither.
 create table index_part (
   dataset text not null,
   release integer not null,
   -- New entries of the dictionary, rows that begin with the release, and the ids of rows that end with it.
-  kind text not null check (kind in ('dictionary', 'added', 'added_csv', 'removed')),
+  kind text not null check (kind in ('dictionary', 'added', 'removed')),
   number integer not null check (number >= 1),
   -- Names the columns of the part. A program with other columns cannot use it.
   layout text not null,

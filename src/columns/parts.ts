@@ -1,9 +1,7 @@
-// The parts of a column index in PostgreSQL: what each release changed, as files with their SHA-256. Parquet has 8 kB of
-// metadata and takes milliseconds to open, so few rows are CSV.
+// The parts of a column index in PostgreSQL: what each release changed, as Parquet files with their SHA-256.
 import { hash } from 'node:crypto'
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
@@ -11,8 +9,7 @@ import type { Reader } from '../platform/postgres/database.ts'
 import { indexColumns } from './layout.ts'
 import type { IndexedRelease, PartFiles } from './tables.ts'
 
-/** `added_csv` is compressed with gzip. */
-export type PartKind = 'dictionary' | 'added' | 'added_csv' | 'removed'
+export type PartKind = 'dictionary' | 'added' | 'removed'
 
 /** Names the columns of an index. */
 export const layoutOf = (dataset: Dataset): string =>
@@ -75,25 +72,18 @@ export async function fetchParts(
     )
   const releases = [...Map.groupBy(names, ({ release }) => release)].map(
     ([release, parts]): IndexedRelease => ({
-      ...{ release, digest: (parts[0] as PartName).digest, fingerprint: fingerprintOf(parts) },
+      release,
+      digest: (parts[0] as PartName).digest,
+      fingerprint: fingerprintOf(parts),
     }),
   )
-  const files: Record<PartKind, Set<string>> = {
-    ...{ dictionary: new Set(), added: new Set(), added_csv: new Set(), removed: new Set() },
-  }
-  // An earlier attempt may have ended after some releases.
-  await rm(csvFile(directory), { force: true })
-  for (const part of names) files[part.kind].add(await fetchPart(database, dataset, part, directory))
-  const [addedCsv = null] = files.added_csv
-  return {
-    ...{ releases, addedCsv },
-    ...{ dictionary: [...files.dictionary], added: [...files.added], removed: [...files.removed] },
-  }
+  const files: Record<PartKind, string[]> = { dictionary: [], added: [], removed: [] }
+  for (const part of names) files[part.kind].push(await fetchPart(database, dataset, part, directory))
+  return { releases, ...files }
 }
 
-export async function removeFiles({ dictionary, added, addedCsv, removed }: PartFiles): Promise<void> {
-  for (const file of [...dictionary, ...added, ...removed, ...(addedCsv === null ? [] : [addedCsv])])
-    await rm(file, { force: true })
+export async function removeFiles({ dictionary, added, removed }: PartFiles): Promise<void> {
+  for (const file of [...dictionary, ...added, ...removed]) await rm(file, { force: true })
 }
 
 /** Every release changes something, so every release has parts. Only pruned releases at the beginning may have none. */
@@ -118,8 +108,6 @@ export async function needsRebuild(database: Reader, dataset: Dataset): Promise<
 export const deleteParts = (client: PoolClient, dataset: Dataset) =>
   client.query(sql`delete from index_part where dataset = ${dataset.name}`)
 
-const csvFile = (directory: string) => path.join(directory, 'added.csv')
-
 async function fetchPart(database: Reader, dataset: Dataset, part: PartName, directory: string): Promise<string> {
   const { release, kind, number } = part
   const [row] = await database.query<{ sha256: Buffer; content: Buffer }>(sql`
@@ -129,12 +117,6 @@ async function fetchPart(database: Reader, dataset: Dataset, part: PartName, dir
     throw new UnusableIndex(
       `part ${kind} ${number} of the column index of release ${release} is damaged: run outbreakctl release reindex`,
     )
-  // CSV files of all releases become one: one file is read faster than many.
-  if (kind === 'added_csv') {
-    const file = csvFile(directory)
-    await appendFile(file, gunzipSync(row.content))
-    return file
-  }
   const file = path.join(directory, `${release}-${kind}-${number}.parquet`)
   await writeFile(file, row.content)
   return file

@@ -15,17 +15,19 @@ export interface Stage {
   add(row: readonly StagedValue[]): void
   /** Makes all rows visible to queries. */
   flush(): void
-  /** The number of rows that were added. */
-  rows(): number
 }
 
 const STAGE_TYPES = {
-  ...{ code: INTEGER, smallint: INTEGER, integer: INTEGER, date: INTEGER, boolean: INTEGER },
-  ...{ bigint: DOUBLE, double: DOUBLE, text: VARCHAR },
+  code: INTEGER,
+  smallint: INTEGER,
+  integer: INTEGER,
+  date: INTEGER,
+  boolean: INTEGER,
+  bigint: DOUBLE,
+  double: DOUBLE,
+  text: VARCHAR,
 }
-const TARGET_TYPES: Partial<Record<ColumnType, string>> = {
-  ...{ bigint: 'BIGINT', smallint: 'UTINYINT', boolean: 'BOOLEAN' },
-}
+const TARGET_TYPES: Partial<Record<ColumnType, string>> = { bigint: 'BIGINT', smallint: 'UTINYINT', boolean: 'BOOLEAN' }
 /** Stands for null: the lowest value of INTEGER, which no field may have. */
 const NULL_NUMBER = -(2 ** 31)
 
@@ -89,6 +91,5 @@ export async function createStage(
       appender.flushSync()
       flushed = added
     },
-    rows: () => added,
   }
 }

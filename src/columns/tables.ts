@@ -12,8 +12,6 @@ export interface PartFiles {
   readonly dictionary: readonly string[]
   /** Rows that begin with a release. */
   readonly added: readonly string[]
-  /** The same for releases that add few rows, in one CSV file; null if there are none. */
-  readonly addedCsv: string | null
   /** The ids of rows that end with a release. */
   readonly removed: readonly string[]
 }
@@ -63,10 +61,11 @@ export async function clearTables(connection: DuckDBConnection): Promise<void> {
 
 /** Adds releases. The caller's transaction makes all of them visible at once. */
 export async function applyParts(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
-  const { releases, dictionary, removed } = parts
+  const { releases, dictionary, added, removed } = parts
   if (dictionary.length > 0)
     await run(connection, sql`insert into dictionary select field, value, code from ${readFiles(dictionary)}`)
-  for (const rows of readAdded(dataset, parts)) await run(connection, sql`insert into present_row ${rows}`)
+  const names = columnList(indexColumns(dataset).map(({ name }) => name))
+  if (added.length > 0) await run(connection, sql`insert into present_row select ${names} from ${readFiles(added)}`)
   if (removed.length > 0) {
     // A row ends with the first release after its own that removed its id. Not an ASOF join: with ten million rows that
     // the same transaction has inserted, it did not end within ten minutes.
@@ -98,8 +97,8 @@ export async function applyParts(connection: DuckDBConnection, dataset: Dataset,
 const MAX_SCANNED_FILES = 100
 
 /**
- * Adds the dictionary and the rows of the newest of these releases to an empty index. Past rows are left out. Rows of Parquet
- * stay in their files, because publishing needs few of them, and few columns of the others.
+ * Adds the dictionary and the rows of the newest of these releases to an empty index. Past rows are left out. Rows stay in
+ * their files, because publishing needs few of them, and few columns of the others.
  */
 export async function openPresentRows(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
   const { dictionary, added, removed } = parts
@@ -113,27 +112,10 @@ export async function openPresentRows(connection: DuckDBConnection, dataset: Dat
   const isPresent =
     removed.length === 0 ? sql`` : sql`left join removed_row using (id) where ended is null or from_release >= ended`
   const names = columnList(indexColumns(dataset).map(({ name }) => name))
-  await run(connection, sql`create table loaded_row (${declareColumns(indexColumns(dataset))})`)
-  const [scanned, copied] = added.length <= MAX_SCANNED_FILES ? [added, []] : [[], added]
-  for (const rows of readAdded(dataset, { ...parts, added: copied }))
-    await run(connection, sql`insert into loaded_row ${rows} ${isPresent}`)
-  const inFiles = scanned.length === 0 ? sql`` : sql`union all select ${names} from ${readFiles(scanned)} ${isPresent}`
-  await run(connection, sql`create view present_row as select ${names} from loaded_row ${inFiles}`)
-}
-
-/** The statements that read the added rows. */
-function readAdded(dataset: Dataset, { added, addedCsv }: PartFiles): Sql[] {
-  const columns = indexColumns(dataset)
-  const names = columnList(columns.map(({ name }) => name))
-  const types = join(columns.map((one) => sql`${text(one.name)}: ${text(sqlType(one))}`))
-  return [
-    ...(added.length === 0 ? [] : [sql`select ${names} from ${readFiles(added)}`]),
-    ...(addedCsv === null
-      ? []
-      : [
-          sql`select ${names} from read_csv(${text(addedCsv)}, auto_detect = false, header = false, columns = {${types}})`,
-        ]),
-  ]
+  if (added.length === 0) return createPresentTables(connection, dataset)
+  const present = sql`select ${names} from ${readFiles(added)} ${isPresent}`
+  const kind = added.length <= MAX_SCANNED_FILES ? sql`view` : sql`table`
+  await run(connection, sql`create ${kind} present_row as ${present}`)
 }
 
 const readFiles = (files: readonly string[]) => sql`read_parquet([${join(files.map(text))}])`

@@ -24,12 +24,11 @@ interface IndexChanges {
   /** For temporary files. */
   readonly directory: string
   readonly dictionary: Dictionary
-  readonly hasFewRows: boolean
 }
 
 /** The release is in the database already. */
 export async function storeChanges(changes: IndexChanges): Promise<void> {
-  const { connection, dataset, release, dictionary, hasFewRows } = changes
+  const { connection, dataset, release, dictionary } = changes
   await requireSteps(connection, dataset)
   await connection.run(`create table restepped as ${selectRestepped(dataset).text}`)
   const entries = await createStage(connection, 'entry', [
@@ -47,7 +46,7 @@ export async function storeChanges(changes: IndexChanges): Promise<void> {
       where id in (select id from added union all select id from restepped union all select id from withdrawn)
       order by id`,
   )
-  await storeRows(changes, hasFewRows ? 'added_csv' : 'added', selectAdded(dataset, release))
+  await storeRows(changes, 'added', selectAdded(dataset, release))
 }
 
 /** Every changed record belongs to a series that was read. Otherwise the index would silently lack records. */
@@ -95,13 +94,10 @@ function selectAdded(dataset: Dataset, release: number): Sql {
 
 const unstage = (table: string, one: Column): Sql => sql`${stagedValue(table, one)} as ${column(one.name)}`
 
-/** DuckDB writes a directory: several files of Parquet, or one of CSV. No rows give no part. */
+/** DuckDB writes a directory of files. No rows give no part. */
 async function storeRows({ client, connection, dataset, release, directory }: IndexChanges, kind: PartKind, rows: Sql) {
   const target = path.join(directory, `stored-${kind}`)
-  const format =
-    kind === 'added_csv'
-      ? 'format csv, header false, compression gzip, per_thread_output true'
-      : `format parquet, compression zstd, file_size_bytes ${PART_BYTES}`
+  const format = `format parquet, compression zstd, file_size_bytes ${PART_BYTES}`
   const result = await connection.runAndReadAll(`copy (${rows.text}) to '${target}' (${format})`)
   if (Number(result.getRows()[0]?.[0]) > 0) {
     const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0])

@@ -23,8 +23,6 @@ import { createIndexQueries } from './index-queries.ts'
 export type SeriesRow = Record<string, FieldValue>
 
 const MEMORY_MEGABYTES = 256
-/** A part with fewer rows is smaller as CSV, and faster to read. */
-const MAX_CSV_ROWS = 500
 export type IndexWriter = Awaited<ReturnType<typeof openIndexWriter>>
 
 /** `latest` is the release before the one that is written; 0 if there is none. */
@@ -118,10 +116,7 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       async store(): Promise<void> {
         isStored = true
         for (const stage of [added, withdrawn, stepped]) stage?.flush()
-        await storeChanges({
-          ...{ client, connection, dataset, release, directory, dictionary },
-          hasFewRows: (stepped ?? added).rows() <= MAX_CSV_ROWS,
-        })
+        await storeChanges({ client, connection, dataset, release, directory, dictionary })
       },
       close,
     }
