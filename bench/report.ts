@@ -86,7 +86,7 @@ function formatTable([head = [], ...rows]: string[][]): string {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }
 
-function formatRun({ date, records, rounds, seconds, machine, results, figures, skipped }: Run): string {
+function formatRun({ date, records, rounds, seconds, machine, results, skipped }: Run): string {
   const settings = Object.entries(machine.postgresSettings).map(([name, value]) => `${name} ${value}`)
   const measured = results.map((result) => [
     result.goal,
@@ -98,13 +98,13 @@ function formatRun({ date, records, rounds, seconds, machine, results, figures, 
   const notMeasured = skipped.map(({ goal, reason }) => [goal, `skipped: ${reason}`, '', '', ''])
   const goals = [...measured, ...notMeasured].sort(([a = ''], [b = '']) => a.localeCompare(b, 'en', { numeric: true }))
   return [
-    `${date}, ${records.toLocaleString('en')} records, ${rounds} rounds of ${seconds} s. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB; ${machine.system}; Node ${machine.node}; ${machine.postgres} (${settings.join(', ')}).`,
+    [
+      `${date}, ${records.toLocaleString('en')} records, ${rounds} rounds of ${seconds} s.`,
+      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGigabytes} GB; ${machine.system}; Node ${machine.node}.`,
+      `${machine.postgres}: ${settings.join(', ')}.`,
+    ].join('\n'),
     formatTable([['#', 'what', 'goal', 'measured', ''], ...goals]),
     `Noise (half the range of the rounds): ${formatNoise(results.filter(({ limit }) => limit !== null))}.`,
-    formatTable([
-      ['contender', 'measured', 'unit'],
-      ...figures.map((figure) => [figure.contender, formatSummary(figure, ''), figure.unit]),
-    ]),
   ].join('\n\n')
 }
 

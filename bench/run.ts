@@ -5,7 +5,6 @@ import { findMissed, isMet, type Measurements } from './goal.ts'
 import { measureAggregates } from './goals/aggregates.ts'
 import { measureCachedPages } from './goals/cached-pages.ts'
 import { measureColdPages } from './goals/cold-pages.ts'
-import { measureCores } from './goals/cores.ts'
 import { measureDepth } from './goals/depth.ts'
 import { measureFilters } from './goals/filters.ts'
 import { measureManyReleases } from './goals/many-releases.ts'
@@ -28,7 +27,6 @@ const sections: Record<string, (stage: Stage) => Promise<Measurements>> = {
   'a node': measureNode,
   storage: measureStorage,
   publishing: measurePublishing,
-  'several cores': measureCores,
   tokens: measureTokens,
   'many releases': measureManyReleases,
 }
@@ -36,7 +34,7 @@ const sections: Record<string, (stage: Stage) => Promise<Measurements>> = {
 /** Runs only on request, with fewer records: it takes long. */
 const MANY_RELEASES = 'many releases'
 /** Sections without goals, which a quick run leaves out. */
-const WITHOUT_GOALS = ['several cores', 'tokens']
+const WITHOUT_GOALS = ['cached pages', 'tokens']
 
 const { values } = parseArgs({
   options: {

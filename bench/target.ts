@@ -5,7 +5,7 @@ import type { Credentials, Settings } from '../dev/service.ts'
 import { formatGet, NOT_200, openRetryingConnection } from './client.ts'
 import { type Contender, startChild } from './contenders/child.ts'
 
-export type Encoding = 'gzip' | 'identity'
+type Encoding = 'gzip' | 'identity'
 
 /** A database, and a client that was created in it. */
 export interface Store extends Settings {
@@ -24,10 +24,7 @@ export const UNCACHED = { OUTBREAKS_CACHE_MB: '0' }
 const mainScript = path.resolve(import.meta.dirname, '../src/main.ts')
 
 /** Starts main.ts with the default log, which is discarded. */
-export const startServer = (
-  { databaseUrl, secret }: Settings,
-  overrides: Record<string, string> = {},
-): Promise<Contender> =>
+const startServer = ({ databaseUrl, secret }: Settings, overrides: Record<string, string> = {}): Promise<Contender> =>
   startChild({
     program: process.execPath,
     port: 'OUTBREAKS_PORT' in overrides ? Number(overrides['OUTBREAKS_PORT']) : undefined,
