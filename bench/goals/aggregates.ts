@@ -7,7 +7,7 @@ import path from 'node:path'
 import { parseFigureRequest } from '../../src/api/figures/figure-request.ts'
 import { readFigures } from '../../src/api/figures/read-figures.ts'
 import { omitFilter, parseFilters } from '../../src/api/filters/filters.ts'
-import { readFacets, readFilteredPage, readTotal } from '../../src/api/filters/run-filter-queries.ts'
+import { readFacets, readMatchingPage, readTotal } from '../../src/api/filters/run-filter-queries.ts'
 import type { ColumnIndex } from '../../src/columns/column-index.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { type Database, openDatabase } from '../../src/platform/postgres/database.ts'
@@ -159,7 +159,7 @@ function createKinds(
       toPath: (question) => `/v2/hed-outbreaks/outbreaks?num=1&fields=id&count=exact&${toSearch(question)}`,
       async read(index, question) {
         await readTotal({ index }, queryOf(question))
-        await readFilteredPage({ database, index }, queryOf(question), { fromId: 1, limit: 1 })
+        await readMatchingPage({ database, index }, queryOf(question), { fromId: 1, limit: 1 })
       },
     },
     {

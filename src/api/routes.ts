@@ -1,7 +1,7 @@
 // Registers the endpoints of a dataset.
 import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
-import type { DatasetOptions, ResourceOptions } from './requests/resource-options.ts'
+import { type DatasetOptions, type ResourceOptions, shareAmongResources } from './requests/resource-options.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
 import { registerCitationRoutes } from './resources/citation.ts'
 import { registerCoverageRoutes } from './resources/coverage.ts'
@@ -16,15 +16,10 @@ import { registerSearchRoutes } from './resources/search.ts'
 import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
 import { registerVintageRoutes } from './resources/vintages.ts'
-import { createStreamLimit } from './response/stream-limit.ts'
-import { createValueCheck } from './search/check-values.ts'
-import { createIndexCache } from './search/index-cache.ts'
 
 export function registerDataRoutes(app: HttpServer, options: DatasetOptions): void {
-  const { dataset, index } = options
-  const loadIndex = createIndexCache(index, dataset)
-  const checkValues = createValueCheck({ index, loadIndex })
-  const routes: ResourceOptions = { ...options, loadIndex, checkValues, takePlace: createStreamLimit() }
+  const { dataset } = options
+  const routes = shareAmongResources(options)
   app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
   addNewestReleaseHeader(app, routes)
   addOperationSuffix(app, dataset)

@@ -8,8 +8,9 @@ import type { Database } from '../../platform/postgres/database.ts'
 import type { Part } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import type { Page } from '../paging/page-from-chunks.ts'
-import { readRecords } from '../paging/read-chunks.ts'
+import { readPage, readRecords } from '../paging/read-chunks.ts'
 import type { FacetValue } from './facets.ts'
+import { pickParts } from './fields.ts'
 import { type Filters, isUnfiltered } from './filters.ts'
 import { fitsStretches, matchRows } from './match-rows.ts'
 
@@ -58,7 +59,9 @@ type Start = { readonly fromId: number } | { readonly skip: number }
 /** The ids of matching records, in ascending order. */
 async function findIds(source: DataSource, query: FilterQuery, start: Start, limit: number): Promise<number[]> {
   const { fromId, skip } = { fromId: 1, skip: 0, ...start }
-  const [first, skipped, count] = [fromId, skip, limit].map((number) => raw(String(number))) as [Sql, Sql, Sql]
+  const first = raw(String(fromId))
+  const skipped = raw(String(skip))
+  const count = raw(String(limit))
   const ids = await readMatches(source, query, async (snapshot, { from, isStretches }) => {
     if (isStretches) {
       const preceding = skip === 0 ? sql`0` : sql`sum(records) over (order by first_id) - records`
@@ -91,11 +94,17 @@ interface PageOptions {
   readonly pick?: ((body: string) => string) | undefined
 }
 
-export async function readFilteredPage(
+/** A page in the order of id. */
+export async function readMatchingPage(
   source: DataSource,
   query: FilterQuery,
   { fromId, limit, pick }: PageOptions & { fromId: number },
 ): Promise<Page> {
+  if (isUnfiltered(query.filters)) {
+    const page = { release: query.release.number, fromId, skip: 0, limit }
+    const { parts: all, nextId } = await readPage(source.database, query.dataset, page)
+    return { parts: pickParts(all, pick), nextId }
+  }
   const ids = await findIds(source, query, { fromId }, limit + 1)
   const parts = await readRecords(source.database, query.dataset, query.release.number, ids.slice(0, limit), pick)
   return { parts, nextId: ids[limit] ?? null }

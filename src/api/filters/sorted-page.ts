@@ -3,9 +3,12 @@ import sql, { raw } from 'sql-template-tag'
 import { column } from '../../columns/tables.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import { readRecordsById } from '../../storage/read-records.ts'
+import type { Page } from '../paging/page-from-chunks.ts'
 import { type DataSource, type FilterQuery, readMatches } from './run-filter-queries.ts'
 
 export interface Sort {
+  /** As in the request. */
+  readonly text: string
   readonly field: string
   readonly descending: boolean
 }
@@ -21,7 +24,7 @@ export function sortChoices({ fields, series }: Dataset): string[] {
 /** Null for the order of id, which every list has without sorting. */
 export function parseSort(text = 'id'): Sort | null {
   if (text === 'id') return null
-  return { field: text.replace(/^-/, ''), descending: text.startsWith('-') }
+  return { text, field: text.replace(/^-/, ''), descending: text.startsWith('-') }
 }
 
 interface SortedPageOptions {
@@ -33,14 +36,14 @@ interface SortedPageOptions {
 }
 
 /**
- * `next` is the position of the next page; null if there is none. A record without a value comes last in both orders.
+ * `nextId` is the position of the next page, not an id. A record without a value comes last in both orders.
  * Records with equal values are in the order of id.
  */
 export async function readSortedPage(
   source: DataSource,
   query: FilterQuery,
   { sort, skip, limit, pick }: SortedPageOptions,
-): Promise<{ parts: string[]; next: number | null }> {
+): Promise<Page> {
   const order = sql`${column(sort.field)} ${raw(sort.descending ? 'desc' : 'asc')} nulls last, id`
   const rows = await readMatches(
     source,
@@ -56,6 +59,6 @@ export async function readSortedPage(
   const bodies = await readRecordsById(source.database, query.dataset, query.release.number, page)
   return {
     parts: page.map((id) => bodies.get(id) as string).map((body) => pick?.(body) ?? body),
-    next: ids.length > limit ? skip + limit : null,
+    nextId: ids.length > limit ? skip + limit : null,
   }
 }

@@ -3,11 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 import { type EncodableRecord, readRecord, selectFields } from '../../formats/file-encoder.ts'
 import type { Fields } from '../../storage/contract.ts'
 import { splitRecords } from '../../storage/gzip-splice.ts'
-import type { Page } from '../paging/page-from-chunks.ts'
-import { readPage } from '../paging/read-chunks.ts'
 import { startWalk } from '../paging/walk-pages.ts'
-import { isUnfiltered } from './filters.ts'
-import { type DataSource, type FilterQuery, readFilteredPage } from './run-filter-queries.ts'
+import { type DataSource, type FilterQuery, readMatchingPage } from './run-filter-queries.ts'
 
 /** Arrow encodes a page as one batch, so the bytes of a file depend on it. */
 const PAGE_RECORDS = 500
@@ -26,7 +23,7 @@ export async function walkMatches(
   { fields, isComplete }: Selection,
 ): Promise<AsyncIterable<EncodableRecord[]>> {
   const toRecord = (body: string) => (isComplete ? readRecord(fields, body) : selectFields(fields, body))
-  const pages = await startWalk((fromId) => readWalkPage(source, query, fromId))
+  const pages = await startWalk((fromId) => readMatchingPage(source, query, { fromId, limit: PAGE_RECORDS }))
   return readBatches()
 
   async function* readBatches() {
@@ -39,11 +36,4 @@ export async function walkMatches(
       yield batch
     }
   }
-}
-
-async function readWalkPage(source: DataSource, query: FilterQuery, fromId: number): Promise<Page> {
-  const { dataset, filters, release } = query
-  return isUnfiltered(filters)
-    ? readPage(source.database, dataset, { release: release.number, fromId, skip: 0, limit: PAGE_RECORDS })
-    : readFilteredPage(source, query, { fromId, limit: PAGE_RECORDS })
 }

@@ -31,18 +31,26 @@ export function readCursor(key: KeyOrKeys, walk: string, text: string): Cursor {
   const length = bytes.length - SIGNATURE_BYTES
   const position = bytes.subarray(0, Math.max(0, length))
   const isWellFormed = [POSITION_BYTES, COMPARISON_BYTES].includes(length) && bytes.toString('base64url') === text
-  const isSigned = (one: KeyObject) => timingSafeEqual(bytes.subarray(length), sign(one, walk, position))
+  const isSigned = (candidate: KeyObject) => timingSafeEqual(bytes.subarray(length), sign(candidate, walk, position))
   if (!isWellFormed || !listKeys(key).some(isSigned)) {
     throw new Problem(
       'invalid_parameter',
       'page is not a cursor of this query. Send next_page of the previous response unchanged.',
-      {
-        parameter: 'page',
-      },
+      { parameter: 'page' },
     )
   }
   const cursor = { release: position.readUInt32BE(0), fromId: Number(position.readBigUInt64BE(4)) }
   return length === POSITION_BYTES ? cursor : { ...cursor, from: position.readUInt32BE(POSITION_BYTES) }
+}
+
+/** The cursor of a request for a page, undefined for the first page, and the cursor of the page after it. */
+export function openWalk(key: KeyOrKeys, walk: string, page: string | undefined) {
+  return {
+    cursor: page === undefined ? undefined : readCursor(key, walk, page),
+    /** Null after the last page. */
+    nextPage: ({ fromId, ...releases }: Omit<Cursor, 'fromId'> & { fromId: number | null }): string | null =>
+      fromId === null ? null : writeCursor(key, walk, { ...releases, fromId }),
+  }
 }
 
 const sign = (key: KeyObject, walk: string, position: Buffer) =>

@@ -27,6 +27,8 @@ const VISIBILITY_MARGIN_MS = 60_000
 
 type FindRelease = (releases: readonly PublishedRelease[]) => PublishedRelease | undefined
 
+export type ReleaseResolver = ReturnType<typeof createReleaseResolver>
+
 export function createReleaseResolver({ dataset, published, refresh }: ResolverOptions) {
   const list = () => published().get(dataset.name) ?? []
 

@@ -1,14 +1,16 @@
-// The options that the routes of every data resource need.
+// What the routes of every data resource need: the options of their dataset, and what they share.
 import type { ColumnIndex } from '../../columns/column-index.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import type { KeyOrKeys } from '../../platform/derive-key.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { FileStore } from '../../storage/files/file-store.ts'
 import type { PublishedReleases } from '../../storage/published-releases.ts'
+import { createReleaseResolver, type ReleaseResolver } from '../paging/release-resolver.ts'
+import { createResponder, type Respond } from '../response/responder.ts'
 import type { ResponseCache } from '../response/response-cache.ts'
-import type { TakePlace } from '../response/stream-limit.ts'
-import type { CheckValues } from '../search/check-values.ts'
-import type { LoadSearchIndex } from '../search/index-cache.ts'
+import { createStreamLimit, type TakePlace } from '../response/stream-limit.ts'
+import { type CheckValues, createValueCheck } from '../search/check-values.ts'
+import { createIndexCache, type LoadSearchIndex } from '../search/index-cache.ts'
 
 export interface DatasetOptions {
   dataset: Dataset
@@ -26,10 +28,25 @@ export interface DatasetOptions {
 }
 
 export interface ResourceOptions extends DatasetOptions {
+  releases: ReleaseResolver
+  respond: Respond
   /** The search index of a release. All resources share the cache. */
   loadIndex: LoadSearchIndex
   /** Warns about filter values that no record has. */
   checkValues: CheckValues
   /** Limits the streamed responses of all resources together. */
   takePlace: TakePlace
+}
+
+export function shareAmongResources(options: DatasetOptions): ResourceOptions {
+  const { dataset, index } = options
+  const loadIndex = createIndexCache(index, dataset)
+  return {
+    ...options,
+    releases: createReleaseResolver(options),
+    respond: createResponder(options),
+    loadIndex,
+    checkValues: createValueCheck({ index, loadIndex }),
+    takePlace: createStreamLimit(),
+  }
 }

@@ -10,31 +10,28 @@ import { CHANGE_REASONS, CHANGES, reasonOf } from '../../storage/change-reasons.
 import { haveSameKeys } from '../../storage/contract.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { type Filters, isUnfiltered, parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
-import { readCursor, writeCursor } from '../paging/cursor.ts'
-import { findRelease, isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { openWalk } from '../paging/cursor.ts'
+import { findRelease, isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
 import { startWalk } from '../paging/walk-pages.ts'
 import { readChanges } from '../queries/changes.ts'
 import { changesQuery, DEFAULT_NUM } from '../requests/parameters.ts'
+import { nameWalk, validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { type Change, type ChangeDetail, serialiseChange, serialiseEnvelope } from '../response/json-body.ts'
-import { createResponder, identifyRelease } from '../response/responder.ts'
+import { identifyRelease } from '../response/responder.ts'
 import { errorResponses, pageResponse, withFiles } from '../response/response-schemas.ts'
 import { requireChunks, sendFile } from '../response/stream-file.ts'
 import { FORMAT_VARY, rejectPaging } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, cursorKey, checkValues, takePlace } = routes
+  const { dataset, cursorKey, checkValues, takePlace, releases, respond } = routes
   const path = `/v2/${dataset.name}/changes`
   const recordOrNull = (description: string) => Type.Union([Type.Ref(dataset.recordName), Type.Null()], { description })
-  const releases = createReleaseResolver(routes)
   const serialiseWithReason = (change: Change, detail: ChangeDetail) => {
     const release = findRelease(releases.list(), { number: change.release })
     return serialiseChange(change, reasonOf(release?.reasons ?? {}, change.kind, change.event), detail)
   }
-  const respond = createResponder(routes)
 
   /** All changes as NDJSON, which bring a copy of `from` up to date with `to` (decision 0027). */
   async function sendLines(request: FastifyRequest, reply: FastifyReply, pair: ReleasePair, isImmutable: boolean) {
@@ -42,7 +39,10 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
     requireSameFields(pair)
     const toLine = (change: Change) => ({ body: serialiseWithReason(change, { fields: null, bodies: ['after'] }) })
     return sendFile(request, reply, {
-      ...{ release: to, isImmutable, takePlace, contentType: LINE_TYPES[0] },
+      release: to,
+      isImmutable,
+      takePlace,
+      contentType: LINE_TYPES[0],
       name: `${dataset.name}-${from.number}-${to.number}-changes.ndjson`,
       async open() {
         const readFrom = (fromId: number) =>
@@ -103,38 +103,31 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       }
       const { page, num = DEFAULT_NUM, bodies = true, changed_fields: listsFields = !bodies, strict } = request.query
       const filters = parseFilters(dataset, request.query)
-      const canonicalFilters = serialiseFilters(filters)
-      const walk = canonicalFilters === '' ? path : `${path}?${canonicalFilters}`
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
+      const { cursor, nextPage } = openWalk(cursorKey, nameWalk(path, filters), page)
       // The cursor has both releases: a date or `latest` is resolved on the first page only.
       const from = await releases.resolveForCursor('from', request.query.from, cursor?.from)
-      const release = await releases.resolveForCursor('to', request.query.to, cursor?.release)
-      const { number } = release
-      if (from.number > number) {
-        throw new Problem('invalid_parameter', `from (release ${from.number}) is later than to (release ${number}).`, {
-          parameter: 'from',
-        })
-      }
-      toFilterQuery(dataset, releases.list(), filters, release)
-      reply.headers(warningHeader(await checkValues([from, release], filters, strict)))
+      const to = await releases.resolveForCursor('to', request.query.to, cursor?.release)
+      requireOrder(from, to)
+      validateFilters(dataset, releases.list(), to, filters)
+      reply.headers(warningHeader(await checkValues([from, to], filters, strict)))
       const isImmutable =
         cursor !== undefined || (isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to))
-      if (mediaType !== null) return sendLines(request, reply, { dataset, from, to: release, filters }, isImmutable)
-      const range = { dataset, from, to: release, readsBefore: true, fromId: cursor?.fromId ?? 0, limit: num, filters }
+      if (mediaType !== null) return sendLines(request, reply, { dataset, from, to, filters }, isImmutable)
+      const range = { dataset, from, to, readsBefore: true, fromId: cursor?.fromId ?? 0, limit: num, filters }
       return respond(request, reply, {
-        ...{ release, isImmutable },
-        pinned: { from: from.number, to: number },
+        release: to,
+        isImmutable,
+        pinned: { from: from.number, to: to.number },
         vary: FORMAT_VARY,
-        variant: `from=${identifyRelease(from)}&at=${range.fromId}&num=${num} ${bodies} ${listsFields} ${canonicalFilters}`,
+        variant: `from=${identifyRelease(from)}&at=${range.fromId}&num=${num} ${bodies} ${listsFields} ${serialiseFilters(filters)}`,
         async render() {
           const { changes, nextId } = await readChanges(routes, range)
-          const next = nextId === null ? null : { release: number, from: from.number, fromId: nextId }
           const detail = (change: Change): ChangeDetail => ({
             fields: listsFields ? changedFields(dataset, change) : null,
             bodies: bodies ? ['before', 'after'] : [],
           })
           const serialised = changes.map((change) => serialiseWithReason(change, detail(change)))
-          return serialiseEnvelope(serialised, next && writeCursor(cursorKey, walk, next))
+          return serialiseEnvelope(serialised, nextPage({ release: to.number, from: from.number, fromId: nextId }))
         },
       })
     },
@@ -185,7 +178,8 @@ interface ChangesParameters {
  */
 function changedFields({ content }: Dataset, { before, after }: Change): string[] {
   if (before === null || after === null) return []
-  const [earlier, later] = [before, after].map((body) => JSON.parse(body) as Record<string, unknown>)
-  const valueOf = (record: Record<string, unknown> | undefined, name: string) => JSON.stringify(record?.[name] ?? null)
+  const earlier = JSON.parse(before) as Record<string, unknown>
+  const later = JSON.parse(after) as Record<string, unknown>
+  const valueOf = (record: Record<string, unknown>, name: string) => JSON.stringify(record[name] ?? null)
   return content.map(({ name }) => name).filter((name) => valueOf(earlier, name) !== valueOf(later, name))
 }

@@ -2,12 +2,10 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { rankValues } from '../filters/facets.ts'
-import { parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
+import { serialiseFilters } from '../filters/filters.ts'
 import { type FilterQuery, readFacets } from '../filters/run-filter-queries.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { citationQuery } from '../requests/parameters.ts'
+import { prepareQuery, type QueryParameters } from '../requests/prepare-query.ts'
 import type { DatasetOptions, ResourceOptions } from '../requests/resource-options.ts'
 import {
   type CITATION_FORMATS,
@@ -16,7 +14,7 @@ import {
   citeAsCsl,
   citeAsText,
 } from '../response/citation-formats.ts'
-import { cacheHeader, createResponder, prerendered, releaseHeader } from '../response/responder.ts'
+import { cacheHeader, prerendered, releaseHeader } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
 
@@ -36,11 +34,9 @@ const FILES = {
 }
 
 export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, checkValues } = routes
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
+  const { dataset, respond } = routes
 
-  app.get<{ Querystring: { release?: string; format?: Format; strict?: boolean; [filter: string]: unknown } }>(
+  app.get<{ Querystring: QueryParameters & { format?: Format } }>(
     `/v2/${dataset.name}/citation`,
     {
       schema: {
@@ -80,13 +76,11 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       },
     },
     async (request, reply) => {
-      const { format = 'json', strict } = request.query
-      const filters = parseFilters(dataset, request.query)
-      const release = await releases.resolveParameter('release', request.query.release)
-      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
-      reply.headers(warningHeader(await checkValues([release], filters, strict)))
-      const citation = await readCitation(routes, filterQuery)
-      const isImmutable = isReleaseNumber(request.query.release)
+      const { format = 'json' } = request.query
+      const query = await prepareQuery(routes, request.query)
+      const { release, isImmutable } = query
+      reply.headers(warningHeader(query.warnings))
+      const citation = await readCitation(routes, query)
       if (format === 'json') {
         return respond(request, reply, { release, isImmutable, ...prerendered([serialiseCitation(citation)]) })
       }

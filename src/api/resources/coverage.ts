@@ -6,37 +6,22 @@ import { hasSeries } from '../../methods/record-series.ts'
 import { yieldToOthers } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { requireField } from '../filters/fields.ts'
-import { parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { type CoverageCell, readCoverage } from '../queries/coverage.ts'
 import { coverageQuery } from '../requests/parameters.ts'
+import { prepareQuery, type QueryParameters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 /** 250 countries with all weeks of four years. */
 export const MAX_CELLS = 50_000
 
-interface CoverageQuery {
-  readonly by: string
-  readonly interval: Interval
-  readonly release?: string
-  readonly strict?: boolean
-  readonly [filter: string]: unknown
-}
-
 export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, checkValues } = routes
+  const { dataset, respond } = routes
   if (!hasSeries(dataset)) return
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
-  app.get<{ Querystring: CoverageQuery }>(
+  app.get<{ Querystring: QueryParameters & { by: string; interval: Interval } }>(
     `/v2/${dataset.name}/coverage`,
     {
       schema: {
@@ -53,25 +38,19 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
       },
     },
     async (request, reply) => {
-      const { by, interval, strict } = request.query
-      const filters = parseFilters(dataset, request.query)
-      const release = await releases.resolveParameter('release', request.query.release)
-      requireField(releases.list(), release, by, 'by')
-      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
-      reply.headers(warningHeader(await checkValues([release], filters, strict)))
-      const isTable = wantsTable(request)
+      const { by, interval } = request.query
+      const query = await prepareQuery(routes, request.query, { fields: [[by, 'by']] })
+      const { release, isImmutable } = query
+      reply.headers(warningHeader(query.warnings))
+      const { isTable, format } = chooseFormat(request, dataset.name, release, 'coverage')
       return respond(request, reply, {
         release,
-        isImmutable: isReleaseNumber(request.query.release),
-        vary: FORMAT_VARY,
-        ...(isTable && asTable(dataset.name, release, 'coverage')),
-        variant: `${by} ${interval} ${serialiseFilters(filters)}`,
+        isImmutable,
+        ...format,
+        variant: `${by} ${interval} ${query.canonicalFilters}`,
         async render() {
-          const cells = await readCoverage(routes, filterQuery, {
-            field: by,
-            day: dataset.series.day,
-            ...{ interval, limit: MAX_CELLS + 1 },
-          })
+          const { day } = dataset.series
+          const cells = await readCoverage(routes, query, { field: by, day, interval, limit: MAX_CELLS + 1 })
           if (cells.length > MAX_CELLS)
             throw new Problem(
               'invalid_parameter',
@@ -125,11 +104,13 @@ const undated = Type.Integer({ minimum: 0, description: 'How many of them have n
 const coverageSchema = Type.Object({
   by: Type.String(),
   interval: Type.String(),
-  ...{ records, undated },
+  records,
+  undated,
   data: Type.Array(
     Type.Object({
       value: Type.Union([Type.String(), Type.Null()], { description: 'Null: the records have no value.' }),
-      ...{ records, undated },
+      records,
+      undated,
       periods: Type.Array(
         Type.Object({
           period: Type.String({ description: '2020-03-02, 2020-W10, 2020-EW10, 2020-03 or 2020.' }),

@@ -7,14 +7,12 @@ import { DCAT_TYPE, describeAsDcat } from '../../formats/dcat.ts'
 import type { ReleaseDescription } from '../../formats/release-description.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { parseFilters } from '../filters/filters.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
+import { NO_FILTERS } from '../filters/filters.ts'
 import { isReleaseNumber, LATEST } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { emptyQuery, releasePath, releaseQuery } from '../requests/parameters.ts'
-import type { DatasetOptions } from '../requests/resource-options.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { citeAsBibtex, citeAsText } from '../response/citation-formats.ts'
-import { createResponder, prerendered } from '../response/responder.ts'
+import { prerendered } from '../response/responder.ts'
 import { errorResponses, errorResponsesWithNotFound, okResponse } from '../response/response-schemas.ts'
 import { readCitation } from './citation.ts'
 
@@ -22,24 +20,27 @@ const anyObject = Type.Object({}, { additionalProperties: true })
 
 const FORMATS = [
   {
-    ...{
-      name: 'croissant.json',
-      operationId: 'getCroissant',
-      contentType: CROISSANT_TYPE,
-      describe: describeAsCroissant,
-    },
+    name: 'croissant.json',
+    operationId: 'getCroissant',
+    contentType: CROISSANT_TYPE,
+    describe: describeAsCroissant,
     summary: 'Read the description of a release in Croissant',
     content: 'Croissant 1.1 (JSON-LD): the files of the release, and a record set with every field for each file.',
   },
   {
-    ...{ name: 'datapackage.json', operationId: 'getDataPackage', describe: describeAsDataPackage },
+    name: 'datapackage.json',
+    operationId: 'getDataPackage',
+    describe: describeAsDataPackage,
     contentType: 'application/json; charset=utf-8',
     summary: 'Read the description of a release as a Frictionless data package',
     content:
       'A data package, version 2: the files of the release as tables with the types and constraints of every field.',
   },
   {
-    ...{ name: 'dcat.jsonld', operationId: 'getDcat', contentType: DCAT_TYPE, describe: describeAsDcat },
+    name: 'dcat.jsonld',
+    operationId: 'getDcat',
+    contentType: DCAT_TYPE,
+    describe: describeAsDcat,
     summary: 'Read the description of a release in DCAT',
     content: 'DCAT 3 with the properties of DCAT-AP (JSON-LD): the release in the series of releases, and its files.',
   },
@@ -52,10 +53,8 @@ export const linkDescriptions = (releaseUrl: string): string =>
     return `<${releaseUrl}/${name}>; rel="describedby"; type="${type}"`
   }).join(', ')
 
-export function registerSchemaRoutes(app: HttpServer, routes: DatasetOptions): void {
-  const { dataset, baseUrl } = routes
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
+export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): void {
+  const { dataset, baseUrl, releases, respond } = routes
   const path = `/v2/${dataset.name}/schema`
 
   app.get(
@@ -84,10 +83,8 @@ export function registerSchemaRoutes(app: HttpServer, routes: DatasetOptions): v
   )
 }
 
-export function registerDescriptionRoutes(app: HttpServer, routes: DatasetOptions): void {
-  const { dataset, baseUrl } = routes
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
+export function registerDescriptionRoutes(app: HttpServer, routes: ResourceOptions): void {
+  const { dataset, baseUrl, releases, respond } = routes
   const path = `/v2/${dataset.name}/releases`
 
   /** Refreshes the list of releases before giving up: the files may just have been exported. */
@@ -104,12 +101,11 @@ export function registerDescriptionRoutes(app: HttpServer, routes: DatasetOption
 
   async function readDescription(number: string): Promise<ReleaseDescription> {
     const release = await findRelease(number)
-    const citation = await readCitation(
-      routes,
-      toFilterQuery(dataset, releases.list(), parseFilters(dataset, {}), release),
-    )
+    const citation = await readCitation(routes, { dataset, release, filters: NO_FILTERS })
     return {
-      ...{ dataset, release, baseUrl },
+      dataset,
+      release,
+      baseUrl,
       citation: { text: citeAsText(citation), bibtex: citeAsBibtex(citation) },
       sources: citation.sources.map(({ value }) => value),
     }

@@ -4,17 +4,12 @@ import { Type } from 'typebox'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
-import { parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
 import { readMatchingEvents } from '../filters/run-filter-queries.ts'
-import { readCursor, writeCursor } from '../paging/cursor.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readEvents, readEventsByName } from '../queries/events.ts'
 import { DEFAULT_NUM, eventsQuery } from '../requests/parameters.ts'
+import { preparePagedQuery, type QueryParameters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { serialiseEnvelope } from '../response/json-body.ts'
-import { createResponder } from '../response/responder.ts'
 import { errorResponses, pageResponse } from '../response/response-schemas.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { describeNearest, formatParameter, warningHeader } from '../search/warnings.ts'
@@ -22,23 +17,18 @@ import { requireWords } from './search.ts'
 
 const MAX_SUGGESTIONS = 5
 
-interface EventsParameters {
-  release?: string
+interface EventsParameters extends QueryParameters {
   page?: string
   num?: number
   q?: string
-  strict?: boolean
-  [filter: string]: unknown
 }
 
 export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey, loadIndex, checkValues } = routes
+  const { dataset, database, loadIndex, respond } = routes
   if (!dataset.summarisesEvents || !hasSeries(dataset)) return
-  const home = `/v2/${dataset.name}`
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
+  const path = `/v2/${dataset.name}/events`
   app.get<{ Querystring: EventsParameters }>(
-    `${home}/events`,
+    path,
     {
       schema: {
         tags: ['Data'],
@@ -51,41 +41,33 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
       },
     },
     async (request, reply) => {
-      const { page, num = DEFAULT_NUM, strict } = request.query
+      const { num = DEFAULT_NUM } = request.query
       const q = request.query.q === undefined ? null : requireWords(request.query.q)
-      const filters = parseFilters(dataset, request.query)
-      const restrictions = new URLSearchParams(serialiseFilters(filters))
-      if (q !== null) restrictions.append('q', q)
-      const walk = restrictions.size === 0 ? `${home}/events` : `${home}/events?${restrictions.toString()}`
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.resolveForCursor('release', request.query.release, cursor?.release)
-      const { number } = release
+      const query = await preparePagedQuery(routes, request.query, path, q === null ? {} : { restrictions: { q } })
+      const { release, canonicalFilters } = query
       // A release never changes, so an index into its sorted names stays valid.
-      const index = cursor?.fromId ?? 0
-      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
-      const missing = await checkValues([release], filters, strict)
+      const skip = query.start ?? 0
       const found = q === null ? null : findEvents(await loadIndex(release), q)
-      reply.headers(warningHeader([...missing, ...(found?.warnings ?? [])]))
+      reply.headers(warningHeader([...query.warnings, ...(found?.warnings ?? [])]))
       return respond(request, reply, {
         release,
-        pinned: { release: number },
+        pinned: { release: release.number },
         // A later version of the program may know more synonyms, so the list of events is part of the variant.
-        isImmutable: q === null && (cursor !== undefined || isReleaseNumber(request.query.release)),
-        variant: `from=${index}&num=${num} ${serialiseFilters(filters)} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
+        isImmutable: q === null && query.isImmutable,
+        variant: `from=${skip}&num=${num} ${canonicalFilters} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
-          const matching = await readMatchingEvents(routes, filterQuery)
-          const position = { release: number, skip: index, limit: num + 1 }
+          const matching = await readMatchingEvents(routes, query)
+          const position = { release: release.number, skip, limit: num + 1 }
           const bodies =
             found === null
               ? await readEvents(database, dataset, { ...position, events: matching })
               : await readEventsByName(
                   database,
                   dataset,
-                  number,
-                  keep(found.events, matching).slice(index, index + num + 1),
+                  release.number,
+                  keep(found.events, matching).slice(skip, skip + num + 1),
                 )
-          const next = bodies.length <= num ? null : { release: number, fromId: index + num }
-          return serialiseEnvelope(bodies.slice(0, num), next && writeCursor(cursorKey, walk, next))
+          return serialiseEnvelope(bodies.slice(0, num), query.nextPage(bodies.length <= num ? null : skip + num))
         },
       })
     },

@@ -5,24 +5,19 @@ import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { type FacetValue, rankValues } from '../filters/facets.ts'
 import { hasField } from '../filters/fields.ts'
-import { type Filters, omitFilter, parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
+import { type Filters, omitFilter } from '../filters/filters.ts'
 import { readFacets } from '../filters/run-filter-queries.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { DEFAULT_NUM, facetsQuery } from '../requests/parameters.ts'
+import { prepareQuery, type QueryParameters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, checkValues } = routes
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
+  const { dataset, respond } = routes
 
-  app.get<{ Querystring: { release?: string; num?: number; strict?: boolean; [filter: string]: unknown } }>(
+  app.get<{ Querystring: QueryParameters & { num?: number } }>(
     `/v2/${dataset.name}/facets`,
     {
       schema: {
@@ -39,20 +34,18 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       },
     },
     async (request, reply) => {
-      const { num = DEFAULT_NUM, strict } = request.query
-      const filters = parseFilters(dataset, request.query)
-      const release = await releases.resolveParameter('release', request.query.release)
-      const filterQuery = toFilterQuery(dataset, releases.list(), filters, release)
-      reply.headers(warningHeader(await checkValues([release], filters, strict)))
+      const { num = DEFAULT_NUM } = request.query
+      const query = await prepareQuery(routes, request.query)
+      const { release, filters, isImmutable } = query
+      reply.headers(warningHeader(query.warnings))
       const countValues = (applied: Filters, fields: readonly string[]) =>
-        readFacets(routes, { ...filterQuery, filters: applied }, fields)
-      const isTable = wantsTable(request)
+        readFacets(routes, { ...query, filters: applied }, fields)
+      const { isTable, format } = chooseFormat(request, dataset.name, release, 'facets')
       return respond(request, reply, {
         release,
-        isImmutable: isReleaseNumber(request.query.release),
-        vary: FORMAT_VARY,
-        ...(isTable && asTable(dataset.name, release, 'facets')),
-        variant: `num=${num} ${serialiseFilters(filters)}`,
+        isImmutable,
+        ...format,
+        variant: `num=${num} ${query.canonicalFilters}`,
         async render() {
           const facets = dataset.facets.filter((name) => hasField(release, name))
           const unfiltered = facets.filter((name) => !filters.values.has(name))

@@ -6,9 +6,8 @@ import { Problem, problemResponse } from '../../platform/problem.ts'
 import { createFileOpener } from '../../storage/files/verified-files.ts'
 import type { PublishedRelease, ReleaseFile } from '../../storage/published-releases.ts'
 import { findRelease } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { emptyQuery, filePath } from '../requests/parameters.ts'
-import type { DatasetOptions } from '../requests/resource-options.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { type ByteRange, readByteRange } from '../response/byte-range.ts'
 import { matchesIfNoneMatch } from '../response/conditional-request.ts'
 import { cacheHeader, releaseHeader } from '../response/responder.ts'
@@ -23,11 +22,9 @@ const anyFile = { content: { '*/*': { schema: Type.String({ format: 'binary' }) 
 
 export function registerFileRoutes(
   app: HttpServer,
-  routes: DatasetOptions,
+  { dataset, files, releases }: ResourceOptions,
   checkTimeoutMs = FIRST_CHECK_TIMEOUT_MS,
 ): void {
-  const { dataset, files } = routes
-  const releases = createReleaseResolver(routes)
   const openVerified = files && createFileOpener(files, checkTimeoutMs)
 
   /** Refreshes the list of releases before giving up: the file may just have been exported. */

@@ -3,24 +3,21 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { readVersion } from '../../storage/contract.ts'
-import { readCursor, writeCursor } from '../paging/cursor.ts'
+import { openWalk } from '../paging/cursor.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readHistory, readRanges, readRecord } from '../queries/records.ts'
 import { DEFAULT_NUM, listQuery, recordPath, releaseQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { describeRanges, serialiseEnvelope, serialiseVersion } from '../response/json-body.ts'
-import { createResponder, releaseHeader } from '../response/responder.ts'
+import { releaseHeader } from '../response/responder.ts'
 import { errorResponsesWithNotFound, okResponse, pageResponse } from '../response/response-schemas.ts'
 
 type RecordParams = { Params: { id: string } }
 
 export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey } = routes
+  const { dataset, database, cursorKey, releases, respond } = routes
   const path = `/v2/${dataset.name}/${dataset.resource}`
   const record = Type.Ref(dataset.recordName)
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
   app.get<RecordParams & { Querystring: { release?: string } }>(
     `${path}/:id`,
@@ -84,8 +81,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
     async (request, reply) => {
       const { page, num = DEFAULT_NUM } = request.query
       const id = parseId(request.params.id)
-      const walk = `${path}/${id}/history`
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
+      const { cursor, nextPage } = openWalk(cursorKey, `${path}/${id}/history`, page)
       const release = await releases.resolveForCursor('page', undefined, cursor?.release)
       const query = { id, release: release.number, fromRelease: cursor?.fromId ?? 0, limit: num }
       return respond(request, reply, {
@@ -99,12 +95,11 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
             throw new Problem('not_found', `No release contains record ${id}.`, {
               headers: releaseHeader(release),
             })
-          const next = nextRelease === null ? null : { release: release.number, fromId: nextRelease }
           return serialiseEnvelope(
             versions.map((version) =>
               serialiseVersion({ ...version, body: readVersion(release.contract, version.body) }),
             ),
-            next && writeCursor(cursorKey, walk, next),
+            nextPage({ release: release.number, fromId: nextRelease }),
           )
         },
       })

@@ -2,37 +2,30 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { chooseMediaType } from '../../platform/http/media-type.ts'
-import { rejectMixedRecords } from '../figures/strict-records.ts'
-import { pickParts, requireField } from '../filters/fields.ts'
-import { countHeader, parseRecordsRequest, type RecordsQuery, toFilterQuery } from '../filters/records-request.ts'
-import { readFilteredOffset, readFilteredPage } from '../filters/run-filter-queries.ts'
+import { pickParts } from '../filters/fields.ts'
+import { readFilteredOffset, readMatchingPage } from '../filters/run-filter-queries.ts'
 import { parseSort, readSortedPage } from '../filters/sorted-page.ts'
-import { readCursor, writeCursor } from '../paging/cursor.ts'
 import { createOffsetFinder } from '../paging/offsets.ts'
 import { readPage } from '../paging/read-chunks.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { readEventNames } from '../queries/records.ts'
 import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from '../requests/parameters.ts'
+import { preparePagedQuery, prepareQuery } from '../requests/prepare-query.ts'
+import { describeMatches, parseSelection, type RecordsParameters } from '../requests/prepare-records.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { serialiseArray, serialiseEnvelope } from '../response/json-body.ts'
 import { recordMediaTypes } from '../response/record-formats.ts'
-import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, pageResponse, withFiles } from '../response/response-schemas.ts'
 import { FORMAT_VARY } from '../response/table-response.ts'
-import { warningHeader } from '../search/warnings.ts'
-import { createRecordsFileSender } from './records-file.ts'
+import { sendRecordsFile } from './records-file.ts'
 
 export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, database, cursorKey, checkValues } = routes
+  const { dataset, database, releases, respond } = routes
   const v2Path = `/v2/${dataset.name}/${dataset.resource}`
   const record = Type.Ref(dataset.recordName)
   const event = dataset.example?.['event']
   const exampleNames = event === undefined ? {} : { examples: [[event]] }
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
   const findOffset = createOffsetFinder(database, dataset)
-  const sendFile = createRecordsFileSender(routes)
 
   app.get(
     `/v2/${dataset.name}/event-names`,
@@ -60,7 +53,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
     },
   )
 
-  app.get<{ Querystring: RecordsQuery & { offset?: number } }>(
+  app.get<{ Querystring: RecordsParameters & { offset?: number } }>(
     `/v1/${dataset.name}/${dataset.resource}`,
     {
       schema: {
@@ -74,41 +67,32 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       },
     },
     async (request, reply) => {
-      const { offset = 0, num = DEFAULT_NUM, count, strict } = request.query
-      const recordsRequest = parseRecordsRequest(dataset, request.query)
-      const release = await releases.resolveForOffset(request.query.release, request.caller)
-      const filterQuery = toFilterQuery(
-        dataset,
-        releases.list(),
-        recordsRequest.filters,
-        release,
-        recordsRequest.fields,
-      )
-      const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
-      if (strict === true) await rejectMixedRecords(routes, filterQuery)
-      reply.headers({ ...warnings, ...(await countHeader(routes, filterQuery, count)) })
+      const { offset = 0, num = DEFAULT_NUM } = request.query
+      const { filters, fields, variant, pick } = parseSelection(dataset, request.query)
+      const resolveRelease = () => releases.resolveForOffset(request.query.release, request.caller)
+      const query = await prepareQuery(routes, request.query, { filters, fields, resolveRelease })
+      const { release, isImmutable } = query
+      reply.headers(await describeMatches(routes, query, request.query))
       reply.header('link', `<${routes.baseUrl}${v2Path}>; rel="successor-version"`)
       return respond(request, reply, {
         release,
-        isImmutable: isReleaseNumber(request.query.release),
-        variant: `offset=${offset}&num=${num} ${recordsRequest.variant}`,
+        isImmutable,
+        variant: `offset=${offset}&num=${num} ${variant}`,
         // Without a release in the token, the time of its issue decides.
         isPersonal: request.query.release === undefined && request.caller?.releases.has(dataset.name) !== true,
         async render() {
           if (offset >= release.records) return serialiseArray([])
-          if (recordsRequest.canonicalFilters !== '')
-            return serialiseArray(
-              await readFilteredOffset(routes, filterQuery, { skip: offset, limit: num, pick: recordsRequest.pick }),
-            )
+          if (query.canonicalFilters !== '')
+            return serialiseArray(await readFilteredOffset(routes, query, { skip: offset, limit: num, pick }))
           const position = { release: release.number, limit: num, ...(await findOffset(release, offset)) }
           const page = await readPage(database, dataset, position)
-          return serialiseArray(pickParts(page.parts, recordsRequest.pick))
+          return serialiseArray(pickParts(page.parts, pick))
         },
       })
     },
   )
 
-  app.get<{ Querystring: RecordsQuery & { page?: string; sort?: string } }>(
+  app.get<{ Querystring: RecordsParameters & { page?: string; sort?: string } }>(
     v2Path,
     {
       schema: {
@@ -123,50 +107,30 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
     },
     async (request, reply) => {
       const mediaType = chooseMediaType(request.headers.accept, recordMediaTypes)
-      if (mediaType !== null) return sendFile(request, reply, mediaType)
-      const { page, num = DEFAULT_NUM, count, strict } = request.query
-      const recordsRequest = parseRecordsRequest(dataset, request.query)
+      if (mediaType !== null) return sendRecordsFile(routes, request, reply, mediaType)
+      const { num = DEFAULT_NUM } = request.query
+      const { filters, fields, variant, pick } = parseSelection(dataset, request.query)
       const sort = parseSort(request.query.sort)
-      const restrictions = new URLSearchParams(recordsRequest.canonicalFilters)
-      if (sort !== null) restrictions.append('sort', request.query.sort ?? '')
-      const walk = restrictions.size === 0 ? v2Path : `${v2Path}?${restrictions.toString()}`
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, walk, page)
-      const release = await releases.resolveForCursor('release', request.query.release, cursor?.release)
-      const filterQuery = toFilterQuery(
-        dataset,
-        releases.list(),
-        recordsRequest.filters,
-        release,
-        recordsRequest.fields,
-      )
-      const warnings = warningHeader(await checkValues([release], recordsRequest.filters, strict))
-      if (strict === true) await rejectMixedRecords(routes, filterQuery)
-      reply.headers({ ...warnings, ...(await countHeader(routes, filterQuery, count)) })
-      if (sort !== null) requireField(releases.list(), release, sort.field, 'sort')
+      const query = await preparePagedQuery(routes, request.query, v2Path, {
+        filters,
+        fields: sort === null ? fields : [...fields, [sort.field, 'sort']],
+        restrictions: sort === null ? {} : { sort: sort.text },
+      })
+      const { release, isImmutable } = query
+      reply.headers(await describeMatches(routes, query, request.query))
       // The first id, or the number of records that precede a sorted page.
-      const fromId = cursor?.fromId ?? (sort === null ? 1 : 0)
+      const start = query.start ?? (sort === null ? 1 : 0)
       return respond(request, reply, {
         release,
-        isImmutable: cursor !== undefined || isReleaseNumber(request.query.release),
+        isImmutable,
         pinned: { release: release.number },
         vary: FORMAT_VARY,
-        variant: `from=${fromId}&num=${num} ${recordsRequest.variant}${sort === null ? '' : ` ${request.query.sort}`}`,
+        variant: `from=${start}&num=${num} ${variant}${sort === null ? '' : ` ${sort.text}`}`,
         async render() {
-          if (sort !== null) {
-            const position = { sort, skip: fromId, limit: num, pick: recordsRequest.pick }
-            const sorted = await readSortedPage(routes, filterQuery, position)
-            const following = sorted.next === null ? null : { release: release.number, fromId: sorted.next }
-            return serialiseEnvelope(sorted.parts, following && writeCursor(cursorKey, walk, following))
-          }
-          const { pick } = recordsRequest
-          const position = { fromId, limit: num }
-          const { parts, nextId } =
-            recordsRequest.canonicalFilters === ''
-              ? await readPage(database, dataset, { release: release.number, skip: 0, ...position })
-              : await readFilteredPage(routes, filterQuery, { ...position, pick })
-          const next = nextId === null ? null : { release: release.number, fromId: nextId }
-          const picked = recordsRequest.canonicalFilters === '' ? pickParts(parts, pick) : parts
-          return serialiseEnvelope(picked, next && writeCursor(cursorKey, walk, next))
+          const { parts, nextId } = await (sort === null
+            ? readMatchingPage(routes, query, { fromId: start, limit: num, pick })
+            : readSortedPage(routes, query, { sort, skip: start, limit: num, pick }))
+          return serialiseEnvelope(parts, query.nextPage(nextId))
         },
       })
     },

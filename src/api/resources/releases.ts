@@ -5,13 +5,12 @@ import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { readCursor, writeCursor } from '../paging/cursor.ts'
+import { openWalk } from '../paging/cursor.ts'
 import { LATEST } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { DEFAULT_NUM, emptyQuery, listQuery, releasePath } from '../requests/parameters.ts'
-import type { DatasetOptions } from '../requests/resource-options.ts'
+import type { ResourceOptions } from '../requests/resource-options.ts'
 import { serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
-import { createResponder, prerendered } from '../response/responder.ts'
+import { prerendered } from '../response/responder.ts'
 import {
   errorResponses,
   errorResponsesWithNotFound,
@@ -19,7 +18,7 @@ import {
   pageResponse,
   withFiles,
 } from '../response/response-schemas.ts'
-import { asTable, FORMAT_VARY, rejectPaging, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { chooseFormat, FORMAT_VARY, rejectPaging, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
 import { linkDescriptions } from './descriptions.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -69,12 +68,10 @@ const releaseSchema = Type.Object({
   ),
 })
 
-export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): void {
-  const { dataset, cursorKey } = routes
+export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions): void {
+  const { dataset, cursorKey, releases, respond } = routes
   const path = `/v2/${dataset.name}/releases`
   const releasesUrl = `${routes.baseUrl}${path}`
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
   app.get(
     path,
@@ -94,17 +91,11 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         rejectPaging(request.query, TABLE_TYPES[0])
         const release = await releases.resolveParameter('release', undefined)
         const table = encodeTable(releases.list().toReversed().map(toRow))
-        const file = asTable(dataset.name, release, 'releases')
-        return respond(request, reply, {
-          release,
-          isImmutable: false,
-          vary: FORMAT_VARY,
-          ...file,
-          ...prerendered([table]),
-        })
+        const { format } = chooseFormat(request, dataset.name, release, 'releases')
+        return respond(request, reply, { release, isImmutable: false, ...format, ...prerendered([table]) })
       }
       const { page, num = DEFAULT_NUM } = request.query
-      const cursor = page === undefined ? undefined : readCursor(cursorKey, path, page)
+      const { cursor, nextPage } = openWalk(cursorKey, path, page)
       // The list includes pruned releases, so a walk may also start on one that is pruned later.
       const newest = await (cursor === undefined
         ? releases.resolveParameter('page', undefined)
@@ -114,15 +105,13 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
         .list()
         .filter((release) => release.number <= first)
         .toReversed()
-      const following = remaining[num]
-      const next = following && writeCursor(cursorKey, path, { release: newest.number, fromId: following.number })
       const serialised = remaining.slice(0, num).map((release) => serialiseRelease(release, releasesUrl))
-      const envelope = serialiseEnvelope(serialised, next ?? null)
+      const next = nextPage({ release: newest.number, fromId: remaining[num]?.number ?? null })
       return respond(request, reply, {
         release: newest,
         isImmutable: false,
         vary: FORMAT_VARY,
-        ...prerendered(envelope),
+        ...prerendered(serialiseEnvelope(serialised, next)),
       })
     },
   )
@@ -160,10 +149,20 @@ export function registerReleaseRoutes(app: HttpServer, routes: DatasetOptions): 
 
 /** A release as a line of CSV. Without what differs from release to release: reasons by event, warnings and files. */
 function toRow(release: PublishedRelease) {
-  const { number, title, licence, note, publishedAt, restores, prunedAt, ...more } = release
-  const { records, added, corrected, withdrawn, rejected, digest } = more
+  const { number, title, licence, note, publishedAt, restores, prunedAt, records, added } = release
   return {
-    ...{ number, title, licence, note, published_at: publishedAt.toISOString(), restores },
-    ...{ pruned_at: prunedAt?.toISOString() ?? null, records, added, corrected, withdrawn, rejected, digest },
+    number,
+    title,
+    licence,
+    note,
+    published_at: publishedAt.toISOString(),
+    restores,
+    pruned_at: prunedAt?.toISOString() ?? null,
+    records,
+    added,
+    corrected: release.corrected,
+    withdrawn: release.withdrawn,
+    rejected: release.rejected,
+    digest: release.digest,
   }
 }

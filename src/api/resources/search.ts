@@ -3,10 +3,9 @@ import { Type } from 'typebox'
 import { yieldToOthers } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { DEFAULT_HITS, searchQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { createResponder, prerendered } from '../response/responder.ts'
+import { prerendered } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
 import type { SearchHit } from '../search/search-index.ts'
 import { splitQuery } from '../search/words.ts'
@@ -15,13 +14,11 @@ export const MAX_WORDS = 10
 const MAX_SUGGESTIONS = 5
 
 export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, loadIndex } = routes
+  const { dataset, loadIndex, releases, respond } = routes
   if (dataset.search === undefined) return
   const kinds = Object.entries(dataset.search.kinds)
   const fields = kinds.flatMap(([, names]) => names)
   const kindOf = (field: string) => kinds.find(([, names]) => names.includes(field))?.[0] ?? null
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
   app.get(
     `/v2/${dataset.name}/search`,
@@ -71,7 +68,11 @@ function formatHit({ field, value, label, match, records, events }: SearchHit) {
   const countries = new Set(events.flatMap(({ values }) => values.get('country_code') ?? []))
   const isLinked = events.length > 0
   return {
-    ...{ value, label, parameter: field, match, records },
+    value,
+    label,
+    parameter: field,
+    match,
+    records,
     events: isLinked ? events.length : null,
     countries: isLinked ? countries.size : null,
     first_day: days[0] ?? null,

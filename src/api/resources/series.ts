@@ -18,22 +18,17 @@ import {
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { seriesQuery } from '../requests/parameters.ts'
+import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, checkValues } = routes
+  const { dataset, index, respond } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
   app.get<{ Querystring: FigureQuery & { interval: Interval; release?: string } }>(
     `/v2/${dataset.name}/series`,
@@ -55,18 +50,17 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const { interval } = request.query
       const figureRequest = parseFigureRequest(dataset, request.query)
       const { groupBy, across, place, explain } = figureRequest
-      const release = await releases.resolveParameter('release', request.query.release)
-      const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
-      reply.headers(warningHeader(await checkValues([release], figureRequest.filters)))
-      const isTable = wantsTable(request)
+      const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
+      const { release, isImmutable } = query
+      reply.headers(warningHeader(query.warnings))
+      const { isTable, format } = chooseFormat(request, dataset.name, release, 'series')
       return respond(request, reply, {
         release,
-        isImmutable: isReleaseNumber(request.query.release),
-        vary: FORMAT_VARY,
-        ...(isTable && asTable(dataset.name, release, 'series')),
+        isImmutable,
+        ...format,
         variant: `${interval} ${figureRequest.variant}`,
         async render() {
-          const groups = await readFigures(index, { ...filterQuery, dataset, request: figureRequest, interval })
+          const groups = await readFigures(index, { dataset, release, request: figureRequest, interval })
           const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
           if (isTable) {
             const rows = groups.flatMap((group) =>
@@ -113,7 +107,9 @@ function formatRanges({ series }: SeriesDataset, groups: readonly FigureGroup[])
     .map((members) => ({ period: (members[0] as (typeof members)[number]).period, members }))
     .sort((a, b) => a.period.first - b.period.first)
     .map(({ period, members }) => ({
-      ...{ period: period.name, first_day: formatDay(period.first), last_day: formatDay(period.last) },
+      period: period.name,
+      first_day: formatDay(period.first),
+      last_day: formatDay(period.last),
       ...formatRange(series, members),
     }))
 }

@@ -18,14 +18,11 @@ import {
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
 import { sumsQuery } from '../requests/parameters.ts'
+import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { createResponder } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 interface SumRow {
@@ -36,11 +33,9 @@ interface SumRow {
 const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
 
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, checkValues } = routes
+  const { dataset, index, respond } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
   app.get<{ Querystring: FigureQuery & { release?: string; sort?: string; num?: number } }>(
     `/v2/${dataset.name}/sums`,
@@ -66,19 +61,20 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         group_by: requested.filter((name) => name !== interval),
       })
       const { place, explain, across } = figureRequest
-      const release = await releases.resolveParameter('release', request.query.release)
-      const filterQuery = toFilterQuery(dataset, releases.list(), figureRequest.filters, release)
-      reply.headers(warningHeader(await checkValues([release], figureRequest.filters)))
-      const isTable = wantsTable(request)
+      const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
+      const { release, isImmutable } = query
+      reply.headers(warningHeader(query.warnings))
+      const { isTable, format } = chooseFormat(request, dataset.name, release, 'sums')
       return respond(request, reply, {
         release,
-        isImmutable: isReleaseNumber(request.query.release),
-        vary: FORMAT_VARY,
-        ...(isTable && asTable(dataset.name, release, 'sums')),
+        isImmutable,
+        ...format,
         variant: [requested, sort, num, figureRequest.variant].join(' '),
         async render() {
           const groups = await readFigures(index, {
-            ...{ ...filterQuery, dataset, request: figureRequest },
+            dataset,
+            release,
+            request: figureRequest,
             interval: interval ?? null,
           })
           const rows = groups.flatMap((group) => group.figures.map((figure): SumRow => ({ group, figure })))
@@ -103,7 +99,8 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               : { covers: groups.map((group) => ({ group: formatGroup(group), ...formatCover(place, group) })) }
           return [
             JSON.stringify({
-              ...{ group_by: requested, across },
+              group_by: requested,
+              across,
               ...formatTotals(groups, explain),
               groups: rows.length,
               ...covers,
@@ -131,7 +128,8 @@ function compareNumbers({ series }: SeriesDataset, sort: string, a: SumRow, b: S
   const [member = '', count = ''] = sort.replace('-', '').split('_')
   const valueOf = ({ figure }: SumRow) =>
     figure[member as 'new' | 'cumulative' | 'point'][series.counts.indexOf(count)] ?? null
-  const [left, right] = [valueOf(a), valueOf(b)]
+  const left = valueOf(a)
+  const right = valueOf(b)
   if (left === null || right === null) return Number(left === null) - Number(right === null)
   return direction * (left - right)
 }

@@ -9,25 +9,22 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
-import { toFilterQuery } from '../filters/records-request.ts'
-import { isReleaseNumber } from '../paging/release-reference.ts'
-import { createReleaseResolver } from '../paging/release-resolver.ts'
+import { isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
 import { vintagesQuery } from '../requests/parameters.ts'
+import { validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { createResponder, identifyRelease } from '../response/responder.ts'
+import { identifyRelease } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { asTable, FORMAT_VARY, TABLE_TYPES, wantsTable } from '../response/table-response.ts'
+import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 /** Each release is a query of its own. */
 export const MAX_RELEASES = 50
 
 export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, checkValues } = routes
+  const { dataset, index, checkValues, releases, respond } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
-  const releases = createReleaseResolver(routes)
-  const respond = createResponder(routes)
 
   app.get<{
     Querystring: FigureQuery & { interval: Interval; count?: string; from?: string; to?: string }
@@ -55,21 +52,21 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
           ? (releases.oldestUnpruned() ?? to)
           : await releases.resolveParameter('from', request.query.from)
       const vintages = selectReleases(releases.list(), from, to)
-      const queries = vintages.map((release) => toFilterQuery(dataset, releases.list(), figureRequest.filters, release))
+      const { filters } = figureRequest
+      for (const release of vintages) validateFilters(dataset, releases.list(), release, filters)
       const countIndex = series.counts.findIndex((name) => name === count)
-      reply.headers(warningHeader(await checkValues(vintages, figureRequest.filters)))
-      const isTable = wantsTable(request)
+      reply.headers(warningHeader(await checkValues(vintages, filters)))
+      const { isTable, format } = chooseFormat(request, dataset.name, to, 'vintages')
       return respond(request, reply, {
         release: to,
         isImmutable: isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to),
-        vary: FORMAT_VARY,
-        ...(isTable && asTable(dataset.name, to, 'vintages')),
+        ...format,
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
         async render() {
           const rows: object[] = []
-          for (const query of queries) {
-            const { number, publishedAt } = query.release
-            const groups = await readFigures(index, { ...query, dataset, request: figureRequest, interval })
+          for (const release of vintages) {
+            const { number, publishedAt } = release
+            const groups = await readFigures(index, { dataset, release, request: figureRequest, interval })
             for (const figure of groups.flatMap((group) => group.figures)) {
               rows.push({
                 release: number,
@@ -98,10 +95,7 @@ function selectReleases(
   from: PublishedRelease,
   to: PublishedRelease,
 ): PublishedRelease[] {
-  if (from.number > to.number)
-    throw new Problem('invalid_parameter', `from (release ${from.number}) is later than to (release ${to.number}).`, {
-      parameter: 'from',
-    })
+  requireOrder(from, to)
   const selected = all.filter(
     ({ number, prunedAt }) => number >= from.number && number <= to.number && prunedAt === null,
   )

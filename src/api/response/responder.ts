@@ -77,6 +77,8 @@ export const cacheHeader = (isImmutable: boolean) => ({
   'cache-control': isImmutable ? `private, max-age=${IMMUTABLE_SECONDS}, immutable` : 'private, no-cache',
 })
 
+export type Respond = ReturnType<typeof createResponder>
+
 export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions) {
   const representation = createHmac('sha256', listKeys(cursorKey)[0])
     .update(`writing ${REPRESENTATION_VERSION}`)

@@ -1,4 +1,4 @@
-// CSV as another format of a small answer. A resource spreads `asTable` into its response if `wantsTable`.
+// CSV as another format of a small response, chosen by Accept.
 import type { FastifyRequest } from 'fastify'
 import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { Problem } from '../../platform/problem.ts'
@@ -12,9 +12,20 @@ export const FORMAT_VARY = 'accept, accept-encoding'
 export const wantsTable = ({ headers }: FastifyRequest): boolean =>
   chooseMediaType(headers.accept, TABLE_TYPES) !== null
 
-export const asTable = (datasetName: string, { number }: PublishedRelease, resource: string) => ({
-  file: { contentType: 'text/csv; charset=utf-8; header=present', name: `${datasetName}-${number}-${resource}.csv` },
-})
+/** For the response of a resource that also has a table. */
+export function chooseFormat(
+  request: FastifyRequest,
+  datasetName: string,
+  { number }: PublishedRelease,
+  resource: string,
+) {
+  const isTable = wantsTable(request)
+  const file = {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    name: `${datasetName}-${number}-${resource}.csv`,
+  }
+  return { isTable, format: { vary: FORMAT_VARY, ...(isTable && { file }) } }
+}
 
 /** A file has everything in one response: a page of CSV would look complete. */
 export function rejectPaging(
