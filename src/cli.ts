@@ -43,8 +43,14 @@ function print(result: CommandOutput | readonly CommandOutput[]): void {
 
 /** Commands that change nothing. Every other one that uses the database is recorded in the audit log. */
 const READING_COMMANDS = [
-  ...['client list', 'key list', 'release preview', 'release verify', 'release list'],
-  ...['audit list', 'audit verify', 'audit export'],
+  'client list',
+  'key list',
+  'release preview',
+  'release verify',
+  'release list',
+  'audit list',
+  'audit verify',
+  'audit export',
 ]
 let commandName = ''
 

@@ -29,7 +29,10 @@ export function deriveSeries({ kind, place, reports }: SeriesReports): DerivedSe
   const ids = new Set(dated.map(({ id }) => id))
   const steps = deriveSteps(kind, reports)
   return {
-    ...{ kind, place, steps, records: dated },
+    kind,
+    place,
+    steps,
+    records: dated,
     undated: reports.filter(({ id }) => !ids.has(id)).map(({ id }) => id),
     inexact: new Set(reports.filter(({ exact }) => !exact).map(({ id }) => id)),
     redefinedDays: findRedefinitions(steps, reports),

@@ -113,8 +113,13 @@ function deriveCount(kind: CountKind, reports: readonly Report[], count: number)
 const startOf = (kind: CountKind, { first, last }: Report) => (kind === 'new' ? (first ?? last) : first)
 
 const toStep = (count: number, { report, day, value }: KnownCount, rule: Rule): Step => ({
-  ...{ id: report.id, count, day, rule, value },
-  ...{ increment: null, firstDay: day },
+  id: report.id,
+  count,
+  day,
+  rule,
+  value,
+  increment: null,
+  firstDay: day,
 })
 
 /** Of the reports for the same days, the latest remains. The rest is in the order of days, then of first days. */

@@ -65,7 +65,8 @@ export function deriveRecordSteps(series: RecordSeries, width: number): RecordSt
     const own = byRecord.get(id) ?? []
     const firstDays = own.filter(({ increment }) => increment !== null).map(({ firstDay }) => firstDay)
     return {
-      ...{ id, day },
+      id,
+      day,
       counts: steps.map((byId) => byId.get(id) ?? null),
       marks: combineMarks(own, series.inexact.has(id), day !== null && redefined.has(day)),
       firstDay: firstDays.length === 0 ? null : Math.min(...firstDays),
@@ -81,7 +82,7 @@ function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, 
   const byRecord = new Map<number, CountStep>(
     steps.map(({ id, rule, increment }) => [
       id,
-      { ...{ rule, increment, total: null, gain: null, until: null }, isFirst: false },
+      { rule, increment, total: null, gain: null, until: null, isFirst: false },
     ]),
   )
   let sum = 0
@@ -90,7 +91,7 @@ function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, 
     sum += increment ?? 0
     const total = Math.max(0, isSum ? sum : value)
     const until = used[i + 1]?.day ?? null
-    byRecord.set(id, { ...{ rule, increment, total, until }, gain: total - before, isFirst: i === 0 })
+    byRecord.set(id, { rule, increment, total, until, gain: total - before, isFirst: i === 0 })
     before = total
   }
   return byRecord

@@ -124,7 +124,11 @@ async function readGroups(
   const members = found.map((row) => {
     const [code, records, reports, known, placeCode, ...values] = row.slice(place.length)
     return {
-      ...{ code: Number(code), records: Number(records), reports: reports === true, known: known === true, placeCode },
+      code: Number(code),
+      records: Number(records),
+      reports: reports === true,
+      known: known === true,
+      placeCode,
       valueOf: (field: string) => {
         const position = positions.get(field)
         return position === undefined ? null : decode(position.name, row[position.i])

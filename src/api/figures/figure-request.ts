@@ -62,7 +62,10 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): 
       from: days.from === null ? Number.NEGATIVE_INFINITY : parseDay(days.from),
       to: days.to === null ? Number.POSITIVE_INFINITY : parseDay(days.to),
     },
-    ...{ groupBy, across: across.toSorted(), place, explain },
+    groupBy,
+    across: across.toSorted(),
+    place,
+    explain,
     variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain].join(' '),
   }
 }

@@ -162,8 +162,15 @@ export function readCell(row: DuckRow, groups: number, counts: readonly string[]
     .map(toNumber)
   return {
     group: row.slice(0, groups),
-    ...{ cell: cell ?? null, records: records ?? 0, series: series ?? 0, firstId: firstId ?? 0, marks: marks ?? 0 },
-    ...{ begins: begins ?? null, firstRecord: firstRecord ?? 0, lastRecord: lastRecord ?? 0, kind: kind ?? null },
+    cell: cell ?? null,
+    records: records ?? 0,
+    series: series ?? 0,
+    firstId: firstId ?? 0,
+    marks: marks ?? 0,
+    begins: begins ?? null,
+    firstRecord: firstRecord ?? 0,
+    lastRecord: lastRecord ?? 0,
+    kind: kind ?? null,
     counts: new Map(
       counts.map((count, i) => {
         const at = (name: CellColumn) => figures[i * CELL_COLUMNS.length + CELL_COLUMNS.indexOf(name)] ?? null

@@ -132,9 +132,13 @@ export async function describeMixture(
   const read = (row: DuckRow) => {
     const [grouped, records, firstDay, lastDay, total, hasOtherPlace] = row.slice(names.length)
     return {
-      ...{ grouped: Number(grouped), total: Number(total), hasOtherPlace: hasOtherPlace === true },
+      grouped: Number(grouped),
+      total: Number(total),
+      hasOtherPlace: hasOtherPlace === true,
       extent: {
-        ...{ records: Number(records), firstDay: toNumber(firstDay), lastDay: toNumber(lastDay) },
+        records: Number(records),
+        firstDay: toNumber(firstDay),
+        lastDay: toNumber(lastDay),
       } satisfies Extent,
     }
   }

@@ -68,7 +68,8 @@ export function readFigures(index: ColumnIndex, question: FigureQuestion, limits
     const cells = await readCells(question, snapshot, rows, limits.figures)
     const explanations = request.explain
       ? await readExplanations(dataset, snapshot, all, request, {
-          ...{ interval, covers },
+          interval,
+          covers,
           maxRecords: limits.explained,
         })
       : null
@@ -102,7 +103,11 @@ async function readCells(
   const counts = upTo.counts.length > 0 ? upTo.counts : dataset.series.counts.slice(0, 1)
   const found = await snapshot.query(
     selectFigures(dataset, comparable, {
-      ...{ window, interval, groups, counts, maxRows: maxFigures + 1 },
+      window,
+      interval,
+      groups,
+      counts,
+      maxRows: maxFigures + 1,
       hasSeriesPerPlace: hasSeriesPerPlace(dataset, request, judged),
       withFirstId: groupBy.includes(PLACE),
     }),
@@ -192,9 +197,13 @@ function toFigure(
       placesReporting: count.reporting ?? 0,
       share: count.gain ? Math.round(((count.reported ?? 0) / count.gain) * 10_000) / 10_000 : null,
     })),
-    ...{ derived: has(MARKS.derived), revision: has(MARKS.revision), baseUnknown: has(MARKS.baseUnknown) },
-    ...{ definitionChanged: has(MARKS.definitionChanged), overlapping: has(MARKS.overlapping) },
-    ...{ inexact: has(MARKS.inexact), includesEarlierDays: begins !== null && begins < first },
+    derived: has(MARKS.derived),
+    revision: has(MARKS.revision),
+    baseUnknown: has(MARKS.baseUnknown),
+    definitionChanged: has(MARKS.definitionChanged),
+    overlapping: has(MARKS.overlapping),
+    inexact: has(MARKS.inexact),
+    includesEarlierDays: begins !== null && begins < first,
   }
 }
 

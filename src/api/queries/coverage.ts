@@ -42,6 +42,7 @@ export async function readCoverage(
   return (rows ?? []).map(([value, first, records, changed]) => ({
     value: value === null || value === undefined ? null : String(value),
     first: first === null || first === undefined ? null : Number(first),
-    ...{ records: Number(records), changed: Number(changed) },
+    records: Number(records),
+    changed: Number(changed),
   }))
 }

@@ -9,7 +9,7 @@ import { openWalk } from '../paging/cursor.ts'
 import { LATEST } from '../paging/release-reference.ts'
 import { DEFAULT_NUM, emptyQuery, listQuery, releasePath } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
+import { formatRelease, serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
 import { prerendered } from '../response/responder.ts'
 import {
   errorResponses,
@@ -148,21 +148,4 @@ export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions):
 }
 
 /** A release as a line of CSV. Without what differs from release to release: reasons by event, warnings and files. */
-function toRow(release: PublishedRelease) {
-  const { number, title, licence, note, publishedAt, restores, prunedAt, records, added } = release
-  return {
-    number,
-    title,
-    licence,
-    note,
-    published_at: publishedAt.toISOString(),
-    restores,
-    pruned_at: prunedAt?.toISOString() ?? null,
-    records,
-    added,
-    corrected: release.corrected,
-    withdrawn: release.withdrawn,
-    rejected: release.rejected,
-    digest: release.digest,
-  }
-}
+const toRow = (release: PublishedRelease) => ({ ...formatRelease(release), digest: release.digest })

@@ -53,20 +53,35 @@ export interface Change {
   readonly kind: ChangeKind
 }
 
-export const serialiseRelease = (release: PublishedRelease, releasesUrl: string): string => {
-  const { publishedAt, number, title, licence, note, restores, prunedAt, ...more } = release
-  const { records, added, corrected, withdrawn, rejected, reasons, warnings, digest } = more
-  const published_at = publishedAt.toISOString()
-  const pruned_at = prunedAt?.toISOString() ?? null
-  const files = release.files.map(({ name, mediaType, ...content }) => ({
-    ...{ name, media_type: mediaType, ...content },
-    href: `${releasesUrl}/${number}/files/${name}`,
-  }))
-  return JSON.stringify({
-    ...{ number, title, licence, note, published_at, restores, pruned_at },
-    ...{ records, added, corrected, withdrawn, rejected, reasons, warnings, digest, files },
+export const serialiseRelease = (release: PublishedRelease, releasesUrl: string): string =>
+  JSON.stringify({
+    ...formatRelease(release),
+    reasons: release.reasons,
+    warnings: release.warnings,
+    digest: release.digest,
+    files: release.files.map(({ name, mediaType, ...content }) => ({
+      name,
+      media_type: mediaType,
+      ...content,
+      href: `${releasesUrl}/${release.number}/files/${name}`,
+    })),
   })
-}
+
+/** The members of a release that have one value. */
+export const formatRelease = ({ publishedAt, prunedAt, ...release }: PublishedRelease) => ({
+  number: release.number,
+  title: release.title,
+  licence: release.licence,
+  note: release.note,
+  published_at: publishedAt.toISOString(),
+  restores: release.restores,
+  pruned_at: prunedAt?.toISOString() ?? null,
+  records: release.records,
+  added: release.added,
+  corrected: release.corrected,
+  withdrawn: release.withdrawn,
+  rejected: release.rejected,
+})
 
 export const serialiseVersion = ({ from, to, body }: Version): string =>
   `{"from_release":${from},"to_release":${to},"record":${body}}`
