@@ -45,7 +45,7 @@ export interface Field {
   /** The field that says how exact this number is. A count such as <5 sets it. */
   readonly qualifiedBy?: string
   /** The maximum number of characters (code points) of a text or a URI, or of an object as JSON. */
-  readonly longest?: number
+  readonly maxLength?: number
 }
 
 /** The part of a field that consumers see, and that is stored in the contract of a release. */
@@ -176,7 +176,10 @@ interface Place {
 type UnnamedField = Omit<Field, 'name'>
 type Range = { minimum?: number; maximum?: number }
 
-const INT4_MAX = 2_147_483_647
+/** The maximum of an integer in PostgreSQL. */
+export const INT4_MAX = 2_147_483_647
+/** The field with the name of the source, in every dataset that has one. */
+export const SOURCE_FIELD = 'source_name'
 /** PostgreSQL has an index of events, and an index entry has at most 2,700 bytes. 500 characters have at most 2,000 bytes. */
 export const MAX_TEXT_LENGTH = 500
 const declareField = (kind: Kind, description: string, options: Partial<UnnamedField> = {}): UnnamedField => ({
@@ -191,11 +194,11 @@ export const integer = (description: string, { minimum = 0, maximum = INT4_MAX }
 export const number = (description: string, { minimum, maximum }: Required<Range>) =>
   declareField('number', description, { minimum, maximum })
 export const text = (description: string, maxLength = MAX_TEXT_LENGTH) =>
-  declareField('text', description, { longest: maxLength })
+  declareField('text', description, { maxLength })
 export const date = (description: string) => declareField('date', description)
 export const boolean = (description: string) => declareField('boolean', description)
-export const uri = (description: string) => declareField('uri', description, { longest: 2000 })
-export const object = (description: string) => declareField('object', description, { longest: 10_000 })
+export const uri = (description: string) => declareField('uri', description, { maxLength: 2000 })
+export const object = (description: string) => declareField('object', description, { maxLength: 10_000 })
 export const choice = (description: string, choices: readonly string[]) =>
   declareField('choice', description, { choices })
 export const code = (description: string, vocabulary: Vocabulary) => declareField('code', description, { vocabulary })
@@ -254,7 +257,7 @@ export function fieldSchema(field: FieldShape): TSchema {
     ...(field.minimum === undefined ? {} : { minimum: field.minimum }),
     ...(field.maximum === undefined ? {} : { maximum: field.maximum }),
   }
-  const length = field.longest === undefined ? {} : { maxLength: field.longest }
+  const length = field.maxLength === undefined ? {} : { maxLength: field.maxLength }
   const nullable = (schema: TSchema) => (field.nullable ? Type.Union([schema, Type.Null()], annotations) : schema)
   switch (field.kind) {
     case 'identifier':

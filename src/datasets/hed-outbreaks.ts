@@ -1,5 +1,6 @@
 // The outbreak record: one reported observation, event x place x period x population x status x source, with its counts.
 // Unknown is null, never "", "NA" or 0. Dates are ISO 8601 calendar dates without a time zone.
+
 import { hash } from 'node:crypto'
 import {
   boolean,
@@ -11,11 +12,13 @@ import {
   type FieldValue,
   faceted,
   filterable,
+  INT4_MAX,
   integer,
   number,
   object,
   optional,
   qualified,
+  SOURCE_FIELD,
   text,
   uri,
 } from './define.ts'
@@ -52,11 +55,10 @@ const SERIES_FIELDS = [
   'sex',
   'population',
   'composite',
-  'source_name',
+  SOURCE_FIELD,
 ]
 
 const LONG_TEXT = 2000
-const INT4_MAX = 2_147_483_647
 
 /** A rule allows negative counts only as corrections of new counts. */
 const count = (description: string) =>
@@ -94,7 +96,7 @@ export const hedOutbreaks = defineDataset({
     counts: ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'],
     breakFlag: 'series_break',
     report: 'source_report',
-    source: 'source_name',
+    source: SOURCE_FIELD,
     qualifier: 'count_qualifier',
     fields: SERIES_FIELDS,
     comparison: {
@@ -102,7 +104,7 @@ export const hedOutbreaks = defineDataset({
         'location_granularity',
         'case_status',
         'count_kind',
-        'source_name',
+        SOURCE_FIELD,
         'date_type',
         'composite',
         'location_type',
@@ -111,8 +113,13 @@ export const hedOutbreaks = defineDataset({
       parts: ['age_group', 'sex', 'population'],
     },
     place: {
-      ...{ level: 'location_granularity', fields: PLACE_FIELDS, names: PLACE_NAMES, identify: identifyPlace },
-      ...{ mayContainOthers, findPaths, findFilter },
+      level: 'location_granularity',
+      fields: PLACE_FIELDS,
+      names: PLACE_NAMES,
+      identify: identifyPlace,
+      mayContainOthers,
+      findPaths,
+      findFilter,
     },
   },
   search: {
@@ -121,7 +128,7 @@ export const hedOutbreaks = defineDataset({
       place: ['country_code', 'un_region', 'who_region', 'al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality'],
       pathogen: ['pathogen'],
       event: ['event'],
-      source: ['source_name'],
+      source: [SOURCE_FIELD],
     },
     namesOf: namesOfOutbreakValue,
   },
@@ -220,7 +227,7 @@ export const hedOutbreaks = defineDataset({
       'True where a cumulative count is below the last known one of its series, or the case definition changed. Computed by the service.',
     ),
     composite: faceted(boolean("True for a curator's best series, false for one raw source.")),
-    source_name: faceted(text('Who reports: the same name in every report of the source.')),
+    [SOURCE_FIELD]: faceted(text('Who reports: the same name in every report of the source.')),
     source_report: optional(text('Which report of the source: title, number or day.')),
     source_type: faceted(
       optional(choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite'])),

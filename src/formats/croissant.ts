@@ -24,12 +24,12 @@ const PROFILE = 'http://mlcommons.org/croissant/1.1'
 export const CROISSANT_TYPE = `application/ld+json; profile="${PROFILE}"`
 
 /** Terms of the Croissant vocabulary that have the same name in the document. */
-const CROISSANT_TERMS = [
-  ...['arrayShape', 'citeAs', 'column', 'containedIn', 'equivalentProperty', 'extract', 'field', 'fileObject'],
-  ...['fileProperty', 'fileSet', 'format', 'includes', 'isArray', 'isLiveDataset', 'jsonPath', 'key', 'md5'],
-  ...['parentField', 'path', 'recordSet', 'references', 'regex', 'repeated', 'replace', 'samplingRate', 'separator'],
-  ...['source', 'subField', 'transform'],
-]
+const CROISSANT_TERMS = `
+  arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty
+  fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references
+  regex repeated replace samplingRate separator source subField transform`
+  .trim()
+  .split(/\s+/)
 const CONTEXT = {
   '@language': LANGUAGE,
   '@vocab': 'https://schema.org/',
@@ -148,11 +148,11 @@ function describeRecords({ dataset, release }: ReleaseDescription, file: Release
 }
 
 /** Croissant has no constraints; these are the ones of schema.org (PropertyValueSpecification). */
-const describeConstraints = ({ nullable, minimum, maximum, longest, vocabulary }: FieldShape) => ({
+const describeConstraints = ({ nullable, minimum, maximum, maxLength, vocabulary }: FieldShape) => ({
   valueRequired: !nullable,
   ...(minimum !== undefined && { minValue: minimum }),
   ...(maximum !== undefined && { maxValue: maximum }),
-  ...(longest !== undefined && { valueMaxLength: longest }),
+  ...(maxLength !== undefined && { valueMaxLength: maxLength }),
   ...(vocabulary && { valuePattern: vocabulary.pattern }),
 })
 

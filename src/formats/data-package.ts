@@ -98,7 +98,7 @@ const describeConstraints = (field: FieldShape) => ({
   ...(field.maximum !== undefined && { maximum: field.maximum }),
   ...(field.kind === 'text' && { minLength: 1 }),
   // The length of an object is that of its JSON text, which other programs write in another way.
-  ...(field.longest !== undefined && field.kind !== 'object' && { maxLength: field.longest }),
+  ...(field.maxLength !== undefined && field.kind !== 'object' && { maxLength: field.maxLength }),
   ...(field.choices && { enum: field.choices }),
   ...(field.vocabulary && { pattern: field.vocabulary.pattern }),
 })

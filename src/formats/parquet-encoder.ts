@@ -1,8 +1,10 @@
 // Encodes records as Parquet with typed columns, in row groups so that memory stays bounded.
 // The bytes depend only on the records and the options: they contain no time, host or program version.
+
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { columnType, type FieldShape, type FieldValue } from '../datasets/define.ts'
+import { DAY_MS } from '../platform/calendar-date.ts'
 import type { Fields } from '../storage/contract.ts'
 import type { FileEncoder } from './file-encoder.ts'
 
@@ -14,7 +16,6 @@ interface ParquetType {
 }
 
 const ROW_GROUP_SIZE = 10_000
-const DAY_MS = 86_400_000
 
 const keepValue = (value: NonNullable<FieldValue>) => value as ParquetValue
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const

@@ -1,5 +1,7 @@
 // Days, ISO weeks (Monday to Sunday), epidemiological weeks of the MMWR (Sunday to Saturday), months and years. Pure.
 // A day is the number of days since 1970-01-01, so no function depends on a time zone.
+import { DAY_MS } from '../platform/calendar-date.ts'
+
 export const INTERVALS = ['day', 'isoweek', 'epiweek', 'month', 'year'] as const
 export type Interval = (typeof INTERVALS)[number]
 
@@ -10,7 +12,6 @@ export interface Period {
   readonly last: number
 }
 
-const DAY_MS = 86_400_000
 /** The first Monday and Sunday after 1970-01-01, which was a Thursday. */
 const MONDAY = 4
 const SUNDAY = 3

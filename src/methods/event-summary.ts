@@ -1,12 +1,12 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
-import type { FieldValue, Series } from '../datasets/define.ts'
+import { type FieldValue, type Series, SOURCE_FIELD } from '../datasets/define.ts'
 import { sumKnown } from './figures.ts'
 import { type Counts, LEFT_OUT, type Step } from './increments.ts'
 import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSeries } from './record-series.ts'
 
 /** The values of an event that its summary lists, by their name in the summary. */
-const LISTED = { pathogens: 'pathogen', diseases: 'disease', country_codes: 'country_code', sources: 'source_name' }
+const LISTED = { pathogens: 'pathogen', diseases: 'disease', country_codes: 'country_code', sources: SOURCE_FIELD }
 /** An event with more figures has each report as a source of its own; its series are better read one by one. */
 const MAX_FIGURES = 200
 
@@ -43,9 +43,12 @@ export function summariseSeries(
     lastRelease: rows.reduce((latest, row) => Math.max(latest, Number(row['last_release'])), 0),
     listed: pick(Object.values(LISTED)),
     comparison: pick(comparedFields(series)),
-    ...{ exclusivePlace: one.exclusivePlace, place: describePlace(dataset, one), placeKey: one.place },
+    exclusivePlace: one.exclusivePlace,
+    place: describePlace(dataset, one),
+    placeKey: one.place,
     records: rows.length,
-    ...{ firstDay: minimum(days), lastDay: maximum(days) },
+    firstDay: minimum(days),
+    lastDay: maximum(days),
     new: steps.map((ofCount) => sumKnown(ofCount.map(({ increment }) => increment))),
     cumulative: steps.map((ofCount) => (one.kind === 'cumulative' ? findLastCount(ofCount) : null)),
   }

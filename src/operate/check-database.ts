@@ -1,9 +1,11 @@
 // Checks each database server of a node with the connection of the node: version, settings, schema, privileges, clock, lag,
 // keys, clients and releases.
+
 import { setTimeout as wait } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { findSigner, loadKeyRing } from '../auth/key-ring.ts'
 import type { Dataset } from '../datasets/define.ts'
+import { DAY_MS } from '../platform/calendar-date.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { checkConnectionSettings } from '../platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from '../platform/postgres/database.ts'
@@ -28,7 +30,6 @@ const KEY_AGE_DAYS = 90
 const EXPIRY_DAYS = 14
 const LAG_SAMPLES = 12
 const LAG_INTERVAL_MS = 250
-const DAY_MS = 86_400_000
 
 /** The findings of one server. If it does not answer, that is the only one. */
 export async function checkServer(options: DatabaseCheck): Promise<Finding[]> {

@@ -1,9 +1,11 @@
 // Checks what a node uses beside the database: Redis, the files of releases, disks, limits of the process, the public address
 // with its certificate, and the issuers of tokens.
+
 import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import os from 'node:os'
 import { connect, type TLSSocket } from 'node:tls'
+import { DAY_MS } from '../platform/calendar-date.ts'
 import { openRedis } from '../platform/redis/redis.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
 import type { ReleaseFile } from '../storage/published-releases.ts'
@@ -11,7 +13,6 @@ import { type Finding, findingsOf } from './finding.ts'
 
 const TIMEOUT_MS = 5000
 const CERTIFICATE_DAYS = 14
-const DAY_MS = 86_400_000
 const MINIMUM_FREE_BYTES = 1e9
 const MINIMUM_FREE_SHARE = 0.1
 /** Beside the connections of clients: the database, files, the index. */

@@ -23,7 +23,7 @@ export const runUncancelled = <Result>(work: () => Result): Result =>
   sources.run(undefined, () => runForClient(undefined, work))
 
 /** Before work that blocks the event loop: lets other requests go on, and throws if the client has left. */
-export async function yieldToOthers(): Promise<void> {
+export async function yieldToEventLoop(): Promise<void> {
   await nextTurn()
   if (currentSignal()?.aborted) throw clientClosedRequest()
 }

@@ -2,7 +2,7 @@
 // other records as they are.
 import pg, { type PoolClient } from 'pg'
 import sql from 'sql-template-tag'
-import type { Dataset } from '../datasets/define.ts'
+import { type Dataset, SOURCE_FIELD } from '../datasets/define.ts'
 import { hasSeries, type SeriesDataset, toSeries } from '../methods/record-series.ts'
 import type { Progress } from '../platform/cli/progress.ts'
 import { OperatorError } from '../platform/operator-error.ts'
@@ -21,7 +21,6 @@ import {
   findPossibleDuplicates,
   type LocatedRow,
   readWithdrawals,
-  SOURCE_FIELD,
   throwIfDuplicates,
   validateRows,
 } from './validate/validate-release.ts'

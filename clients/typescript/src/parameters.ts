@@ -3,7 +3,7 @@
 
 /** Every parameter of the interface. */
 export interface AllParameters {
-  /** The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. Another order than `id` needs filters that match at most 20,000 records. */
+  /** The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. */
   sort?: 'id' | '-id' | 'date_low' | '-date_low' | 'date_high' | '-date_high' | 'date_report' | '-date_report' | 'cases' | '-cases' | 'deaths' | '-deaths' | 'hospitalised' | '-hospitalised' | 'recovered' | '-recovered' | 'tested' | '-tested' | undefined
   /** Maximum number of records to return. */
   num?: number | undefined

@@ -1,7 +1,7 @@
 // The filters of a dataset, derived from its declaration: their parameters, parsing and SQL conditions. Pure.
 // A filter that contradicts itself or can never match is rejected with its name, never silently changed.
 import { type TSchema, Type } from 'typebox'
-import { type Dataset, type Field, type FieldValue, fieldSchema } from '../../datasets/define.ts'
+import { type Dataset, type Field, type FieldValue, fieldSchema, INT4_MAX } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import {
   type Box,
@@ -32,7 +32,12 @@ export interface Filters {
 }
 
 export const NO_FILTERS: Filters = {
-  ...{ values: new Map(), days: new Map(), counts: new Map(), box: null, missing: [], updatedSince: null },
+  values: new Map(),
+  days: new Map(),
+  counts: new Map(),
+  box: null,
+  missing: [],
+  updatedSince: null,
 }
 
 export const MAX_VALUES = 50
@@ -50,7 +55,7 @@ export function filterParameters(dataset: Dataset): Record<string, TSchema> {
   const nullable = nullableFields(dataset)
   const updatedSince = Type.Integer({
     minimum: 1,
-    maximum: 2_147_483_647,
+    maximum: INT4_MAX,
     description: 'Only records that were added or changed after this release.',
   })
   const all = [

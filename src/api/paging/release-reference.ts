@@ -1,5 +1,7 @@
 // Parses a reference to a release: its number, a day (UTC) for the newest release published by the end of that day, or
 // `latest`. Rejects every other form. Pure.
+import { INT4_MAX } from '../../datasets/define.ts'
+import { DAY_MS, isCalendarDate } from '../../platform/calendar-date.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
@@ -15,30 +17,23 @@ export const isReleaseNumber = (text: string | undefined): boolean =>
 
 export type ReleaseReference = { readonly number: number } | { readonly date: string; readonly endOfDay: number }
 
-const MAX_RELEASE = 2_147_483_647
-const DAY_MS = 86_400_000
-
 export function parseReference(parameter: string, text: string): ReleaseReference {
   const reference = text.includes('-') ? parseDate(text) : parseNumber(text)
   if (reference !== null) return reference
   throw new Problem(
     'invalid_parameter',
-    `${parameter} must be the number of a release (digits, from 1 to ${MAX_RELEASE}), a calendar date (YYYY-MM-DD) or ${LATEST}.`,
+    `${parameter} must be the number of a release (digits, from 1 to ${INT4_MAX}), a calendar date (YYYY-MM-DD) or ${LATEST}.`,
     { parameter },
   )
 }
 
 function parseNumber(text: string): ReleaseReference | null {
   const number = Number(text)
-  return number <= MAX_RELEASE ? { number } : null
+  return number <= INT4_MAX ? { number } : null
 }
 
-/** JavaScript parses 30 February as a day in March. A date is valid only if it is formatted back to the same text. */
-function parseDate(date: string): ReleaseReference | null {
-  const start = new Date(`${date}T00:00:00.000Z`)
-  const isCalendarDate = !Number.isNaN(start.getTime()) && start.toISOString().startsWith(date)
-  return isCalendarDate ? { date, endOfDay: start.getTime() + DAY_MS } : null
-}
+const parseDate = (date: string): ReleaseReference | null =>
+  isCalendarDate(date) ? { date, endOfDay: Date.parse(date) + DAY_MS } : null
 
 export const findRelease = (
   releases: readonly PublishedRelease[],

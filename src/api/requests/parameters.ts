@@ -85,7 +85,7 @@ export const cursorQuery = (dataset: Dataset) =>
       Type.Enum(sortChoices(dataset), {
         default: 'id',
         description:
-          'The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. Another order than `id` needs filters that match at most 20,000 records.',
+          'The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last.',
       }),
     ),
     ...recordsParameters(dataset),

@@ -1,5 +1,7 @@
 // The citation of a query: its permanent URL, the licence and the sources.
+
 import { Type } from 'typebox'
+import { SOURCE_FIELD } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { rankValues } from '../filters/facets.ts'
 import { serialiseFilters } from '../filters/filters.ts'
@@ -20,7 +22,6 @@ import { warningHeader } from '../search/warnings.ts'
 
 /** Further sources are only counted. */
 const MAX_SOURCES = 50
-const SOURCE_FIELD = 'source_name'
 
 type Format = (typeof CITATION_FORMATS)[number]
 const FILES = {
@@ -57,7 +58,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
                 published_at: Type.String({ format: 'date-time' }),
                 digest: Type.String({ description: 'SHA-256 of the release.' }),
                 sources: Type.Array(
-                  Type.Object({ source_name: Type.String(), records: Type.Integer({ minimum: 1 }) }),
+                  Type.Object({ [SOURCE_FIELD]: Type.String(), records: Type.Integer({ minimum: 1 }) }),
                   {
                     description: 'The sources with the most records.',
                   },

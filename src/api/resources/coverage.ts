@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval, periodOf, remembering } from '../../methods/calendar.ts'
 import { hasSeries } from '../../methods/record-series.ts'
-import { yieldToOthers } from '../../platform/cancellation.ts'
+import { yieldToEventLoop } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { type CoverageCell, readCoverage } from '../queries/coverage.ts'
@@ -57,9 +57,9 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
               `The answer would have more than ${MAX_CELLS} periods. Filter further, or choose longer periods.`,
               { parameter: 'interval' },
             )
-          await yieldToOthers()
+          await yieldToEventLoop()
           const data = groupCells(cells, interval)
-          await yieldToOthers()
+          await yieldToEventLoop()
           if (isTable)
             return [
               encodeTable(

@@ -1,6 +1,8 @@
 // Downloads of the files of a release. A client can resume a download and verify it with its digest.
+
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { DAY_MS } from '../../platform/calendar-date.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem, problemResponse } from '../../platform/problem.ts'
 import { createFileOpener } from '../../storage/files/verified-files.ts'
@@ -16,7 +18,7 @@ import { errorResponsesWithNotFound, okResponse } from '../response/response-sch
 /** How long a request waits for the first verification of a file. Shorter than the idle timeout of a connection. */
 const FIRST_CHECK_TIMEOUT_MS = 25_000
 /** The handler timeout also limits the transfer, so it must not abort a long download. */
-export const DOWNLOAD_TIMEOUT_MS = 86_400_000
+export const DOWNLOAD_TIMEOUT_MS = DAY_MS
 
 const anyFile = { content: { '*/*': { schema: Type.String({ format: 'binary' }) } } }
 

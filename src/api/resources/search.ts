@@ -1,6 +1,6 @@
 // Finds events, diseases, pathogens, places and sources by name.
 import { Type } from 'typebox'
-import { yieldToOthers } from '../../platform/cancellation.ts'
+import { yieldToEventLoop } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { DEFAULT_HITS, searchQuery } from '../requests/parameters.ts'
@@ -39,7 +39,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
       const release = await releases.resolveParameter('release', request.query.release)
       const format = (hit: SearchHit) => ({ kind: kindOf(hit.field), ...formatHit(hit) })
       const index = await loadIndex(release)
-      await yieldToOthers()
+      await yieldToEventLoop()
       const hits = index.search(q, fields)
       const suggestions = hits.length > 0 ? [] : index.suggest(q, fields, MAX_SUGGESTIONS)
       const body = {

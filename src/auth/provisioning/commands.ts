@@ -1,5 +1,7 @@
 // The commands `outbreakctl client` and `outbreakctl key`, the only way to create and revoke credentials.
+
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { DAY_MS, isCalendarDate } from '../../platform/calendar-date.ts'
 import type { CommandOutput } from '../../platform/cli/terminal.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { type Algorithm, algorithms } from '../key-ring.ts'
@@ -118,19 +120,15 @@ export function registerCredentialCommands(
 const EXPIRES = 'when the secret expires: a number of days, or a date (00:00 UTC); default: never'
 const JWKS = 'file with the public keys of the client (a JWK or a JWK Set), instead of a secret'
 const MAX_EXPIRY_DAYS = 3650
-const DAY_MS = 86_400_000
 
 /** Exported for its test. */
 export function parseExpiry(text: string, _previous?: unknown, now = Date.now()): Date {
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
-  const time = isDate
+  const time = isCalendarDate(text)
     ? Date.parse(`${text}T00:00:00Z`)
     : /^\d{1,4}$/.test(text)
       ? now + Number(text) * DAY_MS
       : Number.NaN
-  // Date.parse accepts 30 February in some forms.
-  const isValid = time > now && time <= now + MAX_EXPIRY_DAYS * DAY_MS
-  if (!isValid || (isDate && new Date(time).toISOString().slice(0, 10) !== text))
+  if (!(time > now && time <= now + MAX_EXPIRY_DAYS * DAY_MS))
     throw new InvalidArgumentError(`It must be 1 to ${MAX_EXPIRY_DAYS} days, or a date after today like 2027-01-31.`)
   return new Date(time)
 }

@@ -3,7 +3,7 @@
 // millisecond before it reads a row, so sessions that read the same state share its transaction and what is known about it.
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
 import type { Sql } from 'sql-template-tag'
-import { currentSignal, yieldToOthers } from '../cancellation.ts'
+import { currentSignal, yieldToEventLoop } from '../cancellation.ts'
 import { measureQuery } from '../client-work.ts'
 import { createFairQueue } from '../fair-queue.ts'
 import { Problem } from '../problem.ts'
@@ -155,7 +155,7 @@ async function readRows(connection: DuckDBConnection, { text, values }: Sql): Pr
     const rows: DuckRow[] = []
     for (let i = 0; i < result.chunkCount; i++) {
       // Converting a chunk, of at most 2048 rows, takes milliseconds.
-      if (i > 0) await yieldToOthers()
+      if (i > 0) await yieldToEventLoop()
       for (const row of result.getChunk(i).getRows()) rows.push(row)
     }
     return rows

@@ -1,8 +1,10 @@
 // The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts: structured data
 // for search engines is a data block, which no browser runs, so that the policy allows no script. Beside it
 // security.txt, which says where to report a vulnerability.
+
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { DAY_MS } from '../calendar-date.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { chooseMediaType } from './media-type.ts'
 
@@ -54,7 +56,6 @@ export function registerLandingPage(app: FastifyInstance, page: LandingPage): vo
 
 /** RFC 9116 recommends less than a year, so that an outdated contact expires. It is renewed as long as the node runs. */
 const SECURITY_TEXT_DAYS = 180
-const DAY_MS = 24 * 3600 * 1000
 
 export function registerSecurityText(app: FastifyInstance, baseUrl: string, contact: string): void {
   app.get('/.well-known/security.txt', { schema: { hide: true } }, (_request, reply) => {

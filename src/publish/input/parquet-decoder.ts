@@ -1,5 +1,6 @@
 // The worker thread that decodes one Parquet file, one batch for each message. parquet-file.ts starts and ends it.
 // Gives values as in NDJSON: a date is a text, a whole number is a number. Knows no fields of a record.
+
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import {
@@ -11,6 +12,7 @@ import {
   type RowGroup,
 } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
+import { DAY_MS } from '../../platform/calendar-date.ts'
 import { MAX_COLUMNS, PARQUET_GROUP_BYTES, PARQUET_GROUP_CELLS } from './limits.ts'
 
 /** Rows and cells in memory at once: a row group as most programs write it, or a part of a larger one. */
@@ -79,7 +81,7 @@ type Decompress = NonNullable<Compressors[keyof Compressors]>
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const parsers = {
   stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes),
-  dateFromDays: (days: number) => formatTime(days * 86_400_000).slice(0, 'YYYY-MM-DD'.length),
+  dateFromDays: (days: number) => formatTime(days * DAY_MS).slice(0, 'YYYY-MM-DD'.length),
   timestampFromMilliseconds: (millis: bigint) => formatTime(Number(millis)),
   timestampFromMicroseconds: (micros: bigint) => formatTime(Number(micros / 1000n)),
   timestampFromNanoseconds: (nanos: bigint) => formatTime(Number(nanos / 1_000_000n)),

@@ -1,6 +1,8 @@
 // Decodes, normalises and validates a cell of a file by the declaration of its field.
 // Most values of a column repeat (a place, a day, a source), so the results are cached.
+
 import type { Field, FieldValue } from '../../datasets/define.ts'
+import { isCalendarDate } from '../../platform/calendar-date.ts'
 import { isStorable, normaliseText } from '../../storage/normalise-text.ts'
 import { type Cell, toCell } from '../../storage/serialise-record.ts'
 import { findLoss, isDeeper, type Loss } from '../input/json-value.ts'
@@ -147,7 +149,7 @@ function validateValue(field: Field, value: unknown): CellError | null {
       return requireThat(typeof value === 'boolean', 'type', 'must be true or false')
     case 'date':
       return requireThat(
-        typeof value === 'string' && isDate(value),
+        typeof value === 'string' && isCalendarDate(value),
         'type',
         'must be an existing date in the form YYYY-MM-DD',
       )
@@ -194,12 +196,12 @@ function validateRange(
 }
 
 /** Counts characters as code points. */
-function validateLength({ longest = Number.POSITIVE_INFINITY }: Field, text: string): CellError | null {
-  if (text.length <= longest) return null
+function validateLength({ maxLength = Number.POSITIVE_INFINITY }: Field, text: string): CellError | null {
+  if (text.length <= maxLength) return null
   const characters = Array.from(text).length
-  return characters <= longest
+  return characters <= maxLength
     ? null
-    : { rule: 'length', message: `has ${characters} characters; at most ${longest} are allowed` }
+    : { rule: 'length', message: `has ${characters} characters; at most ${maxLength} are allowed` }
 }
 
 function validateObject(field: Field, value: object): CellError | null {
@@ -220,11 +222,3 @@ const isStorableInside = (value: unknown): boolean => {
 
 const isWebAddress = (text: string) =>
   /^https?:\/\/[^\s\p{Cc}\p{Cf}]+$/u.test(text) && URL.canParse(text) && isStorable(text)
-
-function isDate(text: string): boolean {
-  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)?.map(Number) ?? []
-  if (year === undefined || month === undefined || day === undefined) return false
-  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-  const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
-  return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= days
-}

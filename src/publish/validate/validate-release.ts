@@ -1,6 +1,6 @@
 // Validates the directory of a release without a database.
 import { hash } from 'node:crypto'
-import type { Dataset } from '../../datasets/define.ts'
+import { type Dataset, SOURCE_FIELD } from '../../datasets/define.ts'
 import type { Progress } from '../../platform/cli/progress.ts'
 import {
   collectFindings,
@@ -224,9 +224,6 @@ function createDuplicateCheck(possibleDuplicates: ReadonlySet<number>) {
     return null
   }
 }
-
-/** The field that names the source of a record. */
-export const SOURCE_FIELD = 'source_name'
 
 /** The error of a row that is not of the given source. */
 function createSourceCheck({ content }: Dataset, source: string | undefined) {

@@ -1,10 +1,12 @@
 // What publishing asks the column index of the latest release, and the changes that it collects beside it: names of events,
 // records of a source, what a release touches, and the staged text of records. `present_row` has the latest release; `added`
 // and `withdrawn` have the changes of the release that is written.
+
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Dictionary } from '../../columns/dictionary.ts'
 import { column } from '../../columns/tables.ts'
+import { SOURCE_FIELD } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 
 export type EventChanges = { event: string; added: number; corrected: number; withdrawn: number }
@@ -12,7 +14,6 @@ export type EventChanges = { event: string; added: number; corrected: number; wi
 /** The text of a record as the release has it; null if the release withdraws it. */
 export type StagedBody = readonly [id: number, body: string | null]
 
-const SOURCE_FIELD = 'source_name'
 const EVENT_FIELD = 'event'
 
 export function createIndexQueries(instance: DuckDBInstance, dictionary: Dictionary) {

@@ -81,7 +81,7 @@ for (const [column, maxLength] of [
 test('every text and URI has a maximum length in its schema', () => {
   for (const field of hedOutbreaks.content.filter(({ kind }) => kind === 'text' || kind === 'uri')) {
     const schema = JSON.stringify(fieldSchema(field))
-    assert.match(schema, new RegExp(`"maxLength":${field.longest}\\b`), field.name)
+    assert.match(schema, new RegExp(`"maxLength":${field.maxLength}\\b`), field.name)
   }
 })
 

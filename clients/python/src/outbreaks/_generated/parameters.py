@@ -384,8 +384,7 @@ class RecordFilters(TypedDict, total=False):
 
 class RecordsParameters(Filters, RecordFilters, total=False):
     # The order of the records: by id, a date or a count, descending with a minus sign.
-    # Records without a value come last. Another order than `id` needs filters that
-    # match at most 20,000 records.
+    # Records without a value come last.
     sort: Sort
     # Maximum number of records to return.
     num: int
