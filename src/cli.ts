@@ -15,7 +15,7 @@ import {
 } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { registerAuditCommands } from './operate/audit-commands.ts'
-import { beginAct, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
+import { beginAction, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
 import { registerOperateCommands } from './operate/commands.ts'
 import { escapeInLines } from './platform/cli/escape-controls.ts'
 import { createProgress } from './platform/cli/progress.ts'
@@ -54,18 +54,18 @@ const READING_COMMANDS = [
 ]
 let commandName = ''
 
-/** Runs the work between two rows of the audit log: an act that took effect has at least the first one. */
+/** Runs the work between two rows of the audit log: an action that took effect has at least the first one. */
 async function audit<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
-  const endAct = await beginAct(database, findActor(process.env['SUDO_USER']), {
+  const endAction = await beginAction(database, findActor(process.env['SUDO_USER']), {
     command: commandName,
     arguments: process.argv.slice(2 + commandName.split(' ').length).map(redact),
   })
   const result = await work().catch(async (error: unknown) => {
-    // The error of the act matters more than that of the log, which then shows an act without a result.
-    await endAct(redact(describeFailure(error))).catch(() => {})
+    // The error of the action matters more than that of the log, which then shows an action without a result.
+    await endAction(redact(describeFailure(error))).catch(() => {})
     throw error
   })
-  await endAct(null).catch((cause: unknown) => {
+  await endAction(null).catch((cause: unknown) => {
     throw new OperatorError(
       `the command is done, but the audit log has only its beginning (${describeFailure(cause)}): do not repeat it`,
       { cause },

@@ -120,7 +120,8 @@ export const outbreakRules: readonly Rule[] = [
       : null
   }),
   error('place_in_country', 'al1_code', (valueOf) => {
-    const [part, country] = [valueOf('al1_code'), valueOf('country_code')]
+    const part = valueOf('al1_code')
+    const country = valueOf('country_code')
     if (typeof part !== 'string' || typeof country !== 'string') return null
     return part.startsWith(`${country}-`) ? null : 'is not in the country of country_code'
   }),
@@ -164,7 +165,8 @@ const isAbove = (first: FieldValue, second: FieldValue) =>
 
 /** Users who assign a code of their own (XA to XZ) also choose its name. */
 function compareNames(valueOf: ValueOf) {
-  const [country, name] = [valueOf('country_code'), valueOf('country')]
+  const country = valueOf('country_code')
+  const name = valueOf('country')
   if (typeof country !== 'string' || typeof name !== 'string' || isUserAssigned(country)) return 'same'
   return compareCountryName(country, name)
 }

@@ -7,7 +7,7 @@ import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSerie
 
 /** The values of an event that its summary lists, by their name in the summary. */
 const LISTED = { pathogens: 'pathogen', diseases: 'disease', country_codes: 'country_code', sources: SOURCE_FIELD }
-/** An event with more figures has each report as a source of its own; its series are better read one by one. */
+/** An event with more figures has each report as a source of its own; its series are better read one by derived. */
 const MAX_FIGURES = 200
 
 /** The sums of one series. Stored, so that a release computes only the series that it changes. */
@@ -32,29 +32,29 @@ export interface SeriesSummary {
 export function summariseSeries(
   dataset: SeriesDataset,
   rows: readonly Row[],
-  one: RecordSeries = toSeries(dataset, rows),
+  derived: RecordSeries = toSeries(dataset, rows),
 ): SeriesSummary {
   const { series } = dataset
-  const steps = series.counts.map((_, count) => one.steps.filter((step) => step.count === count))
-  const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, one.read(field)]))
+  const steps = series.counts.map((_, count) => derived.steps.filter((step) => step.count === count))
+  const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, derived.read(field)]))
   const days = rows.flatMap((row) => [row[series.begins], row[series.day]]).filter((day) => typeof day === 'string')
   return {
-    event: one.read('event') as string,
+    event: derived.read('event') as string,
     lastRelease: rows.reduce((latest, row) => Math.max(latest, Number(row['last_release'])), 0),
     listed: pick(Object.values(LISTED)),
     comparison: pick(comparedFields(series)),
-    exclusivePlace: one.exclusivePlace,
-    place: describePlace(dataset, one),
-    placeKey: one.place,
+    exclusivePlace: derived.exclusivePlace,
+    place: describePlace(dataset, derived),
+    placeKey: derived.place,
     records: rows.length,
     firstDay: minimum(days),
     lastDay: maximum(days),
     new: steps.map((ofCount) => sumKnown(ofCount.map(({ increment }) => increment))),
-    cumulative: steps.map((ofCount) => (one.kind === 'cumulative' ? findLastCount(ofCount) : null)),
+    cumulative: steps.map((ofCount) => (derived.kind === 'cumulative' ? findLastCount(ofCount) : null)),
   }
 }
 
-/** The last count that is not left out; null without one. */
+/** The last count that is not left out; null without derived. */
 const findLastCount = (steps: readonly Step[]): number | null =>
   steps
     .filter(({ rule }) => !LEFT_OUT.has(rule))
@@ -91,7 +91,7 @@ function toFigure(series: Series, members: readonly SeriesSummary[]) {
   const [first] = members as readonly [SeriesSummary]
   const places = new Set(members.map(({ placeKey }) => placeKey))
   const sum = (pick: (summary: SeriesSummary) => Counts) =>
-    Object.fromEntries(counts.map((name, i) => [name, sumKnown(members.map((one) => pick(one)[i] ?? null))]))
+    Object.fromEntries(counts.map((name, i) => [name, sumKnown(members.map((member) => pick(member)[i] ?? null))]))
   return {
     // The database does not keep the order of members.
     ...pickInOrder(first.comparison, comparedFields(series)),

@@ -1,6 +1,7 @@
 // Derives the new counts of one series from its reports, count by count, and names the rule that took or left each report.
 // docs/methods.md has the rules and their examples. Pure: the result depends only on the reports of the series, not on the
 // days of a question, so every sum is a sum of these steps.
+import { countPreceding } from '../platform/binary-search.ts'
 
 export type CountKind = 'new' | 'cumulative' | 'period_to_date' | 'point'
 export type Counts = readonly (number | null)[]
@@ -144,10 +145,7 @@ const compareRank = (a: KnownCount, b: KnownCount) =>
   a.value - b.value ||
   b.report.id - a.report.id
 
-const compareTexts = (a: string | null, b: string | null) => {
-  const [left, right] = [a ?? '', b ?? '']
-  return left === right ? 0 : compareCodePoints(left, right)
-}
+const compareTexts = (a: string | null, b: string | null) => (a === b ? 0 : compareCodePoints(a ?? '', b ?? ''))
 
 /** JavaScript compares UTF-16 units, which differs from code points above U+FFFF. UTF-8 has the order of code points. */
 const compareCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -201,15 +199,8 @@ function selectDisjoint(current: readonly KnownCount[]): Set<number> {
 }
 
 /** How many of the first `limit` reports end before a day. */
-function countEndingBefore(current: readonly KnownCount[], day: number, limit: number): number {
-  let [low, high] = [0, limit]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((current[middle] as KnownCount).day < day) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const countEndingBefore = (current: readonly KnownCount[], day: number, limit: number): number =>
+  countPreceding(limit, (i) => (current[i] as KnownCount).day < day)
 
 /** Reports that are compared with each other. With `start`, the count of the first report began at 0 on that day. */
 interface Run {

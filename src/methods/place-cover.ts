@@ -27,9 +27,9 @@ export interface Cover<Item> {
 export function chooseCover<Item extends PlacedSeries>(series: readonly Item[]): Cover<Item> {
   const root = createNode<Item>()
   const unplaced: Item[] = []
-  for (const one of series) {
-    if (one.path === null) unplaced.push(one)
-    else findNode(root, one.path).items.push(one)
+  for (const item of series) {
+    if (item.path === null) unplaced.push(item)
+    else findNode(root, item.path).items.push(item)
   }
   const taken = new Set<Item>()
   const visit = (node: Node<Item>): void => {
@@ -42,7 +42,7 @@ export function chooseCover<Item extends PlacedSeries>(series: readonly Item[]):
   }
   visit(root)
   const placed = series.filter(({ path }) => path !== null)
-  return { taken: [...taken], covered: placed.filter((one) => !taken.has(one)), unplaced }
+  return { taken: [...taken], covered: placed.filter((item) => !taken.has(item)), unplaced }
 }
 
 const reportsWithin = <Item extends PlacedSeries>({ children }: Node<Item>): boolean =>

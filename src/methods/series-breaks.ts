@@ -82,6 +82,7 @@ function splitByDay(records: readonly SeriesRecord[]): SeriesRecord[][] {
 
 /** A report whose date is unknown comes first. */
 export function compareReports(a: Pick<SeriesRecord, 'id' | 'reported'>, b: typeof a): number {
-  const [reportedA, reportedB] = [a.reported ?? '', b.reported ?? '']
+  const reportedA = a.reported ?? ''
+  const reportedB = b.reported ?? ''
   return reportedA === reportedB ? a.id - b.id : reportedA < reportedB ? -1 : 1
 }

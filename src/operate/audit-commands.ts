@@ -1,8 +1,8 @@
-// The commands `outbreakctl audit …`, with which the acts of operators are read and verified.
+// The commands `outbreakctl audit …`, with which the actions of operators are read and verified.
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CommandOutput } from '../platform/cli/terminal.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { listActs, readAudit, verifyAudit } from './audit-log.ts'
+import { listActions, readAudit, verifyAudit } from './audit-log.ts'
 
 interface AuditCommands {
   /** Runs the work on the operator's database and prints its result. */
@@ -17,15 +17,15 @@ export function registerAuditCommands(program: Command, { runAndPrint, runAndWri
   const audit = program.command('audit').description('read and verify what operators did')
   audit
     .command('list')
-    .description('list the acts of operators, newest first')
+    .description('list the actions of operators, newest first')
     .option(
       '--since <time>',
-      'only acts from this day or time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z',
+      'only actions from this day or time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z',
       parseTime,
     )
     .option('--limit <number>', 'how many', parseLimit, 50)
     .action((options: { since?: Date; limit: number }) =>
-      runAndPrint((database) => listActs(database, options.since ?? null, options.limit)),
+      runAndPrint((database) => listActions(database, options.since ?? null, options.limit)),
     )
   audit
     .command('verify')

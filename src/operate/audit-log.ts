@@ -1,4 +1,4 @@
-// The log of the acts of operators: adds rows by the function of the schema, reads them, and verifies their chain of digests.
+// The log of the actions of operators: adds rows by the function of the schema, reads them, and verifies their chain of digests.
 // The digests are computed here again, so a function that somebody replaced in the database does not verify itself.
 import { createHash } from 'node:crypto'
 import os from 'node:os'
@@ -11,7 +11,7 @@ interface Actor {
   host: string
 }
 
-interface Act {
+interface Action {
   command: string
   arguments: readonly string[]
 }
@@ -51,16 +51,16 @@ function readUserName(): string {
   }
 }
 
-/** Writes that an act begins, before it does. Gives the function that writes how it ended; null if it succeeded. */
-export async function beginAct(
+/** Writes that an action begins, before it does. Gives the function that writes how it ended; null if it succeeded. */
+export async function beginAction(
   database: Database,
   actor: Actor,
-  act: Act,
+  action: Action,
 ): Promise<(failure: string | null) => Promise<void>> {
-  const command = act.arguments.map(shorten)
+  const command = action.arguments.map(shorten)
   const append = async (begun: number | null, failure: string | null) => {
     const [row] = await database.query<{ number: number }>(sql`
-      select append_audit(${actor.osUser}, ${actor.host}, ${act.command}, ${command}, ${begun}, ${failure}) as number`)
+      select append_audit(${actor.osUser}, ${actor.host}, ${action.command}, ${command}, ${begun}, ${failure}) as number`)
     return row?.number ?? null
   }
   const begun = await append(null, null)
@@ -127,8 +127,8 @@ export async function verifyAudit(rows: AsyncIterable<AuditRow>, notedHead?: str
   return { rows: count, head, unfinished: open.size, valid: findings.length === 0, findings }
 }
 
-/** One line for each act, the newest first. An act without a result is still running, or was interrupted. */
-export const listActs = (reader: Reader, since: Date | null, limit: number) =>
+/** One line for each action, the newest first. An action without a result is still running, or was interrupted. */
+export const listActions = (reader: Reader, since: Date | null, limit: number) =>
   reader.query<{ number: number; at: Date; command: string; arguments: string[]; result: string }>(sql`
     select began.number, began.at, began.login, began.client_address, began.os_user, began.host, began.command,
       began.arguments, coalesce(ended.outcome, 'unfinished') as result, ended.reason

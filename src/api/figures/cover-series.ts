@@ -141,7 +141,7 @@ async function readGroups(
   return new Map(
     [...groups].map(([key, own]) => {
       const paths = series.place?.findPaths(own.map(({ valueOf }) => valueOf)) ?? []
-      return [key, own.map((one, i) => ({ ...one, path: paths[i] ?? null }))]
+      return [key, own.map((member, i) => ({ ...member, path: paths[i] ?? null }))]
     }),
   )
 }

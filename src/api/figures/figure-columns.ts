@@ -75,7 +75,8 @@ export async function readTexts(
   }
   const wanted = [...texts].flatMap(([field, codes]) => [...codes.keys()].map((code) => [field, code] as const))
   if (wanted.length > 0) {
-    const [fields, codes] = [wanted.map(([field]) => field).join(), wanted.map(([, code]) => code).join()]
+    const fields = wanted.map(([field]) => field).join()
+    const codes = wanted.map(([, code]) => code).join()
     const rows = await snapshot.query(sql`
       select field, code, value from dictionary semi join (
         select unnest(string_split(${fields}, ',')) as field, unnest(string_split(${codes}, ',')::INTEGER[]) as code

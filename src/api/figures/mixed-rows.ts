@@ -56,7 +56,7 @@ export async function judgeRows(
   const { counts } = dataset.series
   const flags = [
     ...counts.map((count) => sql`count(${column(count)}) > 0`),
-    ...judged.map((one) => differs(judgedValue(one))),
+    ...judged.map((field) => differs(judgedValue(field))),
   ].map((value, i) => sql`${value} as ${raw(`flag_${i}`)}`)
   const [row = []] = await snapshot.query(sql`
     select ${join(flags.map((_, i) => sql`bool_or(${raw(`flag_${i}`)})`))} from (

@@ -136,7 +136,7 @@ function hasSeriesPerPlace(
       fields.includes(field) ||
       groupBy.includes(field) ||
       isFixed(field) ||
-      (!across.includes(field) && judged.some((one) => one.field === field)),
+      (!across.includes(field) && judged.some((other) => other.field === field)),
   )
 }
 
@@ -224,7 +224,8 @@ function compareGroups(a: FigureGroup, b: FigureGroup, groupBy: readonly string[
 
 function compareValues(a: FieldValue, b: FieldValue): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
-  const [left, right] = [sortKey(a), sortKey(b)]
+  const left = sortKey(a)
+  const right = sortKey(b)
   return left === right ? 0 : left < right ? -1 : 1
 }
 

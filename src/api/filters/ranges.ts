@@ -56,13 +56,15 @@ const boxSchema = Type.String({
 })
 
 export function parseDayRange({ name }: Period, query: Query): DayRange {
-  const [from = null, to = null] = [query[`${name}_from`], query[`${name}_to`]] as (string | undefined)[]
+  const from = (query[`${name}_from`] as string | undefined) ?? null
+  const to = (query[`${name}_to`] as string | undefined) ?? null
   if (from === null || to === null || from <= to) return { from, to }
   throw invalidRange(`${name}_from`, `${name}_from is later than ${name}_to.`)
 }
 
 export function parseCountRange(name: string, query: Query): CountRange {
-  const [min = null, max = null] = [query[`${name}_min`], query[`${name}_max`]] as (number | undefined)[]
+  const min = (query[`${name}_min`] as number | undefined) ?? null
+  const max = (query[`${name}_max`] as number | undefined) ?? null
   if (min === null || max === null || min <= max) return { min, max }
   throw invalidRange(`${name}_min`, `${name}_min is greater than ${name}_max.`)
 }

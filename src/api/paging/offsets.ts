@@ -1,7 +1,9 @@
 // Finds the chunk of an offset from the number of records in each chunk, so that a deep offset costs no more than a small one.
 // These numbers are read with the first offset of a release and then cached, because a release never changes.
+
 import { LRUCache } from 'lru-cache'
 import type { Dataset } from '../../datasets/define.ts'
+import { countPreceding } from '../../platform/binary-search.ts'
 import { runUncancelled } from '../../platform/cancellation.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { firstIdOf } from '../../storage/chunk.ts'
@@ -25,18 +27,7 @@ export function createOffsetFinder(database: Database, dataset: Dataset): FindOf
   })
   return async ({ digest, number }, offset) => {
     const { slots, ordinals } = await cache.forceFetch(digest, { context: number })
-    const last = findLast(ordinals, offset)
+    const last = countPreceding(ordinals.length, (i) => (ordinals[i] ?? 0) <= offset) - 1
     return { fromId: firstIdOf(slots[last] ?? 0), skip: offset - (ordinals[last] ?? 0) }
   }
-}
-
-/** The last position with a value of at most `limit`, by binary search; -1 if there is none. */
-function findLast(values: Float64Array, limit: number): number {
-  let [low, high] = [0, values.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((values[middle] ?? 0) <= limit) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }

@@ -1,5 +1,7 @@
 // A compact set of record ids, divided into pages. Most datasets have dense ids, which take one bit each: ten million take
 // little more than a megabyte. An operator's own ids may be spread over all safe integers: a page with few ids is a list.
+import { countPreceding } from '../../platform/binary-search.ts'
+
 const PAGE_IDS = 1 << 16
 const PAGE_BYTES = PAGE_IDS >> 3
 /** Longer lists become bitmaps, which then take at most 32 bytes per id: a growing list is copied for each new id. */
@@ -20,7 +22,8 @@ export function createIdSet(): IdSet {
   return {
     has,
     add(id) {
-      const [number, offset] = [Math.floor(id / PAGE_IDS), id % PAGE_IDS]
+      const number = Math.floor(id / PAGE_IDS)
+      const offset = id % PAGE_IDS
       const page = pages.get(number)
       if (isIn(page, offset)) return false
       const next = addTo(page, offset)
@@ -60,12 +63,5 @@ function setBit(bits: Uint8Array, offset: number): Uint8Array {
 }
 
 /** The index of the first entry that is not below the offset. */
-function findIndex(list: Uint16Array, offset: number): number {
-  let [low, high] = [0, list.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((list[middle] as number) < offset) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const findIndex = (list: Uint16Array, offset: number): number =>
+  countPreceding(list.length, (i) => (list[i] as number) < offset)

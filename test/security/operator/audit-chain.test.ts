@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { beginAct, findActor, readAudit, verifyAudit } from '../../../src/operate/audit-log.ts'
+import { beginAction, findActor, readAudit, verifyAudit } from '../../../src/operate/audit-log.ts'
 import { type Database, openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
 
@@ -20,8 +20,11 @@ before(async () => {
   url = await createTestDatabase()
   operator = openDatabase({ url, role: 'outbreaks_operator', connections: 1 })
   for (let i = 0; i < ACTS; i++) {
-    const endAct = await beginAct(operator, findActor(undefined), { command: 'test', arguments: [`${i} "ü"\n\u0001`] })
-    await endAct(i % 3 === 0 ? 'a reason' : null)
+    const endAction = await beginAction(operator, findActor(undefined), {
+      command: 'test',
+      arguments: [`${i} "ü"\n\u0001`],
+    })
+    await endAction(i % 3 === 0 ? 'a reason' : null)
   }
 })
 after(() => operator.close())
