@@ -1,3 +1,4 @@
+// How long a test waits before it says that something hangs.
 /**
  * What never ends takes longer than this, and what ends takes less, also on a machine that others keep busy. A test that compares
  * with it asks whether something hangs; how long it takes is measured by npm run verify:timing.
