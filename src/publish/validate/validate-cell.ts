@@ -149,7 +149,8 @@ function validateValue(field: Field, value: unknown): CellError | null {
       return requireThat(typeof value === 'boolean', 'type', 'must be true or false')
     case 'date':
       return requireThat(
-        typeof value === 'string' && isCalendarDate(value),
+        // PostgreSQL has no year 0.
+        typeof value === 'string' && isCalendarDate(value) && !value.startsWith('0000'),
         'type',
         'must be an existing date in the form YYYY-MM-DD',
       )
