@@ -69,7 +69,11 @@ export function encodeSteps(
     ...(place?.names ?? []).map((name) => codeOf(name, series.read(name))),
   ]
   return deriveRecordSteps(series, counts.length).map(({ id, day, firstDay, marks, counts: steps }) => [
-    ...[id, broken.has(id), day, firstDay, marks],
+    id,
+    broken.has(id),
+    day,
+    firstDay,
+    marks,
     ...shared,
     ...steps.flatMap((step) =>
       step === null

@@ -97,9 +97,7 @@ function toFigure(series: Series, members: readonly SeriesSummary[]) {
     ...pickInOrder(first.comparison, comparedFields(series)),
     places: places.size,
     place:
-      places.size === 1
-        ? pickInOrder(first.place, [...(place === undefined ? [] : [place.level, ...place.fields])])
-        : null,
+      places.size === 1 ? pickInOrder(first.place, place === undefined ? [] : [place.level, ...place.fields]) : null,
     ...extentOf(members),
     new: sum((summary) => summary.new),
     cumulative: sum((summary) => summary.cumulative),

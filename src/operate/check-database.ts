@@ -39,8 +39,14 @@ export async function checkServer(options: DatabaseCheck): Promise<Finding[]> {
   try {
     const findings: Finding[] = []
     for (const run of [
-      ...[checkVersion, checkSchemaAndSettings, checkPrivileges, checkClock, checkLag],
-      ...[checkKeys, checkClients, checkReleases],
+      checkVersion,
+      checkSchemaAndSettings,
+      checkPrivileges,
+      checkClock,
+      checkLag,
+      checkKeys,
+      checkClients,
+      checkReleases,
     ])
       findings.push(...(await run(database, options)))
     return findings

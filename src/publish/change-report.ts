@@ -55,7 +55,9 @@ async function sampleCorrections(client: PoolClient, dataset: Dataset, release: 
     )
     return names
       .map((field) => ({
-        ...{ id, event: String(after?.['event']), field },
+        id,
+        event: String(after?.['event']),
+        field,
         // A field that was added after the version was written is null in it.
         before: JSON.stringify(before?.[field] ?? null),
         after: JSON.stringify(after?.[field] ?? null),

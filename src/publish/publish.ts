@@ -146,7 +146,9 @@ async function publishInput({
   }
   const target = { database, client, dataset, latest }
   const { summary, replaced, changes } = await publishDraft(target, draft, {
-    ...{ findings, progress, reportsChanges },
+    findings,
+    progress,
+    reportsChanges,
   }).catch(async (error: unknown) => {
     if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
     throw error

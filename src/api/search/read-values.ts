@@ -58,7 +58,8 @@ function readEventFacts(
       .filter(([event]) => events.has(String(event)))
       .map(([event, firstDay, lastDay]) => ({
         event: String(event),
-        ...{ firstDay: firstDay as string | null, lastDay: lastDay as string | null },
+        firstDay: firstDay as string | null,
+        lastDay: lastDay as string | null,
         values: values.get(String(event)) ?? new Map<string, string[]>(),
       }))
   })

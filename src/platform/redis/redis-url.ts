@@ -25,7 +25,8 @@ export function parseRedisUrl(url: string): RedisAddress {
       'must be redis://host:port/number, rediss://…, redis+sentinel://host:port,host:port/group or redis+cluster://host:port,host:port',
     )
   return {
-    ...{ kind, name },
+    kind,
+    name,
     hosts: hosts.split(',').map((text) => {
       const { hostname, port } = new URL(`redis://${text}`)
       return { host: hostname, port: port === '' ? PORTS[kind] : Number(port) }

@@ -21,7 +21,11 @@ export function openRedis(url: string): Redis | Cluster {
       ? new Redis(url, { ...CONNECTION, ...COMMON, retryStrategy: retryAfter })
       : kind === 'sentinel'
         ? new Redis({
-            ...{ ...connection, ...COMMON, sentinels: hosts, name, retryStrategy: retryAfter },
+            ...connection,
+            ...COMMON,
+            sentinels: hosts,
+            name,
+            retryStrategy: retryAfter,
             sentinelRetryStrategy: retryAfter,
           })
         : new Cluster(hosts, { ...COMMON, clusterRetryStrategy: retryAfter, redisOptions: connection })

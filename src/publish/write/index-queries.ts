@@ -88,7 +88,9 @@ export function createIndexQueries(instance: DuckDBInstance, dictionary: Diction
       return rows
         .map(([code, added, corrected, withdrawn]) => ({
           event: dictionary.valueOf(EVENT_FIELD, Number(code)),
-          ...{ added: Number(added), corrected: Number(corrected), withdrawn: Number(withdrawn) },
+          added: Number(added),
+          corrected: Number(corrected),
+          withdrawn: Number(withdrawn),
         }))
         .sort((a, b) => totalOf(b) - totalOf(a) || (a.event < b.event ? -1 : 1))
         .slice(0, limit)
