@@ -7,10 +7,10 @@ import type { Cluster } from '../dev/postgres.ts'
 import { newSettings, prepareDatabase as prepareService } from '../dev/service.ts'
 import { writeSynthRelease } from '../dev/synth/synthesise.ts'
 import { openPersistentCluster } from './cluster.ts'
+import { createRecordTable, RECORD_TABLE } from './contenders/record-table.ts'
 import { runPsql, setAutovacuum } from './engine.ts'
 import { findPages } from './pages.ts'
 import { type Publication, publish } from './publish.ts'
-import { createRecordTable, RECORD_TABLE } from './record-table.ts'
 import { type Store, startTarget, type Target, UNCACHED, waitForIndex } from './target.ts'
 
 /** The size of the small dataset for comparison. */

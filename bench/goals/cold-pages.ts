@@ -1,12 +1,12 @@
 // Goals 5 and 10a: a page that is not cached, at any depth, compared with bare PostgreSQL reading the same records; and a page
 // of v1, which may begin at any record, compared with a page of v2.
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
+import { RECORD_TABLE } from '../contenders/record-table.ts'
 import { runPgbench } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { measureInTurns, ratios } from '../measure.ts'
 import { PAGE_SIZE } from '../pages.ts'
 import { pickRandom } from '../questions.ts'
-import { RECORD_TABLE } from '../record-table.ts'
 import type { Stage } from '../stage.ts'
 import { cpuMsOf, measureRate, perSecondOf, type Rate } from '../usage.ts'
 

@@ -1,10 +1,10 @@
 // Goal 10b: one client that reads all pages, compared with psql that copies the same records to nowhere.
 import { openRetryingConnection } from '../client.ts'
+import { RECORD_TABLE } from '../contenders/record-table.ts'
 import { runPsql } from '../engine.ts'
 import { figure, type Measurements, result } from '../goal.ts'
 import { measureInTurns, ratios } from '../measure.ts'
 import { walkInflating } from '../pages.ts'
-import { RECORD_TABLE } from '../record-table.ts'
 import type { Stage } from '../stage.ts'
 
 const COPY = `copy (select body from ${RECORD_TABLE} order by id) to stdout`

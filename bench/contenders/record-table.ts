@@ -1,11 +1,11 @@
 // A table with a row for each record of release 1: its fields as columns, and its text. The service has no such table; pgbench
 // and psql read it for comparison. It is in a database of its own.
 import sql from 'sql-template-tag'
-import { columnType } from '../src/datasets/define.ts'
-import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
-import { type Database, openDatabase } from '../src/platform/postgres/database.ts'
-import { walkRecords } from '../src/storage/read-records.ts'
-import { runPsql } from './engine.ts'
+import { columnType } from '../../src/datasets/define.ts'
+import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
+import { type Database, openDatabase } from '../../src/platform/postgres/database.ts'
+import { walkRecords } from '../../src/storage/read-records.ts'
+import { runPsql } from '../engine.ts'
 
 export const RECORD_TABLE = 'bench_record'
 
