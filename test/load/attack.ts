@@ -1,4 +1,4 @@
-// A thread that sends the dearest questions on many connections until it is told to stop. It has a thread of its own so that the
+// A thread that sends dear questions of one kind on many connections until it is told to stop. It has a thread of its own so that the
 // response times of the other client do not include the work of sending. Started by fairness.ts.
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
@@ -9,6 +9,8 @@ import { ask, dearQuestions } from '../fixtures/security/synthetic-node.ts'
 export interface AttackOptions {
   readonly baseUrl: string
   readonly token: string
+  /** One of `dearQuestions`. */
+  readonly kind: string
   readonly connections: number
   /** After a refusal. The attack ignores Retry-After. */
   readonly pauseMs: number
@@ -23,13 +25,14 @@ export interface AttackResult {
 }
 
 assert.ok(parentPort, 'this file is the program of a thread')
-const { baseUrl, token, connections, pauseMs, firstQuestion } = workerData as AttackOptions
+const { baseUrl, token, kind, connections, pauseMs, firstQuestion } = workerData as AttackOptions
 const isOver = new AbortController()
 parentPort.once('message', () => isOver.abort())
 
 let asked = 0
 const statuses = new Map<number, number>()
-const kinds = Object.values(dearQuestions)
+const createQuestion = dearQuestions[kind]
+assert.ok(createQuestion, 'there is no such kind of question')
 const agents = Array.from({ length: connections }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
 isOver.signal.addEventListener('abort', () => {
   for (const agent of agents) agent.destroy()
@@ -37,9 +40,8 @@ isOver.signal.addEventListener('abort', () => {
 await Promise.all(
   agents.map(async (agent) => {
     while (!isOver.signal.aborted) {
-      const number = firstQuestion + asked++
-      const question = kinds[number % kinds.length]?.(number) ?? assert.fail()
-      const status = await ask({ baseUrl }, token, question, agent)
+      const status = await ask({ baseUrl }, token, createQuestion(firstQuestion + asked++), agent)
+      if (statuses.size === 0) parentPort?.postMessage('started')
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status !== 200) await wait(pauseMs)
     }

@@ -47,7 +47,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
       const { release, canonicalFilters } = query
       // A release never changes, so an index into its sorted names stays valid.
       const skip = query.start ?? 0
-      const found = q === null ? null : findEvents(await loadIndex(release), q)
+      const found = q === null ? null : await findEvents(await loadIndex(release), q)
       reply.headers(warningHeader([...query.warnings, ...(found?.warnings ?? [])]))
       return respond(request, reply, {
         release,
@@ -75,12 +75,14 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
 }
 
 /** The names of the matching events, best first, and a warning if there are none or if not all events were searched. */
-function findEvents(index: SearchIndex, q: string) {
-  const events = index.search(q, ['event']).map(({ value }) => value)
+async function findEvents(index: SearchIndex, q: string) {
+  const hits = await index.search(q, ['event'])
+  const events = hits.map(({ value }) => value)
   const warnings: string[] = []
   if (events.length === 0) {
-    const nearest = index.suggest(q, ['event'], MAX_SUGGESTIONS).map(({ value }) => formatParameter('event', value))
-    warnings.push(`${formatParameter('q', q)} matches no event. ${describeNearest(nearest)}`)
+    const nearest = await index.suggest(q, ['event'], MAX_SUGGESTIONS)
+    const names = nearest.map(({ value }) => formatParameter('event', value))
+    warnings.push(`${formatParameter('q', q)} matches no event. ${describeNearest(names)}`)
   }
   if (index.incomplete.includes('event'))
     warnings.push('q was compared only with the events that have the most records.')

@@ -1,6 +1,5 @@
 // Finds events, diseases, pathogens, places and sources by name.
 import { Type } from 'typebox'
-import { yieldToEventLoop } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { DEFAULT_HITS, searchQuery } from '../requests/parameters.ts'
@@ -39,9 +38,8 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
       const release = await releases.resolveParameter('release', request.query.release)
       const format = (hit: SearchHit) => ({ kind: kindOf(hit.field), ...formatHit(hit) })
       const index = await loadIndex(release)
-      await yieldToEventLoop()
-      const hits = index.search(q, fields)
-      const suggestions = hits.length > 0 ? [] : index.suggest(q, fields, MAX_SUGGESTIONS)
+      const hits = await index.search(q, fields)
+      const suggestions = hits.length > 0 ? [] : await index.suggest(q, fields, MAX_SUGGESTIONS)
       const body = {
         data: hits.slice(0, num).map(format),
         total: hits.length,

@@ -10,6 +10,7 @@ import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { type Filters, serialiseFilters } from '../filters/filters.ts'
 import type { LoadSearchIndex } from './index-cache.ts'
+import type { SearchIndex } from './search-index.ts'
 import { describeNearest, formatParameter } from './warnings.ts'
 
 /** A filter value without records, and similar values that have records. */
@@ -60,12 +61,12 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
     )
     const newest = releases.at(-1)
     if (missing.length === 0 || newest === undefined) return missing
-    const { suggest } = await loadIndex(newest)
-    return missing.map((entry, i) => {
-      if (i >= MAX_LOOKUPS) return entry
-      const similar = suggest(entry.value, [entry.parameter], MAX_NEAREST)
-      return { ...entry, nearest: similar.map(({ value }) => value) }
-    })
+    const searchIndex = await loadIndex(newest)
+    const described: MissingValue[] = []
+    // One after the other: a request has at most one place in the queue of searches.
+    for (const entry of missing.slice(0, MAX_LOOKUPS))
+      described.push({ ...entry, nearest: await findNearest(searchIndex, entry) })
+    return [...described, ...missing.slice(MAX_LOOKUPS)]
   }
 
   return async (releases, filters, strict = false) => {
@@ -76,6 +77,12 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
     if (strict && missing[0] !== undefined) throw missingValueProblem(missing[0].parameter, missing)
     return missing.map(describeMissing)
   }
+}
+
+async function findNearest({ search, suggest }: SearchIndex, { parameter, value }: MissingValue): Promise<string[]> {
+  const hits = await search(value, [parameter])
+  const nearest = hits.length > 0 ? hits : await suggest(value, [parameter], MAX_NEAREST)
+  return nearest.slice(0, MAX_NEAREST).map((hit) => hit.value)
 }
 
 /** By release and field: the values that records have, as the index stores them; null if there are too many to keep. */

@@ -1,6 +1,7 @@
-// An index of the values of one release: finds values by name, synonym, translation and with misspellings. Pure.
+// An index of the values of one release: finds values by name, synonym, translation and with misspellings.
 import MiniSearch, { type Query, type SearchResult } from 'minisearch'
 import type { Dataset, Search, ValueNames } from '../../datasets/define.ts'
+import { runSearchStep } from './search-queue.ts'
 import { exchangeLetters, joinWords, splitQuery, splitWords } from './words.ts'
 
 /** A summary of an event, and the values of its records by field. */
@@ -36,9 +37,9 @@ export interface SearchIndex {
   readonly incomplete: readonly string[]
   readonly has: (field: string, value: string) => boolean
   /** Ranked hits among the values of these fields. */
-  readonly search: (query: string, fields: readonly string[]) => SearchHit[]
-  /** The values of these fields that are most similar to a query without hits, best first. */
-  readonly suggest: (query: string, fields: readonly string[], limit: number) => SearchHit[]
+  readonly search: (query: string, fields: readonly string[]) => Promise<SearchHit[]>
+  /** For a query without hits: the values of these fields that are most similar, best first. */
+  readonly suggest: (query: string, fields: readonly string[], limit: number) => Promise<SearchHit[]>
 }
 
 interface Entry {
@@ -100,13 +101,14 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
       .map(({ result, entry }) => toHit(entry, matchesExactly(words, result) ? 'words' : 'similar'))
   }
 
-  function search(query: string, fields: readonly string[]): SearchHit[] {
+  async function search(query: string, fields: readonly string[]): Promise<SearchHit[]> {
     const named = (byName.get(joinWords(query)) ?? [])
       .filter(({ field }) => fields.includes(field))
       .toSorted((a, b) => weightOf(b.field) - weightOf(a.field) || compareEntries(a, b))
     const words = splitQuery(query)
-    const exact = find(words, fields, 'exact')
-    const found = exact.length === 0 && named.length === 0 ? find(words, fields, 'similar') : exact
+    const exact = await runSearchStep(() => find(words, fields, 'exact'))
+    const isFound = exact.length > 0 || named.length > 0
+    const found = isFound ? exact : await runSearchStep(() => find(words, fields, 'similar'))
     const isNamed = (hit: SearchHit) => named.some(({ field, value }) => field === hit.field && value === hit.value)
     return [...named.map((entry) => toHit(entry, 'name')), ...found.filter((hit) => !isNamed(hit))]
   }
@@ -115,11 +117,9 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
     incomplete: values.incomplete,
     has: (field, value) => byName.get(joinWords(value))?.some((e) => e.field === field && e.value === value) ?? false,
     search,
-    suggest(query, fields, limit) {
-      const hits = search(query, fields)
-      if (hits.length > 0) return hits.slice(0, limit)
-      const similar = find(splitQuery(query), fields, 'suggest').slice(0, limit)
-      if (similar.length > 0) return similar
+    async suggest(query, fields, limit) {
+      const similar = await runSearchStep(() => find(splitQuery(query), fields, 'suggest'))
+      if (similar.length > 0) return similar.slice(0, limit)
       const all = entries.filter(({ field }) => fields.includes(field))
       if (all.length > FEW_VALUES) return []
       return all
