@@ -8,7 +8,7 @@ import type { PublishedReleases } from '../../storage/published-releases.ts'
 import { createReleaseResolver, type ReleaseResolver } from '../paging/release-resolver.ts'
 import { createResponder, type Respond } from '../response/responder.ts'
 import type { ResponseCache } from '../response/response-cache.ts'
-import { createStreamLimit, type TakePlace } from '../response/stream-limit.ts'
+import { createStreamLimit, type StreamLimit } from '../response/stream-limit.ts'
 import { type CheckValues, createValueCheck } from '../search/check-values.ts'
 import { createIndexCache, type LoadSearchIndex } from '../search/index-cache.ts'
 
@@ -35,7 +35,7 @@ export interface ResourceOptions extends DatasetOptions {
   /** Warns about filter values that no record has. */
   checkValues: CheckValues
   /** Limits the streamed responses of all resources together. */
-  takePlace: TakePlace
+  streamLimit: StreamLimit
 }
 
 export function shareAmongResources(options: DatasetOptions): ResourceOptions {
@@ -47,6 +47,6 @@ export function shareAmongResources(options: DatasetOptions): ResourceOptions {
     respond: createResponder(options),
     loadIndex,
     checkValues: createValueCheck({ index, loadIndex }),
-    takePlace: createStreamLimit(),
+    streamLimit: createStreamLimit(),
   }
 }

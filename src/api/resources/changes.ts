@@ -25,7 +25,7 @@ import { FORMAT_VARY, rejectPaging } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, cursorKey, checkValues, takePlace, releases, respond } = routes
+  const { dataset, cursorKey, checkValues, streamLimit, releases, respond } = routes
   const path = `/v2/${dataset.name}/changes`
   const recordOrNull = (description: string) => Type.Union([Type.Ref(dataset.recordName), Type.Null()], { description })
   const serialiseWithReason = (change: Change, detail: ChangeDetail) => {
@@ -41,7 +41,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
     return sendFile(request, reply, {
       release: to,
       isImmutable,
-      takePlace,
+      streamLimit,
       contentType: LINE_TYPES[0],
       name: `${dataset.name}-${from.number}-${to.number}-changes.ndjson`,
       async open() {

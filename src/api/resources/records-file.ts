@@ -14,7 +14,7 @@ export async function sendRecordsFile(
   reply: FastifyReply,
   type: RecordMediaType,
 ) {
-  const { dataset, takePlace } = routes
+  const { dataset, streamLimit } = routes
   rejectPaging(request.query, type)
   requireChunks(request)
   const { filters, fields, names } = parseSelection(dataset, request.query)
@@ -27,7 +27,7 @@ export async function sendRecordsFile(
     release,
     isImmutable,
     contentType,
-    takePlace,
+    streamLimit,
     name: `${dataset.name}-${release.number}-selection.${extension}`,
     async open() {
       const { fields: all } = release.contract

@@ -8,7 +8,7 @@ import type { FileEncoder } from '../../formats/file-encoder.ts'
 import { Problem, toProblem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { cacheHeader, releaseHeader } from './responder.ts'
-import type { TakePlace } from './stream-limit.ts'
+import type { StreamLimit } from './stream-limit.ts'
 import { FORMAT_VARY } from './table-response.ts'
 
 interface FileSpec<Encodable> {
@@ -16,6 +16,7 @@ interface FileSpec<Encodable> {
   readonly batches: AsyncIterable<readonly Encodable[]>
   /** The number of records, if it is known beforehand. */
   readonly expectedRecords: number | undefined
+  readonly streamLimit: StreamLimit
   /** Called once, after the response or its failure. */
   readonly onEnd: () => void
   readonly timeoutMs?: number
@@ -27,9 +28,9 @@ interface FileResponse<Encodable> {
   readonly isImmutable: boolean
   readonly contentType: string
   readonly name: string
-  readonly takePlace: TakePlace
+  readonly streamLimit: StreamLimit
   /** Starts to read the records. An error becomes a response with its status. */
-  readonly open: () => Promise<Omit<FileSpec<Encodable>, 'onEnd'>>
+  readonly open: () => Promise<Omit<FileSpec<Encodable>, 'streamLimit' | 'onEnd'>>
 }
 
 /** For a client that reads slowly but never stops. A client that stops is disconnected much earlier. */
@@ -48,7 +49,7 @@ export function requireChunks({ raw }: FastifyRequest): void {
 export async function sendFile<Encodable>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { release, isImmutable, contentType, name, takePlace, open }: FileResponse<Encodable>,
+  { release, isImmutable, contentType, name, streamLimit, open }: FileResponse<Encodable>,
 ) {
   reply.type(contentType).headers({
     ...releaseHeader(release),
@@ -57,9 +58,9 @@ export async function sendFile<Encodable>(
     'content-disposition': `attachment; filename="${name}"`,
   })
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
-  const onEnd = takePlace(request.clientId)
+  const onEnd = streamLimit.open(request.clientId)
   try {
-    return streamFile(request, reply, { ...(await open()), onEnd })
+    return streamFile(request, reply, { ...(await open()), streamLimit, onEnd })
   } catch (error) {
     onEnd()
     throw error
@@ -71,7 +72,7 @@ export function streamFile<Encodable>(
   reply: FastifyReply,
   spec: FileSpec<Encodable>,
 ): FastifyReply {
-  const { encoder, batches, expectedRecords, onEnd, timeoutMs = STREAM_TIMEOUT_MS } = spec
+  const { encoder, batches, expectedRecords, streamLimit, onEnd, timeoutMs = STREAM_TIMEOUT_MS } = spec
   const digest = createHash('sha256')
   let records = 0
   const digested = (bytes: Uint8Array) => {
@@ -79,12 +80,27 @@ export function streamFile<Encodable>(
     return bytes
   }
 
-  async function* encode(): AsyncGenerator<Uint8Array> {
-    for await (const batch of batches) {
+  /** The bytes of the next batch, which may be none; null after the last one. */
+  async function encodeNext(iterator: AsyncIterator<readonly Encodable[]>): Promise<Uint8Array | null> {
+    const endTurn = await streamLimit.takeTurn()
+    try {
+      const { done, value: batch } = await iterator.next()
+      if (done === true) return null
       restartSocketTimeout(request.raw.socket)
       records += batch.length
-      const bytes = encoder.add(batch)
-      if (bytes.length > 0) yield digested(bytes)
+      return encoder.add(batch)
+    } finally {
+      endTurn()
+    }
+  }
+
+  async function* encode(): AsyncGenerator<Uint8Array> {
+    const iterator = batches[Symbol.asyncIterator]()
+    try {
+      for (let bytes = await encodeNext(iterator); bytes !== null; bytes = await encodeNext(iterator))
+        if (bytes.length > 0) yield digested(bytes)
+    } finally {
+      await iterator.return?.()
     }
     if (expectedRecords !== undefined && records !== expectedRecords)
       throw new Error(`there are ${expectedRecords} records, but ${records} were read`)

@@ -1,34 +1,33 @@
-// Limits the streamed responses of this node. Each of them reads from the database until its end, so a download of a file that
-// exists costs less.
+// Limits streamed responses: how many a client may have, and how many batches of records are read and encoded at a time. A client
+// that reads slowly holds no turn while it reads, so it keeps nobody else waiting.
+import { createFairQueue, type FairQueue } from '../../platform/fair-queue.ts'
 import { Problem } from '../../platform/problem.ts'
 
-interface StreamLimits {
-  /** Of one node. Encoding uses the thread that serves all requests. */
-  maxStreams?: number
-  maxClientStreams?: number
+export interface StreamLimit extends FairQueue {
+  /** Counts a streamed response until the returned function is called. Throws a Problem if the client has too many. */
+  open(clientId: string | null): () => void
 }
 
-/** Returns a function that gives the place back. Throws a Problem if there is no place. */
-export type TakePlace = (clientId: string | null) => () => void
+const MAX_CLIENT_STREAMS = 2
+/** Encoding uses the thread that serves all requests. */
+const MAX_BATCHES = 2
 
-export function createStreamLimit({ maxStreams = 4, maxClientStreams = 2 }: StreamLimits = {}): TakePlace {
-  const running: (string | null)[] = []
-  return (clientId) => {
-    if (running.filter((other) => other === clientId).length >= maxClientStreams)
-      throw new Problem(
-        'concurrency_exceeded',
-        `The client already has ${maxClientStreams} responses in a file format, which is the limit. Wait until one of them ends.`,
-        { headers: { 'retry-after': '5' } },
-      )
-    if (running.length >= maxStreams)
-      throw new Problem('overloaded', 'The node already sends as many files as it can. Try again shortly.', {
-        headers: { 'retry-after': '5' },
-      })
-    running.push(clientId)
-    let isTaken = true
-    return () => {
-      if (isTaken) running.splice(running.indexOf(clientId), 1)
-      isTaken = false
-    }
+export function createStreamLimit(): StreamLimit {
+  const streams = new Set<{ readonly clientId: string | null }>()
+  // A response that has begun is never refused, and each has at most one batch in the queue.
+  const { takeTurn } = createFairQueue({ maxRunning: MAX_BATCHES, maxWaiting: Number.POSITIVE_INFINITY })
+  return {
+    takeTurn,
+    open(clientId) {
+      if ([...streams].filter((stream) => stream.clientId === clientId).length >= MAX_CLIENT_STREAMS)
+        throw new Problem(
+          'concurrency_exceeded',
+          `The client already has ${MAX_CLIENT_STREAMS} responses in a file format, which is the limit. Wait until one of them ends.`,
+          { headers: { 'retry-after': '5' } },
+        )
+      const stream = { clientId }
+      streams.add(stream)
+      return () => void streams.delete(stream)
+    },
   }
 }

@@ -1,12 +1,20 @@
-// A large query as one file from a spawned service: all records in every format, other requests are served meanwhile, and a
-// shutdown breaks the response instead of ending it early.
+// A large query as one file from a spawned service: all records in every format, other requests are served meanwhile, clients that
+// read slowly keep nobody from it, and a shutdown breaks the response instead of ending it early.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
+import {
+  type Credentials,
+  newSettings,
+  outbreakctl,
+  prepareDatabase,
+  type Service,
+  startService,
+} from '../../../dev/service.ts'
 import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
@@ -26,17 +34,20 @@ const TYPES = [
 const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-stream-'))
 after(() => rm(directory, { recursive: true, force: true }))
 const settings = newSettings(await createTestDatabase())
-let credentials: Awaited<ReturnType<typeof prepareDatabase>>
+let credentials: Credentials
+const slowClients: Credentials[] = []
 let service: Service
 before(async () => {
   await writeSynthRelease({ records: RECORDS, seed: 1, release: 1 }, path.join(directory, 'release'))
   credentials = await prepareDatabase(settings, path.join(directory, 'release'))
+  for (const name of ['Slow 1', 'Slow 2'])
+    slowClients.push(await outbreakctl<Credentials>(settings, 'client', 'create', '--name', name))
   service = await startService(settings)
 })
 after(() => service.process.kill('SIGKILL'))
 
-const authorize = async () => ({
-  authorization: `Bearer ${await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)}`,
+const authorize = async (client = credentials) => ({
+  authorization: `Bearer ${await obtainToken(client, `${service.baseUrl}/oauth/token`, service.baseUrl)}`,
 })
 const url = (query = '') => `${service.baseUrl}/v2/hed-outbreaks/outbreaks${query}`
 
@@ -67,6 +78,41 @@ for (const accept of TYPES) {
     t.diagnostic(`${served} other requests, the slowest ${Math.round(slowest)} ms`)
   })
 }
+
+/** A connection that reads 4 KB every 100 ms of a query as a file. Resolves with the status when it has begun. */
+async function readSlowly(client: Credentials) {
+  const { authorization } = await authorize(client)
+  const { hostname, port, pathname, search } = new URL(url(QUERY))
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.write(
+    `GET ${pathname}${search} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: ${authorization}\r\naccept: text/csv\r\n\r\n`,
+  )
+  const begun = Promise.withResolvers<string>()
+  socket.once('readable', () => {
+    const timer = setInterval(() => {
+      const part: Buffer | null = socket.read(4096) ?? socket.read()
+      begun.resolve(String(part).split('\r\n', 1)[0] ?? '')
+    }, 100)
+    socket.once('close', () => clearInterval(timer))
+  })
+  socket.once('error', begun.reject)
+  return { socket, statusLine: await begun.promise }
+}
+
+test('clients that read four files slowly do not keep another client from its file', async () => {
+  const readers = await Promise.all([...slowClients, ...slowClients].map(readSlowly))
+  assert.deepEqual(new Set(readers.map(({ statusLine }) => statusLine)), new Set(['HTTP/1.1 200 OK']))
+  const [first] = slowClients
+  assert.ok(first)
+  assert.equal((await readResponse(url(QUERY), { ...(await authorize(first)), accept: 'text/csv' })).status, 429)
+  const other = await readResponse(url(QUERY), { ...(await authorize()), accept: 'text/csv' })
+  assert.equal(other.status, 200)
+  assert.ok(Number(other.trailers['outbreaks-records']) > 0)
+  for (const { socket } of readers) {
+    assert.equal(socket.readyState, 'open', 'a slow reader keeps its response')
+    socket.destroy()
+  }
+})
 
 test('a shutdown during the response breaks it', async () => {
   const response = await startRequest(url(), { ...(await authorize()), accept: 'application/x-ndjson' })
