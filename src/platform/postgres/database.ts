@@ -3,7 +3,6 @@
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { measureQuery } from '../client-work.ts'
-import { OperatorError } from '../operator-error.ts'
 import { clientClosedRequest, Problem, type ProblemCode } from '../problem.ts'
 import { cancelQuery } from './cancel-query.ts'
 import { connectionSettings, type Role } from './connection-settings.ts'
@@ -79,14 +78,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     const client = await pool.connect().catch((error: unknown) => {
       throw toTransientProblem(error)
     })
+    /** Errors of the connection and its statements, which the caller's own work between them cannot throw. */
+    const failures = new WeakSet<Error>()
     // If a connection in use is lost, its query fails. Without a listener the event would also end the process.
-    const ignore = () => {}
-    client.on('error', ignore)
+    const noteFailure = (error: Error) => void failures.add(error)
+    client.on('error', noteFailure)
     const release = (broken: boolean) => {
-      client.removeListener('error', ignore)
+      client.removeListener('error', noteFailure)
       client.release(broken)
     }
-    return { client, release }
+    return { client, release, failures }
   }
 
   /** A connection is not reused after a failed or cancelled query: a CancelRequest may still be on its way to it. */
@@ -116,21 +117,28 @@ export function openDatabase(options: DatabaseOptions): Database {
     endStatement: 'commit' | 'rollback',
     beginStatement = 'begin',
   ) {
-    const { client, release } = await connect()
+    const { client, release, failures } = await connect()
+    const send = (statement: string) =>
+      client.query(statement).catch((error: Error) => {
+        failures.add(error)
+        throw error
+      })
     let broken = true
     try {
-      await client.query(beginStatement)
-      const result = await runAndEnd(client, work)
-      const { command } = await client.query(endStatement)
+      await send(beginStatement)
+      const result = await runAndEnd(client, failures, work)
+      const { command } = await send(endStatement)
       // After a failed statement PostgreSQL responds to COMMIT with ROLLBACK and no error.
       if (command !== endStatement.toUpperCase())
         throw new Error('the transaction was rolled back, because the error of a statement was ignored')
       broken = false
       return result
     } catch (error) {
-      const problem = toTransientProblem(error)
+      const isAnswer = error instanceof pg.DatabaseError
+      const isFailure = error instanceof Error && failures.has(error)
+      const problem = isAnswer || isFailure ? toTransientProblem(error) : error
       // A server that does not answer would not answer a rollback either.
-      const isLost = problem instanceof Problem && !(error instanceof pg.DatabaseError)
+      const isLost = isFailure && !isAnswer && problem instanceof Problem
       if (!isLost)
         broken = !(await client.query('rollback').then(
           () => true,
@@ -170,8 +178,12 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** After `work` returns or throws, none of its statements runs and no further one can be sent. */
-async function runAndEnd<Result>(connection: pg.PoolClient, work: (client: pg.PoolClient) => Promise<Result>) {
-  const { client, end } = createTransactionClient(connection)
+async function runAndEnd<Result>(
+  connection: pg.PoolClient,
+  failures: WeakSet<Error>,
+  work: (client: pg.PoolClient) => Promise<Result>,
+) {
+  const { client, end } = createTransactionClient(connection, failures)
   try {
     return await work(client)
   } finally {
@@ -193,10 +205,9 @@ const PROBLEM_CODES: ReadonlyMap<string, ProblemCode> = new Map([
 const TRANSIENT_ERRORS =
   /timeout|terminated|not queryable|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
 
-/** Converts a transient error to a Problem; returns other errors unchanged. */
+/** Converts a transient error of the database or its driver to a Problem; returns other ones unchanged. */
 export function toTransientProblem(error: unknown): unknown {
-  // The message of an OperatorError may contain any words, also those of TRANSIENT_ERRORS.
-  if (!(error instanceof Error) || error instanceof Problem || error instanceof OperatorError) return error
+  if (!(error instanceof Error) || error instanceof Problem) return error
   const sqlState = 'code' in error ? String(error.code) : ''
   const problemCode = error instanceof pg.DatabaseError ? PROBLEM_CODES.get(sqlState) : undefined
   if (problemCode !== undefined) return new Problem(problemCode, error.message, { cause: error })

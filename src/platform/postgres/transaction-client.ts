@@ -4,7 +4,8 @@ import { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { PoolClient } from 'pg'
 
-export function createTransactionClient(connection: PoolClient) {
+/** `failures` gets the errors of its statements. Those of a COPY may come from the stream that the caller reads. */
+export function createTransactionClient(connection: PoolClient, failures: WeakSet<Error>) {
   const running = new Map<unknown, Promise<unknown>>()
   let ended = false
 
@@ -12,7 +13,11 @@ export function createTransactionClient(connection: PoolClient) {
   function track(statement: unknown): void {
     const done = statement instanceof Writable ? finished(statement) : Promise.resolve(statement)
     const untrack = () => running.delete(statement)
-    running.set(statement, done.then(untrack, untrack))
+    const noteFailure = (error: Error) => {
+      if (!(statement instanceof Writable)) failures.add(error)
+      untrack()
+    }
+    running.set(statement, done.then(untrack, noteFailure))
   }
 
   function query(...args: unknown[]): unknown {

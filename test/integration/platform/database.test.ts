@@ -1,6 +1,8 @@
 // The connection pool: every wait has a timeout, transient errors are Problems, and no lost connection ends the process.
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { createReadStream } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -8,6 +10,7 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import sql from 'sql-template-tag'
 import { findFreePort } from '../../../dev/postgres.ts'
+import { OperatorError } from '../../../src/platform/operator-error.ts'
 import { type Database, openDatabase } from '../../../src/platform/postgres/database.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createTestDatabase } from '../../database.ts'
@@ -40,6 +43,21 @@ async function assertUnavailable(work: Promise<unknown>): Promise<void> {
     return true
   })
 }
+
+test("an error of the caller's own work stays what it is", async () => {
+  const database = open()
+  const works: (() => Promise<unknown>)[] = [
+    () => mkdtemp('/nowhere/outbreaks-'),
+    () => Promise.reject(new OperatorError('a timeout of something else: EPIPE')),
+    () => pipeline(createReadStream('/nowhere/rows.csv'), new PassThrough()),
+  ]
+  for (const work of works) {
+    const expected: unknown = await work().catch((error: unknown) => error)
+    assert.ok(expected instanceof Error)
+    for (const run of [database.transaction, database.dryRun, database.snapshot])
+      await assert.rejects(run(work), { name: expected.name, message: /ENOENT|EPIPE/ })
+  }
+})
 
 const backend = sql`select pg_backend_pid() as pid`
 const terminate = (pid: number | undefined) => admin.query('select pg_terminate_backend($1, 1000)', [pid])
