@@ -60,11 +60,11 @@ export function fitsStretches(dataset: Dataset, { days, counts, box, missing, up
   )
 }
 
-/** Numbers are part of the SQL text: they come from the index, and DuckDB compares literals with the bounds of row groups. */
+/** Numbers are part of the SQL text: DuckDB compares literals with the bounds of row groups. */
 const isOneOf = (name: string, codes: readonly (number | boolean)[]): Sql =>
   codes.length === 1 ? sql`${column(name)} = ${raw(String(codes[0]))}` : sql`${column(name)} in (${raw(codes.join())})`
 
-const day = (text: string) => sql`date ${raw(`'${text}'`)}`
+const day = (text: string) => sql`${text}::date`
 
 /** If one end of a record's period is unknown, the period is the known day. If both are unknown, it overlaps no day. */
 function overlapsDays({ first, last }: Period, range: DayRange | undefined): Sql {

@@ -34,7 +34,7 @@ interface DuckDbOptions<State> {
   /** The database file; `:memory:` for none. */
   readonly file: string
   readonly memoryMegabytes: number
-  /** Where DuckDB writes what does not fit into memory. */
+  /** Where DuckDB writes what does not fit into memory. The only directory from which it reads files. */
   readonly temporaryDirectory: string
   readonly threads?: number
   readonly maxSessions?: number
@@ -47,6 +47,7 @@ const MAX_SESSIONS = 2
 const MAX_WAITING = 64
 const QUERY_TIMEOUT_MS = 20_000
 const INTERRUPT_MS = 20
+const MAX_TEMPORARY_GIGABYTES = 4
 
 export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<DuckDb<State>> {
   const { readState, file, memoryMegabytes, temporaryDirectory, threads = 2 } = options
@@ -55,10 +56,12 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
     threads: String(threads),
     memory_limit: `${memoryMegabytes}MB`,
     temp_directory: temporaryDirectory,
+    max_temp_directory_size: `${MAX_TEMPORARY_GIGABYTES}GB`,
     // Nothing is downloaded at run time.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
+  await confine(instance, temporaryDirectory)
   /** Transactions that see the newest state. */
   const idle: Transaction<State>[] = []
   const queue = createFairQueue({ maxRunning: maxSessions, maxWaiting })
@@ -121,6 +124,18 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       closeIdle()
       instance.closeSync()
     },
+  }
+}
+
+/** From now on a statement can read no file but those of the directory, and cannot change a setting. */
+async function confine(instance: DuckDBInstance, directory: string): Promise<void> {
+  const connection = await instance.connect()
+  try {
+    await connection.run(`set allowed_directories = ['${directory.replaceAll("'", "''")}']`)
+    await connection.run('set enable_external_access = false')
+    await connection.run('set lock_configuration = true')
+  } finally {
+    connection.closeSync()
   }
 }
 

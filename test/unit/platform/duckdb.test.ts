@@ -77,6 +77,25 @@ test('a write that fails changes nothing', async () => {
   assert.deepEqual(await duckDb.read(async ({ query, state }) => [state, await count(query)]), [2, 2])
 })
 
+test('a query can read and write no file, load nothing, and change no setting', async () => {
+  const duckDb = await open()
+  for (const statement of [
+    sql`select * from read_text('/etc/passwd')`,
+    sql`select * from read_csv('/etc/passwd')`,
+    sql`attach '/etc/passwd'`,
+    sql`copy number to '/var/number.csv'`,
+    sql`install httpfs`,
+    sql`load httpfs`,
+    sql`set enable_external_access = true`,
+    sql`set temp_directory = '/'`,
+  ])
+    await assert.rejects(
+      duckDb.read(({ query }) => query(statement)),
+      /disabled (by|through) configuration|configuration has been locked/,
+      statement.text,
+    )
+})
+
 test('after an error in a session the next one works', async () => {
   const duckDb = await open({ maxSessions: 1 })
   await assert.rejects(
