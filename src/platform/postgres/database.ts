@@ -4,14 +4,13 @@ import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { measureQuery } from '../client-work.ts'
 import { clientClosedRequest, Problem, type ProblemCode } from '../problem.ts'
-import { cancelQuery } from './cancel-query.ts'
 import { connectionSettings, type Role } from './connection-settings.ts'
 import { CopyOut } from './copy-out.ts'
 import { createTransactionClient } from './transaction-client.ts'
 
 /** A database, or one snapshot of it. */
 export interface Reader {
-  /** The signal cancels the query. */
+  /** After the signal no query is sent, and the result of a running one is discarded. */
   query<Row extends object>(sql: Sql, signal?: AbortSignal): Promise<Row[]>
 }
 
@@ -90,24 +89,22 @@ export function openDatabase(options: DatabaseOptions): Database {
     return { client, release, failures }
   }
 
-  /** A connection is not reused after a failed or cancelled query: a CancelRequest may still be on its way to it. */
+  /** A query that was sent runs to its end, at most for its statement timeout. A connection is not reused after a failed one. */
   async function runQuery<Result>(send: (client: pg.PoolClient) => Promise<Result>, signal: AbortSignal | undefined) {
     throwIfAborted(signal)
     const { client, release } = await connect()
-    const cancel = () => cancelQuery(client)
     let broken = false
     try {
       throwIfAborted(signal)
       broken = true
-      signal?.addEventListener('abort', cancel)
       const result = await measureQuery(() => send(client))
-      broken = signal?.aborted === true
+      broken = false
+      throwIfAborted(signal)
       return result
     } catch (error) {
       throwIfAborted(signal)
       throw toTransientProblem(error)
     } finally {
-      signal?.removeEventListener('abort', cancel)
       release(broken)
     }
   }

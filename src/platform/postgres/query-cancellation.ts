@@ -1,4 +1,4 @@
-// Cancels the queries of a request when the request is cancelled.
+// Sends no further query for a request that is cancelled.
 import type { Sql } from 'sql-template-tag'
 import { currentSignal } from '../cancellation.ts'
 import type { Database } from './database.ts'
