@@ -72,6 +72,16 @@ grant select on ${table}_version, ${table}_key, ${table}_chunk to outbreaks_api,
 grant insert on ${table}_version, ${table}_key, ${table}_chunk to outbreaks_operator;
 grant update (to_release) on ${table}_version, ${table}_chunk to outbreaks_operator;
 grant select, insert, update (sha256), delete on ${table}_digest to outbreaks_operator;
+
+-- A published release never changes.
+create trigger refuse_published_insert after insert on ${table}_version
+  referencing new table as added for each statement execute function refuse_published_insert('${name}');
+create trigger refuse_published_update after update on ${table}_version
+  referencing old table as open new table as ended for each statement execute function refuse_published_update('${name}');
+create trigger refuse_published_insert after insert on ${table}_chunk
+  referencing new table as added for each statement execute function refuse_published_insert('${name}');
+create trigger refuse_published_update after update on ${table}_chunk
+  referencing old table as open new table as ended for each statement execute function refuse_published_update('${name}');
 `
 
 if (import.meta.main) {

@@ -13,6 +13,61 @@ SET xmloption = content;
 SET client_min_messages = warning;
 SET row_security = off;
 
+SET default_tablespace = '';
+
+SET default_table_access_method = heap;
+
+--
+-- Name: audit_event; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.audit_event (
+    number integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    act integer,
+    outcome text NOT NULL,
+    login text NOT NULL,
+    client_address text,
+    os_user text NOT NULL,
+    host text NOT NULL,
+    command text NOT NULL,
+    arguments text[] NOT NULL,
+    reason text,
+    digest bytea NOT NULL,
+    CONSTRAINT audit_event_check CHECK (((outcome = ANY (ARRAY['begun'::text, 'done'::text, 'failed'::text, 'changed'::text])) AND ((act IS NULL) = (outcome = ANY (ARRAY['begun'::text, 'changed'::text]))))),
+    CONSTRAINT audit_event_check1 CHECK (((reason IS NULL) OR (outcome = 'failed'::text))),
+    CONSTRAINT audit_event_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT audit_event_number_check CHECK ((number >= 1))
+);
+
+--
+-- Name: add_audit_row(public.audit_event); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.add_audit_row(added public.audit_event) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  previous record;
+begin
+  -- One row at a time. A lock on the table, because every role may take advisory locks.
+  lock table public.audit_event in share row exclusive mode;
+  select number, digest into previous from public.audit_event order by number desc limit 1;
+  added.number := coalesce(previous.number, 0) + 1;
+  added.at := clock_timestamp();
+  added.login := session_user;
+  added.client_address := host(inet_client_addr());
+  added.digest := sha256(
+    coalesce(previous.digest, decode(repeat('00', 32), 'hex'))
+    || convert_to(json_build_array(
+      added.number, to_char(added.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), added.act, added.outcome,
+      added.login, added.client_address, added.os_user, added.host, added.command, array_to_json(added.arguments),
+      added.reason)::text, 'UTF8'));
+  insert into public.audit_event select added.*;
+  return added.number;
+end $$;
+
 --
 -- Name: append_audit(text, text, text, text[], integer, text); Type: FUNCTION; Schema: public; Owner: -
 --
@@ -23,35 +78,46 @@ CREATE FUNCTION public.append_audit(of_os_user text, of_host text, of_command te
     AS $$
 declare
   added public.audit_event;
-  previous record;
 begin
-  -- One row at a time. A lock on the table, because every role may take advisory locks.
-  lock table public.audit_event in share row exclusive mode;
   if of_act is not null and not exists (
-    select from public.audit_event where number = of_act and act is null and login = session_user
+    select from public.audit_event where number = of_act and outcome = 'begun' and login = session_user
   ) then
     raise exception 'act % did not begin with this login', of_act;
   end if;
-  select number, digest into previous from public.audit_event order by number desc limit 1;
-  added.number := coalesce(previous.number, 0) + 1;
-  added.at := clock_timestamp();
   added.act := of_act;
   added.outcome := case when of_act is null then 'begun' when failure is null then 'done' else 'failed' end;
-  added.login := session_user;
-  added.client_address := host(inet_client_addr());
   added.os_user := of_os_user;
   added.host := of_host;
   added.command := of_command;
   added.arguments := of_arguments;
   added.reason := failure;
-  added.digest := sha256(
-    coalesce(previous.digest, decode(repeat('00', 32), 'hex'))
-    || convert_to(json_build_array(
-      added.number, to_char(added.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), added.act, added.outcome,
-      added.login, added.client_address, added.os_user, added.host, added.command, array_to_json(added.arguments),
-      added.reason)::text, 'UTF8'));
-  insert into public.audit_event select added.*;
-  return added.number;
+  return public.add_audit_row(added);
+end $$;
+
+--
+-- Name: audit_change(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.audit_change() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  before jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end;
+  after jsonb := case when tg_op = 'DELETE' then '{}' else to_jsonb(new) end;
+  added public.audit_event;
+begin
+  added.outcome := 'changed';
+  added.os_user := '';
+  added.host := '';
+  added.command := format('%s %s', lower(tg_op), tg_table_name);
+  added.arguments := array[coalesce(after ->> tg_argv[0], before ->> tg_argv[0])];
+  if tg_op = 'UPDATE' then
+    added.arguments := added.arguments || array(
+      select key from jsonb_object_keys(after) as key where after -> key is distinct from before -> key order by key);
+  end if;
+  perform public.add_audit_row(added);
+  return null;
 end $$;
 
 --
@@ -68,11 +134,28 @@ begin
 end $$;
 
 --
+-- Name: lock_latest_release(text); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.lock_latest_release(of_dataset text) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'releases are written in read committed transactions' using errcode = '42501';
+  end if;
+  perform from public.dataset where name = of_dataset for no key update;
+  return (select coalesce(max(number), 0) from public.release where dataset = of_dataset);
+end $$;
+
+--
 -- Name: note_change(); Type: FUNCTION; Schema: public; Owner: -
 --
 
 CREATE FUNCTION public.note_change() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
     AS $$
 begin
   update public.watched_topic set version = version + 1, change_id = gen_random_uuid() where topic = tg_argv[0];
@@ -117,6 +200,73 @@ begin
 end $$;
 
 --
+-- Name: refuse_other_release(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_other_release() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if new.number <> public.lock_latest_release(new.dataset) + 1 then
+    raise exception 'release % is not the next one', new.number using errcode = '42501';
+  end if;
+  return new;
+end $$;
+
+--
+-- Name: refuse_published_insert(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_published_insert() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  latest integer := public.lock_latest_release(tg_argv[0]);
+begin
+  if exists (select from added where from_release <> latest + 1) then
+    raise exception '% is published, so rows of % begin with the next release', latest, tg_table_name using errcode = '42501';
+  end if;
+  return null;
+end $$;
+
+--
+-- Name: refuse_published_release(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_published_release() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+begin
+  if not exists (
+    select from public.release where dataset = new.dataset and number = (to_jsonb(new) ->> tg_argv[0])::integer
+      and xmin = pg_current_xact_id()::xid
+  ) then
+    raise exception 'the release is published already' using errcode = '42501';
+  end if;
+  return new;
+end $$;
+
+--
+-- Name: refuse_published_update(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.refuse_published_update() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  latest integer := public.lock_latest_release(tg_argv[0]);
+begin
+  if exists (select from ended where to_release <> latest + 1) or exists (select from open where to_release <= latest) then
+    raise exception '% is published, so rows of % end with the next release', latest, tg_table_name using errcode = '42501';
+  end if;
+  return null;
+end $$;
+
+--
 -- Name: require_kept(text, integer); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -139,33 +289,6 @@ begin
   end if;
   return true;
 end $$;
-
-SET default_tablespace = '';
-
-SET default_table_access_method = heap;
-
---
--- Name: audit_event; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.audit_event (
-    number integer NOT NULL,
-    at timestamp with time zone NOT NULL,
-    act integer,
-    outcome text NOT NULL,
-    login text NOT NULL,
-    client_address text,
-    os_user text NOT NULL,
-    host text NOT NULL,
-    command text NOT NULL,
-    arguments text[] NOT NULL,
-    reason text,
-    digest bytea NOT NULL,
-    CONSTRAINT audit_event_check CHECK (((outcome = ANY (ARRAY['begun'::text, 'done'::text, 'failed'::text])) AND ((act IS NULL) = (outcome = 'begun'::text)))),
-    CONSTRAINT audit_event_check1 CHECK (((reason IS NULL) OR (outcome = 'failed'::text))),
-    CONSTRAINT audit_event_digest_check CHECK ((octet_length(digest) = 32)),
-    CONSTRAINT audit_event_number_check CHECK ((number >= 1))
-);
 
 --
 -- Name: client; Type: TABLE; Schema: public; Owner: -
@@ -614,6 +737,38 @@ CREATE INDEX hed_outbreak_version_began ON public.hed_outbreak_version USING btr
 CREATE INDEX hed_outbreak_version_ended ON public.hed_outbreak_version USING btree (to_release, id) WHERE (to_release < 2147483647);
 
 --
+-- Name: client audit_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER audit_change AFTER INSERT OR DELETE OR UPDATE ON public.client DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.audit_change('client_id');
+
+ALTER TABLE public.client ENABLE ALWAYS TRIGGER audit_change;
+
+--
+-- Name: client_secret audit_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER audit_change AFTER INSERT OR DELETE OR UPDATE ON public.client_secret DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.audit_change('client_id');
+
+ALTER TABLE public.client_secret ENABLE ALWAYS TRIGGER audit_change;
+
+--
+-- Name: release audit_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER audit_change AFTER INSERT OR DELETE OR UPDATE ON public.release DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.audit_change('number');
+
+ALTER TABLE public.release ENABLE ALWAYS TRIGGER audit_change;
+
+--
+-- Name: signing_key audit_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE CONSTRAINT TRIGGER audit_change AFTER INSERT OR DELETE OR UPDATE ON public.signing_key DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.audit_change('kid');
+
+ALTER TABLE public.signing_key ENABLE ALWAYS TRIGGER audit_change;
+
+--
 -- Name: client note_change; Type: TRIGGER; Schema: public; Owner: -
 --
 
@@ -650,6 +805,60 @@ CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.signing_ke
 CREATE TRIGGER refuse_audit_change BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_audit_change();
 
 ALTER TABLE public.audit_event ENABLE ALWAYS TRIGGER refuse_audit_change;
+
+--
+-- Name: release refuse_other_release; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_other_release BEFORE INSERT ON public.release FOR EACH ROW EXECUTE FUNCTION public.refuse_other_release();
+
+--
+-- Name: hed_outbreak_chunk refuse_published_insert; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_insert AFTER INSERT ON public.hed_outbreak_chunk REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_published_insert('hed-outbreaks');
+
+--
+-- Name: hed_outbreak_event refuse_published_insert; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_insert AFTER INSERT ON public.hed_outbreak_event REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_published_insert('hed-outbreaks');
+
+--
+-- Name: hed_outbreak_version refuse_published_insert; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_insert AFTER INSERT ON public.hed_outbreak_version REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_published_insert('hed-outbreaks');
+
+--
+-- Name: contract refuse_published_release; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_release BEFORE INSERT ON public.contract FOR EACH ROW EXECUTE FUNCTION public.refuse_published_release('first_release');
+
+--
+-- Name: release_rejection refuse_published_release; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_release BEFORE INSERT ON public.release_rejection FOR EACH ROW EXECUTE FUNCTION public.refuse_published_release('release');
+
+--
+-- Name: hed_outbreak_chunk refuse_published_update; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_update AFTER UPDATE ON public.hed_outbreak_chunk REFERENCING OLD TABLE AS open NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_published_update('hed-outbreaks');
+
+--
+-- Name: hed_outbreak_event refuse_published_update; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_update AFTER UPDATE ON public.hed_outbreak_event REFERENCING OLD TABLE AS open NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_published_update('hed-outbreaks');
+
+--
+-- Name: hed_outbreak_version refuse_published_update; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refuse_published_update AFTER UPDATE ON public.hed_outbreak_version REFERENCING OLD TABLE AS open NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_published_update('hed-outbreaks');
 
 --
 -- Name: audit_event audit_event_act_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
@@ -715,6 +924,30 @@ GRANT USAGE ON SCHEMA public TO outbreaks_api;
 GRANT USAGE ON SCHEMA public TO outbreaks_operator;
 
 --
+-- Name: TABLE audit_event; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.audit_event TO outbreaks_operator;
+
+--
+-- Name: COLUMN audit_event.number; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT(number) ON TABLE public.audit_event TO outbreaks_api;
+
+--
+-- Name: COLUMN audit_event.digest; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT(digest) ON TABLE public.audit_event TO outbreaks_api;
+
+--
+-- Name: FUNCTION add_audit_row(added public.audit_event); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.add_audit_row(added public.audit_event) FROM PUBLIC;
+
+--
 -- Name: FUNCTION append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text); Type: ACL; Schema: public; Owner: -
 --
 
@@ -722,11 +955,23 @@ REVOKE ALL ON FUNCTION public.append_audit(of_os_user text, of_host text, of_com
 GRANT ALL ON FUNCTION public.append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text) TO outbreaks_operator;
 
 --
+-- Name: FUNCTION audit_change(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.audit_change() FROM PUBLIC;
+
+--
 -- Name: FUNCTION lock_dataset(of_dataset text); Type: ACL; Schema: public; Owner: -
 --
 
 REVOKE ALL ON FUNCTION public.lock_dataset(of_dataset text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.lock_dataset(of_dataset text) TO outbreaks_operator;
+
+--
+-- Name: FUNCTION lock_latest_release(of_dataset text); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.lock_latest_release(of_dataset text) FROM PUBLIC;
 
 --
 -- Name: FUNCTION note_change(); Type: ACL; Schema: public; Owner: -
@@ -748,30 +993,36 @@ GRANT ALL ON FUNCTION public.prune_releases(of_dataset text, oldest_kept integer
 REVOKE ALL ON FUNCTION public.refuse_audit_change() FROM PUBLIC;
 
 --
+-- Name: FUNCTION refuse_other_release(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.refuse_other_release() FROM PUBLIC;
+
+--
+-- Name: FUNCTION refuse_published_insert(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.refuse_published_insert() FROM PUBLIC;
+
+--
+-- Name: FUNCTION refuse_published_release(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.refuse_published_release() FROM PUBLIC;
+
+--
+-- Name: FUNCTION refuse_published_update(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.refuse_published_update() FROM PUBLIC;
+
+--
 -- Name: FUNCTION require_kept(of_dataset text, of_release integer); Type: ACL; Schema: public; Owner: -
 --
 
 REVOKE ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_api;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_operator;
-
---
--- Name: TABLE audit_event; Type: ACL; Schema: public; Owner: -
---
-
-GRANT SELECT ON TABLE public.audit_event TO outbreaks_operator;
-
---
--- Name: COLUMN audit_event.number; Type: ACL; Schema: public; Owner: -
---
-
-GRANT SELECT(number) ON TABLE public.audit_event TO outbreaks_api;
-
---
--- Name: COLUMN audit_event.digest; Type: ACL; Schema: public; Owner: -
---
-
-GRANT SELECT(digest) ON TABLE public.audit_event TO outbreaks_api;
 
 --
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
@@ -913,18 +1164,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.signing_key TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.watched_topic TO outbreaks_api;
 GRANT SELECT ON TABLE public.watched_topic TO outbreaks_operator;
-
---
--- Name: COLUMN watched_topic.version; Type: ACL; Schema: public; Owner: -
---
-
-GRANT UPDATE(version) ON TABLE public.watched_topic TO outbreaks_operator;
-
---
--- Name: COLUMN watched_topic.change_id; Type: ACL; Schema: public; Owner: -
---
-
-GRANT UPDATE(change_id) ON TABLE public.watched_topic TO outbreaks_operator;
 
 --
 -- Name: DEFAULT PRIVILEGES FOR FUNCTIONS; Type: DEFAULT ACL; Schema: -; Owner: -

@@ -40,10 +40,10 @@ create table watched_topic (
 );
 insert into watched_topic (topic) values ('client'), ('signing_key'), ('release');
 grant select on watched_topic to outbreaks_api, outbreaks_operator;
-grant update (version, change_id) on watched_topic to outbreaks_operator;
 
 -- The changing transaction itself raises the version: a node that sees the new version sees the change.
-create function note_change() returns trigger language plpgsql as $$
+create function note_change() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   update public.watched_topic set version = version + 1, change_id = gen_random_uuid() where topic = tg_argv[0];
   return null;
@@ -235,6 +235,70 @@ begin
 end $$;
 grant execute on function lock_dataset to outbreaks_operator;
 
+-- What is published never changes, whichever program writes. All triggers that follow lock the dataset, as publishing does, so
+-- that no release appears between their check and the end of the transaction. The check must see what was committed before
+-- the lock, so it needs an isolation level with a new snapshot for each statement.
+create function lock_latest_release(of_dataset text) returns integer
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'releases are written in read committed transactions' using errcode = '42501';
+  end if;
+  perform from public.dataset where name = of_dataset for no key update;
+  return (select coalesce(max(number), 0) from public.release where dataset = of_dataset);
+end $$;
+
+-- Rows of tables that are versioned by release begin, and end, with the next release.
+create function refuse_published_insert() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  latest integer := public.lock_latest_release(tg_argv[0]);
+begin
+  if exists (select from added where from_release <> latest + 1) then
+    raise exception '% is published, so rows of % begin with the next release', latest, tg_table_name using errcode = '42501';
+  end if;
+  return null;
+end $$;
+
+create function refuse_published_update() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  latest integer := public.lock_latest_release(tg_argv[0]);
+begin
+  if exists (select from ended where to_release <> latest + 1) or exists (select from open where to_release <= latest) then
+    raise exception '% is published, so rows of % end with the next release', latest, tg_table_name using errcode = '42501';
+  end if;
+  return null;
+end $$;
+
+create function refuse_other_release() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if new.number <> public.lock_latest_release(new.dataset) + 1 then
+    raise exception 'release % is not the next one', new.number using errcode = '42501';
+  end if;
+  return new;
+end $$;
+create trigger refuse_other_release before insert on release
+  for each row execute function refuse_other_release();
+
+-- The contract and the rejected rows of a release are written by the transaction that publishes it.
+create function refuse_published_release() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if not exists (
+    select from public.release where dataset = new.dataset and number = (to_jsonb(new) ->> tg_argv[0])::integer
+      and xmin = pg_current_xact_id()::xid
+  ) then
+    raise exception 'the release is published already' using errcode = '42501';
+  end if;
+  return new;
+end $$;
+create trigger refuse_published_release before insert on contract
+  for each row execute function refuse_published_release('first_release');
+create trigger refuse_published_release before insert on release_rejection
+  for each row execute function refuse_published_release('release');
+
 -- The tables of hed-outbreaks, as dev/dataset-tables.ts prints them.
 insert into dataset (name, table_prefix) values ('hed-outbreaks', 'hed_outbreak');
 
@@ -303,6 +367,16 @@ grant insert on hed_outbreak_version, hed_outbreak_key, hed_outbreak_chunk to ou
 grant update (to_release) on hed_outbreak_version, hed_outbreak_chunk to outbreaks_operator;
 grant select, insert, update (sha256), delete on hed_outbreak_digest to outbreaks_operator;
 
+-- A published release never changes.
+create trigger refuse_published_insert after insert on hed_outbreak_version
+  referencing new table as added for each statement execute function refuse_published_insert('hed-outbreaks');
+create trigger refuse_published_update after update on hed_outbreak_version
+  referencing old table as open new table as ended for each statement execute function refuse_published_update('hed-outbreaks');
+create trigger refuse_published_insert after insert on hed_outbreak_chunk
+  referencing new table as added for each statement execute function refuse_published_insert('hed-outbreaks');
+create trigger refuse_published_update after update on hed_outbreak_chunk
+  referencing old table as open new table as ended for each statement execute function refuse_published_update('hed-outbreaks');
+
 -- What there is to know of an event before its records are requested. Versioned like records.
 create table hed_outbreak_event (
   event text collate "C" not null,
@@ -315,6 +389,10 @@ create table hed_outbreak_event (
 );
 grant select on hed_outbreak_event to outbreaks_api, outbreaks_operator;
 grant insert, update (to_release) on hed_outbreak_event to outbreaks_operator;
+create trigger refuse_published_insert after insert on hed_outbreak_event
+  referencing new table as added for each statement execute function refuse_published_insert('hed-outbreaks');
+create trigger refuse_published_update after update on hed_outbreak_event
+  referencing old table as open new table as ended for each statement execute function refuse_published_update('hed-outbreaks');
 
 -- The sums of the current records of a series. A release computes only the series that it changes, and the summary of an
 -- event is made from the sums of its series. This is no history: only the latest sums are kept.
@@ -351,7 +429,8 @@ grant select on index_part to outbreaks_api, outbreaks_operator;
 -- Parts follow from the records, so they can be written again.
 grant insert, delete on index_part to outbreaks_operator;
 
--- The acts of operators: who did what, when, from where, and how it ended. Rows are only added, and each has a digest over the
+-- What operators did: who, what, when, from where, and how it ended. A command has a row when it begins and one when it ends.
+-- A change of access or a new release has a row of its own, whichever program made it. Rows are only added, and each has a digest over the
 -- row before it, so that a row which is missing, changed or moved shows (decision 0036).
 create table audit_event (
   -- Consecutive from 1.
@@ -359,11 +438,12 @@ create table audit_event (
   at timestamptz not null,
   -- The row with which the act began; null in that row itself.
   act integer unique references audit_event,
-  outcome text not null check (outcome in ('begun', 'done', 'failed') and (act is null) = (outcome = 'begun')),
+  outcome text not null check (
+    outcome in ('begun', 'done', 'failed', 'changed') and (act is null) = (outcome in ('begun', 'changed'))),
   -- What PostgreSQL sees. The address is null for a connection by a socket file.
   login text not null,
   client_address text,
-  -- What the program reports.
+  -- What the program reports; empty in the row of a change.
   os_user text not null,
   host text not null,
   command text not null,
@@ -377,34 +457,19 @@ create table audit_event (
 grant select (number, digest) on audit_event to outbreaks_api;
 grant select on audit_event to outbreaks_operator;
 
--- The only way to add a row. `of_act` is the number of the row with which the act began; null if it begins now.
-create function append_audit(
-  of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text
-) returns integer
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+-- The only way to add a row. Nobody but the owner may call it: the two functions below do.
+create function add_audit_row(added public.audit_event) returns integer
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
-  added public.audit_event;
   previous record;
 begin
   -- One row at a time. A lock on the table, because every role may take advisory locks.
   lock table public.audit_event in share row exclusive mode;
-  if of_act is not null and not exists (
-    select from public.audit_event where number = of_act and act is null and login = session_user
-  ) then
-    raise exception 'act % did not begin with this login', of_act;
-  end if;
   select number, digest into previous from public.audit_event order by number desc limit 1;
   added.number := coalesce(previous.number, 0) + 1;
   added.at := clock_timestamp();
-  added.act := of_act;
-  added.outcome := case when of_act is null then 'begun' when failure is null then 'done' else 'failed' end;
   added.login := session_user;
   added.client_address := host(inet_client_addr());
-  added.os_user := of_os_user;
-  added.host := of_host;
-  added.command := of_command;
-  added.arguments := of_arguments;
-  added.reason := failure;
   added.digest := sha256(
     coalesce(previous.digest, decode(repeat('00', 32), 'hex'))
     || convert_to(json_build_array(
@@ -414,15 +479,71 @@ begin
   insert into public.audit_event select added.*;
   return added.number;
 end $$;
-revoke execute on function append_audit from public;
+
+-- For `outbreakctl`. `of_act` is the number of the row with which the act began; null if it begins now.
+create function append_audit(
+  of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text
+) returns integer
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  added public.audit_event;
+begin
+  if of_act is not null and not exists (
+    select from public.audit_event where number = of_act and outcome = 'begun' and login = session_user
+  ) then
+    raise exception 'act % did not begin with this login', of_act;
+  end if;
+  added.act := of_act;
+  added.outcome := case when of_act is null then 'begun' when failure is null then 'done' else 'failed' end;
+  added.os_user := of_os_user;
+  added.host := of_host;
+  added.command := of_command;
+  added.arguments := of_arguments;
+  added.reason := failure;
+  return public.add_audit_row(added);
+end $$;
 grant execute on function append_audit to outbreaks_operator;
+
+-- Records that a row was changed, with its key and the names of the changed columns. No value: some are secret.
+create function audit_change() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  before jsonb := case when tg_op = 'INSERT' then '{}' else to_jsonb(old) end;
+  after jsonb := case when tg_op = 'DELETE' then '{}' else to_jsonb(new) end;
+  added public.audit_event;
+begin
+  added.outcome := 'changed';
+  added.os_user := '';
+  added.host := '';
+  added.command := format('%s %s', lower(tg_op), tg_table_name);
+  added.arguments := array[coalesce(after ->> tg_argv[0], before ->> tg_argv[0])];
+  if tg_op = 'UPDATE' then
+    added.arguments := added.arguments || array(
+      select key from jsonb_object_keys(after) as key where after -> key is distinct from before -> key order by key);
+  end if;
+  perform public.add_audit_row(added);
+  return null;
+end $$;
+
+-- At commit, so that a long transaction does not keep others from writing to the log.
+create constraint trigger audit_change after insert or update or delete on client
+  deferrable initially deferred for each row execute function audit_change('client_id');
+create constraint trigger audit_change after insert or update or delete on client_secret
+  deferrable initially deferred for each row execute function audit_change('client_id');
+create constraint trigger audit_change after insert or update or delete on signing_key
+  deferrable initially deferred for each row execute function audit_change('kid');
+create constraint trigger audit_change after insert or update or delete on release
+  deferrable initially deferred for each row execute function audit_change('number');
+alter table client enable always trigger audit_change;
+alter table client_secret enable always trigger audit_change;
+alter table signing_key enable always trigger audit_change;
+alter table release enable always trigger audit_change;
 
 -- Nobody has the privilege but the owner. The owner must disable the trigger first, and the chain shows what followed.
 create function refuse_audit_change() returns trigger language plpgsql as $$
 begin
   raise exception 'the audit log is append-only' using errcode = '42501';
 end $$;
-revoke execute on function refuse_audit_change from public;
 create trigger refuse_audit_change before update or delete or truncate on audit_event
   for each statement execute function refuse_audit_change();
 alter table audit_event enable always trigger refuse_audit_change;

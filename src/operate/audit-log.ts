@@ -21,7 +21,7 @@ export type AuditRow = {
   number: number
   at: string
   act: number | null
-  outcome: 'begun' | 'done' | 'failed'
+  outcome: 'begun' | 'done' | 'failed' | 'changed'
   login: string
   client_address: string | null
   os_user: string
@@ -107,15 +107,17 @@ export function digestRow(previous: string, row: AuditRow): string {
 export async function verifyAudit(rows: AsyncIterable<AuditRow>, notedHead?: string) {
   const findings: { row: number; message: string }[] = []
   const open = new Set<number>()
-  let [head, count, isHeadFound] = [FIRST_DIGEST, 0, notedHead === undefined || notedHead === FIRST_DIGEST]
+  let head = FIRST_DIGEST
+  let count = 0
+  let isHeadFound = notedHead === undefined || notedHead === FIRST_DIGEST
   let expected = 1
   for await (const row of rows) {
     if (row.number !== expected)
       findings.push({ row: expected, message: `rows ${expected} to ${row.number - 1} are missing` })
     else if (digestRow(head, row) !== row.digest)
       findings.push({ row: row.number, message: 'the row, or the one before it, is not the one that was written' })
-    if (row.act === null) open.add(row.number)
-    else open.delete(row.act)
+    if (row.outcome === 'begun') open.add(row.number)
+    else if (row.act !== null) open.delete(row.act)
     // The chain goes on from the stored digest, so that one changed row is one finding.
     head = row.digest
     count += 1
@@ -127,11 +129,11 @@ export async function verifyAudit(rows: AsyncIterable<AuditRow>, notedHead?: str
   return { rows: count, head, unfinished: open.size, valid: findings.length === 0, findings }
 }
 
-/** One line for each action, the newest first. An action without a result is still running, or was interrupted. */
+/** One line for each command and each change, the latest first. A command without a result is still running, or was interrupted. */
 export const listActions = (reader: Reader, since: Date | null, limit: number) =>
   reader.query<{ number: number; at: Date; command: string; arguments: string[]; result: string }>(sql`
     select began.number, began.at, began.login, began.client_address, began.os_user, began.host, began.command,
-      began.arguments, coalesce(ended.outcome, 'unfinished') as result, ended.reason
+      began.arguments, coalesce(ended.outcome, nullif(began.outcome, 'begun'), 'unfinished') as result, ended.reason
     from audit_event as began left join audit_event as ended on ended.act = began.number
     where began.act is null and (${since}::timestamptz is null or began.at >= ${since})
     order by began.number desc limit ${limit}`)

@@ -43,7 +43,9 @@ export async function verifyReleases(
 async function digestRelease(database: Database, dataset: Dataset, release: number) {
   return database.transaction(async (client) => {
     const digest = createHash('sha256')
-    let [records, group, lines] = [0, 0, createHash('sha256')]
+    let records = 0
+    let group = 0
+    let lines = createHash('sha256')
     for await (const bodies of walkRecords(copySourceOf(client), dataset, release)) {
       for (const body of bodies) {
         const next = groupOf(idOf(body))

@@ -30,7 +30,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
   },
   outbreaks_operator: {
     migration: ['select'],
-    watched_topic: ['select', 'update(version)', 'update(change_id)'],
+    watched_topic: ['select'],
     dataset: ['select'],
     client: ['select', 'insert', 'update'],
     client_secret: ['select', 'insert', 'update'],
