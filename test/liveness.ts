@@ -1,4 +1,5 @@
-// How long a test waits before it says that something hangs.
+// The longest time that a test waits for something that must happen.
+
 /**
  * What never ends takes longer than this, and what ends takes less, also on a machine that others keep busy. A test that compares
  * with it asks whether something hangs; how long it takes is measured by npm run verify:timing.

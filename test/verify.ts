@@ -23,11 +23,9 @@ const areas: Record<string, readonly string[]> = {
     // Validation.
     'test/unit/publish/{validation,text}.test.ts',
     'test/integration/publish/{difficult-text,rejected-rows}.test.ts',
-    'test/journeys/data/real-validation.test.ts',
     // Paging.
     'test/integration/api/{etag,pruned-releases}.test.ts',
     'test/integration/api/paging/{walk-release,token-release}.test.ts',
-    'test/integration/api/filters/facet-subsets.test.ts',
     'test/journeys/{auth/v1-token,http/cache-control,http/request-target}.test.ts',
     // Replicas, restores and roles.
     'test/unit/platform/replica-freshness.test.ts',
@@ -75,7 +73,6 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/platform/{roles,privilege-escalation,connections/*,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
     'test/journeys/http/{cache-control,limits,request-target,schemathesis,unread-responses}.test.ts',
-    'test/timing/fairness.test.ts',
     'test/unit/auth/*.test.ts',
     'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
@@ -97,9 +94,6 @@ const areas: Record<string, readonly string[]> = {
   ],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
   timing: ['test/timing/*.test.ts'],
-  // A node at and above its capacity, and an hour of everything at once.
-  load: ['test/load/load.ts'],
-  soak: ['test/load/soak.ts'],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
 }

@@ -1,20 +1,18 @@
-// Obtaining a token in every supported way, and the rejection of forged tokens and wrong secrets.
+// Obtaining a token in every supported way, and the rejection of wrong secrets.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
-import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { decodeJwt, decodeProtectedHeader, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose'
 import * as oidc from 'openid-client'
-import { type Credentials, newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
+import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
 import { loadKeyRing } from '../../../src/auth/key-ring.ts'
 import { deriveKey } from '../../../src/platform/derive-key.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createTestDatabase } from '../../database.ts'
 import { assertTokenAccepted, obtainToken, openConnection, type TokenResponse } from '../../fixtures/api-client.ts'
-import { forgeTokens } from './forgeries.ts'
 
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, 'sample/releases/1')
-const otherClient = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Another client')
 const service = await startService(settings)
 after(service.stop)
 const { baseUrl } = service
@@ -72,40 +70,6 @@ async function readSigningKey() {
   assert.ok(key)
   return key
 }
-
-test('every forged or malformed token is rejected', async (t) => {
-  const key = await readSigningKey()
-  const validToken = await obtainToken(credentials, tokenUrl, baseUrl)
-  const forgeries = await forgeTokens({
-    ...{ valid: validToken, privateKey: key.privateKey, publicJwk: key.publicJwk },
-    second: await obtainToken(credentials, tokenUrl, baseUrl),
-    foreign: await obtainToken(otherClient, tokenUrl, baseUrl),
-  })
-  const expected: Record<number, string> = { 400: 'invalid_request', 401: 'invalid_token', 431: 'headers_too_large' }
-  const unexpected: string[] = []
-  const statusCounts: Record<number, number> = {}
-  let acceptedByWeak = 0
-  for (const { title, token } of forgeries) {
-    const { status, headers, body } = await connection.readRecord(token)
-    const challenged = status === 431 || String(headers['www-authenticate']).includes(`error="${expected[status]}"`)
-    if (!(status in expected) || JSON.parse(body).code !== expected[status] || !challenged)
-      unexpected.push(`${title}: ${status} ${body}`)
-    statusCounts[status] = (statusCounts[status] ?? 0) + 1
-    acceptedByWeak += await jwtVerify(token, key.publicKey).then(
-      () => 1,
-      () => 0,
-    )
-  }
-  t.diagnostic(
-    `${forgeries.length} tokens rejected: ${JSON.stringify(statusCounts)}; a verifier that checks only the signature accepts ${acceptedByWeak}`,
-  )
-  assert.deepEqual(unexpected, [])
-  assert.ok(forgeries.length >= 250)
-  assert.equal(new Set(forgeries.map(({ token }) => token)).size, forgeries.length, 'no token is counted twice')
-  // A verifier that checks only the signature must accept many of them; otherwise the forgeries test nothing.
-  assert.ok(acceptedByWeak >= 50)
-  await assertTokenAccepted(baseUrl, validToken)
-})
 
 // The last character of 64 bytes in base64url has four unused bits.
 test('a token with unused bits set in its last character is rejected', async () => {

@@ -1,18 +1,15 @@
-// Filters over HTTP: for any parameters, each page of v1 and v2 has exactly the records of the oracle.
-
+// Filters over HTTP: counts, selected fields and cursors. test/oracle/engine-questions.test.ts compares the records of the pages.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 import { fc } from '../../../seed.ts'
-import { anyParameters, type FilterParameters, type Item, matches, toQueryString, variedRows } from './filter-oracle.ts'
+import { anyParameters, type Item, matches, toQueryString, variedRows } from './filter-oracle.ts'
 
 const V1 = '/v1/hed-outbreaks/outbreaks'
 const V2 = `${HOME}/outbreaks`
-const RECORDS = 20_000
-/** The number of concurrent queries. */
-const CONCURRENCY = 3
-const RUNS = Number(process.env['FILTER_RUNS'] ?? 1000)
+const RECORDS = 2000
+const QUERIES = Number(process.env['FILTER_RUNS'] ?? 100)
 
 const { api, inject, publish, refresh, assertProblem } = await openRoutes()
 
@@ -45,86 +42,21 @@ function parsePage(text: string) {
   return { records, count: records === '' ? 0 : records.split(',\n').length, next }
 }
 
-const textOf = (records: readonly StoredRecord[]) => records.map(({ body }) => body).join(',\n')
-
-async function assertWalk(parameters: FilterParameters, expected: readonly StoredRecord[], num: number) {
-  const query = toQueryString({ ...parameters, num: [String(num)] })
-  let index = 0
-  let page = await get(`${V2}?${query}`).then(({ text }) => parsePage(text))
-  for (;;) {
-    assert.ok(page.count <= num)
-    assert.equal(page.records, textOf(expected.slice(index, index + page.count)), query)
-    index += page.count
-    if (page.next === null) break
-    page = await get(`${V2}?${query}&page=${page.next}`).then(({ text }) => parsePage(text))
-  }
-  assert.equal(index, expected.length, query)
-}
-
-async function assertOffset(
-  parameters: FilterParameters,
-  expected: readonly StoredRecord[],
-  offset: number,
-  num: number,
-) {
-  const { text } = await get(`${V1}?${toQueryString({ ...parameters, offset: [String(offset)], num: [String(num)] })}`)
-  assert.equal(text, `[${textOf(expected.slice(offset, offset + num))}]`)
-}
-
-describe('two releases', () => {
-  const recordsByRelease = new Map<number, StoredRecord[]>()
+describe('a release of varied records', () => {
+  let records: readonly StoredRecord[] = []
   before(async () => {
-    for (const release of [1, 2]) {
-      await publish(variedRows(RECORDS, release))
-      recordsByRelease.set(release, await readRecords(release))
-    }
+    await publish(variedRows(RECORDS, 1))
+    records = await readRecords(1)
     await refresh()
   })
 
-  for (const [release, runs] of [
-    [2, RUNS],
-    [1, Math.ceil(RUNS / 20)],
-  ] as const) {
-    test(`${runs} queries on release ${release} return the records of the oracle`, {
-      timeout: 1_200_000,
-    }, async () => {
-      const records = recordsByRelease.get(release) ?? []
-      assert.ok(records.length >= RECORDS * 0.9)
-      const items = records.map(({ item }) => item)
-      const samples = fc.sample(anyParameters(items, release), runs)
-      const chances = fc.sample(fc.double({ min: 0, max: 0.999, noNaN: true }), 2 * runs)
-      let matching = 0
-      let next = 0
-      const work = async () => {
-        for (let i = next++; i < runs; i = next++) {
-          const parameters: FilterParameters = { ...samples[i], release: [String(release)] }
-          const expected = records.filter(({ item }) => matches(item, samples[i] as FilterParameters))
-          const minimum = Math.max(1, Math.ceil(expected.length / 4))
-          const num = Math.min(1000, minimum + Math.floor((chances[2 * i] as number) * 400))
-          await assertWalk(parameters, expected, num)
-          await assertOffset(
-            parameters,
-            expected,
-            Math.floor((chances[2 * i + 1] as number) * (expected.length + 2)),
-            num,
-          )
-          if (expected.length > 0) matching++
-        }
-      }
-      await Promise.all(Array.from({ length: CONCURRENCY }, work))
-      // With few queries all may match by chance.
-      if (runs >= 50) assert.ok(matching > runs / 5 && matching < runs, `${matching} of ${runs} queries have matches`)
-    })
-  }
-
   test('count=exact returns the number of matching records', async () => {
-    const records = recordsByRelease.get(2) ?? []
     for (const parameters of fc.sample(
       anyParameters(
         records.map(({ item }) => item),
-        2,
+        1,
       ),
-      100,
+      QUERIES,
     )) {
       const expected = records.filter(({ item }) => matches(item, parameters)).length
       for (const address of [V1, V2]) {
@@ -137,7 +69,6 @@ describe('two releases', () => {
   })
 
   test('fields selects fields in the order of the declaration, in v1 and v2, with and without filters', async () => {
-    const records = recordsByRelease.get(2) ?? []
     for (const [parameters, selected] of [
       [{}, ['id', 'event', 'cases']],
       [{ host: ['animal'] }, ['extra']],
