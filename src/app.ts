@@ -7,7 +7,7 @@ import { registerDataRoutes } from './api/routes.ts'
 import { createVerifier } from './auth/access-tokens.ts'
 import { createCredentialCache } from './auth/credential-cache.ts'
 import { createExternalVerifier } from './auth/external-issuer.ts'
-import { findVerifiedCaller, requireScope } from './auth/guard.ts'
+import { requireScope } from './auth/guard.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
 import { createTokenIssuer, type TokenIssuer } from './auth/token-issuer.ts'
@@ -32,7 +32,6 @@ import { registerLandingPage, registerSecurityText } from './platform/http/landi
 import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota } from './platform/http/quota.ts'
 import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
-import { createRepeater } from './platform/http/repeated-responses.ts'
 import { loadDocumentation, registerDocumentation } from './platform/pages/documentation.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
@@ -114,19 +113,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     return releases
   }
   const published = watcher.watch('release', loadReleases, new Map())
-  const { answerFirst, repeatResponses } = createRepeater({
-    ...{ log, clientAddress },
-    findCaller: (authorization) => findVerifiedCaller(verifyToken, authorization),
-    // Only v1 depends on the caller: it reads the release of the token.
-    groupOf: ({ releases }) => [...releases].join(),
-  })
   const { tracing } = dependencies
   const app = createHttpServer({
     ...{ baseUrl, log, connections: { maxConnections }, isDraining, clientAddress },
     // Health checks, tokens and responses from memory need little.
     mayRefuse: (url) => DATA_PATH.test(url),
-    // Responses that are repeated before the framework have no trace.
-    ...(tracing === undefined ? { answerFirst } : {}),
   })
   tracing?.traceRequests(app)
   app.addHook('onClose', async () => {
@@ -187,11 +178,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
       if (concurrency !== null) limitConcurrency(guarded, concurrency)
-      repeatResponses(guarded, {
-        mayRead: ({ scopes: granted }) => granted.has(dataset.scope),
-        version: () => published.value.get(dataset.name),
-        ...{ quota, concurrency },
-      })
       registerDataRoutes(guarded, {
         dataset,
         database: requestDatabase,

@@ -10,6 +10,7 @@ import { readAuditHead } from './operate/audit-log.ts'
 import { assertPortIsFree, hasSeveralSockets, openFurtherSockets } from './platform/further-sockets.ts'
 import { openLog } from './platform/log.ts'
 import { startMetricsServer } from './platform/metrics/metrics-server.ts'
+import { continueAfterRejections } from './platform/metrics/unhandled-rejections.ts'
 import { checkConnectionSettings, SettingsMissing } from './platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from './platform/postgres/database.ts'
 import { checkSchema, SchemaMismatch } from './platform/postgres/schema-version.ts'
@@ -130,7 +131,12 @@ async function exitBecauseOfPort(failure: Error): Promise<never> {
 }
 
 // Shutdown: set /ready to 503, continue to serve until load balancers have noticed, finish running requests, exit.
-const shutdownOptions = { delay: (config.drainSeconds + 15) * 1000, logger: false as const, skip: ['SIGHUP' as const] }
+const shutdownOptions = {
+  delay: (config.drainSeconds + 15) * 1000,
+  logger: false as const,
+  skip: ['SIGHUP' as const, 'unhandledRejection' as const],
+}
+continueAfterRejections(log)
 closeWithGrace(shutdownOptions, async ({ signal, err }) => {
   draining = true
   if (err !== undefined) log.fatal({ err }, 'failed')

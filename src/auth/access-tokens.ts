@@ -17,12 +17,8 @@ export interface Caller {
   readonly releases: ReadonlyMap<string, number>
 }
 
-export interface VerifyToken {
-  /** Throws a Problem for a token that is not valid. */
-  (token: string): Promise<Caller>
-  /** The caller of a token that was verified before and is still valid; null if the token must be verified. */
-  findVerified(token: string): Caller | null
-}
+/** Throws a Problem for a token that is not valid. */
+export type VerifyToken = (token: string) => Promise<Caller>
 
 interface Parties {
   issuer: string
@@ -85,20 +81,13 @@ export function createVerifier(parties: Parties, credentialCache: CredentialCach
     return client === undefined || client.disabled || client.generation !== generation
   }
 
-  async function verify(token: string): Promise<Caller> {
+  return async (token) => {
     credentialCache.assertFresh()
     const verified = await verifyCached(token)
     if (!credentialCache.clients().has(verified.caller.clientId)) await credentialCache.refresh()
     if (isRevoked(verified)) throw invalidToken('it was revoked')
     return verified.caller
   }
-
-  function findVerified(token: string): Caller | null {
-    const verified = credentialCache.isFresh() ? verifyCached.find(token) : null
-    return verified === null || isRevoked(verified) ? null : verified.caller
-  }
-
-  return Object.assign(verify, { findVerified })
 }
 
 /** Clocks may differ by 30 s. The expiry has no tolerance: verifyJwt checks it again. */

@@ -41,7 +41,5 @@ export function createExternalVerifier({ issuer, audience, jwksUrl, tokenType }:
     isStillTrusted: () => true,
     ttlMs: CACHE_MS,
   })
-  return Object.assign(async (token: string) => (await verifyCached(token)).caller, {
-    findVerified: (token: string) => verifyCached.find(token)?.caller ?? null,
-  })
+  return async (token) => (await verifyCached(token)).caller
 }

@@ -14,8 +14,7 @@ declare module 'fastify' {
 }
 
 interface GuardOptions {
-  /** Throws a Problem for a token that is not valid. */
-  verifyToken: (token: string) => Promise<Caller>
+  verifyToken: VerifyToken
   /** The required OAuth scope; null if any valid token is enough. */
   scope: string | null
   /** RFC 9728: the metadata that names the token issuer, sent with each 401 and 403. */
@@ -61,12 +60,6 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
 }
 
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i
-
-/** The caller of an Authorization header whose token was verified before and is still valid; otherwise null. */
-export function findVerifiedCaller(verifyToken: VerifyToken, authorization: string): Caller | null {
-  const token = BEARER.exec(authorization)?.[1]
-  return token === undefined ? null : verifyToken.findVerified(token)
-}
 
 function readBearer(request: FastifyRequest, challenge: (error?: string) => string): string {
   const [header, ...further] = headerValues(request.raw, 'authorization')

@@ -32,7 +32,7 @@ export function createTokenCache<Verified extends Expiring>({
     return isValid ? cached : null
   }
 
-  async function verifyCached(token: string): Promise<Verified> {
+  return async (token: string): Promise<Verified> => {
     const digest = hash('sha256', token)
     const cached = findValid(digest)
     if (cached !== null) return cached
@@ -40,6 +40,4 @@ export function createTokenCache<Verified extends Expiring>({
     cache.set(digest, fresh)
     return fresh
   }
-
-  return Object.assign(verifyCached, { find: (token: string) => findValid(hash('sha256', token)) })
 }

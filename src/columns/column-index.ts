@@ -195,7 +195,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
       const newest = releases.at(-1)
       if (newest === undefined || newest.digest === target) return
       target = newest.digest
-      void extendInTurn(newest)
+      extendInTurn(newest).catch(onFailure)
     },
     async close() {
       isClosed = true

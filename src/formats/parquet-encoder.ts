@@ -74,7 +74,7 @@ export function createParquetEncoder(
   function writeGroup(): void {
     if (buffered === 0) return
     const columnData = fields.map(({ name }, i) => ({ name, data: columns[i] as ParquetValue[] }))
-    void parquet.write({ columnData, rowGroupSize })
+    assertWritten(parquet.write({ columnData, rowGroupSize }))
     columns = emptyColumns()
     buffered = 0
   }
@@ -100,8 +100,13 @@ export function createParquetEncoder(
     },
     end() {
       writeGroup()
-      void parquet.finish()
+      assertWritten(parquet.finish())
       return takeBytes()
     },
   }
+}
+
+/** The library returns a promise only for a writer that does. */
+function assertWritten(written: void | Promise<void>): void {
+  if (written instanceof Promise) throw new Error('the Parquet writer must write without waiting')
 }

@@ -155,7 +155,7 @@ scrape_configs:
       }
   })
 
-  test('responses are counted by route, status and caller; a repeated one too', async () => {
+  test('responses are counted by route, status and caller; a cached one too', async () => {
     const count = async (labels: string) => {
       const text = await (await fetch(`http://127.0.0.1:${ports[0]}/metrics`)).text()
       const line = text

@@ -78,8 +78,6 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         release,
         isImmutable,
         variant: `offset=${offset}&num=${num} ${variant}`,
-        // Without a release in the token, the time of its issue decides.
-        isPersonal: request.query.release === undefined && request.caller?.releases.has(dataset.name) !== true,
         async render() {
           if (offset >= release.records) return serialiseArray([])
           if (query.canonicalFilters !== '')

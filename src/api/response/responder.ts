@@ -5,7 +5,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { runWithTimeout } from '../../platform/cancellation.ts'
 import { type KeyOrKeys, listKeys } from '../../platform/derive-key.ts'
 import { type ContentEncoding, chooseEncoding } from '../../platform/http/content-encoding.ts'
-import type { Repeatable } from '../../platform/http/repeated-responses.ts'
 import { countBytes, type Part, writeGzip, writeIdentity } from '../../storage/gzip-splice.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchesIfNoneMatch } from './conditional-request.ts'
@@ -22,8 +21,6 @@ interface ResponseSpec {
   pinned?: Readonly<Record<string, number>>
   /** The request headers that select the representation. */
   vary?: string
-  /** True if the response depends on more of the caller than the releases in the token. */
-  isPersonal?: boolean
   /**
    * True if the URL always gives this response: it or its cursor has the numbers of the releases, and nothing else that may
    * change is in the response.
@@ -87,7 +84,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
   const createEntityTag = (key: string) => `"${hash('sha256', `${representation} ${key}`, 'base64url')}"`
 
   return async (request: FastifyRequest, reply: FastifyReply, spec: ResponseSpec) => {
-    const { release, variant, pinned, vary = 'accept-encoding', isPersonal = false, isImmutable, file, render } = spec
+    const { release, variant, pinned, vary = 'accept-encoding', isImmutable, file, render } = spec
     const encoding = chooseEncoding(request.headers['accept-encoding'])
     const [path] = request.url.split('?')
     const key = [identifyRelease(release), path, variant, encoding, ...(file ? [file.contentType] : [])].join(' ')
@@ -106,7 +103,6 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
           )
           return encodeBody(normaliseRendered(rendered), encoding)
         })
-    if (!isPersonal) request.repeatable = body === null || matches ? NO_BODY : createRepeatable(cache, key)
     reply.headers({
       ...releaseHeader(release),
       etag: tag,
@@ -122,13 +118,6 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     return reply.type(file?.contentType ?? 'application/json; charset=utf-8').send(body.bytes)
   }
 }
-
-const NO_BODY: Repeatable = { readBody: () => null }
-
-/** Keeps nothing of the request in memory, and the body only as long as the cache does. */
-const createRepeatable = (cache: ResponseCache, key: string): Repeatable => ({
-  readBody: () => cache.find(key)?.bytes,
-})
 
 /** The URL of the request with the cursor of the next page. */
 function nextPageUrl(requestUrl: string, cursor: string, pinned: ResponseSpec['pinned'] = {}): string {

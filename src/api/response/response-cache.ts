@@ -13,11 +13,8 @@ export interface EncodedBody {
   readonly next: string | null
 }
 
-export interface ResponseCache {
-  /** Returns the cached body of the key, or renders it. Errors are not cached. */
-  (key: string, render: () => Promise<EncodedBody>): Promise<EncodedBody>
-  find(key: string): EncodedBody | undefined
-}
+/** Returns the cached body of the key, or renders it. Errors are not cached. */
+export type ResponseCache = (key: string, render: () => Promise<EncodedBody>) => Promise<EncodedBody>
 
 /** A rendering that has started, and the number of requests that wait for it. */
 interface PendingBody {
@@ -47,12 +44,11 @@ export function createResponseCache(megabytes: number): ResponseCache {
     const body = runWithSignal(controller, async () => withoutUnusedMemory(await render()))
     const pending: PendingBody = { body, controller, waiters: 0 }
     pendingBodies.set(key, pending)
-    void body
-      .then(
-        (rendered) => cached.set(key, rendered),
-        () => {},
-      )
+    body
+      .then((rendered) => cached.set(key, rendered))
       .finally(() => remove(key, pending))
+      // The requests that wait for the body have the error.
+      .catch(() => {})
     return pending
   }
 
@@ -82,13 +78,12 @@ export function createResponseCache(megabytes: number): ResponseCache {
     }
   }
 
-  async function findOrRender(key: string, render: () => Promise<EncodedBody>): Promise<EncodedBody> {
+  return async (key, render) => {
     const found = cached.get(key)
     if (found === undefined) return waitFor(key, pendingBodies.get(key) ?? startRendering(key, render))
     countBody.cached()
     return found
   }
-  return Object.assign(findOrRender, { find: (key: string) => cached.get(key) })
 }
 
 /** zlib gives a short result as a part of a buffer of 16 KiB: a cached body would keep all of it. */

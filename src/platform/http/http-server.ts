@@ -22,7 +22,6 @@ import { type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
 import { type ClientAddress, createClientAddress } from './client-address.ts'
 import { compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
-import type { AnswerFirst } from './repeated-responses.ts'
 import { chooseRequestId, countSentBytes, describeRequest, logResponse } from './response-log.ts'
 
 declare module 'fastify' {
@@ -44,8 +43,6 @@ interface HttpServerOptions {
   /** While true, each response closes its connection, so that no client sends a request while the server closes it. */
   isDraining?: () => boolean
   clientAddress?: ClientAddress
-  /** Answers a request or passes it on to the framework. */
-  answerFirst?: AnswerFirst
   /** Which requests the server refuses, before it parses them, while the event loop is late: those that need much work. */
   mayRefuse?: (url: string) => boolean
 }
@@ -76,7 +73,7 @@ const SECURITY_HEADERS = {
 const HSTS = { 'strict-transport-security': 'max-age=31536000' }
 
 export function createHttpServer(options: HttpServerOptions) {
-  const { baseUrl, log, connections, isDraining = () => false, answerFirst, mayRefuse = () => false } = options
+  const { baseUrl, log, connections, isDraining = () => false, mayRefuse = () => false } = options
   const { clientAddress = createClientAddress([]) } = options
   // RFC 6797 7.2: the header has no meaning without TLS.
   const securityHeaders = baseUrl.startsWith('https:') ? { ...SECURITY_HEADERS, ...HSTS } : SECURITY_HEADERS
@@ -91,14 +88,10 @@ export function createHttpServer(options: HttpServerOptions) {
       createBoundedServer(
         (request, response) => {
           latestResponse.set(request.socket, response)
-          const handle = () => {
-            if (running >= MANY_REQUESTS && isLate() && mayRefuse(request.url ?? '')) return refuse(request, response)
-            running += 1
-            response.once('close', () => (running -= 1))
-            handler(request, response)
-          }
-          if (answerFirst === undefined || closesConnections()) handle()
-          else answerFirst(request, response, handle)
+          if (running >= MANY_REQUESTS && isLate() && mayRefuse(request.url ?? '')) return refuse(request, response)
+          running += 1
+          response.once('close', () => (running -= 1))
+          handler(request, response)
         },
         SERVER_OPTIONS,
         { ...DEFAULT_LIMITS, ...connections },
@@ -147,7 +140,6 @@ export function createHttpServer(options: HttpServerOptions) {
   app.decorateRequest('clientId', null)
   app.decorateRequest('failedClient', null)
   app.decorateRequest('problem', null)
-  app.decorateRequest('repeatable', null)
   app.setErrorHandler<Error>((error, request, reply) => {
     sendProblem(toProblem(error), request, reply, baseUrl)
   })

@@ -20,8 +20,7 @@ declare module 'fastify' {
 export const UNIT_MS = 10
 
 /** The value of the header RateLimit. */
-export const formatRateLimit = ({ remaining, resetsIn }: QuotaStatus): string =>
-  `"default";r=${remaining};t=${resetsIn}`
+const formatRateLimit = ({ remaining, resetsIn }: QuotaStatus): string => `"default";r=${remaining};t=${resetsIn}`
 
 /** Measures what the engines do for each request of the scope. */
 export function attributeWork(scope: FastifyInstance): void {
@@ -38,7 +37,7 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
   const paid = new WeakMap<ClientWork, number>()
 
   /** Counts the units that are not counted yet. Null if there are none. */
-  function settle(work: ClientWork) {
+  async function settle(work: ClientWork): Promise<QuotaStatus | null> {
     const before = paid.get(work) ?? 1
     const price = Math.floor(work.ms / UNIT_MS)
     if (price <= before) return null
@@ -46,16 +45,23 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
     return quota.consume(work.clientId, price - before)
   }
 
+  /** For work that ends when no response waits for its price. */
+  function settleLater({ log }: FastifyRequest, work: ClientWork): void {
+    settle(work).catch((error: unknown) => log.warn({ err: error }, 'the work of a request was not counted'))
+  }
+
   /** A query that runs after the headers, for a stream, is counted when it ends. */
-  function settleFromNowOn({ work }: FastifyRequest) {
-    if (work === null) return null
-    work.onQuery = () => void settle(work)
-    return settle(work)
+  function settleEachQuery(request: FastifyRequest, work: ClientWork): void {
+    work.onQuery = () => settleLater(request, work)
   }
 
   scope.addHook('onRequest', async (request, reply) => {
     // Also for a client that leaves before its response: what it has started is counted when it ends.
-    request.raw.once('close', () => settleFromNowOn(request))
+    request.raw.once('close', () => {
+      if (request.work === null) return
+      settleEachQuery(request, request.work)
+      settleLater(request, request.work)
+    })
     const status = await quota.consume(requireClient(request))
     reply.headers({ 'ratelimit-policy': policy, ratelimit: formatRateLimit(status) })
     if (status.granted) return
@@ -67,8 +73,10 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
   })
   // The response is not refused, whatever it cost: the client gets what it has waited for, and waits before its next request.
   scope.addHook('onSend', async (request, reply) => {
-    const settled = settleFromNowOn(request)
-    if (settled !== null) reply.header('ratelimit', formatRateLimit(await settled))
+    if (request.work === null) return
+    settleEachQuery(request, request.work)
+    const settled = await settle(request.work)
+    if (settled !== null) reply.header('ratelimit', formatRateLimit(settled))
   })
 }
 

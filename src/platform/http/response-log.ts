@@ -20,8 +20,6 @@ export interface LoggedRequest {
 interface LoggedResponse {
   readonly id: string
   readonly request: LoggedRequest
-  /** True if each line of `log` has the request. */
-  readonly isInLog?: boolean
   readonly status: number
   readonly ms: number
   /** The address of the client. */
@@ -63,7 +61,7 @@ export const digestClientId = (clientId: string): string => hash('sha256', clien
 
 /** Writes the line and counts the response. */
 export function logResponse(log: FastifyBaseLogger, response: LoggedResponse): void {
-  const { id, request, isInLog = false, status, ms, address, bytes, clientId, isSession = false, problem } = response
+  const { id, request, status, ms, address, bytes, clientId, isSession = false, problem } = response
   const { failedClient = null } = response
   const { method, route } = request
   const caller = clientId === null ? 'none' : isSession ? 'explorer' : 'client'
@@ -71,7 +69,7 @@ export function logResponse(log: FastifyBaseLogger, response: LoggedResponse): v
   if (problem !== null) countProblem(problem)
   log[status < 500 ? 'info' : 'warn']({
     request_id: id,
-    ...(isInLog ? null : request),
+    ...request,
     status,
     ms: Math.round(ms * 10) / 10,
     address,

@@ -1,4 +1,4 @@
-// Counts the responses of this process for Prometheus, and measures how long they took.
+// Counts the responses and the faults of this process for Prometheus, and measures how long responses took.
 import { Counter, Histogram } from 'prom-client'
 
 const responses = new Counter({
@@ -19,8 +19,12 @@ const problems = new Counter({
 })
 const bodies = new Counter({
   name: 'outbreaks_response_bodies_total',
-  help: 'Where the body of a data response came from: repeated and cached need no query, rendered does.',
+  help: 'Where the body of a data response came from: cached needs no query, rendered does.',
   labelNames: ['source'],
+})
+const rejections = new Counter({
+  name: 'outbreaks_unhandled_rejections_total',
+  help: 'Promises that failed and that no one awaited. Each is a fault in the code: report it with its log line.',
 })
 
 interface MeasuredResponse {
@@ -50,8 +54,11 @@ export function measureResponse({ method, route, status, caller, seconds }: Meas
   measure(seconds)
 }
 
+export const countUnhandledRejection = (): void => rejections.inc()
+
 export const countProblem = (code: string): void => problems.labels(code).inc()
 
-const [repeated, cached, rendered] = [bodies.labels('repeated'), bodies.labels('cached'), bodies.labels('rendered')]
+const cached = bodies.labels('cached')
+const rendered = bodies.labels('rendered')
 
-export const countBody = { repeated: () => repeated.inc(), cached: () => cached.inc(), rendered: () => rendered.inc() }
+export const countBody = { cached: () => cached.inc(), rendered: () => rendered.inc() }

@@ -60,7 +60,7 @@ export function combineServers(
     if (server.isDown) return
     server.isDown = true
     onChange(servers.indexOf(server), false)
-    void probe(server)
+    probe(server).catch(() => {})
   }
 
   /** The servers that answer, all of them if none is known to; last those that lack a release. */

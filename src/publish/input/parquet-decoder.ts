@@ -103,11 +103,9 @@ function toJsonValue(value: unknown): unknown {
 }
 
 const batches = decode(workerData as string)
-parentPort?.on('message', async () => {
-  try {
-    const { value, done } = await batches.next()
-    parentPort?.postMessage(done ? 'end' : value)
-  } catch (error) {
-    parentPort?.postMessage(error instanceof Error ? error : new Error(String(error)))
-  }
+parentPort?.on('message', () => {
+  batches
+    .next()
+    .then(({ value, done }) => parentPort?.postMessage(done ? 'end' : value))
+    .catch((error: unknown) => parentPort?.postMessage(error instanceof Error ? error : new Error(String(error))))
 })

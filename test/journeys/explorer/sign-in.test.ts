@@ -287,7 +287,7 @@ test('the requests of a session and of a token count against one quota, that of 
   assert.equal(await statusOf(readWithCookie(node, await openSession(node, credentials))), 200)
 })
 
-test('a cached response that is repeated for a token is not sent to a cookie without its checks', async () => {
+test('a response that is cached for a token is not sent to a cookie without its checks', async () => {
   const path = '/v2/hed-outbreaks/event-names'
   const authorization = `Bearer ${token}`
   for (let i = 0; i < 3; i++) assert.equal(await statusOf(send(baseUrl + path, { headers: { authorization } })), 200)
@@ -303,7 +303,7 @@ test('a cached response that is repeated for a token is not sent to a cookie wit
     assert.match(headers.get('cache-control') ?? '', /^private/)
     assert.deepEqual(headers.getSetCookie(), [])
   }
-  // What a session read is not repeated for a request without one.
+  // What a session read is not sent to a request without one.
   const other = '/v2/hed-outbreaks/outbreaks?num=2'
   for (let i = 0; i < 3; i++) assert.equal(await statusOf(readWithCookie(service, cookie, {}, other)), 200)
   assert.equal(await statusOf(send(baseUrl + other)), 401)

@@ -1,5 +1,5 @@
-// The log line of a request: the address of the client, the bytes, the path parameters, and a failed login by a digest only. The
-// fast path for repeated responses writes the same. Also the headers and the page that say how to reach the service safely.
+// The log line of a request: the address of the client, the bytes, the path parameters, and a failed login by a digest only.
+// Also the headers and the page that say how to reach the service safely.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { Agent, type IncomingMessage, request } from 'node:http'
@@ -105,7 +105,7 @@ test('a node with a trusted proxy logs the address that the proxy appended', asy
   assert.equal((await send(trusting, '/')).line.address, '127.0.0.1')
 })
 
-test('the fast path agrees: address, bytes and parameters of a repeated response', async () => {
+test('address, bytes and parameters of a cached response', async () => {
   const page = '/v2/hed-outbreaks/outbreaks?num=2&release=1'
   const headers = { authorization: `Bearer ${token}`, ...FORWARDED }
   const answers = []

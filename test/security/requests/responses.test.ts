@@ -84,7 +84,7 @@ const PRIVATE = /(^|[ ,])(private|no-store)($|[ ,])/
 const OWN_HEADERS = new Set(['date', 'ratelimit', 'ratelimit-policy', 'x-request-id', 'connection', 'keep-alive'])
 
 for (const encoding of ['gzip', 'identity']) {
-  test(`every 200 of every operation is private, for all media types with ${encoding}, also when it is repeated`, async (t) => {
+  test(`every 200 of every operation is private, for all media types with ${encoding}, also when it is cached`, async (t) => {
     const targets = listTargets()
     assert.ok(targets.length >= 20, `${targets.length} operations`)
     for (const { operationId, method, target, types } of targets) {
@@ -115,7 +115,7 @@ const spellings = [
   ['num=1&country_code=CD&country_code=UG', 'country_code=UG&num=1&country_code=CD'],
 ]
 
-test('Link is of one’s own request, for two clients that share cached and repeated pages', async () => {
+test('Link is of one’s own request, for two clients that share cached pages', async () => {
   const seen = new Set<string>()
   for (let round = 0; round < 4; round++)
     for (const [i, token] of tokens.entries())

@@ -40,7 +40,6 @@ test('a signature is verified once: after the key with the same id changes, only
   const caller = await verify(token)
   assert.deepEqual([caller.clientId, [...caller.scopes]], ['analyst', ['read:a']])
   const unverified = await issue()
-  assert.equal(verify.findVerified(unverified), null)
   await assert.rejects(verify(unverified), invalidTokenError('it is not a valid token of this service'))
 })
 
@@ -100,9 +99,7 @@ for (const [title, change, reason] of revocations) {
   test(`a cached token ${title} is rejected at once`, async () => {
     const token = await issueCached()
     await verify(token)
-    assert.equal(verify.findVerified(token), await verify(token))
     Object.assign(loaded, change)
-    assert.equal(verify.findVerified(token), null)
     await assert.rejects(verify(token), invalidTokenError(reason))
   })
 }
@@ -110,7 +107,6 @@ for (const [title, change, reason] of revocations) {
 test('a cached token gives unavailable while the credentials are stale', async () => {
   const token = await issueCached()
   loaded.fresh = false
-  assert.equal(verify.findVerified(token), null)
   await assert.rejects(verify(token), { code: 'unavailable' })
 })
 
@@ -121,7 +117,6 @@ test('a cached token is rejected from the second in which it expires', async () 
   try {
     await verify(token)
     mock.timers.setTime(expiresAt.getTime())
-    assert.equal(verify.findVerified(token), null)
     await assert.rejects(verify(token), invalidTokenError('it has expired'))
   } finally {
     mock.timers.reset()
