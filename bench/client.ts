@@ -25,10 +25,7 @@ export const NOT_200 = 'the response is not 200 with a content-length'
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** With `keepBody` the caller gets the bodies; otherwise their bytes are counted and dropped. */
-export function openConnection(
-  address: string,
-  { keepBody = false, timeoutMs = RESPONSE_TIMEOUT_MS } = {},
-): Connection {
+function openConnection(address: string, { keepBody = false, timeoutMs = RESPONSE_TIMEOUT_MS } = {}): Connection {
   const { hostname, port } = new URL(address)
   let pending: Pending | null = null
   let partialHead: Buffer = NO_BYTES

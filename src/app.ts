@@ -24,8 +24,7 @@ import { createSessions } from './explorer/session.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
 import { createFailedAttempts } from './platform/failed-attempts.ts'
-import { createClientAddress } from './platform/http/client-address.ts'
-import { createConcurrencyLimit, limitConcurrency } from './platform/http/concurrency-limit.ts'
+import { createClientSlots, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { registerLandingPage, registerSecurityText } from './platform/http/landing-page.ts'
@@ -80,8 +79,6 @@ interface AppDependencies {
 
 /** Built by `npm run build:explorer`. Without it there is no explorer. */
 const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
-/** The paths of all datasets, but no other one. */
-const DATA_PATH = new RegExp(`^/v\\d+/(?:${catalogue.map(({ name }) => name).join('|')})(?:/|$)`)
 /** Built by `npm run build:site`. Without it there is no /docs. */
 const DOCUMENTATION_DIRECTORY = path.resolve(import.meta.dirname, '../site/dist')
 /** Not ready after this time without a response: a few rounds of the watcher. */
@@ -94,10 +91,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const secrets = [dependencies.secret, ...(dependencies.furtherSecrets ?? [])] as const
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
-  const clientAddress = createClientAddress(dependencies.trustedProxies ?? [])
-  const recordFailure = createFailedAttempts(clientAddress, {
-    limit: dependencies.failedAttempts || Number.POSITIVE_INFINITY,
-  })
+  const recordFailure = createFailedAttempts({ limit: dependencies.failedAttempts || Number.POSITIVE_INFINITY })
+  const slots = createClientSlots(dependencies.clientConcurrency)
 
   const indexes = new Map(
     catalogue.map((dataset) => {
@@ -115,9 +110,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const published = watcher.watch('release', loadReleases, new Map())
   const { tracing } = dependencies
   const app = createHttpServer({
-    ...{ baseUrl, log, connections: { maxConnections }, isDraining, clientAddress },
-    // Health checks, tokens and responses from memory need little.
-    mayRefuse: (url) => DATA_PATH.test(url),
+    baseUrl,
+    log,
+    connections: { maxConnections },
+    trustedProxies: dependencies.trustedProxies ?? [],
+    isDraining,
   })
   tracing?.traceRequests(app)
   app.addHook('onClose', async () => {
@@ -166,18 +163,17 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     })
   void app.register(async (guarded: HttpServer) => {
     requireScope(guarded, { ...guard, scope: null })
+    limitConcurrency(guarded, slots.credentials)
     registerWhoami(guarded, quota)
   })
   const requestDatabase = cancelWithRequest(tracing?.traceQueries(database) ?? database)
   const cache = createResponseCache(dependencies.cacheMegabytes)
   for (const dataset of catalogue) {
-    const { clientConcurrency } = dependencies
-    const concurrency = clientConcurrency > 0 ? createConcurrencyLimit(clientConcurrency) : null
     void app.register(async (guarded: HttpServer) => {
       requireScope(guarded, { ...guard, scope: dataset.scope })
       attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
-      if (concurrency !== null) limitConcurrency(guarded, concurrency)
+      limitConcurrency(guarded, slots.requests, slots.downloads)
       registerDataRoutes(guarded, {
         dataset,
         database: requestDatabase,
@@ -197,7 +193,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     const sealingKeys = deriveKeys(secrets, 'signing keys')
     const credentialCache = createCredentialCache(watcher, sealingKeys, maxStalenessMs, noteUnreadableKeys)
     const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
-    registerTokenEndpoint(app, { audience: baseUrl, tokens, recordFailure })
+    registerTokenEndpoint(app, { audience: baseUrl, tokens, recordFailure, acquireSlot: slots.credentials })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
     return { verifyToken: createVerifier(parties, credentialCache), findSessionToken: openExplorer(tokens) }
   }

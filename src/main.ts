@@ -7,8 +7,7 @@ import { Registry } from 'prom-client'
 import { buildApp } from './app.ts'
 import { ConfigError, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { readAuditHead } from './operate/audit-log.ts'
-import { assertPortIsFree, hasSeveralSockets, openFurtherSockets } from './platform/further-sockets.ts'
-import { openLog } from './platform/log.ts'
+import { createThrottledWarning, openLog } from './platform/log.ts'
 import { startMetricsServer } from './platform/metrics/metrics-server.ts'
 import { continueAfterRejections } from './platform/metrics/unhandled-rejections.ts'
 import { checkConnectionSettings, SettingsMissing } from './platform/postgres/connection-check.ts'
@@ -23,7 +22,6 @@ const CLOSE_TIMEOUT_MS = 5000
 /** Connections of a node to each database server. */
 const MAX_QUERIES = 10
 const AUDIT_INTERVAL_MS = 24 * 3600 * 1000
-const WARN_INTERVAL_MS = 30_000
 /** With several servers the watcher must have asked the next one before the node counts as not ready. */
 const WATCHER_TIMEOUT_MS = 1000
 
@@ -65,15 +63,7 @@ function openServers(connections: number, queryTimeoutMs?: number): Database {
   })
 }
 
-let warned = { reason: '', at: Number.NEGATIVE_INFINITY }
-
-/** The watcher tries twice a second. During an outage one line in half a minute is enough. */
-function warnSometimes(error: unknown): void {
-  const [reason, at] = [String(error), performance.now()]
-  if (reason === warned.reason && at - warned.at < WARN_INTERVAL_MS) return
-  warned = { reason, at }
-  log.warn({ err: error }, 'the watcher could not read the database')
-}
+const warnThrottled = createThrottledWarning(log)
 
 const database = openServers(MAX_QUERIES)
 // A separate connection, so that readiness and revocation do not wait for the queries of clients.
@@ -82,7 +72,8 @@ const watcher = createWatcher(
   watcherDatabase,
   (error) => {
     if (error instanceof SchemaMismatch || error instanceof SettingsMissing) exitWithError(error)
-    warnSometimes(error)
+    // The watcher tries twice a second.
+    warnThrottled({ err: error }, 'the watcher could not read the database', String(error))
   },
   // Only once, at the first response of the database: a later migration does not end a running node.
   async () => {
@@ -100,15 +91,13 @@ const app = await buildApp({ ...config, database, files, watcher, metrics, traci
 log.info({ version, node: process.version, config: redactConfig(config) }, 'starting')
 await watcher.start()
 const { host, port, sharePort } = config
-if (!sharePort) await assertPortIsFree(host, port).catch(exitBecauseOfPort)
 // fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
-const listenOptions = { host, port, reusePort: sharePort || hasSeveralSockets }
-const address = await app.listen(listenOptions).catch(exitBecauseOfPort)
-const closeSockets = await openFurtherSockets(app.server, CLOSE_TIMEOUT_MS).catch(exitBecauseOfPort)
+const listenOptions = { host, port, reusePort: sharePort }
+const address = await app.listen(listenOptions).catch(exitOnListenError)
 log.info({ address }, 'listening')
 const metricsServer =
   config.metricsAddress &&
-  (await startMetricsServer(metrics, config.metricsAddress.host, config.metricsAddress.port).catch(exitBecauseOfPort))
+  (await startMetricsServer(metrics, config.metricsAddress.host, config.metricsAddress.port).catch(exitOnListenError))
 if (metricsServer !== null) log.info({ address: metricsServer.address }, 'serving metrics')
 // Tells a parent process that this process listens, not another one on the same port.
 process.send?.({ listening: address })
@@ -123,7 +112,7 @@ function logAuditHead(): void {
 logAuditHead()
 setInterval(logAuditHead, AUDIT_INTERVAL_MS).unref()
 
-async function exitBecauseOfPort(failure: Error): Promise<never> {
+async function exitOnListenError(failure: Error): Promise<never> {
   console.error(`The node cannot listen: ${failure.message}`)
   // Removes temporary files.
   await Promise.race([app.close(), wait(CLOSE_TIMEOUT_MS)])
@@ -142,8 +131,6 @@ closeWithGrace(shutdownOptions, async ({ signal, err }) => {
   if (err !== undefined) log.fatal({ err }, 'failed')
   else log.info({ signal }, 'draining')
   if (signal !== undefined) await wait(config.drainSeconds * 1000)
-  // A response of a draining node closes its connection.
-  await closeSockets()
   await app.close()
   await metricsServer?.close()
   await tracing?.close().catch((error: Error) => log.warn({ err: error }, 'the last traces were not sent'))

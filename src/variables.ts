@@ -1,8 +1,9 @@
 // The environment variables: what each one means, its default, how its text is read. docs/reference/configuration.md is
 // generated from this list.
+
 import { accessSync, constants, opendirSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
-import { parseTrustedProxies } from './platform/http/client-address.ts'
 import { splitServers } from './platform/postgres/server-list.ts'
 import { parseRedisUrl } from './platform/redis/redis-url.ts'
 import { isBucketUrl } from './storage/files/open-store.ts'
@@ -72,7 +73,7 @@ export const VARIABLES = {
   OUTBREAKS_MAX_CONNECTIONS: define(
     parseInteger(1, 1_000_000),
     1024,
-    'open connections of clients to a node; the node closes further ones at once',
+    'open connections of clients to a node; at the limit a new one replaces the one that has been idle longest',
   ),
   OUTBREAKS_TRUSTED_PROXIES: define(
     parseTrustedProxies,
@@ -268,4 +269,20 @@ function parseInteger(minimum: number, maximum: number) {
     }
     return value
   }
+}
+
+/** For Fastify's `trustProxy`. The addresses and networks of a list with commas or spaces, such as 10.0.0.0/8. Throws if one of them is not valid. */
+export function parseTrustedProxies(text: string): readonly string[] {
+  const networks = text.split(/[\s,]+/).filter((network) => network !== '')
+  if (!networks.every(isNetwork))
+    throw new Error('must be a list of addresses and networks, such as 10.0.0.5,10.1.0.0/16,fd00::/8')
+  return networks
+}
+
+/** Fastify accepts no network of length 0, which is everyone. */
+function isNetwork(text: string): boolean {
+  const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = isIP(address) === 6 ? 128 : 32
+  const ones = Number(length ?? bits)
+  return isIP(address) !== 0 && ones >= 1 && ones <= bits
 }

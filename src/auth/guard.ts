@@ -37,7 +37,7 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
     const caller = await options.verifyToken(token).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'invalid_token') throw error
       // A client with an expired token must learn immediately that it has to renew it.
-      const seconds = error instanceof TokenExpired ? null : options.recordFailure(request.raw)
+      const seconds = error instanceof TokenExpired ? null : options.recordFailure(request.address)
       if (seconds !== null)
         throw new Problem(
           'attempts_exceeded',

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
+import type { AcquireSlot } from '../platform/http/concurrency-limit.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
 import { AssertionRefused } from './client-assertion.ts'
 import {
@@ -15,17 +16,19 @@ import {
 } from './client-authentication.ts'
 import type { Client } from './client-registry.ts'
 import { TOKEN_SECONDS } from './key-ring.ts'
-import { TokenError, TooManyFailures } from './token-error.ts'
+import { TokenError, TooManyRequests } from './token-error.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 
 interface TokenEndpoint {
   audience: string
   tokens: TokenIssuer
   recordFailure: RecordFailure
+  /** Only for clients that have authenticated: no one can use up the slots of another client. */
+  acquireSlot: AcquireSlot
 }
 
 export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpoint): void {
-  const { tokens, recordFailure } = endpoint
+  const { tokens, recordFailure, acquireSlot } = endpoint
 
   async function handleTokenRequest(request: FastifyRequest) {
     const parameters = readParameters(request)
@@ -41,7 +44,12 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     if (audience !== endpoint.audience)
       throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
     const scope = grantScope(parameters, client)
-    return { access_token: await signToken(client, scope), token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope }
+    const releaseSlot = acquireSlot(client.clientId)
+    try {
+      return { access_token: await signToken(client, scope), token_type: 'Bearer', expires_in: TOKEN_SECONDS, scope }
+    } finally {
+      releaseSlot()
+    }
   }
 
   /** RFC 6749 section 4.4.2. */
@@ -79,8 +87,9 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 
   function noteFailure(request: FastifyRequest, clientId: string | undefined): void {
     if (clientId !== undefined) request.failedClient = digestClientId(clientId)
-    const seconds = recordFailure(request.raw)
-    if (seconds !== null) throw new TooManyFailures(seconds)
+    const seconds = recordFailure(request.address)
+    if (seconds !== null)
+      throw new TooManyRequests(`Too many requests from this address failed. Try again in ${seconds} s.`, seconds)
   }
 
   /** RFC 6749 section 3.3: the requested scopes, or all scopes of the client. */
@@ -132,6 +141,7 @@ function sendTokenError(error: Error, request: FastifyRequest, reply: FastifyRep
 
 function toTokenError(error: Error): TokenError {
   const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : 500
+  if (status === 429) return new TooManyRequests(error.message, 1)
   if (status === 503)
     return new TokenError('temporarily_unavailable', 'Try again shortly.', { 'retry-after': '1' }, error)
   if (typeof status === 'number' && status < 500)
@@ -188,7 +198,8 @@ const describeTokenEndpoint = (audience: string) => ({
     401: { ...tokenErrorSchema, description: 'The client id, the secret or the assertion is not valid.' },
     429: {
       ...tokenErrorSchema,
-      description: 'Too many attempts from this address failed. Valid credentials are accepted at any time.',
+      description:
+        'Too many attempts from this address failed, or the client sends too many requests at once. Valid credentials are accepted from any address.',
     },
     503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
   },

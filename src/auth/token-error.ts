@@ -27,11 +27,10 @@ export class TokenError extends Error {
 }
 
 /** RFC 6585 section 4. RFC 6749 has no code for it; a client knows this one as a reason to try again later. */
-export class TooManyFailures extends TokenError {
+export class TooManyRequests extends TokenError {
   override readonly status = 429
 
-  constructor(seconds: number) {
-    const description = `Too many requests from this address failed. Try again in ${seconds} s.`
+  constructor(description: string, seconds: number) {
     super('temporarily_unavailable', description, { 'retry-after': String(seconds) })
   }
 }

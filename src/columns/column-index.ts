@@ -268,7 +268,8 @@ async function readApplied(query: RunQuery): Promise<AppliedReleases> {
 function createCodeFinder() {
   const cache = new LRUCache<string, number>({ max: CACHED_CODES })
   return async (query: IndexSnapshot['query'], history: string, texts: TextsByField): Promise<CodesByField> => {
-    const keyOf = (field: string, value: string) => `${history}\0${field}\0${value}`
+    // A digest: with 10,000 long values of filters the keys themselves would take 75 MB.
+    const keyOf = (field: string, value: string) => hash('sha256', `${history}\0${field}\0${value}`, 'base64url')
     const pairs = [...texts].flatMap(([field, values]) => values.map((value) => ({ value, key: keyOf(field, value) })))
     const known = new Map(pairs.map(({ key }) => [key, cache.get(key)]))
     const unknown = pairs.filter(({ key }) => known.get(key) === undefined)

@@ -97,7 +97,7 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
       if (client !== null) return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to })
       if (isPublic) return sendSignIn(reply.code(403), to, 'Looking without a credential is switched off.')
       request.failedClient = digestClientId(form.get('client_id')?.trim() ?? '')
-      const seconds = recordFailure(request.raw)
+      const seconds = recordFailure(request.address)
       if (seconds === null) return sendSignIn(reply.code(401), to, 'The client id or the secret is not valid.')
       reply.code(429).header('retry-after', String(seconds))
       return sendSignIn(reply, to, `Too many attempts from this address failed. Try again in ${seconds} seconds.`)

@@ -1,11 +1,10 @@
 // Counts the failed attempts to authenticate of each address, in the memory of this node. It never refuses an attempt that
 // succeeds, so a client that shares its address with an attacker is served: whoever calls verifies first and asks afterwards.
-import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 
 /** Counts a failed attempt. Returns the seconds until the address may fail again; null if it still may. */
-export type RecordFailure = (request: IncomingMessage) => number | null
+export type RecordFailure = (address: string | null) => number | null
 
 interface Limits {
   /** Failed attempts of an address in one window. */
@@ -14,15 +13,11 @@ interface Limits {
   readonly maxAddresses?: number
 }
 
-export function createFailedAttempts(
-  clientAddress: (request: IncomingMessage) => string,
-  limits: Limits,
-): RecordFailure {
-  const { limit, windowMs = 60_000, maxAddresses = 10_000 } = limits
+export function createFailedAttempts({ limit, windowMs = 60_000, maxAddresses = 10_000 }: Limits): RecordFailure {
   const windows = new LRUCache<string, { failed: number; endsAt: number }>({ max: maxAddresses })
-  return (request) => {
+  return (address) => {
     const now = performance.now()
-    const key = networkOf(clientAddress(request))
+    const key = address === null ? '' : networkOf(address)
     const known = windows.get(key)
     const window = known !== undefined && known.endsAt > now ? known : { failed: 0, endsAt: now + windowMs }
     window.failed += 1

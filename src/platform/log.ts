@@ -1,5 +1,6 @@
 // The log: one JSON object for each line, written to stdout without blocking requests.
 import os from 'node:os'
+import type { FastifyBaseLogger } from 'fastify'
 import { type Logger, pino } from 'pino'
 
 /** Lines that stdout has not accepted are buffered up to this size; further lines are dropped. */
@@ -30,3 +31,16 @@ export const openLog = (level: string): Logger =>
       maxLength: MAX_BUFFERED_BYTES,
     }),
   )
+
+const WARN_INTERVAL_MS = 30_000
+
+/** Writes the same warning once in half a minute: during an attack or an outage one line is enough. */
+export function createThrottledWarning(log: FastifyBaseLogger) {
+  let warned = { reason: '', at: Number.NEGATIVE_INFINITY }
+  return (details: object, message: string, reason = message): void => {
+    const at = performance.now()
+    if (reason === warned.reason && at - warned.at < WARN_INTERVAL_MS) return
+    warned = { reason, at }
+    log.warn(details, message)
+  }
+}

@@ -23,14 +23,15 @@ interface PendingBody {
   waiters: number
 }
 
-/** The approximate size of an entry without its body. */
+/** The approximate size of an entry without its key and body. */
 const ENTRY_OVERHEAD_BYTES = 1024
 
 export function createResponseCache(megabytes: number): ResponseCache {
   const cached = new LRUCache<string, EncodedBody>({
     // With 0 megabytes no entry fits, so nothing is cached.
     maxSize: Math.max(1, megabytes * 2 ** 20),
-    sizeCalculation: ({ bytes }) => bytes.length + ENTRY_OVERHEAD_BYTES,
+    // A filter may be long, so a key may be longer than its body. A character takes up to two bytes.
+    sizeCalculation: ({ bytes }, key) => bytes.length + 2 * key.length + ENTRY_OVERHEAD_BYTES,
   })
   const pendingBodies = new Map<string, PendingBody>()
 

@@ -1,54 +1,97 @@
-// Limits on connections: how many are open, how many requests of each wait for a response, and for how long a
-// response may stay unread. Knows nothing about routes.
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+// Limits connections: how many are open, how many requests of one are processed at a time, and how long a response stays
+// unread. Knows nothing about routes.
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface ConnectionLimits {
-  /** The server closes further connections as soon as they are opened. */
+  /** At the limit a new connection replaces the one that has been idle longest. If none is idle, the new one is closed. */
   maxConnections: number
   /** The server closes a connection if the client reads no byte of its response for this long. */
   unreadTimeoutMs: number
 }
 
+/** What the server did at the limit: it closed an idle connection, or the new one. */
+export type LimitReached = 'idle_closed' | 'rejected'
+
 /** Requests of one connection that are processed before the first response is sent (pipelining, RFC 9112 9.3.2). */
 export const MAX_PIPELINED = 8
-/** Node parses all requests in the 64 KB that it reads at once, and keeps each in memory until the connection ends. */
-const MAX_PARSED = 32
+
+interface Connection {
+  /** Requests without a complete response. */
+  pending: number
+  /** The last response says `Connection: close`. Later requests are not parsed. */
+  closing: boolean
+}
+
+/** Node's parser of a connection. Node has no public way to stop it within the bytes that it has read. */
+interface Parser {
+  onIncoming: (request: IncomingMessage, shouldKeepAlive: boolean) => number
+}
+
+/** For Node's parser: what follows is not HTTP. It leaves the rest of the 64 KB that it has read. */
+const STOP_PARSING = 2
 
 export function createBoundedServer(
   handle: RequestListener,
   options: ServerOptions,
   { maxConnections, unreadTimeoutMs }: ConnectionLimits,
+  onLimit: (reached: LimitReached) => void = () => {},
 ): Server {
-  const connections = new WeakMap<Socket, { pending: number; closing: boolean }>()
+  const connections = new Map<Socket, Connection>()
+  /** Those without a request, the one that has been idle longest first. */
+  const idle = new Set<Socket>()
+
   const server = createServer(options, (request, response) => {
     const { socket } = request
-    let connection = connections.get(socket)
-    if (connection === undefined) connections.set(socket, (connection = { pending: 0, closing: false }))
-    const { closing } = connection
+    const connection = connections.get(socket)
+    if (connection === undefined) return void socket.destroy()
+    idle.delete(socket)
     connection.pending++
-    // Emitted when the response is sent or the connection is lost.
-    request.on('close', () => connection.pending--)
-    if (connection.pending > MAX_PARSED) socket.destroy()
-    if (closing || socket.destroyed) return
+    // Not of the request, which closes as soon as its body is read.
+    response.once('close', () => {
+      connection.pending--
+      if (connection.pending === 0 && connections.has(socket)) idle.add(socket)
+    })
     if (connection.pending === MAX_PIPELINED) {
-      // RFC 9112 9.6: this response has `Connection: close`. Later requests are not processed; the client may send them again.
+      // RFC 9112 9.6: the client may send the requests after this one again.
       connection.closing = true
       response.shouldKeepAlive = false
     }
     handle(request, response)
   })
-  // RFC 9110 10.1.1 permits ignoring an unknown expectation. Without this listener Node answers it with 417 itself, beside these limits.
+  // RFC 9110 10.1.1 permits ignoring an unknown expectation. Without this listener Node responds 417 itself, past these limits.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  let open = 0
-  // server.maxConnections would count the connections of one listening socket.
+
   server.prependListener('connection', (socket: Socket) => {
-    if (open >= maxConnections) return void socket.destroy()
-    open += 1
-    socket.once('close', () => (open -= 1))
+    if (connections.size >= maxConnections) {
+      const [longestIdle] = idle
+      onLimit(longestIdle === undefined ? 'rejected' : 'idle_closed')
+      if (longestIdle === undefined) return void socket.destroy()
+      forget(longestIdle)
+      longestIdle.destroy()
+    }
+    connections.set(socket, { pending: 0, closing: false })
+    idle.add(socket)
+    socket.once('close', () => forget(socket))
+  })
+  // After Node's own listener, which creates the parser. Otherwise Node creates each of the thousands of requests in the 64 KB that
+  // it reads at once, even after the connection was destroyed.
+  server.on('connection', (socket: Socket & { parser?: Parser | null }) => {
+    const { parser } = socket
+    if (!parser) return
+    const { onIncoming } = parser
+    parser.onIncoming = (request, shouldKeepAlive) =>
+      socket.destroyed || connections.get(socket)?.closing === true
+        ? STOP_PARSING
+        : onIncoming.call(parser, request, shouldKeepAlive)
   })
   // Node checks at each interval whether bytes were sent since the previous check. It therefore notices a client that
   // stops reading after one to two intervals.
   server.setTimeout(unreadTimeoutMs / 2)
   return server
+
+  function forget(socket: Socket): void {
+    connections.delete(socket)
+    idle.delete(socket)
+  }
 }

@@ -1,8 +1,7 @@
 // Limits the concurrent requests of one client on this node. The quota limits the number of requests; this limit keeps
 // one client from using the whole node. Must be registered after the guard, which identifies the client.
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { clientClosedRequest, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -11,114 +10,67 @@ declare module 'fastify' {
   }
 }
 
-/**
- * A request waits for a place for this long, or up to twice as long. So a client that sends too many requests at once is served one
- * after the other. One that repeats refused requests at once waits too: many refusals cost the node more than many waiting requests.
- */
-const WAIT_MS = 500
-/** The place of a request that an overloaded node refused stays taken for this long, for the same reason. */
-const REFUSED_MS = 500
+type ReleaseSlot = () => void
 
-type FreePlace = () => void
+/** Returns a function that gives the slot back. Throws a Problem if the client has none left. */
+export type AcquireSlot = (clientId: string) => ReleaseSlot
 
-export interface ConcurrencyLimit {
-  readonly limit: number
-  /** Returns a function that frees the place, once; null if the client has no place left. */
-  take(clientId: string): FreePlace | null
-  /** Calls `end` with a place, or with null if none becomes free in time. */
-  wait(clientId: string, end: (freePlace: FreePlace | null) => void): void
-}
-
-export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
-  const active = new Map<string, number>()
-  /** By client, in the order in which they came. */
-  const waiting = new Map<string, Set<(freePlace: FreePlace) => void>>()
-
-  function occupy(clientId: string): FreePlace {
+/** `name` is what the slots are for, in the plural. A limit of 0 means no limit. */
+export function createSlots(limit: number, name: string): AcquireSlot {
+  const taken = new Map<string, number>()
+  return (clientId) => {
+    const before = taken.get(clientId) ?? 0
+    if (limit > 0 && before >= limit)
+      throw new Problem(
+        'concurrency_exceeded',
+        `The client already has ${limit} concurrent ${name}, which is the limit. Wait until one of them ends.`,
+        { headers: { 'retry-after': '1' } },
+      )
+    taken.set(clientId, before + 1)
     let isTaken = true
     return () => {
       if (!isTaken) return
       isTaken = false
-      const [next] = waiting.get(clientId) ?? []
-      if (next !== undefined) return next(occupy(clientId))
-      const remaining = (active.get(clientId) ?? 0) - 1
-      if (remaining > 0) active.set(clientId, remaining)
-      else active.delete(clientId)
+      const remaining = (taken.get(clientId) ?? 0) - 1
+      if (remaining > 0) taken.set(clientId, remaining)
+      else taken.delete(clientId)
     }
-  }
-
-  return {
-    limit,
-    take(clientId) {
-      const running = active.get(clientId) ?? 0
-      if (running >= limit) return null
-      active.set(clientId, running + 1)
-      return occupy(clientId)
-    },
-    wait(clientId, end) {
-      // Another request frees the place, and its signal and client must not become those of this one.
-      const endInContext = AsyncLocalStorage.bind(end)
-      const waiters = waiting.get(clientId) ?? new Set()
-      waiting.set(clientId, waiters.add(endWait))
-      // Not all at the same time: refusing fifty requests at once would block the event loop for 40 ms.
-      const timer = setTimeout(() => endWait(null), WAIT_MS * (1 + Math.random()))
-      function endWait(freePlace: FreePlace | null): void {
-        clearTimeout(timer)
-        waiters.delete(endWait)
-        if (waiters.size === 0) waiting.delete(clientId)
-        endInContext(freePlace)
-      }
-    },
   }
 }
 
-/**
- * Downloads have places of their own. If they had those of the other requests, a few of them on a slow network would block all
- * other requests of the client; without a limit one client could use all connections of the node.
- */
-export function limitConcurrency(
-  scope: FastifyInstance,
-  requests: ConcurrencyLimit,
-  downloads = createConcurrencyLimit(requests.limit),
-): void {
-  const places = new WeakMap<FastifyRequest, FreePlace>()
-  function release(request: FastifyRequest): void {
-    const freePlace = places.get(request)
-    if (freePlace === undefined) return
-    if (request.problem === 'overloaded') setTimeout(freePlace, REFUSED_MS).unref()
-    else freePlace()
-  }
+/** The slots of all clients of a node. */
+export interface ClientSlots {
+  requests: AcquireSlot
+  /**
+   * If downloads had the slots of the other requests, a few of them on a slow network would block all other requests of the
+   * client. Without a limit one client could use all connections of the node.
+   */
+  downloads: AcquireSlot
+  /** For tokens and whoami: a client that uses all its other slots can still renew its token. */
+  credentials: AcquireSlot
+}
 
+export const createClientSlots = (limit: number): ClientSlots => ({
+  requests: createSlots(limit, 'requests'),
+  downloads: createSlots(limit, 'downloads'),
+  credentials: createSlots(limit, 'requests for tokens and /v2/whoami'),
+})
+
+/** Each request of the scope takes a slot, downloads one of `downloads`. */
+export function limitConcurrency(scope: FastifyInstance, requests: AcquireSlot, downloads = requests): void {
+  const slots = new WeakMap<FastifyRequest, ReleaseSlot>()
   scope.addHook('onRequest', (request, _reply, done) => {
     const { clientId } = request
     if (clientId === null) throw new Error('the concurrency limit must be registered after the guard')
-    const isDownload = request.routeOptions.config.isDownload === true
-    const { limit, take, wait } = isDownload ? downloads : requests
-    function begin(freePlace: FreePlace): void {
-      places.set(request, freePlace)
-      request.raw.once('close', () => release(request))
-      done()
-    }
-    const freePlace = take(clientId)
-    if (freePlace !== null) return begin(freePlace)
-    wait(clientId, (freed) => {
-      if (request.raw.socket.destroyed) {
-        freed?.()
-        return done(clientClosedRequest())
-      }
-      if (freed !== null) return begin(freed)
-      done(
-        new Problem(
-          'concurrency_exceeded',
-          `The client already has ${limit} concurrent ${isDownload ? 'downloads' : 'requests'}, which is the limit. Wait until one of them ends.`,
-          { headers: { 'retry-after': '1' } },
-        ),
-      )
-    })
+    const releaseSlot = request.routeOptions.config.isDownload === true ? downloads(clientId) : requests(clientId)
+    slots.set(request, releaseSlot)
+    // Of the request: Node closes no response that waits for an earlier one of a lost connection. A GET closes with its response.
+    request.raw.once('close', releaseSlot)
+    done()
   })
   // Not when the handler returns: a response that the client does not read still uses memory.
   scope.addHook('onResponse', (request, _reply, done) => {
-    release(request)
+    slots.get(request)?.()
     done()
   })
 }

@@ -1,6 +1,6 @@
 // The id of a request, the log line of its response and the metrics of both.
 import { hash, randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { countProblem, measureResponse } from '../metrics/response-metrics.ts'
 
@@ -22,8 +22,8 @@ interface LoggedResponse {
   readonly request: LoggedRequest
   readonly status: number
   readonly ms: number
-  /** The address of the client. */
-  readonly address: string
+  /** The address of the client; null if the connection was lost before anyone asked. */
+  readonly address: string | null
   /** Header and body, as the connection has sent them. */
   readonly bytes: number
   readonly clientId: string | null
@@ -52,6 +52,12 @@ export function countSentBytes(socket: Socket): number {
   const bytes = sent - (countedBytes.get(socket) ?? 0)
   countedBytes.set(socket, sent)
   return bytes
+}
+
+/** Null if it is not an address. Writes an IPv4 address in IPv6 as IPv4. */
+export function normaliseAddress(text: string | undefined): string | null {
+  const address = text?.replace(/^::ffff:(?=[\d.]+$)/i, '').toLowerCase() ?? ''
+  return isIP(address) === 0 ? null : address
 }
 
 const DIGEST_LENGTH = 16

@@ -22,6 +22,11 @@ const bodies = new Counter({
   help: 'Where the body of a data response came from: cached needs no query, rendered does.',
   labelNames: ['source'],
 })
+const connectionLimits = new Counter({
+  name: 'outbreaks_connection_limit_total',
+  help: 'Connections beyond OUTBREAKS_MAX_CONNECTIONS: an idle one was closed instead (idle_closed), or it was rejected.',
+  labelNames: ['reached'],
+})
 const rejections = new Counter({
   name: 'outbreaks_unhandled_rejections_total',
   help: 'Promises that failed and that no one awaited. Each is a fault in the code: report it with its log line.',
@@ -53,6 +58,8 @@ export function measureResponse({ method, route, status, caller, seconds }: Meas
   }
   measure(seconds)
 }
+
+export const countConnectionLimit = (reached: string): void => connectionLimits.labels(reached).inc()
 
 export const countUnhandledRejection = (): void => rejections.inc()
 

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { createConcurrencyLimit, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
+import { createSlots, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 import { LIVENESS_MS } from '../../liveness.ts'
 
@@ -24,7 +24,7 @@ async function listen(unreadTimeoutMs: number): Promise<number> {
     scope.addHook('onRequest', async (request) => {
       request.clientId = 'client'
     })
-    limitConcurrency(scope, createConcurrencyLimit(LIMIT))
+    limitConcurrency(scope, createSlots(LIMIT, 'requests'))
     scope.get('/file', { config: { isDownload: true } }, async (_request, reply) => {
       const stored = await open(file)
       return reply.header('content-length', BYTES).send(stored.createReadStream())

@@ -7,7 +7,7 @@ import { streamFile } from '../../../src/api/response/stream-file.ts'
 import { createStreamLimit } from '../../../src/api/response/stream-limit.ts'
 import type { EncodableRecord } from '../../../src/formats/file-encoder.ts'
 import { createNdjsonEncoder } from '../../../src/formats/text-encoders.ts'
-import { createConcurrencyLimit, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
+import { createSlots, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 import { readResponse, startRequest } from '../../fixtures/streamed-response.ts'
 
@@ -42,7 +42,7 @@ void app.register(async (scope) => {
   scope.addHook('onRequest', async (request) => {
     request.clientId = String(request.headers['client'])
   })
-  limitConcurrency(scope, createConcurrencyLimit(1))
+  limitConcurrency(scope, createSlots(1, 'requests'))
   scope.get('/endless', (request, reply) => streamFile(request, reply, spec(Number.POSITIVE_INFINITY)))
   scope.get('/timeout', (request, reply) =>
     streamFile(request, reply, { ...spec(Number.POSITIVE_INFINITY), timeoutMs: 300 }),

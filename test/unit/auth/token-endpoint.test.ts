@@ -7,6 +7,7 @@ import { digestSecret } from '../../../src/auth/client-registry.ts'
 import type { CredentialCache } from '../../../src/auth/credential-cache.ts'
 import { registerTokenEndpoint } from '../../../src/auth/token-endpoint.ts'
 import { createTokenIssuer } from '../../../src/auth/token-issuer.ts'
+import { createSlots } from '../../../src/platform/http/concurrency-limit.ts'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createSigningKey } from './signing-key.ts'
@@ -34,13 +35,20 @@ const throwStale = () => {
   throw new Problem('unavailable', 'The list of clients is too old.')
 }
 
+const LIMIT = 3
+
 function startEndpoint(cache: CredentialCache) {
   const logLines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line) => logLines.push(line) })
   const app = createHttpServer({ baseUrl: AUDIENCE, log })
   after(() => app.close())
   const tokens = createTokenIssuer({ issuer: AUDIENCE, audience: AUDIENCE, credentialCache: cache, createClaims })
-  registerTokenEndpoint(app, { audience: AUDIENCE, tokens, recordFailure: () => null })
+  registerTokenEndpoint(app, {
+    audience: AUDIENCE,
+    tokens,
+    recordFailure: () => null,
+    acquireSlot: createSlots(LIMIT, 'requests'),
+  })
   return { app, logLines }
 }
 
@@ -112,6 +120,16 @@ for (const [title, [status, error, request, { app } = endpoint]] of Object.entri
     assert.equal(response.headers['cache-control'], 'no-store')
     assert.equal(response.headers.pragma, 'no-cache')
   })
+
+test('a client that sends many requests at once gets 429 for some, and all tokens afterwards', async () => {
+  const request = () => endpoint.app.inject({ method: 'POST', url: '/oauth/token', ...json({}) })
+  const responses = await Promise.all(Array.from({ length: 20 }, request))
+  const [rejected, ...others] = responses.filter(({ statusCode }) => statusCode !== 200)
+  assert.ok(others.length < 20 - LIMIT, 'none was granted')
+  assert.deepEqual([rejected?.statusCode, rejected?.headers['retry-after']], [429, '1'])
+  assert.equal(rejected?.json().error, 'temporarily_unavailable')
+  for (let i = 0; i < 2 * LIMIT; i++) assert.equal((await request()).statusCode, 200)
+})
 
 test('other methods give 405', async () => {
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD'] as const)

@@ -1,4 +1,4 @@
-// The limit on concurrent requests of a client: one request more waits and then gives 429, other clients are served, and each
+// The limit on concurrent requests of a client: one request more gives 429, other clients are served, and each
 // completed or lost request lowers the count.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -6,9 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { currentSignal } from '../../../src/platform/cancellation.ts'
-import { createConcurrencyLimit, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
-import { Problem } from '../../../src/platform/problem.ts'
+import { createSlots, limitConcurrency } from '../../../src/platform/http/concurrency-limit.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 
 const LIMIT = 3
@@ -21,17 +19,13 @@ void app.register(async (scope) => {
   scope.addHook('onRequest', async (request) => {
     request.clientId = String(request.headers['client'])
   })
-  limitConcurrency(scope, createConcurrencyLimit(LIMIT))
+  limitConcurrency(scope, createSlots(LIMIT, 'requests'), createSlots(LIMIT, 'downloads'))
   scope.get('/waits', async (request) => {
     handled.push(request.id)
     await finish.promise
     return {}
   })
   scope.get('/quick', async () => ({}))
-  scope.get('/overloaded', async () => {
-    throw new Problem('overloaded', 'The node is overloaded.')
-  })
-  scope.get('/signal', async () => ({ aborted: currentSignal()?.aborted }))
   scope.get('/fails', async () => {
     throw new Error('no')
   })
@@ -41,7 +35,7 @@ void app.register(async (scope) => {
   )
 })
 void app.register(async (scope) => {
-  limitConcurrency(scope, createConcurrencyLimit(LIMIT))
+  limitConcurrency(scope, createSlots(LIMIT, 'requests'))
   scope.get('/unidentified', async () => [])
 })
 await app.listen({ host: '127.0.0.1', port: 0 })
@@ -97,62 +91,6 @@ test('one request too many gives 429 with Retry-After and runs no handler; other
   await waitForStatus('/quick', 'eager', 200)
 })
 
-test('a request too many is served if a place becomes free in time', async () => {
-  finish = Promise.withResolvers()
-  handled.length = 0
-  const running = Array.from({ length: LIMIT }, () => send('/waits', 'burst'))
-  while (handled.length < LIMIT) await wait(5)
-  const waiting = Array.from({ length: 2 * LIMIT }, () => send('/quick', 'burst'))
-  await wait(100)
-  finish.resolve()
-  for (const response of await Promise.all([...running, ...waiting])) assert.equal(response.status, 200)
-})
-
-test('the place of a client that left while it waited goes to the next request', async () => {
-  finish = Promise.withResolvers()
-  handled.length = 0
-  const running = Array.from({ length: LIMIT }, () => send('/waits', 'left'))
-  while (handled.length < LIMIT) await wait(5)
-  const left = await sendUnread(['/waits'], 'left')
-  await wait(100)
-  left.destroy()
-  await wait(50)
-  const next = send('/quick', 'left')
-  finish.resolve()
-  for (const response of await Promise.all([...running, next])) assert.equal(response.status, 200)
-  assert.equal(handled.length, LIMIT)
-  await waitForStatus('/quick', 'left', 200)
-})
-
-test('a request that waited has its own signal, not the one of the lost connection that freed its place', async () => {
-  finish = Promise.withResolvers()
-  handled.length = 0
-  const lost = await sendUnread(Array(LIMIT).fill('/waits'), 'signal')
-  while (handled.length < LIMIT) await wait(5)
-  const waiting = send('/signal', 'signal')
-  await wait(100)
-  lost.destroy()
-  assert.deepEqual(await (await waiting).json(), { aborted: false })
-  finish.resolve()
-})
-
-test('requests that an overloaded node refused keep their places for a while, so that repeating them at once waits', async () => {
-  const answers: number[] = []
-  const end = performance.now() + 1000
-  await Promise.all(
-    Array.from({ length: 2 * LIMIT }, async () => {
-      while (performance.now() < end) answers.push((await send('/overloaded', 'hasty')).status)
-    }),
-  )
-  assert.deepEqual(
-    [...new Set(answers)].filter((status) => status !== 429),
-    [503],
-  )
-  // Two for each place, and those that wait.
-  assert.ok(answers.length < 8 * LIMIT, `${answers.length} answers in a second`)
-  await waitForStatus('/quick', 'hasty', 200)
-})
-
 test('sequential requests never exceed the limit, also if they fail', async () => {
   for (let i = 0; i < 5 * LIMIT; i++) {
     assert.equal((await send('/quick', 'steady')).status, 200)
@@ -175,7 +113,7 @@ test('a lost connection releases all its requests, also pipelined ones', async (
   assert.equal((await Promise.all(Array.from({ length: LIMIT }, () => send('/quick', 'lost')))).at(-1)?.status, 200)
 })
 
-test('an unread response counts until its connection ends; downloads have as many places of their own', async () => {
+test('an unread response counts until its connection ends; downloads have as many slots of their own', async () => {
   const unread = await sendUnread(Array(LIMIT).fill('/large'), 'idle')
   await waitForStatus('/quick', 'idle', 429)
   unread.destroy()

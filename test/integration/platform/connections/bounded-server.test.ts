@@ -13,7 +13,7 @@ const UNREAD_TIMEOUT_MS = 2000
 const MAX_CONNECTIONS = 5
 /** Larger than all socket buffers. */
 const LARGE = Buffer.alloc(30_000_000, 'x')
-const { app } = createObservedServer({ maxConnections: MAX_CONNECTIONS, unreadTimeoutMs: UNREAD_TIMEOUT_MS })
+const { app, lines } = createObservedServer({ maxConnections: MAX_CONNECTIONS, unreadTimeoutMs: UNREAD_TIMEOUT_MS })
 const handled: string[] = []
 app.get('/things/:number', async (request) => {
   const { number } = request.params as { number: string }
@@ -23,6 +23,12 @@ app.get('/things/:number', async (request) => {
   return { number }
 })
 app.post('/read', () => new Promise(() => {}))
+let posted = 0
+app.post('/posted', async () => {
+  posted += 1
+  await wait(300)
+  return {}
+})
 app.get('/large', (_request, reply) => reply.type('text/plain').send(LARGE))
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
@@ -97,12 +103,33 @@ test('requests that arrive before the last response is sent are not processed', 
   assert.equal(handled.length, 8)
 })
 
-test('1500 requests in one write close the connection at once, after eight requests', async () => {
+test('of 1500 requests in one write eight are processed, and then the connection closes', async () => {
   handled.length = 0
   const socket = await open()
-  socket.write(formatRequests(1500))
-  assert.ok((await waitForClose(socket)) < LIVENESS_MS)
+  socket.resume().write(formatRequests(1500))
+  await waitForClose(socket)
   assert.equal(handled.length, 8)
+})
+
+test('requests with a body are counted too', async () => {
+  const socket = await open()
+  socket.resume().write('POST /posted HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc'.repeat(100))
+  await waitForClose(socket)
+  assert.equal(posted, 8)
+})
+
+test('nothing is written into the body of a response when what follows its request is malformed', async () => {
+  const socket = await open()
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    text += chunk
+  })
+  socket.write('GET /large HTTP/1.1\r\nhost: a\r\n\r\n')
+  await once(socket, 'data')
+  socket.write('nonsense\r\n\r\n')
+  await waitForClose(socket)
+  assert.ok(text.length < LARGE.length)
+  assert.equal(text.match(/HTTP\/1\.1 \d+/g)?.length, 1)
 })
 
 test('requests with an unknown expectation are counted too, and are processed as if they had none', async () => {
@@ -188,16 +215,45 @@ test('a response that is read slowly is sent completely', async () => {
   assert.ok(received > LARGE.length)
 })
 
-test('a connection above the limit is closed at once; a new one is accepted after another closes', async () => {
+const request = 'GET /things/9 HTTP/1.1\r\nhost: a\r\n\r\n'
+async function fillConnections(): Promise<Socket[]> {
   for (const socket of opened.splice(0)) socket.destroy()
   await wait(50)
   const sockets = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, open))
+  await wait(50)
+  return sockets
+}
+
+test('idle connections fill the limit: a new client is served, and the connection that has been idle longest is closed', async () => {
+  const [first, second, ...others] = await fillConnections()
+  assert.ok(first && second)
+  // The first one has just been used, so the second has been idle longest.
+  first.write(request)
+  await once(first, 'data')
+  await wait(50)
+  lines.length = 0
+  const next = await open()
+  next.write(request)
+  await once(next, 'data', { signal: AbortSignal.timeout(5000) })
+  await waitForClose(second.resume())
+  assert.deepEqual(
+    [first, ...others].map((socket) => socket.destroyed),
+    [first, ...others].map(() => false),
+  )
+  for (let i = 0; i < 10; i++) await open()
+  assert.equal(lines.filter((line) => line.includes('as many connections are open')).length, 1)
+})
+
+test('busy connections fill the limit: a new one is closed immediately, and accepted after another closes', async () => {
+  const sockets = await fillConnections()
+  for (const socket of sockets) socket.pause().write('GET /large HTTP/1.1\r\nhost: a\r\n\r\n')
+  await wait(200)
   const excess = await open()
-  excess.write('GET /things/9 HTTP/1.1\r\nhost: a\r\n\r\n')
-  assert.ok((await waitForClose(excess.resume())) < LIVENESS_MS)
+  excess.write(request)
+  await waitForClose(excess.resume())
   sockets[0]?.destroy()
   await wait(50)
   const next = await open()
-  next.write('GET /things/9 HTTP/1.1\r\nhost: a\r\n\r\n')
-  await once(next, 'data', { signal: AbortSignal.timeout(2000) })
+  next.write(request)
+  await once(next, 'data', { signal: AbortSignal.timeout(5000) })
 })

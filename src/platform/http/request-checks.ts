@@ -1,0 +1,58 @@
+// Checks each request before its route: Host, the request target, the path, the method and the query string.
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
+import { Problem } from '../problem.ts'
+import { compileQuery } from './query-string.ts'
+import { headerValues } from './raw-headers.ts'
+
+/** Here and not in Node (requireHostHeader is off), because Node responds without a body and accepts two Host headers. */
+export function assertValidTarget({ raw, url, method }: FastifyRequest): void {
+  const hostHeaders = headerValues(raw, 'host').length
+  if (hostHeaders > 1 || (hostHeaders === 0 && raw.httpVersion !== '1.0'))
+    throw new Problem('invalid_request', 'Send one Host header.')
+  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS'))
+    throw new Problem('invalid_request', 'The request target must be a path, or a URL with http or https.')
+}
+
+/** Returns what throws 404, or 405 with the methods that the URL supports. Must be called before routes are added. */
+export function createNotFound(app: FastifyInstance): (request: FastifyRequest) => never {
+  const routes: { pattern: URLPattern; method: string }[] = []
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat())
+      routes.push({ pattern: new URLPattern({ pathname: route.url }), method })
+  })
+  return (request) => {
+    const pathname = request.url.split('?')[0] ?? '/'
+    // Asterisk-form (RFC 9112 3.2.4) refers to the whole server.
+    const allowed = routes
+      .filter((route) => pathname === '*' || route.pattern.test({ pathname }))
+      .map((route) => route.method)
+    if (allowed.length === 0) throw new Problem('not_found', 'There is no resource at this URL.')
+    throw new Problem('method_not_allowed', `This URL does not support ${request.method}.`, {
+      headers: { allow: [...new Set(allowed)].join(', ') },
+    })
+  }
+}
+
+/** RFC 9112 3.2.2: converts absolute form to a path. The authority is not compared, because the base URL is configured. */
+export function toOriginForm({ url = '/' }: IncomingMessage): string {
+  const authority = /^https?:\/\/[^/?#]+/i.exec(url)?.[0]
+  if (authority === undefined) return url
+  const target = url.slice(authority.length)
+  return target.startsWith('/') ? target : `/${target}`
+}
+
+/** Only query strings are validated by a schema. The schema of path parameters is for the OpenAPI document. */
+export function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
+  if (httpPart === 'params') return () => true
+  if (httpPart !== 'querystring') throw new Error(`${httpPart} is not validated by a schema here`)
+  const parseQuery = compileQuery(schema as TObject)
+  return (raw: Record<string, string | string[]>) => {
+    try {
+      return { value: parseQuery(raw) }
+    } catch (error) {
+      return { error: error as Error }
+    }
+  }
+}
