@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Starts the service from the configuration and shuts it down on a signal.
 import { setTimeout as wait } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
 import { Registry } from 'prom-client'
 import { buildApp } from './app.ts'
@@ -40,9 +39,6 @@ function exitWithError(error: Error): never {
   process.exit(2)
 }
 
-// V8 lets the heap grow to several times what is in use while the machine has memory. With this it collects garbage when the heap
-// is half as large again (docs/performance.md, "Memory of a node").
-setFlagsFromString('--heap-growing-percent=50')
 const config = readConfigOrExit()
 const log = openLog(config.logLevel)
 // Without a listener SIGHUP ends the process, for instance when its terminal is closed.
