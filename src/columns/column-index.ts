@@ -229,7 +229,9 @@ async function requireRecords(connection: DuckDBConnection, { number, records }:
 async function openFile(file: string, dataset: Dataset): Promise<OpenIndex> {
   const workDirectory = `${file}.work`
   const duckDb = await openDuckDb({
-    ...{ file, memoryMegabytes: MEMORY_MEGABYTES, temporaryDirectory: workDirectory },
+    file,
+    memoryMegabytes: MEMORY_MEGABYTES,
+    temporaryDirectory: workDirectory,
     readState: readApplied,
   })
   try {

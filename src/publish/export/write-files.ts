@@ -1,5 +1,6 @@
 // Streams the records of a release, in the order of id, into several files in one pass and with bounded memory.
-// If one file fails, no file is kept.
+// If a file can't be written, none gets its final name. If one can't be named, those named before stay: the next export finds
+// that they are not recorded and writes them again.
 import type { PoolClient } from 'pg'
 import type { Dataset } from '../../datasets/define.ts'
 import { type FileEncoder, readRecord } from '../../formats/file-encoder.ts'
