@@ -109,6 +109,7 @@ if (area === 'fuzz') {
   process.env['COVERAGE_FUZZ_SECONDS'] ??= '110'
 }
 process.env['ENGINE_QUESTIONS'] ??= '10000'
+process.env['FLOOD_CONNECTIONS'] ??= '950'
 process.env['EXPLORER_RECORDS'] ??= '1000000'
 process.env['TRUTH_STATES'] ??= '500'
 process.env['DESCRIBE_LOAD'] ??= 'all'

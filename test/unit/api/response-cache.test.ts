@@ -54,6 +54,14 @@ test('when the size limit is reached, the least recently used body is removed', 
   assert.deepEqual(rendered, ['a', 'b', 'c', 'd', 'b'])
 })
 
+test('the size limit also applies to long keys', async () => {
+  const { get, rendered } = countingCache(1)
+  const keys = Array.from({ length: 10 }, (_, i) => `${i}${'x'.repeat(100_000)}`)
+  for (const key of keys) await get(key, 1)
+  await get(keys[0] ?? '', 1)
+  assert.equal(rendered.length, keys.length + 1)
+})
+
 test('the size limit also applies to many small bodies', async () => {
   const { get, rendered } = countingCache(1)
   const keys = Array.from({ length: 1100 }, (_, i) => `key ${i}`)
