@@ -1,4 +1,4 @@
-// Adds the digests that package-lock.json lacks, as the registry of this machine states them: `node dev/build/complete-lock.ts`. npm
+// Adds the digests that both lock files lack, as the registry of this machine states them: `node dev/build/complete-lock.ts`. npm
 // does not add them for binaries of other systems. Prints what the registry does not have.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,13 +10,14 @@ interface Entry {
   readonly integrity?: string
 }
 
-const file = path.resolve(import.meta.dirname, '../../package-lock.json')
-const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Entry> }
+const LOCK_FILES = ['package-lock.json', 'site/package-lock.json']
 
 function readDigest(name: string, version: string): string | null {
   try {
     const output = execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'], {
-      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 20_000 },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 20_000,
     })
     return output.trim() === '' ? null : (JSON.parse(output) as string)
   } catch {
@@ -24,12 +25,17 @@ function readDigest(name: string, version: string): string | null {
   }
 }
 
-for (const [location, entry] of Object.entries(lock.packages)) {
-  if (location === '' || entry.integrity !== undefined) continue
-  const { version, ...rest } = entry
-  const name = entry.name ?? location.split('node_modules/').at(-1) ?? ''
-  const integrity = readDigest(name, version)
-  if (integrity === null) console.log(`${name}@${version}: the registry does not have it`)
-  else lock.packages[location] = { version, integrity, ...rest }
+for (const name of LOCK_FILES) completeLock(path.resolve(import.meta.dirname, '../..', name))
+
+function completeLock(file: string): void {
+  const lock = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, Entry> }
+  for (const [location, entry] of Object.entries(lock.packages)) {
+    if (location === '' || entry.integrity !== undefined) continue
+    const { version, ...rest } = entry
+    const name = entry.name ?? location.split('node_modules/').at(-1) ?? ''
+    const integrity = readDigest(name, version)
+    if (integrity === null) console.log(`${name}@${version}: the registry does not have it`)
+    else lock.packages[location] = { version, integrity, ...rest }
+  }
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`)
 }
-writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`)

@@ -2,7 +2,7 @@
 // the unit of systemd, the configuration of Caddy's neighbours. And what a recipe names exists: variables, files, ports.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { SIGN_IN_VARIABLES, VARIABLES } from '../../src/variables.ts'
@@ -105,11 +105,20 @@ for file in glob.glob('kubernetes/*.yaml'):
   })
 })
 
+test('every image has a version', () => {
+  const images = ['compose.yaml', 'kubernetes/redis.yaml'].flatMap((file) => [
+    ...read(file).matchAll(/image: (docker\S+)/g),
+  ])
+  assert.ok(images.length > 5)
+  for (const [, image = ''] of images) assert.match(image, /:v?\d[\d.]*$/)
+})
+
 describe('create-secrets', () => {
   test('writes secrets once, each long and different', () => {
     const directory = createDirectory()
     const script = writeIn(directory, 'create-secrets', read('create-secrets'))
     assert.equal(run('sh', [script]).status, 0)
+    assert.equal(statSync(path.join(directory, 'secrets')).mode & 0o777, 0o700, 'others can enter the directory')
     const secrets = globSync('secrets/*', { cwd: directory }).map((file) =>
       readFileSync(path.join(directory, file), 'utf8').trim(),
     )
