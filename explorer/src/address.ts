@@ -69,14 +69,32 @@ const DEFAULT_COLUMNS = [
   ...['cases', 'deaths', 'source_name'],
 ]
 export const DEFAULT_VIEW: View = {
-  ...{ release: null, compare: null, interval: 'isoweek', count: 'cases', kind: 'new', group: 'none' },
-  ...{ scale: 'linear', align: 'date', level: 'country_code', period: 'year' },
-  ...{ columns: DEFAULT_COLUMNS, taken: 'series', code: 'python' },
+  release: null,
+  compare: null,
+  interval: 'isoweek',
+  count: 'cases',
+  kind: 'new',
+  group: 'none',
+  scale: 'linear',
+  align: 'date',
+  level: 'country_code',
+  period: 'year',
+  columns: DEFAULT_COLUMNS,
+  taken: 'series',
+  code: 'python',
 }
 
 const CHOICES = {
-  ...{ interval: INTERVALS, count: COUNTS, kind: KINDS, group: GROUPS, level: MAP_LEVELS, period: PERIODS },
-  ...{ scale: ['linear', 'log'], align: ['date', 'first'], taken: TAKEN, code: LANGUAGES },
+  interval: INTERVALS,
+  count: COUNTS,
+  kind: KINDS,
+  group: GROUPS,
+  level: MAP_LEVELS,
+  period: PERIODS,
+  scale: ['linear', 'log'],
+  align: ['date', 'first'],
+  taken: TAKEN,
+  code: LANGUAGES,
 } as const
 type Chosen = keyof typeof CHOICES
 

@@ -43,7 +43,10 @@ export function useAnswer<Value>(
   { isUrgent = false } = {},
 ): Answer<Value> {
   const [answer, setAnswer] = useState<Answer<Value> & { key: string }>({
-    ...{ key: '', value: undefined, error: undefined, isWaiting: false },
+    key: '',
+    value: undefined,
+    error: undefined,
+    isWaiting: false,
   })
   useEffect(() => {
     if (key === '') {

@@ -49,7 +49,10 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
       .header('content-security-policy', SIGN_IN_POLICY)
       .send(
         renderSignIn({
-          ...{ styleSheet: assets.styleSheet, to, error, hasPublicClient: publicClientId !== null },
+          styleSheet: assets.styleSheet,
+          to,
+          error,
+          hasPublicClient: publicClientId !== null,
           provider: providerSignIn === null ? null : { name: providerSignIn.name, start: START },
         }),
       )

@@ -24,7 +24,10 @@ type Sample = readonly [labels: Record<string, string>, value: number]
 export function registerNodeMetrics(registry: Registry, node: NodeState): void {
   function gauge(name: string, help: string, labelNames: string[], read: () => Iterable<Sample>): void {
     const created = new Gauge({
-      ...{ name: `outbreaks_${name}`, help, labelNames, registers: [] },
+      name: `outbreaks_${name}`,
+      help,
+      labelNames,
+      registers: [],
       collect() {
         this.reset()
         for (const [labels, value] of read()) this.set(labels, value)

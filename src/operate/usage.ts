@@ -33,7 +33,13 @@ export async function addUpUsage(log: Readable): Promise<Usage[]> {
     const day = line.time.slice(0, 10)
     const key = `${day} ${line.client_id}`
     const usage = found.get(key) ?? {
-      ...{ day, client_id: line.client_id, requests: 0, rejected: 0, failed: 0, ms: 0, last: line.time },
+      day,
+      client_id: line.client_id,
+      requests: 0,
+      rejected: 0,
+      failed: 0,
+      ms: 0,
+      last: line.time,
     }
     found.set(key, usage)
     usage.requests += 1

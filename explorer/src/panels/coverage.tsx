@@ -80,13 +80,13 @@ function CoverageFigure({ value, limit }: { value: RecordCoverage; limit: number
               <th scope="col">{texts.map.level[view.value.level]}</th>
               <th scope="col">{texts.curve.columns.records}</th>
               <th scope="col">
-                <PeriodAxis {...{ periods, cell }} label={title} />
+                <PeriodAxis periods={periods} cell={cell} label={title} />
               </th>
             </tr>
           </thead>
           <tbody>
             {rows.map((row) => (
-              <PlaceRow key={row.value} {...{ row, periods, cell, most }} onPoint={setPointed} />
+              <PlaceRow key={row.value} row={row} periods={periods} cell={cell} most={most} onPoint={setPointed} />
             ))}
           </tbody>
         </table>

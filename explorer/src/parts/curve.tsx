@@ -138,18 +138,21 @@ export function Curve({ panels, label, view, onDraw }: CurveProps) {
                     {shorten(name, (width - LEFT) / NAME_CHARACTER)}
                   </text>
                 )}
-                <Axes {...{ x, y, width, height }} />
-                <Gaps {...{ bars, days, x, height }} />
+                <Axes x={x} y={y} width={width} height={height} />
+                <Gaps bars={bars} days={days} x={x} height={height} />
                 {bars.map((bar, position) => (
                   <BarShape
                     key={bar.point.period}
-                    {...{ bar, x, y, height }}
+                    bar={bar}
+                    x={x}
+                    y={y}
+                    height={height}
                     isShown={at?.panel === index && at.bar === position}
                     onShow={() => setAt({ panel: index, bar: position })}
                   />
                 ))}
                 {outline.map((bar) => (
-                  <OutlineShape key={bar.point.period} {...{ bar, x, y }} />
+                  <OutlineShape key={bar.point.period} bar={bar} x={x} y={y} />
                 ))}
               </g>
             ))}

@@ -33,7 +33,10 @@ export async function createClient(database: Database, name: string, scopes: str
     await insertSecret(client, clientId, secret, expiresAt)
   })
   return {
-    ...{ client_id: clientId, client_secret: secret, name, scopes },
+    client_id: clientId,
+    client_secret: secret,
+    name,
+    scopes,
     ...(expiresAt && { secret_expires_at: expiresAt }),
   }
 }
@@ -85,7 +88,9 @@ export async function rotateSecret(
     return old
   })
   return {
-    ...{ client_id: clientId, client_secret: secret, old_secret_expires_at: oldSecretExpiresAt },
+    client_id: clientId,
+    client_secret: secret,
+    old_secret_expires_at: oldSecretExpiresAt,
     ...(expiresAt && { secret_expires_at: expiresAt }),
   }
 }
