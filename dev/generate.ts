@@ -23,26 +23,25 @@ async function renderOpenApi(): Promise<string> {
   // The OpenAPI document needs no query, so there is no database server.
   const database = openDatabase({ url: 'postgres://user@127.0.0.1:1/none', role: 'outbreaks_api' })
   const app = await buildApp({
-    baseUrl: 'https://api.example.org',
-    authUrl: 'https://auth.example.org',
-    secret: Buffer.alloc(32),
-    externalIssuer: null,
-    maxConnections: 1,
-    trustedProxies: [],
-    cacheMegabytes: 0,
-    maxStalenessSeconds: 60,
-    rateLimit: 6000,
-    rateSeconds: 60,
-    failedAttempts: 60,
-    clientConcurrency: 8,
-    redisUrl: null,
-    indexDirectory: null,
-    publicClientId: null,
-    oidc: null,
-    database,
-    watcher: createWatcher(database, () => {}),
-    log: pino({ level: 'silent' }),
-    isDraining: () => false,
+    service: {
+      baseUrl: 'https://api.example.org',
+      authUrl: 'https://auth.example.org',
+      secret: Buffer.alloc(32),
+      externalIssuer: null,
+      maxStalenessSeconds: 60,
+    },
+    limits: {
+      maxConnections: 1,
+      cacheMegabytes: 0,
+      rateLimit: 6000,
+      rateSeconds: 60,
+      redisUrl: null,
+      failedAttempts: 60,
+      clientConcurrency: 8,
+    },
+    storage: { database, watcher: createWatcher(database, () => {}), indexDirectory: null },
+    explorer: { publicClientId: null, oidc: null },
+    runtime: { log: pino({ level: 'silent' }), isDraining: () => false },
   })
   await app.ready()
   const text = `${JSON.stringify(app.swagger(), null, 2)}\n`

@@ -40,41 +40,61 @@ import type { FileStore } from './storage/files/file-store.ts'
 import { loadPublishedReleases } from './storage/published-releases.ts'
 
 interface AppDependencies {
+  service: ServiceSettings
+  limits: LimitSettings
+  storage: Storage
+  explorer: ExplorerSettings
+  runtime: Runtime
+}
+
+interface ServiceSettings {
   baseUrl: string
   authUrl: string
   secret: Buffer
   /** Accepted while the secret changes. */
   furtherSecrets?: readonly Buffer[]
   externalIssuer: { jwksUrl: string; tokenType: string } | null
-  maxConnections: number
   /** Where to report a vulnerability; without it there is no security.txt. */
   securityContact?: string | null
   /** Proxies whose X-Forwarded-For is believed; none by default. */
   trustedProxies?: readonly string[]
-  cacheMegabytes: number
   /** Maximum age of the loaded clients and keys; beyond it every token is rejected. */
   maxStalenessSeconds: number
+}
+
+interface LimitSettings {
+  maxConnections: number
+  cacheMegabytes: number
   rateLimit: number
   rateSeconds: number
+  redisUrl: string | null
   /** Attempts to authenticate that may fail in a minute from one address; 0 for no limit. */
   failedAttempts: number
   clientConcurrency: number
-  redisUrl: string | null
+}
+
+interface Storage {
   database: Database
+  watcher: Watcher
   /** Undefined if this node has no files. */
   files?: FileStore | undefined
   /** Where the column index is kept; null for a temporary file. */
   indexDirectory: string | null
-  watcher: Watcher
+}
+
+interface ExplorerSettings {
   /** The client as which people may use the explorer without a credential; null if nobody may. */
   publicClientId: string | null
   /** The provider with which people sign in to the explorer, and the client as which they read; null if there is none. */
   oidc: (ProviderSettings & { name: string; readerClientId: string }) | null
+}
+
+interface Runtime {
+  log: FastifyBaseLogger
+  isDraining: () => boolean
   tracing?: Tracing | undefined
   /** The state of the node is added to it. */
   metrics?: Registry | undefined
-  log: FastifyBaseLogger
-  isDraining: () => boolean
 }
 
 /** Built by `npm run build:explorer`. Without it there is no explorer. */
@@ -86,19 +106,21 @@ const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000
 
-export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
-  const { baseUrl, authUrl, externalIssuer, maxConnections, database, files, watcher, log, isDraining } = dependencies
-  const secrets = [dependencies.secret, ...(dependencies.furtherSecrets ?? [])] as const
+export async function buildApp({ service, limits, storage, explorer, runtime }: AppDependencies): Promise<HttpServer> {
+  const { baseUrl, authUrl, externalIssuer } = service
+  const { database, files, watcher } = storage
+  const { log, isDraining, tracing, metrics } = runtime
+  const secrets = [service.secret, ...(service.furtherSecrets ?? [])] as const
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
-  const recordFailure = createFailedAttempts({ limit: dependencies.failedAttempts || Number.POSITIVE_INFINITY })
-  const slots = createClientSlots(dependencies.clientConcurrency)
+  const recordFailure = createFailedAttempts({ limit: limits.failedAttempts || Number.POSITIVE_INFINITY })
+  const slots = createClientSlots(limits.clientConcurrency)
 
   const indexes = new Map(
     catalogue.map((dataset) => {
       const onFailure = (error: unknown) =>
         log.error({ err: error, dataset: dataset.name }, 'the index was not extended')
-      const { indexDirectory: directory } = dependencies
+      const { indexDirectory: directory } = storage
       return [dataset.name, createColumnIndex({ dataset, database, directory, onFailure })]
     }),
   )
@@ -108,12 +130,11 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     return releases
   }
   const published = watcher.watch('release', loadReleases, new Map())
-  const { tracing } = dependencies
   const app = createHttpServer({
     baseUrl,
     log,
-    connections: { maxConnections },
-    trustedProxies: dependencies.trustedProxies ?? [],
+    connections: { maxConnections: limits.maxConnections },
+    trustedProxies: service.trustedProxies ?? [],
     isDraining,
   })
   tracing?.traceRequests(app)
@@ -129,13 +150,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   registerLandingPage(
     app,
     describeLandingPage(baseUrl, authUrl, {
-      ...{ datasets: catalogue, hasExplorer: assets !== null, hasDocumentation: documentation !== null },
+      datasets: catalogue,
+      hasExplorer: assets !== null,
+      hasDocumentation: documentation !== null,
     }),
   )
 
-  if (dependencies.securityContact) registerSecurityText(app, baseUrl, dependencies.securityContact)
+  if (service.securityContact) registerSecurityText(app, baseUrl, service.securityContact)
 
-  const maxStalenessMs = dependencies.maxStalenessSeconds * 1000
+  const maxStalenessMs = service.maxStalenessSeconds * 1000
   const findReasons = () => [
     ...(isDraining() ? ['draining'] : []),
     ...(watcher.msSinceResponse() > DATABASE_TIMEOUT_MS ? ['database'] : []),
@@ -151,13 +174,19 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       ? registerIssuer()
       : { verifyToken: createExternalVerifier({ ...parties, ...externalIssuer }) }
   const guard = {
-    ...{ verifyToken, findSessionToken, recordFailure },
+    verifyToken,
+    findSessionToken,
+    recordFailure,
     resourceMetadataUrl: resourceMetadataUrl(baseUrl),
   }
   const quota = openQuota()
-  if (dependencies.metrics !== undefined)
-    registerNodeMetrics(dependencies.metrics, {
-      ...{ findReasons, watcher, database, indexes, quota },
+  if (metrics !== undefined)
+    registerNodeMetrics(metrics, {
+      findReasons,
+      watcher,
+      database,
+      indexes,
+      quota,
       published: () => published.value,
       unreadableKeys: () => unreadableKeys,
     })
@@ -167,7 +196,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     registerWhoami(guarded, quota)
   })
   const requestDatabase = cancelWithRequest(tracing?.traceQueries(database) ?? database)
-  const cache = createResponseCache(dependencies.cacheMegabytes)
+  const cache = createResponseCache(limits.cacheMegabytes)
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {
       requireScope(guarded, { ...guard, scope: dataset.scope })
@@ -208,12 +237,15 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     if (assets === null) return
     const isSecure = baseUrl.startsWith('https:')
     const sessions = createSessions(deriveKeys(secrets, 'session'), { isSecure })
-    const { publicClientId, oidc } = dependencies
+    const { publicClientId, oidc } = explorer
     const providerSignIn = oidc && {
       provider: createIdentityProvider(oidc, baseUrl + CALLBACK),
       name: oidc.name,
       attempts: createSealedCookie({
-        ...{ name: 'outbreaks-sign-in', keys: deriveKeys(secrets, 'sign-in'), sameSite: 'Lax', isSecure },
+        name: 'outbreaks-sign-in',
+        keys: deriveKeys(secrets, 'sign-in'),
+        sameSite: 'Lax',
+        isSecure,
       }),
       findReader: () => tokens.find(oidc.readerClientId),
     }
@@ -231,7 +263,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   }
 
   function openQuota() {
-    const { rateLimit: limit, rateSeconds: seconds, redisUrl } = dependencies
+    const { rateLimit: limit, rateSeconds: seconds, redisUrl } = limits
     if (limit === 0) return null
     const created = createQuota({ limit, seconds, redisUrl, log })
     app.addHook('onReady', created.open)

@@ -82,7 +82,13 @@ const files =
 const metrics = new Registry()
 const isTraced = process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] || process.env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']
 const tracing = isTraced ? (await import('./platform/tracing/tracing.ts')).startTracing() : undefined
-const app = await buildApp({ ...config, database, files, watcher, metrics, tracing, log, isDraining: () => draining })
+const app = await buildApp({
+  service: config,
+  limits: config,
+  explorer: config,
+  storage: { database, watcher, files, indexDirectory: config.indexDirectory },
+  runtime: { log, isDraining: () => draining, tracing, metrics },
+})
 
 log.info({ version, node: process.version, config: redactConfig(config) }, 'starting')
 await watcher.start()
