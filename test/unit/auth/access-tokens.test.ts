@@ -1,6 +1,7 @@
 // A cached token is rejected when it expires, its key or its client is disabled, or the credentials are stale.
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
+import { decodeJwt, type JWTPayload, SignJWT } from 'jose'
 import { createVerifier, issueToken } from '../../../src/auth/access-tokens.ts'
 import type { Client } from '../../../src/auth/client-registry.ts'
 import { Problem } from '../../../src/platform/problem.ts'
@@ -10,13 +11,17 @@ const parties = { issuer: 'https://auth.test', audience: 'https://api.test' }
 
 const key = await createSigningKey('k1')
 const client: Client = { clientId: 'analyst', scopes: ['read:a'], generation: 1, disabled: false, secrets: [] }
-const loaded = { client, key, fresh: true }
-beforeEach(() => Object.assign(loaded, { client, key, fresh: true }))
+/** What the node has loaded; `next` is what a refresh loads. */
+const loaded = { client: client as Client | null, key, fresh: true, refreshes: 0, next: {} }
+beforeEach(() => Object.assign(loaded, { client, key, fresh: true, refreshes: 0, next: {} }))
 
 const verify = createVerifier(parties, {
-  clients: () => new Map([[client.clientId, loaded.client]]),
+  clients: () => new Map(loaded.client === null ? [] : [[client.clientId, loaded.client]]),
   keys: () => [loaded.key],
-  refresh: async () => {},
+  async refresh() {
+    loaded.refreshes += 1
+    Object.assign(loaded, loaded.next)
+  },
   isFresh: () => loaded.fresh,
   assertFresh() {
     if (!loaded.fresh) throw new Problem('unavailable', 'The list of clients is too old.')
@@ -46,6 +51,42 @@ test('a signature is verified once: after the key with the same id changes, only
 test('a token for another audience is rejected with the right audience', async () => {
   const token = await issueToken(key, client, 'read:a', { ...parties, audience: 'https://other.test' })
   await assert.rejects(verify(token), invalidTokenError(`its audience is not ${parties.audience}`))
+})
+
+test('a key and a client that another node knows already are loaded, and nothing is loaded otherwise', async () => {
+  await issueCached()
+  assert.equal(loaded.refreshes, 0)
+  Object.assign(loaded, { key: await createSigningKey('k2'), next: { key } })
+  await verify(await issue())
+  assert.equal(loaded.refreshes, 1)
+  Object.assign(loaded, { client: null, next: { client } })
+  await verify(await issue())
+  assert.equal(loaded.refreshes, 2)
+  Object.assign(loaded, { client: null, next: {} })
+  await assert.rejects(verify(await issue()), invalidTokenError('it was revoked'))
+})
+
+const NOT_VALID = 'it is not a valid token of this service'
+const NOT_CLIENT = 'its subject is not its client'
+const forged: [title: string, payload: JWTPayload, header: object, reason: string][] = [
+  ['another subject', { sub: 'other' }, {}, NOT_CLIENT],
+  ['a client that is no text', { client_id: 5, sub: 5 as unknown as string }, {}, NOT_CLIENT],
+  ['another issuer', { iss: 'https://other.test' }, {}, NOT_VALID],
+  ['another type', {}, { typ: 'JWT' }, NOT_VALID],
+  ['a later start', { nbf: Date.now() / 1000 + 90 }, {}, NOT_VALID],
+  ['an age above the limit', { iat: Date.now() / 1000 - 90_000 }, {}, 'it has expired'],
+  ['a key in the header', {}, { jwk: key.publicJwk }, 'its header contains a key'],
+]
+for (const [title, payload, header, reason] of forged)
+  test(`a token of the right key with ${title} is rejected`, async () => {
+    const changed = new SignJWT({ ...decodeJwt(await issue()), ...payload })
+    changed.setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', ...header })
+    await assert.rejects(verify(await changed.sign(key.privateKey)), invalidTokenError(reason))
+  })
+
+test('a key is used with its own algorithm only', async () => {
+  loaded.key = { ...key, algorithm: 'RS256' as typeof key.algorithm }
+  await assert.rejects(verify(await issue()), invalidTokenError('it was not signed by a key of this service'))
 })
 
 const claimCases: [title: string, claims: object, releases: [string, number][]][] = [
