@@ -1,7 +1,7 @@
 // StrykerJS: plants faults in the folder that MUTANTS_FOLDER names and runs the tests that reach them (npm run mutants).
 const folders = {
   auth: ['test/unit/auth/*.test.ts', 'test/integration/auth/*.test.ts'],
-  methods: ['test/unit/methods/*.test.ts'],
+  methods: ['test/unit/methods/*.test.ts', 'test/integration/api/resources/events.test.ts'],
   api: [
     'test/unit/api/*.test.ts',
     'test/integration/api/{responder,table}.test.ts',

@@ -86,12 +86,7 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/http/landing-page.test.ts',
   ],
   // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
-  docs: [
-    'test/docs/*.test.ts',
-    'test/unit/site/*.test.ts',
-    'test/unit/clients/documentation-blocks.test.ts',
-    'test/unit/project/{links,decisions}.test.ts',
-  ],
+  docs: ['test/docs/*.test.ts', 'test/unit/site/*.test.ts', 'test/unit/project/{links,decisions}.test.ts'],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
   timing: ['test/timing/*.test.ts'],
   // The numbers of docs/methods.md, compared with a second program.

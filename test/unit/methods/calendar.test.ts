@@ -109,3 +109,8 @@ test('periods are contiguous, contain their days and have unique names', () => {
     }
   }
 })
+
+test('a year has its name and all its days', () => {
+  const year = { name: '2024', first: parseDay('2024-01-01'), last: parseDay('2024-12-31') }
+  for (const day of ['2024-01-01', '2024-02-29', '2024-12-31']) assert.deepEqual(periodOf('year', parseDay(day)), year)
+})
