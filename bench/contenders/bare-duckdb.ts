@@ -19,15 +19,15 @@ export async function openBareDuckDb(file: string): Promise<BareDuckDb> {
   const connection = await instance.connect()
   const query = async ({ text, values }: Sql) =>
     (await connection.runAndReadAll(text, values as DuckDBValue[])).getRows()
-  const [newest] = await query(sql`select max(number) from applied_release`)
+  const [latest] = await query(sql`select max(number) from applied_release`)
 
   return {
     async collect(read) {
       const statements: Sql[] = []
       const snapshot = (release: number): IndexSnapshot => ({
-        rows: rowsOf(release, Number(newest?.[0])),
-        rowsOf: (earlier) => rowsOf(earlier, Number(newest?.[0])),
-        hasStretches: true,
+        rows: rowsOf(release, Number(latest?.[0])),
+        rowsOf: (earlier) => rowsOf(earlier, Number(latest?.[0])),
+        hasRuns: true,
         async query(statement) {
           statements.push(statement)
           return query(statement)
@@ -45,7 +45,7 @@ export async function openBareDuckDb(file: string): Promise<BareDuckDb> {
       })
       await read({
         read: (release, work) => work(snapshot(release.number)),
-        newest: () => 0,
+        latest: () => 0,
         follow() {},
         async close() {},
       })

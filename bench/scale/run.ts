@@ -38,7 +38,7 @@ async function copyIndex(source: string, target: string, times: number): Promise
   for (const table of ['applied_release', 'dictionary', 'past_row'])
     await connection.run(`create table ${table} as select * from source.${table}`)
   await connection.run('create index dictionary_value on dictionary (value)')
-  for (const table of ['present_row', 'stretch']) {
+  for (const table of ['present_row', 'id_run']) {
     const rows = await connection.runAndReadAll(
       `select column_name from duckdb_columns() where database_name = 'source' and table_name = '${table}' order by column_index`,
     )

@@ -20,7 +20,7 @@ import { assertKept } from '../storage/versions.ts'
 import { fetchParts, layoutOf, readFingerprints, removeFiles } from './parts.ts'
 import {
   applyParts,
-  buildStretches,
+  buildRuns,
   clearTables,
   countPresent,
   createTables,
@@ -40,8 +40,8 @@ export interface IndexSnapshot {
   readonly rows: Sql
   /** The rows of an earlier release. */
   readonly rowsOf: (release: number) => Sql
-  /** True if the table `stretch` is about this release. */
-  readonly hasStretches: boolean
+  /** True if the table `id_run` is about this release. */
+  readonly hasRuns: boolean
   readonly query: RunQuery
   /** By field and text, the number of each text that the dictionary has. */
   codesOf(texts: TextsByField): Promise<CodesByField>
@@ -49,9 +49,9 @@ export interface IndexSnapshot {
 
 export interface ColumnIndex {
   read<Result>(release: Release, work: (snapshot: IndexSnapshot) => Promise<Result>): Promise<Result>
-  /** The number of the newest release that it has; 0 if it has none. */
-  newest(): number
-  /** Starts to add the newest release. */
+  /** The number of the latest release that it has; 0 if it has none. */
+  latest(): number
+  /** Starts to add the latest release. */
   follow(releases: readonly Release[]): void
   close(): Promise<void>
 }
@@ -129,7 +129,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
       const known = await readFingerprints(reader, dataset)
       // The database may have another history, for instance after a restore, or an index that was built again.
       const isSame = [...releases.applied].every(([number, { fingerprint }]) => known.get(number) === fingerprint)
-      const after = isSame ? releases.newest : 0
+      const after = isSame ? releases.latest : 0
       return {
         isSameHistory: isSame,
         oldestKept: await readOldestKept(reader, dataset),
@@ -143,7 +143,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
       await requireRecords(connection, release)
       await deletePast(connection, oldestKept)
       if (parts.releases.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
-      await buildStretches(connection, dataset)
+      await buildRuns(connection, dataset)
       return readApplied(async ({ text }) => (await connection.runAndReadAll(text)).getRows())
     })
     state = { duckDb, workDirectory, releases: extended }
@@ -177,25 +177,25 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   return {
     async read(release, run) {
       const { duckDb } = await waitFor(release)
-      return duckDb.read(async ({ query, state: { newest, applied } }) => {
+      return duckDb.read(async ({ query, state: { latest, applied } }) => {
         const { digest, history } = applied.get(release.number) ?? {}
         // Checked in the transaction: the index may have been built anew since.
         if (digest !== release.digest || history === undefined) throw notReady(release)
         return run({
-          rows: rowsOf(release.number, newest),
-          rowsOf: (earlier) => rowsOf(earlier, newest),
-          hasStretches: release.number === newest,
+          rows: rowsOf(release.number, latest),
+          rowsOf: (earlier) => rowsOf(earlier, latest),
+          hasRuns: release.number === latest,
           query,
           codesOf: (texts) => findCodes(query, history, texts),
         })
       })
     },
-    newest: () => state?.releases.newest ?? 0,
+    latest: () => state?.releases.latest ?? 0,
     follow(releases) {
-      const newest = releases.at(-1)
-      if (newest === undefined || newest.digest === target) return
-      target = newest.digest
-      extendInTurn(newest).catch(onFailure)
+      const latest = releases.at(-1)
+      if (latest === undefined || latest.digest === target) return
+      target = latest.digest
+      extendInTurn(latest).catch(onFailure)
     },
     async close() {
       isClosed = true
@@ -247,7 +247,7 @@ async function openFile(file: string, dataset: Dataset): Promise<OpenIndex> {
 }
 
 interface AppliedReleases {
-  readonly newest: number
+  readonly latest: number
   /** By number. `history` identifies the parts of a release and of all earlier ones. */
   readonly applied: ReadonlyMap<number, { digest: string; fingerprint: string; history: string }>
 }
@@ -260,7 +260,7 @@ async function readApplied(query: RunQuery): Promise<AppliedReleases> {
     history = hash('sha256', `${history} ${String(fingerprint)}`)
     applied.set(Number(number), { digest: String(digest), fingerprint: String(fingerprint), history })
   }
-  return { newest: Number(rows.at(-1)?.[0] ?? 0), applied }
+  return { latest: Number(rows.at(-1)?.[0] ?? 0), applied }
 }
 
 /**

@@ -105,8 +105,8 @@ export const indexColumns = (dataset: Dataset): Column[] => [
   ...(hasSeries(dataset) ? stepColumns(dataset) : []),
 ]
 
-/** The columns in which the records of a stretch agree: the fields by whose values records are filtered. */
-export const stretchColumns = (dataset: Dataset): string[] =>
+/** The columns in which the records of a run agree: the fields by whose values records are filtered. */
+export const runColumns = (dataset: Dataset): string[] =>
   dataset.content.filter(({ filterable }) => filterable).map(({ name }) => name)
 
 /** The field of the dictionary that numbers the bits of `present`. */

@@ -1,10 +1,10 @@
-// The tables of a column index in DuckDB. `present_row` has the rows of the newest release; `past_row` has rows that a later
-// release replaced or withdrew, so that every kept release can be read; `stretch` has the rows of the newest release again,
-// one for each stretch of consecutive ids with equal filter values; `dictionary` numbers the texts.
+// The tables of a column index in DuckDB. `present_row` has the rows of the latest release; `past_row` has rows that a later
+// release replaced or withdrew, so that every kept release can be read; `id_run` has the rows of the latest release again,
+// one for each run of consecutive ids with equal filter values; `dictionary` numbers the texts.
 import type { DuckDBConnection } from '@duckdb/node-api'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
-import { type Column, indexColumns, sqlType, stretchColumns } from './layout.ts'
+import { type Column, indexColumns, runColumns, sqlType } from './layout.ts'
 
 /** The parts of some releases, as files. */
 export interface PartFiles {
@@ -47,7 +47,7 @@ export async function createTables(connection: DuckDBConnection, dataset: Datase
   await run(connection, sql`create index if not exists dictionary_value on dictionary (value)`)
 }
 
-/** The tables of the newest release alone. */
+/** The tables of the latest release alone. */
 export async function createPresentTables(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
   await run(connection, sql`create table if not exists dictionary (field VARCHAR, value VARCHAR, code INTEGER)`)
   await run(connection, sql`create table if not exists present_row (${declareColumns(indexColumns(dataset))})`)
@@ -97,13 +97,13 @@ export async function applyParts(connection: DuckDBConnection, dataset: Dataset,
 const MAX_SCANNED_FILES = 100
 
 /**
- * Adds the dictionary and the rows of the newest of these releases to an empty index. Past rows are left out. Rows stay in
+ * Adds the dictionary and the rows of the latest of these releases to an empty index. Past rows are left out. Rows stay in
  * their files, because publishing needs few of them, and few columns of the others.
  */
 export async function openPresentRows(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
   const { dictionary, added, removed } = parts
   await run(connection, sql`create table dictionary as select field, value, code from ${readFiles(dictionary)}`)
-  // A row is in the newest release if no later release than its own removed its id.
+  // A row is in the latest release if no later release than its own removed its id.
   if (removed.length > 0)
     await run(
       connection,
@@ -120,7 +120,7 @@ export async function openPresentRows(connection: DuckDBConnection, dataset: Dat
 
 const readFiles = (files: readonly string[]) => sql`read_parquet([${join(files.map(text))}])`
 
-/** The number of records of the newest release. */
+/** The number of records of the latest release. */
 export async function countPresent(connection: DuckDBConnection): Promise<number> {
   const [row] = (await connection.runAndReadAll('select count(*) from present_row')).getRows()
   return Number(row?.[0])
@@ -130,21 +130,21 @@ export async function countPresent(connection: DuckDBConnection): Promise<number
 export const deletePast = (connection: DuckDBConnection, oldestKept: number) =>
   run(connection, sql`delete from past_row where to_release <= ${raw(String(oldestKept))}`)
 
-/** Writes the rows of the newest release again in the order of id, which scans of a range of ids need. */
+/** Writes the rows of the latest release again in the order of id, which scans of a range of ids need. */
 export const sortRows = (connection: DuckDBConnection) =>
   run(connection, sql`create or replace table present_row as select * from present_row order by id`)
 
 /**
- * Computes the stretches of the newest release. Only two columns go through the window functions, which keep all rows in
- * memory; the values of a stretch are those of its first row.
+ * Computes the runs of the latest release. Only two columns go through the window functions, which keep all rows in
+ * memory; the values of a run are those of its first row.
  */
-export async function buildStretches(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
-  const names = stretchColumns(dataset)
+export async function buildRuns(connection: DuckDBConnection, dataset: Dataset): Promise<void> {
+  const names = runColumns(dataset)
   const values = names.map((name) => sql`present_row.${column(name)}`)
   const keys = names.length === 0 ? sql`true` : columnList(names)
   await run(
     connection,
-    sql`create or replace table stretch as
+    sql`create or replace table id_run as
     with marked as (
       select id, hash(${keys}) as combination from present_row
     ), compared as (
@@ -160,10 +160,10 @@ export async function buildStretches(connection: DuckDBConnection, dataset: Data
   )
 }
 
-/** The rows of a release. `newest` is the newest release of the index. */
-export function rowsOf(release: number, newest: number): Sql {
+/** The rows of a release. `latest` is the latest release of the index. */
+export function rowsOf(release: number, latest: number): Sql {
   const number = raw(String(release))
-  if (release === newest) return sql`present_row`
+  if (release === latest) return sql`present_row`
   return sql`(
     select * from present_row where from_release <= ${number}
     union all by name

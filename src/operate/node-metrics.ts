@@ -36,8 +36,8 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
     registry.registerMetric(created)
   }
   const single = (name: string, help: string, read: () => number) => gauge(name, help, [], () => [[{}, read()]])
-  /** The newest release of each dataset. */
-  function* newest() {
+  /** The latest release of each dataset. */
+  function* latest() {
     for (const [dataset, releases] of node.published()) {
       const release = releases.at(-1)
       if (release !== undefined) yield { dataset, release }
@@ -69,23 +69,23 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
     )
   single('unreadable_keys', 'Signing keys that the node cannot read and does not use.', node.unreadableKeys)
   gauge('release_number', 'The newest release that the node serves.', ['dataset'], () =>
-    newest().map(({ dataset, release }): Sample => [{ dataset }, release.number]),
+    latest().map(({ dataset, release }): Sample => [{ dataset }, release.number]),
   )
   gauge('release_published_timestamp_seconds', 'When the newest release was published.', ['dataset'], () =>
-    newest().map(({ dataset, release }): Sample => [{ dataset }, release.publishedAt.getTime() / 1000]),
+    latest().map(({ dataset, release }): Sample => [{ dataset }, release.publishedAt.getTime() / 1000]),
   )
   gauge('release_records', 'The records of the newest release.', ['dataset'], () =>
-    newest().map(({ dataset, release }): Sample => [{ dataset }, release.records]),
+    latest().map(({ dataset, release }): Sample => [{ dataset }, release.records]),
   )
   gauge('release_changes', 'What the newest release changed, and rejected rows.', ['dataset', 'kind'], () =>
-    newest().flatMap(({ dataset, release: { added, corrected, withdrawn, rejected } }) =>
+    latest().flatMap(({ dataset, release: { added, corrected, withdrawn, rejected } }) =>
       Object.entries({ added, corrected, withdrawn, rejected }).map(
         ([kind, count]): Sample => [{ dataset, kind }, count],
       ),
     ),
   )
   gauge('index_release', 'The newest release in the column index; 0 while it is built.', ['dataset'], () =>
-    [...node.indexes].map(([dataset, index]) => [{ dataset }, index.newest()]),
+    [...node.indexes].map(([dataset, index]) => [{ dataset }, index.latest()]),
   )
 }
 

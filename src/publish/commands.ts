@@ -143,7 +143,7 @@ export function registerReleaseCommands(
         return rebuildIndex(database, findDataset(options))
       }),
   )
-  command('list', 'list all releases, newest first').action((options: { dataset: string }) =>
+  command('list', 'list all releases, latest first').action((options: { dataset: string }) =>
     runAndPrint((database) => listReleases(database, findDataset(options))),
   )
 }

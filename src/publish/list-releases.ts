@@ -1,4 +1,4 @@
-// Lists the releases of a dataset for the operator, newest first.
+// Lists the releases of a dataset for the operator, latest first.
 import sql from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Database } from '../platform/postgres/database.ts'

@@ -17,7 +17,7 @@ export type VerifiedRelease = {
   differences: string[]
 }
 
-/** Newest first. Without a store the files are left out. */
+/** Latest first. Without a store the files are left out. */
 export async function verifyReleases(
   database: Database,
   store: FileStore | undefined,

@@ -38,7 +38,7 @@ export interface PublishedRelease {
   readonly files: readonly ReleaseFile[]
 }
 
-/** By dataset name; the newest release is the last. */
+/** By dataset name; the latest release is the last. */
 export type PublishedReleases = ReadonlyMap<string, readonly PublishedRelease[]>
 
 interface ReleaseRow {

@@ -1,7 +1,7 @@
 // Filters as conditions on the rows of the column index. Pure, but for the codes of texts, which the index looks up.
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
-import { PRESENT, stretchColumns } from '../../columns/layout.ts'
+import { PRESENT, runColumns } from '../../columns/layout.ts'
 import { column } from '../../columns/tables.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import type { Filters } from './filters.ts'
@@ -20,7 +20,7 @@ export async function matchRows(
   columnOf: (field: string) => string = (field) => field,
 ): Promise<Sql | null> {
   const { values, days, counts, box, missing, updatedSince } = filters
-  const columns = stretchColumns(dataset)
+  const columns = runColumns(dataset)
   const isColumn = (name: string) => columns.includes(name)
   const texts = [...values].map(
     ([name, accepted]) => [name, accepted.filter((value) => typeof value === 'string')] as const,
@@ -48,9 +48,9 @@ export async function matchRows(
   return known.length === 0 ? sql`true` : join(known, ' and ')
 }
 
-/** True if the filters compare only fields in which the rows of a stretch agree. */
-export function fitsStretches(dataset: Dataset, { days, counts, box, missing, updatedSince }: Filters): boolean {
-  const columns = stretchColumns(dataset)
+/** True if the filters compare only fields in which the rows of a run agree. */
+export function fitsRuns(dataset: Dataset, { days, counts, box, missing, updatedSince }: Filters): boolean {
+  const columns = runColumns(dataset)
   return (
     days.size === 0 &&
     counts.size === 0 &&

@@ -12,7 +12,7 @@ import { readPage, readRecords } from '../paging/read-chunks.ts'
 import type { FacetValue } from './facets.ts'
 import { pickParts } from './fields.ts'
 import { type Filters, isUnfiltered } from './filters.ts'
-import { fitsStretches, matchRows } from './match-rows.ts'
+import { fitsRuns, matchRows } from './match-rows.ts'
 
 /** Where the data of a request come from. */
 export interface DataSource {
@@ -27,11 +27,11 @@ export interface FilterQuery {
   readonly release: PublishedRelease
 }
 
-/** The matching rows: a table and a condition. A row of `stretch` stands for several records. */
+/** The matching rows: a table and a condition. A row of `id_run` stands for several records. */
 interface Matches {
   readonly from: Sql
   readonly records: Sql
-  readonly isStretches: boolean
+  readonly isRuns: boolean
 }
 
 /** Runs a query on the matching rows; null if no record can match. */
@@ -44,11 +44,11 @@ export function readMatches<Result>(
   return index.read(release, async (snapshot) => {
     const condition = await matchRows(dataset, filters, snapshot)
     if (condition === null) return null
-    const isStretches = !asRows && snapshot.hasStretches && fitsStretches(dataset, filters)
+    const isRuns = !asRows && snapshot.hasRuns && fitsRuns(dataset, filters)
     return read(snapshot, {
-      from: sql`from ${isStretches ? sql`stretch` : snapshot.rows} where ${condition}`,
-      records: isStretches ? sql`sum(records)` : sql`count(*)`,
-      isStretches,
+      from: sql`from ${isRuns ? sql`id_run` : snapshot.rows} where ${condition}`,
+      records: isRuns ? sql`sum(records)` : sql`count(*)`,
+      isRuns,
     })
   })
 }
@@ -62,14 +62,14 @@ async function findIds(source: DataSource, query: FilterQuery, start: Start, lim
   const first = raw(String(fromId))
   const skipped = raw(String(skip))
   const count = raw(String(limit))
-  const ids = await readMatches(source, query, async (snapshot, { from, isStretches }) => {
-    if (isStretches) {
+  const ids = await readMatches(source, query, async (snapshot, { from, isRuns }) => {
+    if (isRuns) {
       const preceding = skip === 0 ? sql`0` : sql`sum(records) over (order by first_id) - records`
       const rows = await snapshot.query(sql`
         select first_id, records, preceding from (
           select first_id, records, ${preceding} as preceding ${from} and first_id + records > ${first}
         ) where preceding + records > ${skipped} order by first_id limit ${count}`)
-      return expandStretches(rows, fromId, skip, limit)
+      return expandRuns(rows, fromId, skip, limit)
     }
     const rows = await snapshot.query(
       sql`select id ${from} and id >= ${first} order by id limit ${count} offset ${skipped}`,
@@ -79,7 +79,7 @@ async function findIds(source: DataSource, query: FilterQuery, start: Start, lim
   return ids ?? []
 }
 
-function expandStretches(rows: readonly DuckRow[], fromId: number, skip: number, limit: number): number[] {
+function expandRuns(rows: readonly DuckRow[], fromId: number, skip: number, limit: number): number[] {
   const ids: number[] = []
   for (const [first, records, preceding] of rows.map((row) => row.map(Number)) as [number, number, number][]) {
     const start = Math.max(fromId, first + Math.max(0, skip - preceding))

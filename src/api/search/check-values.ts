@@ -100,7 +100,7 @@ function findPresent(
       ([field, requested]) => [field, requested.filter((value) => typeof value === 'string')] as const,
     )
     const codes = await snapshot.codesOf(new Map(texts))
-    const rows = snapshot.hasStretches ? sql`stretch` : snapshot.rows
+    const rows = snapshot.hasRuns ? sql`id_run` : snapshot.rows
     const found = new Set<string>()
     for (const [field, requested] of values) {
       const key = `${release.digest} ${field}`

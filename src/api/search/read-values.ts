@@ -2,7 +2,7 @@
 // values the records of each event have.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
-import { stretchColumns } from '../../columns/layout.ts'
+import { runColumns } from '../../columns/layout.ts'
 import { column } from '../../columns/tables.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
@@ -42,8 +42,8 @@ function readEventFacts(
   events: ReadonlySet<string>,
 ): Promise<EventFacts[]> {
   const searched = Object.values(dataset.search?.kinds ?? {}).flat()
-  const fields = searched.filter((name) => name !== 'event' && stretchColumns(dataset).includes(name))
-  if (!stretchColumns(dataset).includes('event')) return Promise.resolve([])
+  const fields = searched.filter((name) => name !== 'event' && runColumns(dataset).includes(name))
+  if (!runColumns(dataset).includes('event')) return Promise.resolve([])
   return index.read(release, async (snapshot) => {
     const days = await snapshot.query(selectDays(dataset, snapshot))
     const values = new Map<string, Map<string, string[]>>()
@@ -81,9 +81,9 @@ function selectDays({ periods }: Dataset, { rows }: IndexSnapshot): Sql {
     )`
 }
 
-const selectValuesByEvent = ({ rows, hasStretches }: IndexSnapshot, field: string): Sql => sql`
+const selectValuesByEvent = ({ rows, hasRuns }: IndexSnapshot, field: string): Sql => sql`
   select event_text.value, value_text.value from (
-    select distinct event, ${column(field)} as value from ${hasStretches ? sql`stretch` : rows}
+    select distinct event, ${column(field)} as value from ${hasRuns ? sql`id_run` : rows}
     where ${column(field)} is not null
   ) as pair
   join dictionary as event_text on event_text.field = 'event' and event_text.code = pair.event
