@@ -21,12 +21,13 @@ const credentials = await prepareInProcess(settings, await writeNdjson([{ key: '
 const service = await startService(settings, { OUTBREAKS_LOG_LEVEL: 'error', OUTBREAKS_CLIENT_CONCURRENCY: '8' })
 after(() => service.process.kill('SIGKILL'))
 
-test(`${CONNECTIONS} connections with ${FLOOD.length} bytes of requests each`, async (t) => {
+test(`${CONNECTIONS} connections with ${FLOOD.length} bytes of requests each`, { timeout: 60_000 }, async (t) => {
   const { port } = new URL(service.baseUrl)
   const sockets = Array.from({ length: CONNECTIONS }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   const before = readUsage(service.process)
-  const closed = sockets.map((socket) => once(socket.resume(), 'close', { signal: AbortSignal.timeout(60_000) }))
+  // Not by once(): a connection may be reset, because the node leaves what it did not parse.
+  const closed = sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve)))
   for (const socket of sockets) socket.write(FLOOD)
   const waitForAll = async () => {
     await Promise.all(closed)
