@@ -27,7 +27,6 @@ import { type Database, openDatabase } from './platform/postgres/database.ts'
 import { describeDatabaseError } from './platform/postgres/database-error.ts'
 import { migrate } from './platform/postgres/migrate.ts'
 import { checkSchema } from './platform/postgres/schema-version.ts'
-import { findPrimary } from './platform/postgres/server-list.ts'
 import { Problem } from './platform/problem.ts'
 import { version } from './platform/version.ts'
 import { registerReleaseCommands } from './publish/commands.ts'
@@ -88,7 +87,7 @@ async function runAndPrint(
 
 async function runOnDatabase(work: (database: Database) => Promise<void>): Promise<void> {
   const database = openDatabase({
-    url: await findPrimary(readDatabaseConfig(process.env).databaseUrl),
+    url: readDatabaseConfig(process.env).databaseUrl,
     role: 'outbreaks_operator',
     // One connection writes, the other reads published data at the same time.
     connections: 2,
@@ -123,7 +122,7 @@ program
   .command('migrate')
   .description('migrate the database to the current schema, and rebuild a column index that this version cannot use')
   .action(async () => {
-    const databaseUrl = await findPrimary(readDatabaseConfig(process.env).databaseUrl)
+    const { databaseUrl } = readDatabaseConfig(process.env)
     const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })
     const migrateAndPrint = async () => {
       const { renewIndexes } = await import('./publish/rebuild-index.ts')

@@ -1,6 +1,5 @@
 // Reads the configuration from environment variables. Reports all errors at once and never prints a secret.
 import { readFileSync } from 'node:fs'
-import { splitServers } from './platform/postgres/server-list.ts'
 import { parseWritableDirectory, SIGN_IN_VARIABLES, VARIABLES, type Variable } from './variables.ts'
 
 export interface DatabaseConfig {
@@ -92,8 +91,8 @@ export const readOperatorConfig = (environment: Environment): OperatorConfig =>
   }))
 
 function readSecrets(read: ReadVariable) {
-  const further = [read('OUTBREAKS_SECRET_BEFORE'), read('OUTBREAKS_SECRET_NEXT')]
-  return { secret: read('OUTBREAKS_SECRET'), furtherSecrets: further.filter((secret) => secret.length > 0) }
+  const fallbacks = [read('OUTBREAKS_SECRET_BEFORE'), read('OUTBREAKS_SECRET_NEXT')]
+  return { secret: read('OUTBREAKS_SECRET'), furtherSecrets: fallbacks.filter((secret) => secret.length > 0) }
 }
 
 export const readServiceConfig = (environment: Environment): ServiceConfig =>
@@ -159,10 +158,8 @@ export function secretValues(environment: Environment): string[] {
   const secrets = Object.entries(ALL_VARIABLES).filter(([, variable]) => variable.isSecret)
   const names = [...secrets.map(([name]) => name), 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD']
   const values = names.map((name) => attempt(() => findText(environment, name)))
-  const passwords = splitServers(attempt(() => findText(environment, 'DATABASE_URL'))).map(
-    (url) => URL.parse(url)?.password ?? '',
-  )
-  return [...values, ...passwords, ...passwords.map((password) => attempt(() => decodeURIComponent(password)))].filter(
+  const { password = '' } = URL.parse(attempt(() => findText(environment, 'DATABASE_URL'))) ?? {}
+  return [...values, password, attempt(() => decodeURIComponent(password))].filter(
     (value) => value.length >= MIN_SECRET_LENGTH,
   )
 }
@@ -190,7 +187,7 @@ export function redactConfig(config: ServiceConfig): Record<string, unknown> {
   }
 }
 
-/** Also of an address with several hosts, which is not a URL for the parser. */
+/** Also of a Redis address with several hosts, which is not a URL for the parser. */
 const removeLogin = (text: string): string => text.replace(/^([a-z+]+:\/\/).*@/, '$1').replace(/\?.*$/, '')
 
 const ALL_VARIABLES = { ...VARIABLES, ...SIGN_IN_VARIABLES }
@@ -224,7 +221,8 @@ function readAll<Config>(environment: Environment, build: (read: ReadVariable) =
 
 /** With `NAME_FILE` the value is in that file, as orchestrators provide secrets. Empty if there is none. */
 function findText(environment: Environment, name: string): string {
-  const [text = '', file = ''] = [environment[name], environment[`${name}_FILE`]]
+  const text = environment[name] ?? ''
+  const file = environment[`${name}_FILE`] ?? ''
   if (file === '') return text
   if (text !== '') throw new Error(`and ${name}_FILE must not both be set`)
   try {

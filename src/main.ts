@@ -10,19 +10,16 @@ import { createThrottledWarning, openLog } from './platform/log.ts'
 import { startMetricsServer } from './platform/metrics/metrics-server.ts'
 import { continueAfterRejections } from './platform/metrics/unhandled-rejections.ts'
 import { checkConnectionSettings, SettingsMissing } from './platform/postgres/connection-check.ts'
-import { type Database, openDatabase } from './platform/postgres/database.ts'
+import { openDatabase } from './platform/postgres/database.ts'
 import { checkSchema, SchemaMismatch } from './platform/postgres/schema-version.ts'
-import { combineServers, splitServers } from './platform/postgres/server-list.ts'
 import { createWatcher } from './platform/postgres/watcher.ts'
 import { version } from './platform/version.ts'
 import { openFileStore } from './storage/files/open-store.ts'
 
 const CLOSE_TIMEOUT_MS = 5000
-/** Connections of a node to each database server. */
+/** Connections of a node to the database. */
 const MAX_QUERIES = 10
 const AUDIT_INTERVAL_MS = 24 * 3600 * 1000
-/** With several servers the watcher must have asked the next one before the node counts as not ready. */
-const WATCHER_TIMEOUT_MS = 1000
 
 function readConfigOrExit(): ServiceConfig {
   try {
@@ -45,25 +42,19 @@ const log = openLog(config.logLevel)
 process.on('SIGHUP', () => log.info('SIGHUP is ignored: restart the node to change its configuration'))
 let draining = false
 
-const servers = splitServers(config.databaseUrl)
-
-function openServers(connections: number, queryTimeoutMs?: number): Database {
-  const onLostConnection = (error: Error) => log.warn({ err: error }, 'a database connection was lost')
-  const databases = servers.map((url) =>
-    openDatabase({ url, role: 'outbreaks_api', connections, queryTimeoutMs, onLostConnection }),
-  )
-  return combineServers(databases, (number, answers) => {
-    const server = new URL(servers[number] ?? '').host
-    if (answers) log.info({ server }, 'a database server answers again')
-    else log.warn({ server }, 'a database server does not answer: the node reads from another one')
+const openPool = (connections: number) =>
+  openDatabase({
+    url: config.databaseUrl,
+    role: 'outbreaks_api',
+    connections,
+    onLostConnection: (error) => log.warn({ err: error }, 'a database connection was lost'),
   })
-}
 
 const warnThrottled = createThrottledWarning(log)
 
-const database = openServers(MAX_QUERIES)
+const database = openPool(MAX_QUERIES)
 // A separate connection, so that readiness and revocation do not wait for the queries of clients.
-const watcherDatabase = openServers(1, servers.length > 1 ? WATCHER_TIMEOUT_MS : undefined)
+const watcherDatabase = openPool(1)
 const watcher = createWatcher(
   watcherDatabase,
   (error) => {

@@ -4,7 +4,6 @@
 import { accessSync, constants, opendirSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
-import { splitServers } from './platform/postgres/server-list.ts'
 import { parseRedisUrl } from './platform/redis/redis-url.ts'
 import { isBucketUrl } from './storage/files/open-store.ts'
 
@@ -33,14 +32,9 @@ const NO_SECRET: Buffer = Buffer.alloc(0)
 const anyText = (value: string): string => value
 
 export const VARIABLES = {
-  DATABASE_URL: define(
-    parseDatabaseUrl,
-    REQUIRED,
-    'the database, with the login for this process; several servers are possible',
-    {
-      see: 'operating.md#several-database-servers',
-    },
-  ),
+  DATABASE_URL: define(parseDatabaseUrl, REQUIRED, 'the database, with the login for this process', {
+    see: 'operating.md#replicas',
+  }),
   OUTBREAKS_SECRET: define(
     parseSecret,
     REQUIRED,
@@ -174,12 +168,9 @@ export const SIGN_IN_VARIABLES = {
 
 // No message contains the value: it may be a secret in the wrong variable.
 function parseDatabaseUrl(text: string): string {
-  const servers = splitServers(text)
-  const isValid =
-    /^postgres(ql)?:\/\//.test(text) &&
-    servers.every((server) => URL.canParse(server) && (servers.length === 1 || new URL(server).hostname !== ''))
-  if (!isValid)
-    throw new Error('must be a postgres:// URL, optionally with several hosts: postgres://user@one:5432,two:5432/name')
+  const url = URL.parse(text)
+  if (!/^postgres(ql)?:\/\//.test(text) || url === null || url.hostname.includes(','))
+    throw new Error('must be a postgres:// URL with one host')
   return text
 }
 

@@ -1,4 +1,4 @@
-// Checks each database server of a node with the connection of the node: version, settings, schema, privileges, clock, lag,
+// Checks the database of a node with the connection of the node: version, settings, schema, privileges, clock, lag,
 // keys, clients and releases.
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -23,16 +23,18 @@ interface DatabaseCheck {
   readonly maxStalenessSeconds: number
 }
 
-const [OLDEST_VERSION, NEWEST_VERSION] = [15, 18]
+const OLDEST_VERSION = 15
+const NEWEST_VERSION = 18
 /** Nodes reject tokens from the future beyond this. */
-const [CLOCK_WARNING_S, CLOCK_ERROR_S] = [5, 30]
+const CLOCK_WARNING_S = 5
+const CLOCK_ERROR_S = 30
 const KEY_AGE_DAYS = 90
 const EXPIRY_DAYS = 14
 const LAG_SAMPLES = 12
 const LAG_INTERVAL_MS = 250
 
-/** The findings of one server. If it does not answer, that is the only one. */
-export async function checkServer(options: DatabaseCheck): Promise<Finding[]> {
+/** If the database does not answer, that is the only finding. */
+export async function checkDatabase(options: DatabaseCheck): Promise<Finding[]> {
   const { host } = new URL(options.url)
   const check = findingsOf(`database ${host}`)
   const database = openDatabase({ url: options.url, role: 'outbreaks_api', connections: 1 })

@@ -1,10 +1,9 @@
 // outbreakctl doctor: checks the configuration of a node and everything that the node uses. Each finding says what to do.
 import type { Dataset } from '../datasets/define.ts'
 import { openDatabase } from '../platform/postgres/database.ts'
-import { splitServers } from '../platform/postgres/server-list.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
 import { loadPublishedReleases, type ReleaseFile } from '../storage/published-releases.ts'
-import { checkServer } from './check-database.ts'
+import { checkDatabase } from './check-database.ts'
 import {
   checkDisks,
   checkFiles,
@@ -37,9 +36,8 @@ export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
   const { databaseUrl, externalIssuer, oidc, datasets, maxStalenessSeconds } = options
   const sealingKeys = externalIssuer === null ? options.sealingKeys : null
   const findings = [checkNode(), ...checkLimits(options.maxConnections)]
-  for (const url of splitServers(databaseUrl))
-    findings.push(...(await checkServer({ url, sealingKeys, datasets, maxStalenessSeconds })))
   findings.push(
+    ...(await checkDatabase({ url: databaseUrl, sealingKeys, datasets, maxStalenessSeconds })),
     ...(await checkRedis(options.redisUrl)),
     ...(await checkStore(options)),
     ...(await checkDisks(options.directories)),
@@ -69,7 +67,7 @@ async function checkStore({ databaseUrl, datasets, openFiles }: DoctorOptions): 
 
 /** The files that the newest release should have; none if the database does not answer, which is a finding of its own. */
 async function listFiles(databaseUrl: string, dataset: string): Promise<readonly ReleaseFile[]> {
-  const database = openDatabase({ url: splitServers(databaseUrl)[0] ?? '', role: 'outbreaks_api', connections: 1 })
+  const database = openDatabase({ url: databaseUrl, role: 'outbreaks_api', connections: 1 })
   try {
     return (await loadPublishedReleases(database)).get(dataset)?.at(-1)?.files ?? []
   } catch {

@@ -17,9 +17,9 @@ const PASSWORD = 'failover'
 export interface DatabaseCluster {
   readonly members: readonly Machine[]
   readonly etcd: Machine
-  /** All servers, as DATABASE_URL; the replicas first if a leader is known. */
-  url(database?: string): string
-  urlOf(member: Machine, database?: string): string
+  urlOf(member: Machine): string
+  /** The database at another address, where a proxy listens. */
+  urlAt(host: string): string
   /** The member that accepts writes. */
   leader(): Promise<Machine>
   replicas(): Promise<Machine[]>
@@ -57,8 +57,18 @@ export async function createDatabaseCluster(bin: string): Promise<DatabaseCluste
     etcd.start(
       'etcd',
       [
-        ...['--data-dir', path.join(home, 'etcd'), '--listen-client-urls', client, '--advertise-client-urls', client],
-        ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
+        '--data-dir',
+        path.join(home, 'etcd'),
+        '--listen-client-urls',
+        client,
+        '--advertise-client-urls',
+        client,
+        '--listen-peer-urls',
+        peer,
+        '--initial-advertise-peer-urls',
+        peer,
+        '--initial-cluster',
+        `default=${peer}`,
       ],
       { log },
     )
@@ -66,8 +76,8 @@ export async function createDatabaseCluster(bin: string): Promise<DatabaseCluste
   const startMember = (member: Machine) =>
     void member.start('patroni', [path.join(home, `${member.name}.yml`)], { log, asPostgres: true })
 
-  const urlOf = (member: Machine, database = 'postgres') =>
-    `postgres://postgres:${PASSWORD}@${member.address}:5432/${database}`
+  const urlAt = (host: string) => `postgres://postgres:${PASSWORD}@${host}/postgres`
+  const urlOf = (member: Machine) => urlAt(`${member.address}:5432`)
 
   async function isReplica(member: Machine): Promise<boolean | undefined> {
     const client = new pg.Client({
@@ -115,9 +125,13 @@ export async function createDatabaseCluster(bin: string): Promise<DatabaseCluste
   await wait(1500)
   for (const member of members) startMember(member)
   return {
-    ...{ members, etcd, urlOf, startMember, startEtcd, waitUntilHealthy },
-    url: (database = 'postgres') =>
-      `postgres://postgres:${PASSWORD}@${members.map(({ address }) => `${address}:5432`).join(',')}/${database}`,
+    members,
+    etcd,
+    urlAt,
+    urlOf,
+    startMember,
+    startEtcd,
+    waitUntilHealthy,
     async leader() {
       const deadline = Date.now() + READY_TIMEOUT_MS
       for (;;) {

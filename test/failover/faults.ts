@@ -26,7 +26,9 @@ const MOST_PUBLISHED = 40
 
 export const FAULTS: readonly Fault[] = [
   {
-    ...{ id: 'F1', title: 'kill -9 of a node', limits: { read: 2, write: 2 } },
+    id: 'F1',
+    title: 'kill -9 of a node',
+    limits: { read: 2, write: 2 },
     async run({ nodes, startNode }) {
       nodes[0]?.process.kill('SIGKILL')
       await seconds(3)
@@ -35,7 +37,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F2', title: 'rolling restart of both nodes', limits: { read: 2, write: 2 } },
+    id: 'F2',
+    title: 'rolling restart of both nodes',
+    limits: { read: 2, write: 2 },
     async run({ nodes, startNode }) {
       for (const number of [0, 1]) {
         await nodes[number]?.stop()
@@ -45,7 +49,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F3', title: 'a node hangs for 10 s', limits: { read: 8, write: 2 } },
+    id: 'F3',
+    title: 'a node hangs for 10 s',
+    limits: { read: 8, write: 2 },
     async run({ nodes }) {
       nodes[1]?.process.kill('SIGSTOP')
       await seconds(10)
@@ -54,7 +60,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F4', title: 'PostgreSQL crashes on the primary', limits: { read: 3, write: FAILOVER_SECONDS } },
+    id: 'F4',
+    title: 'PostgreSQL crashes on the primary',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const leader = await cluster.leader()
       leader.run('pkill', '-9', '-u', 'postgres', '-f', 'postgres: .*(checkpointer|walwriter)')
@@ -64,7 +72,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F5', title: 'the machine of the primary is lost', limits: { read: 3, write: FAILOVER_SECONDS } },
+    id: 'F5',
+    title: 'the machine of the primary is lost',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const leader = await cluster.leader()
       leader.pullCable()
@@ -76,7 +86,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F6', title: 'the primary is cut off', limits: { read: 3, write: FAILOVER_SECONDS } },
+    id: 'F6',
+    title: 'the primary is cut off',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const leader = await cluster.leader()
       leader.pullCable()
@@ -107,7 +119,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F7', title: 'one replica is lost, then both', limits: { read: 3, write: FAILOVER_SECONDS } },
+    id: 'F7',
+    title: 'one replica is lost, then both',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const replicas = await cluster.replicas()
       for (const replica of replicas) {
@@ -120,11 +134,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{
-      id: 'F8',
-      title: 'the replica of a node stands still, then hangs',
-      limits: { read: 4, write: FAILOVER_SECONDS },
-    },
+    id: 'F8',
+    title: 'the replica of a node stands still, then hangs',
+    limits: { read: 4, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const [replica] = await cluster.replicas()
       if (replica === undefined) throw new Error('there is no replica')
@@ -138,7 +150,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F9', title: 'etcd is down for 40 s', limits: { read: 2, write: 5 } },
+    id: 'F9',
+    title: 'etcd is down for 40 s',
+    limits: { read: 2, write: 5 },
     async run({ cluster }) {
       cluster.etcd.kill()
       await seconds(40)
@@ -148,7 +162,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F10', title: 'Redis hangs, then is gone', limits: { read: 2, write: 2 } },
+    id: 'F10',
+    title: 'Redis hangs, then is gone',
+    limits: { read: 2, write: 2 },
     async run({ redis }) {
       redis.signal('SIGSTOP')
       await seconds(3)
@@ -161,12 +177,10 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{
-      id: 'F11',
-      title: 'no node reaches any database server for 5 s',
-      limits: { read: 9, write: 12 },
-      mayFailReads: true,
-    },
+    id: 'F11',
+    title: 'no node reaches any database server for 5 s',
+    limits: { read: 9, write: 12 },
+    mayFailReads: true,
     async run({ cluster, baseUrl, token }) {
       for (const member of cluster.members) member.pullCable()
       await seconds(3)
@@ -181,7 +195,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F12', title: 'the disk of the primary is full', limits: { read: 3, write: 2 * FAILOVER_SECONDS } },
+    id: 'F12',
+    title: 'the disk of the primary is full',
+    limits: { read: 3, write: 2 * FAILOVER_SECONDS },
     async run({ cluster, settings, publishInput }) {
       const free = cluster.fillDisk(await cluster.leader())
       try {
@@ -201,11 +217,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{
-      id: 'F13',
-      title: 'power failure of the primary: it starts again by itself',
-      limits: { read: 3, write: FAILOVER_SECONDS },
-    },
+    id: 'F13',
+    title: 'power failure of the primary: it starts again by itself',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const leader = await cluster.leader()
       leader.kill()
@@ -215,11 +229,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{
-      id: 'F14',
-      title: 'kill -9 of the publisher and of PostgreSQL while publishing',
-      limits: { read: 3, write: FAILOVER_SECONDS },
-    },
+    id: 'F14',
+    title: 'kill -9 of the publisher and of PostgreSQL while publishing',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster, settings, publishInput, publishKilled }) {
       await publishKilled(publishInput(), 300)
       const publishing = outbreakctl(settings, 'release', 'publish', publishInput()).catch(() => undefined)
@@ -233,13 +245,21 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F15', title: 'a bad release, and its rollback', limits: { read: 2, write: 2 } },
+    id: 'F15',
+    title: 'a bad release, and its rollback',
+    limits: { read: 2, write: 2 },
     async run({ settings, publishInput, nodes, credentials, baseUrl }) {
       const { release: good } =
         (await outbreakctl<{ release: number }>(settings, 'release', 'publish', publishInput())) ?? {}
       await outbreakctl(settings, 'release', 'publish', publishInput())
       const { release: restored } = await outbreakctl<{ release: number }>(
-        ...[settings, 'release', 'rollback', '--to', String(good), '--note', 'The release before was wrong.'],
+        settings,
+        'release',
+        'rollback',
+        '--to',
+        String(good),
+        '--note',
+        'The release before was wrong.',
       )
       const deadline = Date.now() + 5000
       for (const node of nodes) {
@@ -255,7 +275,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F17', title: 'the clock of a node is wrong', limits: { read: 3, write: 5 } },
+    id: 'F17',
+    title: 'the clock of a node is wrong',
+    limits: { read: 3, write: 5 },
     async run({ startNode, nodes, directory }) {
       const preload = path.join(directory, 'clock.mjs')
       writeFileSync(
@@ -273,7 +295,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F18', title: 'key rotation, and an emergency: a key is disabled', limits: { read: 3, write: 2 } },
+    id: 'F18',
+    title: 'key rotation, and an emergency: a key is disabled',
+    limits: { read: 3, write: 2 },
     async run({ settings, credentials, baseUrl, nodes, renewToken }) {
       await outbreakctl(settings, 'key', 'rotate', '--notice', '0')
       await seconds(2)
@@ -293,10 +317,16 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{ id: 'F19', title: 'a client is disabled during a failover', limits: { read: 3, write: FAILOVER_SECONDS } },
+    id: 'F19',
+    title: 'a client is disabled during a failover',
+    limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster, settings, nodes, baseUrl }) {
       const client = await outbreakctl<{ client_id: string; client_secret: string }>(
-        ...[settings, 'client', 'create', '--name', 'To be disabled'],
+        settings,
+        'client',
+        'create',
+        '--name',
+        'To be disabled',
       )
       // The replicas of the nodes have the client a moment later.
       await seconds(3)
@@ -320,11 +350,9 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    ...{
-      id: 'F20',
-      title: 'a node runs out of file descriptors, then is killed for its memory',
-      limits: { read: 3, write: 2 },
-    },
+    id: 'F20',
+    title: 'a node runs out of file descriptors, then is killed for its memory',
+    limits: { read: 3, write: 2 },
     async run({ nodes, startNode }) {
       const [node] = nodes
       execFileSync('prlimit', ['--pid', String(node?.process.pid), '--nofile=60:60'])

@@ -4,7 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Credentials } from '../../dev/service.ts'
 import { createClient } from '../../src/auth/provisioning/clients.ts'
 import { openDatabase } from '../../src/platform/postgres/database.ts'
-import { findPrimary } from '../../src/platform/postgres/server-list.ts'
 import { obtainToken, verifyReleases } from '../fixtures/api-client.ts'
 
 const READERS = 3
@@ -40,8 +39,15 @@ export async function startLoad(
   label: string,
 ): Promise<Load> {
   const measured: Measured = {
-    ...{ reads: 0, failedReads: [], readGapMs: 0, slowestReadMs: 0, walks: 0, tornWalks: [] },
-    ...{ writes: 0, writeGapMs: 0, acknowledged: [] },
+    reads: 0,
+    failedReads: [],
+    readGapMs: 0,
+    slowestReadMs: 0,
+    walks: 0,
+    tornWalks: [],
+    writes: 0,
+    writeGapMs: 0,
+    acknowledged: [],
   }
   const running = { value: true }
   const token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
@@ -94,8 +100,7 @@ export async function startLoad(
   }
 
   async function write(name: string): Promise<boolean> {
-    const url = await findPrimary(databaseUrl, 1000)
-    const database = openDatabase({ url, role: 'outbreaks_operator', connections: 1 })
+    const database = openDatabase({ url: databaseUrl, role: 'outbreaks_operator', connections: 1 })
     try {
       await createClient(database, name, [])
       return true

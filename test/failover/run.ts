@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { listClients } from '../../src/auth/provisioning/clients.ts'
 import { openDatabase } from '../../src/platform/postgres/database.ts'
-import { findPrimary } from '../../src/platform/postgres/server-list.ts'
 import { verifyReleases } from '../fixtures/api-client.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { type Measured, startLoad } from './load.ts'
@@ -29,7 +28,8 @@ interface Row {
 
 const system = await startSystem(bin)
 const table: Row[] = []
-let [passed, failed] = [0, 0]
+let passed = 0
+let failed = 0
 try {
   for (const fault of FAULTS.filter(({ id }) => chosen.length === 0 || chosen.includes(id))) {
     const row = await measure(system, fault).catch((error: Error) => failedRow(fault, error))
@@ -62,7 +62,9 @@ function failedRow(fault: Fault, { message }: Error): Row {
 
 async function measure(of: System, fault: Fault): Promise<Row> {
   const rowOf = { reads: 0, failed: 0, torn: 0, acknowledged: 0, lost: 0 }
-  const [readGapS, writeGapS, errors]: [number[], number[], string[]] = [[], [], []]
+  const readGapS: number[] = []
+  const writeGapS: number[] = []
+  const errors: string[] = []
   for (let round = 1; round <= rounds; round++) {
     await of.cluster.waitUntilHealthy()
     const load = await startLoad(
@@ -115,7 +117,7 @@ function judge(
 
 async function findLost({ settings }: System, { acknowledged }: Measured): Promise<string[]> {
   const database = openDatabase({
-    url: await findPrimary(settings.databaseUrl),
+    url: settings.databaseUrl,
     role: 'outbreaks_operator',
     connections: 1,
   })

@@ -1,9 +1,10 @@
-// The whole system: three database servers, two nodes behind HAProxy, Redis, and a dataset with some releases.
+// The whole system: three database servers behind HAProxy, two nodes behind another one, Redis, and a dataset with some releases.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
 import { findFreePort } from '../../dev/postgres.ts'
 import {
   type Credentials,
@@ -17,9 +18,10 @@ import {
 import { synthesise } from '../../dev/synth/synthesise.ts'
 import { obtainToken } from '../fixtures/api-client.ts'
 import { startPlainHaproxy } from '../fixtures/operate/plain-haproxy.ts'
-import type { Program } from '../fixtures/operate/program.ts'
+import { type Program, waitUntil } from '../fixtures/operate/program.ts'
 import { type RedisServer, startRedis } from '../fixtures/redis-server.ts'
 import { createDatabaseCluster, type DatabaseCluster } from './database-cluster.ts'
+import { startDatabaseProxy } from './database-proxy.ts'
 import { closeNetwork, openNetwork } from './network.ts'
 
 const RECORDS = 2000
@@ -55,7 +57,10 @@ export async function startSystem(bin: string): Promise<System> {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-system-'))
   const cluster = await createDatabaseCluster(bin)
   await cluster.waitUntilHealthy()
-  const settings = newSettings(cluster.url())
+  const databaseProxy = await startDatabaseProxy(directory, cluster.members)
+  const settings = newSettings(cluster.urlAt(`127.0.0.1:${databaseProxy.writePort}`))
+  const nodeSettings = { ...settings, databaseUrl: cluster.urlAt(`127.0.0.1:${databaseProxy.readPort}`) }
+  await waitUntil('HAProxy finds the primary', () => isAnswering(settings.databaseUrl))
   let inputs = 0
   const rows = [...synthesise({ records: RECORDS, seed: 1, release: 1 })]
   function publishInput(): string {
@@ -75,11 +80,12 @@ export async function startSystem(bin: string): Promise<System> {
   await outbreakctl(settings, 'release', 'publish', publishInput())
 
   const redis = await startRedis()
-  const [port, ...nodePorts] = [await findFreePort(), await findFreePort(), await findFreePort()]
+  const port = await findFreePort()
+  const nodePorts = [await findFreePort(), await findFreePort()]
   const baseUrl = `http://127.0.0.1:${port}`
   const nodes: RunningNode[] = []
   async function startNode(number: number, overrides: Record<string, string> = {}): Promise<void> {
-    const service = await startService(settings, {
+    const service = await startService(nodeSettings, {
       OUTBREAKS_PORT: String(nodePorts[number]),
       OUTBREAKS_BASE_URL: baseUrl,
       OUTBREAKS_REDIS_URL: redis.url,
@@ -93,7 +99,15 @@ export async function startSystem(bin: string): Promise<System> {
   await startNode(1)
   const proxy: Program = await startPlainHaproxy(directory, port, nodePorts)
   const system: System = {
-    ...{ cluster, redis, nodes, baseUrl, settings, credentials, directory, startNode, publishInput },
+    cluster,
+    redis,
+    nodes,
+    baseUrl,
+    settings,
+    credentials,
+    directory,
+    startNode,
+    publishInput,
     token: await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl),
     async renewToken() {
       system.token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
@@ -114,6 +128,7 @@ export async function startSystem(bin: string): Promise<System> {
         node.process.kill('SIGKILL')
       }
       await proxy.stop()
+      await databaseProxy.stop()
       await redis.kill()
       closeNetwork([...cluster.members, cluster.etcd])
       cluster.close()
@@ -121,4 +136,17 @@ export async function startSystem(bin: string): Promise<System> {
     },
   }
   return system
+}
+
+async function isAnswering(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
 }

@@ -17,8 +17,6 @@ export interface Reader {
 export interface Database extends Reader {
   /** Runs every query of `work` on one connection and in one snapshot. */
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>
-  /** The same on each server in turn, until `work` returns true. Fails if no server answers. */
-  snapshotEach(work: (reader: Reader) => Promise<boolean>): Promise<void>
   /** The messages of a COPY … TO STDOUT without parameters. Each message contains complete rows. */
   copyOut(sql: Sql, signal?: AbortSignal): Promise<Buffer[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
@@ -35,8 +33,6 @@ interface DatabaseOptions {
   /** Null to keep the login's own privileges: for migrations, whose login owns the schema. */
   role: Role | null
   connections?: number
-  /** Shorter than the usual timeout of a query, if another server can answer instead. */
-  queryTimeoutMs?: number | undefined
   /** Called when an idle connection is lost. */
   onLostConnection?: (error: Error) => void
 }
@@ -51,7 +47,7 @@ const CLIENT_TIMEOUTS = {
 } as const satisfies Record<Role, pg.PoolConfig>
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { url, role, connections = 10, queryTimeoutMs, onLostConnection } = options
+  const { url, role, connections = 10, onLostConnection } = options
   const session = connectionSettings(role)
   const settings: pg.PoolConfig = {
     application_name: role ?? 'outbreaks_migration',
@@ -60,7 +56,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       .join(' '),
     max: connections,
     ...CLIENT_TIMEOUTS[role ?? 'outbreaks_operator'],
-    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     idleTimeoutMillis: 30_000,
@@ -147,13 +142,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const snapshot = <Result>(work: (reader: Reader) => Promise<Result>) =>
-    runTransaction(
-      (client) => work({ query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows }),
-      'commit',
-      'begin isolation level repeatable read read only',
-    )
-
   return {
     query: <Row extends object>(sql: Sql, signal?: AbortSignal) =>
       runQuery(async (client) => (await client.query<Row>(sql)).rows, signal),
@@ -161,8 +149,12 @@ export function openDatabase(options: DatabaseOptions): Database {
       const copy = new CopyOut(sql)
       return runQuery((client) => copy.run(client), signal)
     },
-    snapshot,
-    snapshotEach: async (work) => void (await snapshot(work)),
+    snapshot: (work) =>
+      runTransaction(
+        (client) => work({ query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows }),
+        'commit',
+        'begin isolation level repeatable read read only',
+      ),
     transaction: (work) => runTransaction(work, 'commit'),
     dryRun: (work) => runTransaction(work, 'rollback'),
     connections: () => ({

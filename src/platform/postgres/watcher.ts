@@ -30,8 +30,6 @@ const POLL_INTERVAL_MS = 500
 const REFRESH_TIMEOUT_MS = 1000
 /** Rounds that requests ask for begin no faster, so that requests for what does not exist cause few transactions. */
 const REFRESH_INTERVAL_MS = 250
-/** A replica that lags by less is fresh enough to ask only this one. */
-const MAX_LAG_MS = 2000
 
 /**
  * A replica with older versions than those already loaded lags behind another one and is ignored, so that a revoked
@@ -68,12 +66,9 @@ export function createWatcher(
   let requested: Promise<void> | undefined
   let requestedAt = Number.NEGATIVE_INFINITY
 
-  /**
-   * In one snapshot: with two, or with two servers in rotation, an old value could be stored with a new version. Reads from
-   * the next server too if the first one lags.
-   */
-  const readTopics = (fromAll: boolean) =>
-    database.snapshotEach(async (reader) => {
+  /** In one snapshot: with two, or with two servers behind one address, an old value could be stored with a new version. */
+  const readTopics = () =>
+    database.snapshot(async (reader) => {
       const startedAt = performance.now()
       const rows = await reader.query<TopicRow>(
         sql`select topic, version, change_id, extract(epoch from clock_timestamp())::float8 * 1000 as clock, server.*
@@ -91,26 +86,24 @@ export function createWatcher(
       })
       const asOf = freshness.findAsOf(startedAt, server)
       const isOlder = !server.primary && changes.some(({ topic, version }) => version < topic.version)
-      if (isOlder && (asOf === null || asOf - acceptedAt < REGRESSION_MARGIN_MS)) return false
+      if (isOlder && (asOf === null || asOf - acceptedAt < REGRESSION_MARGIN_MS)) return
       for (const { topic, version, changeId } of changes) {
         if (changeId !== topic.changeId) await topic.reload(reader)
         Object.assign(topic, { version, changeId })
       }
       acceptedAt = startedAt
       if (asOf !== null) knownAsOf = Math.max(knownAsOf, asOf)
-      return !fromAll && asOf !== null && startedAt - asOf < MAX_LAG_MS
     })
 
-  async function runRound(fromAll: boolean): Promise<void> {
+  async function runRound(): Promise<void> {
     if (!beforeFirstLoadDone) await beforeFirstLoad()
     beforeFirstLoadDone = true
-    await readTopics(fromAll)
+    await readTopics()
   }
 
-  /** `fromAll`: something unknown was requested, and any server may know it. */
-  function refresh(fromAll: boolean): Promise<void> {
+  function refresh(): Promise<void> {
     if (round === undefined) {
-      round = runRound(fromAll).finally(() => {
+      round = runRound().finally(() => {
         round = undefined
       })
       return round
@@ -119,7 +112,7 @@ export function createWatcher(
       .catch(() => {})
       .then(() => {
         next = undefined
-        return refresh(true)
+        return refresh()
       })
     return next
   }
@@ -129,7 +122,7 @@ export function createWatcher(
     requested ??= wait(Math.max(0, requestedAt + REFRESH_INTERVAL_MS - performance.now())).then(() => {
       requested = undefined
       requestedAt = performance.now()
-      return refresh(true)
+      return refresh()
     })
     return requested
   }
@@ -151,11 +144,11 @@ export function createWatcher(
       }
     },
     async start() {
-      await refresh(false).catch(onFailure)
+      await refresh().catch(onFailure)
       loop = (async () => {
         while (!stopped.signal.aborted) {
           await wait(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {})
-          if (!stopped.signal.aborted) await refresh(false).catch(onFailure)
+          if (!stopped.signal.aborted) await refresh().catch(onFailure)
         }
       })()
     },

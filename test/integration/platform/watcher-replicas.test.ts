@@ -57,7 +57,7 @@ function rotate(...servers: Database[]): Database {
   return {
     ...next(),
     query: (statement) => next().query(statement),
-    snapshotEach: (work) => next().snapshotEach(work),
+    snapshot: (work) => next().snapshot(work),
   }
 }
 
@@ -67,7 +67,7 @@ function redirect(first: Database) {
   const database: Database = {
     ...first,
     query: (statement) => target.query(statement),
-    snapshotEach: (work) => target.snapshotEach(work),
+    snapshot: (work) => target.snapshot(work),
   }
   return {
     database,
@@ -77,7 +77,6 @@ function redirect(first: Database) {
   }
 }
 
-/** The maximum staleness within a time, sampled every 20 ms. */
 /** What is stale for good is at least as old as the wait; a busy machine is late only now and then. */
 async function measureMinStaleness(watcher: { stalenessMs(): number }): Promise<number> {
   await wait(2 * CURRENT_MS)

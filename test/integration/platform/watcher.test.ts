@@ -41,8 +41,8 @@ function observeDatabase(target: Database) {
       return reader.query(statement)
     },
   })
-  const snapshotEach: Database['snapshotEach'] = (work) => target.snapshotEach((reader) => work(observeReader(reader)))
-  return { state, database: { ...target, snapshotEach } satisfies Database }
+  const snapshot: Database['snapshot'] = (work) => target.snapshot((reader) => work(observeReader(reader)))
+  return { state, database: { ...target, snapshot } satisfies Database }
 }
 
 test('a value is its initial value before the start, and then follows the database', async (t) => {
