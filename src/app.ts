@@ -52,7 +52,7 @@ interface ServiceSettings {
   authUrl: string
   secret: Buffer
   /** Accepted while the secret changes. */
-  furtherSecrets?: readonly Buffer[]
+  fallbackSecrets?: readonly Buffer[]
   externalIssuer: { jwksUrl: string; tokenType: string } | null
   /** Where to report a vulnerability; without it there is no security.txt. */
   securityContact?: string | null
@@ -110,7 +110,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   const { baseUrl, authUrl, externalIssuer } = service
   const { database, files, watcher } = storage
   const { log, isDraining, tracing, metrics } = runtime
-  const secrets = [service.secret, ...(service.furtherSecrets ?? [])] as const
+  const secrets = [service.secret, ...(service.fallbackSecrets ?? [])] as const
   const scopes = catalogue.map((dataset) => dataset.scope)
   const parties = { issuer: authUrl, audience: baseUrl }
   const recordFailure = createFailedAttempts({ limit: limits.failedAttempts || Number.POSITIVE_INFINITY })

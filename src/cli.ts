@@ -141,19 +141,19 @@ registerCredentialCommands(program, {
   scopes: catalogue.map((dataset) => dataset.scope),
   runAndPrint,
   sealingKeys: () => {
-    const { secret, furtherSecrets } = readOperatorConfig(process.env)
-    return deriveKeys([secret, ...furtherSecrets], 'signing keys')
+    const { secret, fallbackSecrets } = readOperatorConfig(process.env)
+    return deriveKeys([secret, ...fallbackSecrets], 'signing keys')
   },
 })
 registerOperateCommands(program, {
   print,
   readOptions: () => {
-    const { filesLocation, indexDirectory, secret, furtherSecrets, ...config } = readServiceConfig(process.env)
+    const { filesLocation, indexDirectory, secret, fallbackSecrets, ...config } = readServiceConfig(process.env)
     return {
       ...config,
       directories: [filesLocation, indexDirectory].filter((location) => location?.startsWith('/') === true) as string[],
       openFiles: async () => (filesLocation === null ? undefined : openFileStore(filesLocation)),
-      sealingKeys: deriveKeys([secret, ...furtherSecrets], 'signing keys'),
+      sealingKeys: deriveKeys([secret, ...fallbackSecrets], 'signing keys'),
       datasets: catalogue,
     }
   },

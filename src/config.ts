@@ -9,8 +9,8 @@ export interface DatabaseConfig {
 export interface OperatorConfig extends DatabaseConfig {
   /** Encrypts and signs. */
   secret: Buffer
-  /** Accepted while the secret changes: the one before and the next one. */
-  furtherSecrets: Buffer[]
+  /** Accepted while the secret changes: the previous and the next one. */
+  fallbackSecrets: Buffer[]
 }
 
 export interface ServiceConfig extends OperatorConfig {
@@ -91,8 +91,8 @@ export const readOperatorConfig = (environment: Environment): OperatorConfig =>
   }))
 
 function readSecrets(read: ReadVariable) {
-  const fallbacks = [read('OUTBREAKS_SECRET_BEFORE'), read('OUTBREAKS_SECRET_NEXT')]
-  return { secret: read('OUTBREAKS_SECRET'), furtherSecrets: fallbacks.filter((secret) => secret.length > 0) }
+  const fallbacks = [read('OUTBREAKS_SECRET_PREVIOUS'), read('OUTBREAKS_SECRET_NEXT')]
+  return { secret: read('OUTBREAKS_SECRET'), fallbackSecrets: fallbacks.filter((secret) => secret.length > 0) }
 }
 
 export const readServiceConfig = (environment: Environment): ServiceConfig =>
@@ -182,7 +182,7 @@ export function redactConfig(config: ServiceConfig): Record<string, unknown> {
     databaseUrl: removeLogin(config.databaseUrl),
     redisUrl: config.redisUrl === null ? null : removeLogin(config.redisUrl),
     secret: '[redacted]',
-    furtherSecrets: config.furtherSecrets.map(() => '[redacted]'),
+    fallbackSecrets: config.fallbackSecrets.map(() => '[redacted]'),
     oidc: config.oidc === null ? null : { ...config.oidc, clientSecret: '[redacted]' },
   }
 }

@@ -47,10 +47,10 @@ export const VARIABLES = {
     'the secret that follows: accepted while the secret changes, not used to write',
     { see: 'operating.md#change-the-secret', isSecret: true },
   ),
-  OUTBREAKS_SECRET_BEFORE: define(
+  OUTBREAKS_SECRET_PREVIOUS: define(
     parseSecret,
     NO_SECRET,
-    'the secret before it: accepted while the secret changes, not used to write',
+    'the previous secret: accepted while the secret changes, not used to write',
     { see: 'operating.md#change-the-secret', isSecret: true },
   ),
   OUTBREAKS_BASE_URL: define(

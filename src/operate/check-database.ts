@@ -188,7 +188,7 @@ async function checkKeys(database: Database, { sealingKeys }: DatabaseCheck): Pr
   const errors = unreadable.map((kid) =>
     check.error(
       `the key ${kid} cannot be read: it was encrypted with another secret, or the row is damaged`,
-      'run outbreakctl key reseal with the secret that encrypted it as OUTBREAKS_SECRET_BEFORE, or outbreakctl key disable',
+      'run outbreakctl key reseal with the secret that encrypted it as OUTBREAKS_SECRET_PREVIOUS, or outbreakctl key disable',
     ),
   )
   const now = Date.now()

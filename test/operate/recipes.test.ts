@@ -124,7 +124,7 @@ describe('create-secrets', () => {
     )
     const used = secrets.filter((secret) => secret !== '')
     assert.equal(new Set(used).size, used.length)
-    // The secrets before and next.
+    // The previous and next secrets.
     assert.equal(secrets.length - used.length, 2)
     const names = read('compose.yaml').matchAll(/file: \.\/secrets\/(\w+)/g)
     for (const [, name = ''] of names)

@@ -48,7 +48,7 @@ test('three variables are required; the others have defaults', () => {
   assert.equal(secret.toString('base64url'), valid.OUTBREAKS_SECRET)
   assert.deepEqual(config, {
     databaseUrl: valid.DATABASE_URL,
-    furtherSecrets: [],
+    fallbackSecrets: [],
     baseUrl: 'https://api.test',
     authUrl: 'https://api.test',
     host: '127.0.0.1',
@@ -357,10 +357,10 @@ test('all errors are listed at once, one for each variable', () => {
 
 test('the previous and the next secret are optional and read like the secret', () => {
   const other = Buffer.alloc(32, 9).toString('base64url')
-  for (const name of ['OUTBREAKS_SECRET_BEFORE', 'OUTBREAKS_SECRET_NEXT']) {
+  for (const name of ['OUTBREAKS_SECRET_PREVIOUS', 'OUTBREAKS_SECRET_NEXT']) {
     const config = readServiceConfig({ ...valid, [name]: other })
-    assert.deepEqual(config.furtherSecrets, [Buffer.alloc(32, 9)])
-    assert.deepEqual(redactConfig(config)['furtherSecrets'], ['[redacted]'])
+    assert.deepEqual(config.fallbackSecrets, [Buffer.alloc(32, 9)])
+    assert.deepEqual(redactConfig(config)['fallbackSecrets'], ['[redacted]'])
     assert.deepEqual(readErrors(readServiceConfig, { ...valid, [name]: 'short' }), [name])
   }
 })
@@ -390,7 +390,7 @@ test('the values to remove from texts have every secret, also the previous and t
   const names = [
     'OUTBREAKS_SECRET',
     'OUTBREAKS_SECRET_NEXT',
-    'OUTBREAKS_SECRET_BEFORE',
+    'OUTBREAKS_SECRET_PREVIOUS',
     'OUTBREAKS_OIDC_CLIENT_SECRET',
   ]
   const secrets = Object.fromEntries(names.map((name) => [name, randomBytes(32).toString('base64url')]))

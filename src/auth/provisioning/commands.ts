@@ -103,7 +103,7 @@ export function registerCredentialCommands(
   key
     .command('reseal')
     .description(
-      'encrypt all keys with OUTBREAKS_SECRET; OUTBREAKS_SECRET_BEFORE reads those that another one encrypted',
+      'encrypt all keys with OUTBREAKS_SECRET; OUTBREAKS_SECRET_PREVIOUS reads those that another one encrypted',
     )
     .action(() => runAndPrint((database) => resealKeys(database, sealingKeys())))
   key

@@ -74,7 +74,7 @@ export async function generateKey(algorithm: Algorithm) {
 }
 
 /**
- * Encrypts all keys with the current secret, also those that have ended, so that the secret before is not needed any more.
+ * Encrypts all keys with the current secret, also those that have ended, so that the previous secret is not needed any more.
  * Keys that none of the secrets reads stay as they are.
  */
 export async function resealKeys(database: Database, sealingKeys: SealingKeys) {

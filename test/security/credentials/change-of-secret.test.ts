@@ -30,7 +30,7 @@ const [oldSecret, newSecret] = [settings.secret, randomBytes(32).toString('base6
 const steps = {
   start: { secret: oldSecret },
   announce: { secret: oldSecret, variables: { OUTBREAKS_SECRET_NEXT: newSecret } },
-  change: { secret: newSecret, variables: { OUTBREAKS_SECRET_BEFORE: oldSecret } },
+  change: { secret: newSecret, variables: { OUTBREAKS_SECRET_PREVIOUS: oldSecret } },
   end: { secret: newSecret },
 } as const
 const inStep = (step: keyof typeof steps): Settings => ({ ...settings, ...steps[step] })
@@ -217,7 +217,7 @@ describe('control: a change without the next secret', () => {
     const [stale, changed] = await Promise.all([
       startService(inStep('end'), { OUTBREAKS_BASE_URL: PUBLIC_URL }),
       startService(
-        { ...settings, secret: oldSecret, variables: { OUTBREAKS_SECRET_BEFORE: newSecret } },
+        { ...settings, secret: oldSecret, variables: { OUTBREAKS_SECRET_PREVIOUS: newSecret } },
         { OUTBREAKS_BASE_URL: PUBLIC_URL },
       ),
     ])
