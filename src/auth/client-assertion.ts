@@ -18,7 +18,9 @@ export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-b
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg'] as const
-const [MIN_RSA_BITS, MAX_RSA_BITS, MIN_RSA_EXPONENT] = [2048, 8192, 65_537n]
+const MIN_RSA_BITS = 2048
+const MAX_RSA_BITS = 8192
+const MIN_RSA_EXPONENT = 65_537n
 
 /** Throws, with what is wrong, if the JWK is not a public key that is strong enough. */
 export function readClientKey(value: unknown): ClientKey {

@@ -68,7 +68,8 @@ const day = (text: string) => sql`${text}::date`
 
 /** If one end of a record's period is unknown, the period is the known day. If both are unknown, it overlaps no day. */
 function overlapsDays({ first, last }: Period, range: DayRange | undefined): Sql {
-  const [start, end] = [column(first), column(last)]
+  const start = column(first)
+  const end = column(last)
   const bounds = [
     ...(range?.from == null ? [] : [sql`coalesce(${end}, ${start}) >= ${day(range.from)}`]),
     ...(range?.to == null ? [] : [sql`coalesce(${start}, ${end}) <= ${day(range.to)}`]),
@@ -85,7 +86,8 @@ function isInRange(name: string, { min, max }: CountRange): Sql {
 }
 
 function isInBox({ latitude, longitude }: NonNullable<Dataset['coordinates']>, { west, south, east, north }: Box): Sql {
-  const [x, y] = [column(longitude), column(latitude)]
+  const x = column(longitude)
+  const y = column(latitude)
   const isBetween = west <= east ? sql`${x} between ${west} and ${east}` : sql`(${x} >= ${west} or ${x} <= ${east})`
   return sql`${y} between ${south} and ${north} and ${isBetween}`
 }

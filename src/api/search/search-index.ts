@@ -175,7 +175,12 @@ const lastDayOf = (events: readonly EventFacts[]) =>
   events.reduce((last, { lastDay }) => (lastDay !== null && lastDay > last ? lastDay : last), '')
 
 const toHit = ({ field, value, label, records, events }: Entry, match: Match): SearchHit => ({
-  ...{ field, value, label, match, records, events },
+  field,
+  value,
+  label,
+  match,
+  records,
+  events,
 })
 
 function createEntries(dataset: Dataset, { counts, events }: ReleaseValues) {
@@ -191,7 +196,12 @@ function createEntries(dataset: Dataset, { counts, events }: ReleaseValues) {
     const facts = field === 'event' ? factsByEvent.get(value) : undefined
     const own = [...new Set(splitWords(label))]
     const entry: Entry = {
-      ...{ id, field, value, label, records, own },
+      id,
+      field,
+      value,
+      label,
+      records,
+      own,
       events: facts === undefined ? (eventsByValue.get(`${field}\0${value}`) ?? []) : [facts],
       names: uniqueWords([value, ...names].flatMap(splitWords), own),
       related: uniqueWords(facts === undefined ? related.flatMap(splitWords) : relatedWords(facts, search), own),
@@ -248,7 +258,8 @@ const relatedWords = ({ values, firstDay, lastDay }: EventFacts, { namesOf, even
 
 function yearsBetween(first: string | null, last: string | null): string[] {
   if (first === null || last === null) return []
-  const [from, to] = [Number(first.slice(0, 4)), Number(last.slice(0, 4))]
+  const from = Number(first.slice(0, 4))
+  const to = Number(last.slice(0, 4))
   return Array.from({ length: Math.min(MAX_YEARS, to - from + 1) }, (_, i) => String(from + i))
 }
 

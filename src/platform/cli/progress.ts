@@ -61,6 +61,7 @@ export function formatProgress({ step, done, total, rate }: ProgressState): stri
 function formatSeconds(seconds: number): string {
   const total = Math.ceil(seconds)
   const pad = (number: number) => String(number).padStart(2, '0')
-  const [hours, minutes] = [Math.floor(total / 3600), Math.floor(total / 60) % 60]
+  const hours = Math.floor(total / 3600)
+  const minutes = Math.floor(total / 60) % 60
   return hours > 0 ? `${hours}:${pad(minutes)}:${pad(total % 60)}` : `${minutes}:${pad(total % 60)}`
 }

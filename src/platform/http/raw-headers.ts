@@ -5,7 +5,8 @@ import type { IncomingMessage } from 'node:http'
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [header = '', value = ''] = [rawHeaders[i], rawHeaders[i + 1]]
+    const header = rawHeaders[i] ?? ''
+    const value = rawHeaders[i + 1] ?? ''
     if (header.length === name.length && header.toLowerCase() === name) values.push(value)
   }
   return values
