@@ -1,15 +1,20 @@
-// The parts of a column index in PostgreSQL: what each release changed, as Parquet files with their SHA-256.
+// The parts of a column index in PostgreSQL: what each release changed, as Parquet files with their SHA-256. The writer stores
+// them, and nodes and the next release fetch them.
 import { hash } from 'node:crypto'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { PoolClient } from 'pg'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import type { Reader } from '../platform/postgres/database.ts'
 import { indexColumns } from './layout.ts'
 import type { IndexedRelease, PartFiles } from './tables.ts'
 
-export type PartKind = 'dictionary' | 'added' | 'removed'
+/** A part is a value in PostgreSQL that a node reads at once. */
+const PART_BYTES = 16_000_000
+
+type PartKind = 'dictionary' | 'added' | 'removed'
 
 /** Names the columns of an index. */
 export const layoutOf = (dataset: Dataset): string =>
@@ -18,17 +23,33 @@ export const layoutOf = (dataset: Dataset): string =>
 /** An index that cannot be used: a part is missing, damaged, or has other columns. */
 class UnusableIndex extends Error {}
 
-export async function storePart(
-  client: PoolClient,
-  dataset: Dataset,
-  release: number,
-  { kind, number, file }: { kind: PartKind; number: number; file: string },
-): Promise<void> {
-  const content = await readFile(file)
-  await client.query(sql`
-    insert into index_part (dataset, release, kind, number, layout, sha256, content)
-    values (${dataset.name}, ${release}, ${kind}, ${number}, ${layoutOf(dataset)},
-      ${hash('sha256', content, 'buffer')}, ${content})`)
+export interface PartTarget {
+  readonly client: PoolClient
+  readonly connection: DuckDBConnection
+  readonly dataset: Dataset
+  readonly release: number
+  /** For temporary files. */
+  readonly directory: string
+}
+
+/** Stores rows of DuckDB as parts. DuckDB writes a directory of files. No rows give no part. */
+export async function storeParts(target: PartTarget, kind: PartKind, rows: Sql): Promise<void> {
+  const { client, connection, dataset, release, directory } = target
+  const stored = path.join(directory, `stored-${kind}`)
+  const format = `format parquet, compression zstd, file_size_bytes ${PART_BYTES}`
+  const result = await connection.runAndReadAll(`copy (${rows.text}) to '${stored}' (${format})`)
+  if (Number(result.getRows()[0]?.[0]) > 0) {
+    const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0])
+    const files = (await readdir(stored)).toSorted((a, b) => numberOf(a) - numberOf(b))
+    for (const [i, name] of files.entries()) {
+      const content = await readFile(path.join(stored, name))
+      await client.query(sql`
+        insert into index_part (dataset, release, kind, number, layout, sha256, content)
+        values (${dataset.name}, ${release}, ${kind}, ${i + 1}, ${layoutOf(dataset)},
+          ${hash('sha256', content, 'buffer')}, ${content})`)
+    }
+  }
+  await rm(stored, { recursive: true, force: true })
 }
 
 interface PartName {

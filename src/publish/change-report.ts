@@ -2,11 +2,11 @@
 // Reads what publish.ts has written in the same transaction.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
+import type { EventChanges } from '../columns/index-queries.ts'
+import type { IndexWriter } from '../columns/index-writer.ts'
 import type { Dataset } from '../datasets/define.ts'
 import { copySourceOf, readRecordsById } from '../storage/read-records.ts'
 import { tablesOf } from '../storage/tables.ts'
-import type { EventChanges } from './write/index-queries.ts'
-import type { IndexWriter } from './write/index-writer.ts'
 
 type FieldChange = { id: number; event: string; field: string; before: string; after: string }
 

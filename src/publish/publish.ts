@@ -2,6 +2,7 @@
 // other records as they are.
 import pg, { type PoolClient } from 'pg'
 import sql from 'sql-template-tag'
+import { type IndexWriter, openIndexWriter } from '../columns/index-writer.ts'
 import { type Dataset, SOURCE_FIELD } from '../datasets/define.ts'
 import { hasSeries, type SeriesDataset, toSeries } from '../methods/record-series.ts'
 import type { Progress } from '../platform/cli/progress.ts'
@@ -26,7 +27,6 @@ import {
 } from './validate/validate-release.ts'
 import { createChunkWriter, digestChunks } from './write/chunks.ts'
 import { createComparison, type NamedRow, type ReplacedSource } from './write/compare.ts'
-import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
 import { type LatestRelease, lockLatestRelease, nextContract } from './write/latest-release.ts'
 import { type BreakChanges, createBreakMarker } from './write/mark-breaks.ts'
 import { createEventSummaries } from './write/summarise-events.ts'

@@ -1,16 +1,16 @@
 // Writes the column index of all kept releases again: after a migration, for a program with other columns, or if a part is
 // damaged. Replays the releases, the oldest first.
 import type { PoolClient } from 'pg'
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
+import { type IndexWriter, openIndexWriter } from '../columns/index-writer.ts'
 import { deleteParts, needsRebuild } from '../columns/parts.ts'
 import type { Dataset, FieldValue } from '../datasets/define.ts'
 import { hasSeries, toSeries } from '../methods/record-series.ts'
 import { findBreaks } from '../methods/series-breaks.ts'
-import type { Database } from '../platform/postgres/database.ts'
+import { type Database, readerOf } from '../platform/postgres/database.ts'
 import { copySourceOf, readRecordsById, walkRecords } from '../storage/read-records.ts'
 import { type AssignedFields, readCells } from '../storage/serialise-record.ts'
 import { tablesOf } from '../storage/tables.ts'
-import { type IndexWriter, openIndexWriter } from './write/index-writer.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
 import { toSeriesRecord } from './write/mark-breaks.ts'
 import { readByCursor } from './write/server-cursor.ts'
@@ -36,10 +36,7 @@ export async function renewIndexes(database: Database, datasets: readonly Datase
 
 /** The same for one dataset that the transaction has locked. */
 export async function renewIndex(client: PoolClient, dataset: Dataset): Promise<void> {
-  const reader = {
-    query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows,
-  }
-  if (await needsRebuild(reader, dataset)) await replayReleases(client, dataset)
+  if (await needsRebuild(readerOf(client), dataset)) await replayReleases(client, dataset)
 }
 
 /** Builds the index of a dataset, which the transaction has locked. Gives the number of releases. */

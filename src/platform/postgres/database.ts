@@ -14,6 +14,11 @@ export interface Reader {
   query<Row extends object>(sql: Sql, signal?: AbortSignal): Promise<Row[]>
 }
 
+/** Reads in the transaction of a connection. */
+export const readerOf = (client: pg.PoolClient): Reader => ({
+  query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows,
+})
+
 export interface Database extends Reader {
   /** Runs every query of `work` on one connection and in one snapshot. */
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>
@@ -150,11 +155,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return runQuery((client) => copy.run(client), signal)
     },
     snapshot: (work) =>
-      runTransaction(
-        (client) => work({ query: async <Row extends object>(sql: Sql) => (await client.query<Row>(sql)).rows }),
-        'commit',
-        'begin isolation level repeatable read read only',
-      ),
+      runTransaction((client) => work(readerOf(client)), 'commit', 'begin isolation level repeatable read read only'),
     transaction: (work) => runTransaction(work, 'commit'),
     dryRun: (work) => runTransaction(work, 'rollback'),
     connections: () => ({

@@ -2,6 +2,8 @@
 // ids, so that computing the digest of a release is cheap when little changed.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
+import type { StagedBody } from '../../columns/index-queries.ts'
+import type { IndexWriter } from '../../columns/index-writer.ts'
 import type { Dataset } from '../../datasets/define.ts'
 import {
   decodeChunk,
@@ -17,8 +19,6 @@ import { copySourceOf, idOf, readOpenChunks, splitChunk } from '../../storage/re
 import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
 import { literal } from '../../storage/versions.ts'
 import { openChunkSpool } from './chunk-spool.ts'
-import type { StagedBody } from './index-queries.ts'
-import type { IndexWriter } from './index-writer.ts'
 import { copyIn } from './versions.ts'
 
 const BATCH_GROUPS = 32

@@ -1,12 +1,12 @@
 // Finds the breaks of the series that a release changes. Runs after all records are read, because a break depends on all
 // records of the release. A record whose break flag changes counts as corrected, even if nothing else changes.
 import type { PoolClient } from 'pg'
+import type { SeriesRow } from '../../columns/index-writer.ts'
 import type { FieldValue, Series } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { findBreaks, type SeriesBreak, type SeriesRecord } from '../../methods/series-breaks.ts'
 import { type AssignedFields, readCells, serialiseBody } from '../../storage/serialise-record.ts'
 import type { Finding, Findings } from '../findings/findings.ts'
-import type { SeriesRow } from './index-writer.ts'
 import { renewVersions } from './versions.ts'
 
 const BATCH_RECORDS = 1000

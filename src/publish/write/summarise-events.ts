@@ -1,11 +1,11 @@
 // Writes the sums of the series that a release changes, and the summaries of their events.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
+import type { IndexWriter, SeriesRow } from '../../columns/index-writer.ts'
 import { type SeriesSummary, summariseEvent, summariseSeries } from '../../methods/event-summary.ts'
 import type { RecordSeries, SeriesDataset } from '../../methods/record-series.ts'
 import { escapeCopy } from '../../storage/serialise-record.ts'
 import { identifier, NO_END_RELEASE } from '../../storage/tables.ts'
-import type { IndexWriter, SeriesRow } from './index-writer.ts'
 import { readByCursor } from './server-cursor.ts'
 import { copyIn } from './versions.ts'
 

@@ -1,9 +1,9 @@
 // The writer of the column index refuses to store an index that would lack records.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { openIndexWriter } from '../../../src/columns/index-writer.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
-import { openIndexWriter } from '../../../src/publish/write/index-writer.ts'
 import { readCells } from '../../../src/storage/serialise-record.ts'
 import { createTestDatabase } from '../../database.ts'
 

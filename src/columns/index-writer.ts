@@ -5,19 +5,20 @@ import os from 'node:os'
 import path from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { PoolClient } from 'pg'
-import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { createDictionary, type Dictionary, type DictionaryEntry } from '../../columns/dictionary.ts'
-import { createRecordEncoder, encodeSteps } from '../../columns/encode-rows.ts'
-import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
-import { fetchParts } from '../../columns/parts.ts'
-import { createStage, readStaged, toStaged } from '../../columns/stage.ts'
-import { column, createPresentTables, openPresentRows } from '../../columns/tables.ts'
-import type { Dataset, FieldValue } from '../../datasets/define.ts'
-import { formatDay } from '../../methods/calendar.ts'
-import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../../methods/record-series.ts'
-import type { Cell } from '../../storage/serialise-record.ts'
+import sql, { join, raw } from 'sql-template-tag'
+import type { Dataset, FieldValue } from '../datasets/define.ts'
+import { formatDay } from '../methods/calendar.ts'
+import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../methods/record-series.ts'
+import { readerOf } from '../platform/postgres/database.ts'
+import type { Cell } from '../storage/serialise-record.ts'
+import { createDictionary, type Dictionary, type DictionaryEntry } from './dictionary.ts'
+import { createRecordEncoder, encodeSteps } from './encode-rows.ts'
 import { storeChanges } from './index-changes.ts'
 import { createIndexQueries } from './index-queries.ts'
+import { type Column, recordColumns, stepColumns } from './layout.ts'
+import { fetchParts } from './parts.ts'
+import { createStage, readStaged, toStaged } from './stage.ts'
+import { column, createPresentTables, openPresentRows } from './tables.ts'
 
 /** A current record with the columns of its series. `from_release` is the release that began its version. */
 export type SeriesRow = Record<string, FieldValue>
@@ -52,12 +53,8 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
   try {
     if (latest === 0) await createPresentTables(connection, dataset)
     else {
-      const reader = { query: async <Row extends object>(query: Sql) => (await client.query<Row>(query)).rows }
-      await openPresentRows(
-        connection,
-        dataset,
-        await fetchParts(reader, dataset, { after: 0, upTo: latest, directory }),
-      )
+      const parts = await fetchParts(readerOf(client), dataset, { after: 0, upTo: latest, directory })
+      await openPresentRows(connection, dataset, parts)
     }
     const dictionary = createDictionary(await readDictionary(connection))
     const added = await createStage(connection, 'added', recordColumns(dataset))
@@ -75,7 +72,11 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
     ])
     const encodeRecord = createRecordEncoder(dataset, dictionary, release)
 
-    const queries = createIndexQueries(instance, dictionary)
+    const flushChanges = () => {
+      added.flush()
+      withdrawn.flush()
+    }
+    const queries = createIndexQueries(instance, dictionary, flushChanges)
     let isStored = false
 
     return {
@@ -87,14 +88,6 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       stagedBodies() {
         bodies.flush()
         return queries.stagedBodies()
-      },
-      touchedSeries(of: SeriesDataset) {
-        flushChanges()
-        return queries.touchedSeries(of)
-      },
-      touchedEvents() {
-        flushChanges()
-        return queries.touchedEvents()
       },
       /** Adds a new or corrected record. `lastRelease` is the last release that changed it. */
       add: (id: number, cells: readonly Cell[], lastRelease = release) =>
@@ -116,14 +109,9 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       async store(): Promise<void> {
         isStored = true
         for (const stage of [added, withdrawn, stepped]) stage?.flush()
-        await storeChanges({ client, connection, dataset, release, directory, dictionary })
+        await storeChanges({ client, connection, dataset, release, directory }, dictionary)
       },
       close,
-    }
-
-    function flushChanges(): void {
-      added.flush()
-      withdrawn.flush()
     }
   } catch (error) {
     await close()

@@ -1,34 +1,18 @@
 // Finds the rows of the column index that begin and end with a release, and stores them as parts: changed records, and records
 // whose steps changed. Reads the stages of the index writer.
-import { readdir, rm } from 'node:fs/promises'
-import path from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { PoolClient } from 'pg'
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Dictionary } from '../../columns/dictionary.ts'
-import { type Column, recordColumns, stepColumns } from '../../columns/layout.ts'
-import { type PartKind, storePart } from '../../columns/parts.ts'
-import { createStage, stagedValue } from '../../columns/stage.ts'
-import { column } from '../../columns/tables.ts'
-import type { Dataset } from '../../datasets/define.ts'
-import { hasSeries } from '../../methods/record-series.ts'
-
-/** A part is a value in PostgreSQL that a node reads at once. */
-const PART_BYTES = 16_000_000
-
-interface IndexChanges {
-  readonly client: PoolClient
-  readonly connection: DuckDBConnection
-  readonly dataset: Dataset
-  readonly release: number
-  /** For temporary files. */
-  readonly directory: string
-  readonly dictionary: Dictionary
-}
+import type { Dataset } from '../datasets/define.ts'
+import { hasSeries } from '../methods/record-series.ts'
+import type { Dictionary } from './dictionary.ts'
+import { type Column, recordColumns, stepColumns } from './layout.ts'
+import { type PartTarget, storeParts } from './parts.ts'
+import { createStage, stagedValue } from './stage.ts'
+import { column } from './tables.ts'
 
 /** The release is in the database already. */
-export async function storeChanges(changes: IndexChanges): Promise<void> {
-  const { connection, dataset, release, dictionary } = changes
+export async function storeChanges(target: PartTarget, dictionary: Dictionary): Promise<void> {
+  const { connection, dataset, release } = target
   await requireSteps(connection, dataset)
   await connection.run(`create table restepped as ${selectRestepped(dataset).text}`)
   const entries = await createStage(connection, 'entry', [
@@ -38,15 +22,15 @@ export async function storeChanges(changes: IndexChanges): Promise<void> {
   ])
   for (const { field, value, code } of dictionary.newEntries()) entries.add([field, value, code])
   entries.flush()
-  await storeRows(changes, 'dictionary', sql`select * from entry`)
-  await storeRows(
-    changes,
+  await storeParts(target, 'dictionary', sql`select * from entry`)
+  await storeParts(
+    target,
     'removed',
     sql`select id, ${raw(String(release))} as release from present_row
       where id in (select id from added union all select id from restepped union all select id from withdrawn)
       order by id`,
   )
-  await storeRows(changes, 'added', selectAdded(dataset, release))
+  await storeParts(target, 'added', selectAdded(dataset, release))
 }
 
 /** Every changed record belongs to a series that was read. Otherwise the index would silently lack records. */
@@ -93,17 +77,3 @@ function selectAdded(dataset: Dataset, release: number): Sql {
 }
 
 const unstage = (table: string, one: Column): Sql => sql`${stagedValue(table, one)} as ${column(one.name)}`
-
-/** DuckDB writes a directory of files. No rows give no part. */
-async function storeRows({ client, connection, dataset, release, directory }: IndexChanges, kind: PartKind, rows: Sql) {
-  const target = path.join(directory, `stored-${kind}`)
-  const format = `format parquet, compression zstd, file_size_bytes ${PART_BYTES}`
-  const result = await connection.runAndReadAll(`copy (${rows.text}) to '${target}' (${format})`)
-  if (Number(result.getRows()[0]?.[0]) > 0) {
-    const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0])
-    const files = (await readdir(target)).toSorted((a, b) => numberOf(a) - numberOf(b))
-    for (const [i, name] of files.entries())
-      await storePart(client, dataset, release, { kind, number: i + 1, file: path.join(target, name) })
-  }
-  await rm(target, { recursive: true, force: true })
-}

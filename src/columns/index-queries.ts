@@ -1,13 +1,12 @@
 // What publishing asks the column index of the latest release, and the changes that it collects beside it: names of events,
 // records of a source, what a release touches, and the staged text of records. `present_row` has the latest release; `added`
 // and `withdrawn` have the changes of the release that is written.
-
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Dictionary } from '../../columns/dictionary.ts'
-import { column } from '../../columns/tables.ts'
-import { SOURCE_FIELD } from '../../datasets/define.ts'
-import type { SeriesDataset } from '../../methods/record-series.ts'
+import { SOURCE_FIELD } from '../datasets/define.ts'
+import type { SeriesDataset } from '../methods/record-series.ts'
+import type { Dictionary } from './dictionary.ts'
+import { column } from './tables.ts'
 
 export type EventChanges = { event: string; added: number; corrected: number; withdrawn: number }
 
@@ -16,7 +15,8 @@ export type StagedBody = readonly [id: number, body: string | null]
 
 const EVENT_FIELD = 'event'
 
-export function createIndexQueries(instance: DuckDBInstance, dictionary: Dictionary) {
+/** `flush` makes the changes visible that were collected so far. */
+export function createIndexQueries(instance: DuckDBInstance, dictionary: Dictionary, flush: () => void) {
   /** A connection of its own: an appender that writes ends the result that its connection streams. */
   async function* stream(statement: Sql): AsyncGenerator<unknown[][]> {
     const connection = await instance.connect()
@@ -42,10 +42,6 @@ export function createIndexQueries(instance: DuckDBInstance, dictionary: Diction
       const rows = await read(sql`select distinct ${column(EVENT_FIELD)} from present_row`)
       return new Set(rows.map(([code]) => dictionary.valueOf(EVENT_FIELD, Number(code))))
     },
-    async countSource(source: string): Promise<number> {
-      const [row] = await read(sql`select count(*) from present_row where ${isOfSource(source)}`)
-      return Number(row?.[0])
-    },
     /** The ids of the records of a source in the latest release, in batches. */
     async *idsOfSource(source: string): AsyncGenerator<number[]> {
       for await (const rows of stream(sql`select id from present_row where ${isOfSource(source)} order by id`))
@@ -58,11 +54,13 @@ export function createIndexQueries(instance: DuckDBInstance, dictionary: Diction
     },
     /** The ids of the series of which the release adds, corrects or withdraws a record, in batches. */
     async *touchedSeries({ series }: SeriesDataset): AsyncGenerator<string[]> {
+      flush()
       for await (const rows of stream(sql`select ${column(series.id)} from ${touchedRows(series.id)}`))
         yield rows.map(([code]) => dictionary.valueOf(series.id, Number(code)))
     },
     /** The events of which the release adds, corrects or withdraws a record. */
     async touchedEvents(): Promise<string[]> {
+      flush()
       const rows = await read(sql`select ${column(EVENT_FIELD)} from ${touchedRows(EVENT_FIELD)}`)
       return rows.map(([code]) => dictionary.valueOf(EVENT_FIELD, Number(code)))
     },
