@@ -27,7 +27,7 @@ export interface PageResult {
 const REFUSED = ['apt', 'apt-get', 'npm', 'sudo', 'systemctl', 'useradd']
 
 /** What a terminal in the repository has: outbreakctl, and npx, which starts it without the network. */
-export async function writePrograms(scratch: string): Promise<string> {
+async function writePrograms(scratch: string): Promise<string> {
   const folder = path.join(scratch, 'programs')
   await mkdir(folder, { recursive: true })
   const curl = execFileSync('which', ['curl'], { encoding: 'utf8' }).trim()
