@@ -23,6 +23,7 @@ const areas: Record<string, readonly string[]> = {
     // Validation.
     'test/unit/publish/{validation,text}.test.ts',
     'test/integration/publish/{difficult-text,rejected-rows}.test.ts',
+    'test/journeys/data/real-validation.test.ts',
     // Paging.
     'test/integration/api/{etag,pruned-releases}.test.ts',
     'test/integration/api/paging/{walk-release,token-release}.test.ts',
@@ -89,6 +90,8 @@ const areas: Record<string, readonly string[]> = {
   docs: ['test/docs/*.test.ts', 'test/unit/site/*.test.ts', 'test/unit/project/{links,decisions}.test.ts'],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
   timing: ['test/timing/*.test.ts'],
+  // An hour of everything at once.
+  soak: ['test/load/soak.ts'],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
 }
