@@ -5,22 +5,30 @@ import { column } from '../../columns/tables.ts'
 import type { Interval } from '../../methods/calendar.ts'
 import { type DataSource, type FilterQuery, readMatches } from '../filters/run-filter-queries.ts'
 
-export interface CoverageCell {
+/** First day, records, and how many of them the release added or changed. */
+type Cell = readonly [first: number, records: number, changed: number]
+
+export interface CoverageGroup {
   /** Null if the records have no value. */
   readonly value: string | null
-  /** The first day of the period; null for records without a day. */
-  readonly first: number | null
   readonly records: number
-  /** How many of them the release added or changed. */
-  readonly changed: number
+  /** How many of them have no day. */
+  readonly undated: number
+  /** The periods as JSON text, in the order of days. Rows of a result cost the event loop much more than one text. */
+  readonly cells: string
 }
 
-/** At most `limit` cells, by value and day. `day` is the field with the day on which a record counts. */
+export const parseCells = ({ cells }: CoverageGroup) => JSON.parse(cells) as Cell[]
+
+/**
+ * The value with the most records first; null if there would be more than `maxCells` periods. `day` is the field with the day on
+ * which a record counts.
+ */
 export async function readCoverage(
   source: Pick<DataSource, 'index'>,
   query: FilterQuery,
-  { field, day, interval, limit }: { field: string; day: string; interval: Interval; limit: number },
-): Promise<CoverageCell[]> {
+  { field, day, interval, maxCells }: { field: string; day: string; interval: Interval; maxCells: number },
+): Promise<CoverageGroup[] | null> {
   const rows = await readMatches(
     source,
     query,
@@ -31,18 +39,24 @@ export async function readCoverage(
         ), counted as (
           select code, ${PERIOD_STARTS[interval]} as cell, count(*) as records,
             count_if(last_release = ${raw(String(query.release.number))}) as changed
-          from matching group by all
+          from matching group by all limit ${raw(String(maxCells + 1))}
+        ), grouped as (
+          select code, sum(records) as records, sum(records) filter (where cell is null) as undated, count(*) as cells,
+            (list([${dayNumber(sql`cell`)}, records, changed] order by cell) filter (where cell is not null))::VARCHAR as listed
+          from counted group by code
         )
-        select coalesce(dictionary.value, counted.code::VARCHAR), ${dayNumber(sql`cell`)}, records, changed
-        from counted left join dictionary
-          on dictionary.field = ${field} and dictionary.code = try_cast(counted.code as INTEGER)
-        order by all limit ${raw(String(limit))}`),
+        select coalesce(dictionary.value, grouped.code::VARCHAR) as value, records, coalesce(undated, 0), coalesce(listed, '[]'), cells
+        from grouped left join dictionary
+          on dictionary.field = ${field} and dictionary.code = try_cast(grouped.code as INTEGER)
+        order by records desc, 1`),
     { asRows: true },
   )
-  return (rows ?? []).map(([value, first, records, changed]) => ({
+  const groups = rows ?? []
+  if (groups.reduce((total, [, , , , cells]) => total + Number(cells), 0) > maxCells) return null
+  return groups.map(([value, records, undated, cells]) => ({
     value: value === null || value === undefined ? null : String(value),
-    first: first === null || first === undefined ? null : Number(first),
     records: Number(records),
-    changed: Number(changed),
+    undated: Number(undated),
+    cells: String(cells),
   }))
 }

@@ -6,7 +6,7 @@ import { hasSeries } from '../../methods/record-series.ts'
 import { yieldToEventLoop } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { type CoverageCell, readCoverage } from '../queries/coverage.ts'
+import { type CoverageGroup, parseCells, readCoverage } from '../queries/coverage.ts'
 import { coverageQuery } from '../requests/parameters.ts'
 import { prepareQuery, type QueryParameters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -50,24 +50,14 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
         variant: `${by} ${interval} ${query.canonicalFilters}`,
         async render() {
           const { day } = dataset.series
-          const cells = await readCoverage(routes, query, { field: by, day, interval, limit: MAX_CELLS + 1 })
-          if (cells.length > MAX_CELLS)
+          const groups = await readCoverage(routes, query, { field: by, day, interval, maxCells: MAX_CELLS })
+          if (groups === null)
             throw new Problem(
               'invalid_parameter',
               `The answer would have more than ${MAX_CELLS} periods. Filter further, or choose longer periods.`,
               { parameter: 'interval' },
             )
-          await yieldToEventLoop()
-          const data = groupCells(cells, interval)
-          await yieldToEventLoop()
-          if (isTable)
-            return [
-              encodeTable(
-                data.flatMap(({ value, periods }) => periods.map((period) => ({ value, ...period }))),
-                TABLE_COLUMNS,
-              ),
-            ]
-          return [JSON.stringify({ by, interval, ...addUp(data), data })]
+          return [await (isTable ? writeTable(groups, interval) : writeJson(groups, by, interval))]
         },
       })
     },
@@ -76,28 +66,65 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
 
 const TABLE_COLUMNS = ['value', 'period', 'first_day', 'last_day', 'records', 'changed']
 
-/** The value with the most records first. */
-function groupCells(cells: readonly CoverageCell[], interval: Interval) {
+/** Writing so many periods takes a millisecond or two. */
+const STEP_CELLS = 1000
+
+/** The text of each value, in steps that leave the event loop to other requests in between. */
+async function writeGroups(
+  groups: readonly CoverageGroup[],
+  interval: Interval,
+  write: (group: ReturnType<typeof describeGroup>) => string,
+): Promise<string[]> {
   const describePeriod = remembering((first: number) => {
     const { name, last } = periodOf(interval, first)
     return { period: name, first_day: formatDay(first), last_day: formatDay(last) }
   })
-  const groups = [...Map.groupBy(cells, ({ value }) => value)].map(([value, ofValue]) => ({
-    value,
-    records: sum(ofValue),
-    undated: sum(ofValue.filter(({ first }) => first === null)),
-    periods: ofValue.flatMap(({ first, records, changed }) =>
-      first === null ? [] : [{ ...describePeriod(first), records, changed }],
-    ),
-  }))
-  return groups.toSorted((a, b) => b.records - a.records)
+  const texts: string[] = []
+  let cells = 0
+  for (const group of groups) {
+    if (cells >= STEP_CELLS) {
+      await yieldToEventLoop()
+      cells = 0
+    }
+    const described = describeGroup(group, describePeriod)
+    texts.push(write(described))
+    cells += 1 + described.periods.length
+  }
+  return texts
 }
 
-const sum = (cells: readonly { records: number }[]) => cells.reduce((total, { records }) => total + records, 0)
-const addUp = (groups: readonly { records: number; undated: number }[]) => ({
-  records: sum(groups),
-  undated: groups.reduce((total, { undated }) => total + undated, 0),
+interface PeriodDays {
+  readonly period: string
+  readonly first_day: string
+  readonly last_day: string
+}
+
+const describeGroup = (group: CoverageGroup, describePeriod: (first: number) => PeriodDays) => ({
+  value: group.value,
+  records: group.records,
+  undated: group.undated,
+  periods: parseCells(group).map(([first, ofPeriod, changed]) => ({
+    ...describePeriod(first),
+    records: ofPeriod,
+    changed,
+  })),
 })
+
+async function writeTable(groups: readonly CoverageGroup[], interval: Interval): Promise<string> {
+  const header = encodeTable([], TABLE_COLUMNS)
+  const lines = await writeGroups(groups, interval, ({ value, periods }) => {
+    const rows = periods.map((period) => ({ value, ...period }))
+    return encodeTable(rows, TABLE_COLUMNS).slice(header.length)
+  })
+  return header + lines.join('')
+}
+
+async function writeJson(groups: readonly CoverageGroup[], by: string, interval: Interval): Promise<string> {
+  const sum = (count: (group: CoverageGroup) => number) => groups.reduce((total, group) => total + count(group), 0)
+  const head = { by, interval, records: sum(({ records }) => records), undated: sum(({ undated }) => undated) }
+  const data = await writeGroups(groups, interval, (group) => JSON.stringify(group))
+  return `${JSON.stringify(head).slice(0, -1)},"data":[${data.join()}]}`
+}
 
 const records = Type.Integer({ minimum: 0, description: 'The number of matching records.' })
 const undated = Type.Integer({ minimum: 0, description: 'How many of them have no day. They are in no period.' })

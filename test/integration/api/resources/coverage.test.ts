@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import type { RecordCoverage } from '../../../../clients/typescript/src/answers.ts'
+import { NO_FILTERS } from '../../../../src/api/filters/filters.ts'
+import { readCoverage } from '../../../../src/api/queries/coverage.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { INTERVALS, type Interval, parseDay, periodOf } from '../../../../src/methods/calendar.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
@@ -94,6 +96,17 @@ test('an earlier release has its own coverage', async () => {
     cells.reduce((sum, cell) => sum + cell.records, 0),
     'release 1 added all of its records',
   )
+})
+
+test('an answer with too many periods is none', async () => {
+  const release = routes.releases().at(-1)
+  assert.ok(release)
+  const query = { dataset: hedOutbreaks, filters: NO_FILTERS, release }
+  const cells = count(records, 'event', 'day').length
+  const readUpTo = (maxCells: number) =>
+    readCoverage(routes, query, { field: 'event', day: 'date_high', interval: 'day', maxCells })
+  assert.ok((await readUpTo(cells))?.length)
+  assert.equal(await readUpTo(cells - 1), null)
 })
 
 test('a filter that no record matches gives no row', async () => {
