@@ -30,7 +30,9 @@ const data = await publishSyntheticData(RECORDS)
 after(data.stop)
 const hostile = await data.createClient('Hostile')
 const other = await data.createClient('Other')
-const service = await data.startNode()
+/** The default. The quota is off: it would end the attack. */
+const CLIENT_CONCURRENCY = '8'
+const service = await data.startNode({ OUTBREAKS_CLIENT_CONCURRENCY: CLIENT_CONCURRENCY })
 const token = await tokenFor(service, other)
 const hostileToken = await tokenFor(service, hostile)
 await waitForIndex(service, token)

@@ -11,18 +11,7 @@ const V2 = `${HOME}/outbreaks`
 const RECORDS = 2000
 const QUERIES = Number(process.env['FILTER_RUNS'] ?? 100)
 
-const { api, inject, publish, refresh, assertProblem } = await openRoutes()
-
-/** On a busy machine the service may respond 503: try again. */
-async function get(address: string): Promise<{ text: string }> {
-  for (let attempts = 20; ; attempts--) {
-    const response = await inject(address)
-    if (response.statusCode !== 503 || attempts === 0) {
-      assert.equal(response.statusCode, 200, response.body)
-      return { text: response.body }
-    }
-  }
-}
+const { api, inject, get, publish, refresh, assertProblem } = await openRoutes()
 
 interface StoredRecord {
   body: string
