@@ -10,7 +10,7 @@ import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Reasons } from '../storage/change-reasons.ts'
 import { serialiseBody } from '../storage/serialise-record.ts'
-import { type ChangeReport, describeChanges } from './change-report.ts'
+import { describeChanges } from './change-report.ts'
 import { collectFindings, type Findings } from './findings/findings.ts'
 import { writeRejectedRows } from './findings/rejected-rows.ts'
 import { openRelease, type ReleaseInput } from './input/read-release.ts'
@@ -57,18 +57,38 @@ interface PublishOptions {
 export const MAX_UNCONFIRMED_SHARE = 0.05
 const MAX_FINDINGS_SHOWN = 20
 
+/** What all steps of publishing a release work with. */
+export interface Publication {
+  database: Database
+  /** The transaction, which has locked the latest release. */
+  client: PoolClient
+  dataset: Dataset
+  latest: LatestRelease
+  findings: Findings
+  progress: Progress
+}
+
+export async function startPublication(
+  { database, client, dataset }: Pick<Publication, 'database' | 'client' | 'dataset'>,
+  { confirmedRejected = 0, progress = () => {} }: PublishOptions = {},
+): Promise<Publication> {
+  const latest = await lockLatestRelease(client, dataset)
+  const findings = collectFindings({ readToEnd: confirmedRejected > 0, confirmedRejected })
+  return { database, client, dataset, latest, findings, progress }
+}
+
 /** Publishes a directory as the next release. */
 export async function publishRelease(
   database: Database,
   dataset: Dataset,
   directory: string,
-  { confirmedWithdrawn = 0, confirmedRejected = 0, replacedSource, progress = () => {} }: PublishOptions = {},
+  options: PublishOptions = {},
 ) {
   const input = await openRelease(directory)
   return database.transaction(async (client) => {
-    const publication = { database, client, dataset, input, confirmedRejected, replacedSource, progress }
-    const { summary, replaced } = await publishInput(publication)
-    requireConfirmedWithdrawal(summary, replaced, confirmedWithdrawn)
+    const publication = await startPublication({ database, client, dataset }, options)
+    const { summary, replaced } = await publishInput(publication, input, options)
+    requireConfirmedWithdrawal(summary, replaced, options.confirmedWithdrawn)
     return summary
   })
 }
@@ -77,7 +97,7 @@ export async function publishRelease(
 export function requireConfirmedWithdrawal(
   { withdrawn }: PublishedSummary,
   { records }: { records: number },
-  confirmedWithdrawn: number,
+  confirmedWithdrawn = 0,
 ): void {
   if (withdrawn > records * MAX_UNCONFIRMED_SHARE && withdrawn !== confirmedWithdrawn)
     throw new OperatorError(
@@ -90,52 +110,33 @@ export async function previewRelease(
   database: Database,
   dataset: Dataset,
   directory: string,
-  { confirmedRejected = 0, replacedSource, progress = () => {} }: PublishOptions = {},
+  options: PublishOptions = {},
 ) {
   const input = await openRelease(directory)
   return database.dryRun(async (client) => {
-    const publication = { database, client, dataset, input, confirmedRejected, replacedSource, progress }
-    const { summary, changes, findings } = await publishInput({ ...publication, reportsChanges: true })
+    const publication = await startPublication({ database, client, dataset }, options)
+    const { summary, changes } = await publishInput(publication, input, options, true)
+    const { errors, warnings } = publication.findings
     return {
       ...summary,
       ...changes,
-      findings: [...findings.errors, ...findings.warnings]
-        .slice(0, MAX_FINDINGS_SHOWN)
-        .map((finding) => ({ ...finding })),
+      findings: [...errors, ...warnings].slice(0, MAX_FINDINGS_SHOWN).map((finding) => ({ ...finding })),
     }
   })
 }
 
-interface InputPublication {
-  database: Database
-  client: PoolClient
-  dataset: Dataset
-  input: ReleaseInput
-  confirmedRejected: number
-  replacedSource: string | undefined
-  progress: Progress
-  /** True to describe the changes. */
-  reportsChanges?: boolean
-}
-
 /** `replaced` has the number of records that the input replaces: those of the latest release, or of one source in it. */
-async function publishInput({
-  database,
-  client,
-  dataset,
-  input,
-  confirmedRejected,
-  replacedSource,
-  progress,
+async function publishInput(
+  publication: Publication,
+  { manifest, files, withdrawals }: ReleaseInput,
+  { confirmedRejected = 0, replacedSource }: PublishOptions,
   reportsChanges = false,
-}: InputPublication) {
-  const { manifest, files, withdrawals } = input
+) {
+  const { client, dataset, latest, findings } = publication
   const { base, reasons = {}, note = null, title, licence } = manifest
-  const latest = await lockLatestRelease(client, dataset)
   if (base !== undefined && base !== latest.number)
     throw new OperatorError(`these are changes to release ${base}, but the latest release is ${latest.number}`)
   if (replacedSource !== undefined) requireReplaceable(dataset, base !== undefined)
-  const findings = collectFindings({ readToEnd: confirmedRejected > 0, confirmedRejected })
   // The database detects a new key that occurs twice only when it is too late to reject one row.
   const possibleDuplicates = confirmedRejected > 0 ? await findPossibleDuplicates(dataset, files) : undefined
   const draft: ReleaseDraft = {
@@ -144,20 +145,17 @@ async function publishInput({
     withdrawn: base === undefined ? 'absent' : readWithdrawals(withdrawals, findings),
     metadata: { title, licence, note, reasons, restores: null },
   }
-  const target = { database, client, dataset, latest }
-  const { summary, replaced, changes } = await publishDraft(target, draft, {
-    findings,
-    progress,
-    reportsChanges,
-  }).catch(async (error: unknown) => {
-    if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
-    throw error
-  })
+  const { summary, replaced, changes } = await publishDraft(publication, draft, reportsChanges).catch(
+    async (error: unknown) => {
+      if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
+      throw error
+    },
+  )
   // An empty input would withdraw every record, which is usually a mistake.
   if (base === undefined && summary.records === 0) throw new OperatorError('the input has no records')
   if (!summary.unchanged) await writeRejectedRows(client, dataset, summary.release, findings.rejections)
   const { warnings, rejected } = findings.counts
-  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, findings, replaced, changes }
+  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, replaced, changes }
 }
 
 function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
@@ -170,14 +168,6 @@ function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
 /** Two new rows have the same key. The database reports it first; reading the input again gives the lines. */
 const isDuplicateKey = (error: unknown) => error instanceof pg.DatabaseError && error.code === '23505'
 
-/** Where a draft is published. `latest` is locked. */
-export interface PublishTarget {
-  database: Database
-  client: PoolClient
-  dataset: Dataset
-  latest: LatestRelease
-}
-
 /** The content of the next release. */
 export interface ReleaseDraft {
   rows: AsyncIterable<LocatedRow[]>
@@ -188,32 +178,17 @@ export interface ReleaseDraft {
   metadata: { title: string; licence: string; note: string | null; reasons: Reasons; restores: number | null }
 }
 
-interface DraftOptions {
-  findings: Findings
-  progress: Progress
-  reportsChanges?: boolean
-}
-
-interface Publication {
-  summary: PublishedSummary
-  /** How many records of the latest release the rows replace: all, or those of one source. */
-  replaced: { records: number }
-  changes: ChangeReport | null
-}
-
-export async function publishDraft(
-  target: PublishTarget,
-  draft: ReleaseDraft,
-  { reportsChanges = false, ...options }: DraftOptions,
-): Promise<Publication> {
-  const { client, dataset, latest } = target
+/** `replaced` has the number of records of the latest release that the rows replace: all, or those of one source. */
+export async function publishDraft(publication: Publication, draft: ReleaseDraft, reportsChanges = false) {
+  const { client, dataset, latest } = publication
   await renewIndex(client, dataset)
   const index = await openIndexWriter(client, dataset, latest.number)
   try {
     const source = draft.replacedSource === undefined ? undefined : await findSource(index, draft.replacedSource)
-    const summary = await writeDraft(target, draft, { ...options, index, source })
+    const summary = await writeDraft(publication, draft, index, source)
     const changes = reportsChanges ? await describeChanges(client, dataset, latest.number + 1, index) : null
-    return { summary, replaced: source ?? latest, changes }
+    const replaced: { records: number } = source ?? latest
+    return { summary, replaced, changes }
   } finally {
     await index.close()
   }
@@ -230,16 +205,13 @@ async function findSource(index: IndexWriter, source: string): Promise<ReplacedS
   return { records, has: ids.has, ids: () => index.idsOfSource(source), sourceOf: index.sourceOf }
 }
 
-interface WriteOptions extends DraftOptions {
-  index: IndexWriter
-  source: ReplacedSource | undefined
-}
-
 async function writeDraft(
-  { database, client, dataset, latest }: PublishTarget,
+  publication: Publication,
   { rows, withdrawn, metadata }: ReleaseDraft,
-  { findings, progress, index, source }: WriteOptions,
+  index: IndexWriter,
+  source: ReplacedSource | undefined,
 ): Promise<PublishedSummary> {
+  const { database, client, dataset, latest, findings, progress } = publication
   const release = latest.number + 1
   const comparison = createComparison(database, dataset, { latest, findings, source })
   const writer = createVersionWriter(client, dataset, release)
@@ -282,7 +254,7 @@ async function writeDraft(
     if (isUnchanged) return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }
     progress('comparing series', 0, null)
     const { edits, corrected } = hasSeries(dataset)
-      ? await compareSeries({ client, dataset, release, findings, index })
+      ? await compareSeries(publication, dataset, index)
       : NO_BREAK_CHANGES
     counts.corrected += corrected.length
     const { contract, isNew } = nextContract(dataset, latest)
@@ -310,16 +282,13 @@ async function writeDraft(
 
 const NO_BREAK_CHANGES: BreakChanges = { edits: new Map(), corrected: [] }
 
-interface SeriesComparison {
-  client: PoolClient
-  dataset: SeriesDataset
-  release: number
-  findings: Findings
-  index: IndexWriter
-}
-
 /** Finds breaks and sums up series and events. */
-async function compareSeries({ client, dataset, release, findings, index }: SeriesComparison): Promise<BreakChanges> {
+async function compareSeries(
+  { client, latest, findings }: Publication,
+  dataset: SeriesDataset,
+  index: IndexWriter,
+): Promise<BreakChanges> {
+  const release = latest.number + 1
   const all = release === 1
   const breaks = createBreakMarker(client, dataset, release, findings)
   const summaries = dataset.summarisesEvents

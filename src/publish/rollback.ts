@@ -9,9 +9,8 @@ import { copySourceOf, readRecordsById } from '../storage/read-records.ts'
 import { readCells } from '../storage/serialise-record.ts'
 import { NO_END_RELEASE, tablesOf } from '../storage/tables.ts'
 import { assertKept, isInKeptRelease, isInRelease } from '../storage/versions.ts'
-import { collectFindings } from './findings/findings.ts'
-import { publishDraft, requireConfirmedWithdrawal } from './publish.ts'
-import { type LatestRelease, lockLatestRelease } from './write/latest-release.ts'
+import { publishDraft, requireConfirmedWithdrawal, startPublication } from './publish.ts'
+import type { LatestRelease } from './write/latest-release.ts'
 import { readByCursor } from './write/server-cursor.ts'
 
 /** Reads only the records that changed since the earlier release. */
@@ -23,7 +22,8 @@ export async function rollbackTo(
   { confirmedWithdrawn = 0 }: { confirmedWithdrawn?: number } = {},
 ) {
   return database.transaction(async (client) => {
-    const latest = await lockLatestRelease(client, dataset)
+    const publication = await startPublication({ database, client, dataset })
+    const { latest } = publication
     const restored = await findEarlierRelease(client, dataset, earlier, latest)
     const locate = (id: number) => ({ file: `release ${earlier}`, line: id, identity: { id } })
     const reason = 'release_withdrawn' as const
@@ -40,8 +40,7 @@ export async function rollbackTo(
         restores: earlier,
       },
     }
-    const target = { database, client, dataset, latest }
-    const { summary } = await publishDraft(target, draft, { findings: collectFindings(), progress: () => {} })
+    const { summary } = await publishDraft(publication, draft)
     requireConfirmedWithdrawal(summary, latest, confirmedWithdrawn)
     return summary
   })
