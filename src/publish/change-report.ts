@@ -43,24 +43,21 @@ async function sampleCorrections(client: PoolClient, dataset: Dataset, release: 
     join ${version} as after on after.id = before.id and after.from_release = ${release}
     where before.to_release = ${release} order by before.id limit ${MAX_RECORDS}`)
   const ids = rows.map(({ id }) => Number(id))
-  const source = copySourceOf(client)
-  const [earlier, later] = [
-    await readRecordsById(source, dataset, release - 1, ids),
-    await readRecordsById(source, dataset, release, ids),
-  ]
+  const readBodies = (of: number) => readRecordsById(copySourceOf(client), dataset, of, ids)
+  const earlier = await readBodies(release - 1)
+  const later = await readBodies(release)
   const names = dataset.fields.map((field) => field.name).filter((name) => !ALWAYS_CHANGED.has(name))
   return ids.flatMap((id) => {
-    const [before, after] = [earlier, later].map(
-      (bodies) => JSON.parse(bodies.get(id) ?? '') as Record<string, unknown>,
-    )
+    const before = JSON.parse(earlier.get(id) ?? '') as Record<string, unknown>
+    const after = JSON.parse(later.get(id) ?? '') as Record<string, unknown>
     return names
       .map((field) => ({
         id,
-        event: String(after?.['event']),
+        event: String(after['event']),
         field,
         // A field that was added after the version was written is null in it.
-        before: JSON.stringify(before?.[field] ?? null),
-        after: JSON.stringify(after?.[field] ?? null),
+        before: JSON.stringify(before[field] ?? null),
+        after: JSON.stringify(after[field] ?? null),
       }))
       .filter((change) => change.before !== change.after)
   })
