@@ -6,9 +6,13 @@ import { currentWork } from './client-work.ts'
 import { clientClosedRequest, Problem } from './problem.ts'
 
 interface QueueLimits {
-  readonly maxRunning: number
-  readonly maxWaiting: number
+  readonly maxRunning?: number | undefined
+  readonly maxWaiting?: number | undefined
 }
+
+/** A query or a batch occupies a thread of Node's pool of four, which compression and files need too. */
+const MAX_RUNNING = 2
+const MAX_WAITING = 64
 
 export interface FairQueue {
   /** Waits for the turn of the running request; the returned function ends it. */
@@ -20,7 +24,7 @@ interface Waiter {
   readonly leave: (reason: Problem) => void
 }
 
-export function createFairQueue({ maxRunning, maxWaiting }: QueueLimits): FairQueue {
+export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING }: QueueLimits = {}): FairQueue {
   /** By client, in the order of their turns. */
   const queues = new Map<string, Waiter[]>()
   let running = 0

@@ -9,13 +9,11 @@ export interface StreamLimit extends FairQueue {
 }
 
 const MAX_CLIENT_STREAMS = 2
-/** Encoding uses the thread that serves all requests. */
-const MAX_BATCHES = 2
 
 export function createStreamLimit(): StreamLimit {
   const streams = new Set<{ readonly clientId: string | null }>()
   // A response that has begun is never refused, and each has at most one batch in the queue.
-  const { takeTurn } = createFairQueue({ maxRunning: MAX_BATCHES, maxWaiting: Number.POSITIVE_INFINITY })
+  const { takeTurn } = createFairQueue({ maxWaiting: Number.POSITIVE_INFINITY })
   return {
     takeTurn,
     open(clientId) {

@@ -5,7 +5,7 @@ import { measureWork } from '../../platform/client-work.ts'
 import { createFairQueue } from '../../platform/fair-queue.ts'
 
 /** One for the process, as it has one thread. */
-const queue = createFairQueue({ maxRunning: 1, maxWaiting: 64 })
+const queue = createFairQueue({ maxRunning: 1 })
 
 export async function runSearchStep<Result>(step: () => Result): Promise<Result> {
   const endTurn = await queue.takeTurn()

@@ -42,16 +42,13 @@ interface DuckDbOptions<State> {
   readonly queryTimeoutMs?: number
 }
 
-/** A query occupies a thread of Node's pool of four, which compression and files need too. */
-const MAX_SESSIONS = 2
-const MAX_WAITING = 64
 const QUERY_TIMEOUT_MS = 20_000
 const INTERRUPT_MS = 20
 const MAX_TEMPORARY_GIGABYTES = 4
 
 export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<DuckDb<State>> {
   const { readState, file, memoryMegabytes, temporaryDirectory, threads = 2 } = options
-  const { maxSessions = MAX_SESSIONS, maxWaiting = MAX_WAITING, queryTimeoutMs = QUERY_TIMEOUT_MS } = options
+  const { maxSessions, maxWaiting, queryTimeoutMs = QUERY_TIMEOUT_MS } = options
   const instance = await DuckDBInstance.create(file, {
     threads: String(threads),
     memory_limit: `${memoryMegabytes}MB`,
