@@ -77,7 +77,6 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       withdrawn.flush()
     }
     const queries = createIndexQueries(instance, dictionary, flushChanges)
-    let isStored = false
 
     return {
       ...queries,
@@ -104,10 +103,8 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
         if (!hasSeries(dataset)) return
         for (const row of encodeSteps(dataset, dictionary, series, broken)) stepped?.add(row)
       },
-      isStored: () => isStored,
       /** Stores the parts. The release is in the database already. */
       async store(): Promise<void> {
-        isStored = true
         for (const stage of [added, withdrawn, stepped]) stage?.flush()
         await storeChanges({ client, connection, dataset, release, directory }, dictionary)
       },

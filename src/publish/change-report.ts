@@ -21,17 +21,17 @@ const MAX_RECORDS = 10
 /** Every correction changes these fields, so the report leaves them out. */
 const ALWAYS_CHANGED = new Set(['revision', 'last_release'])
 
-/** If the input changes nothing, `release` does not exist. */
+/** `index` is null if the input changes nothing: then `release` does not exist. */
 export async function describeChanges(
   client: PoolClient,
   dataset: Dataset,
   release: number,
-  { isStored, countChanges }: Pick<IndexWriter, 'isStored' | 'countChanges'>,
+  index: IndexWriter | null,
 ): Promise<ChangeReport> {
   return {
     usual_changes: await readMedianChanges(client, dataset, release),
-    by_event: isStored() ? await countChanges(MAX_EVENTS) : [],
-    corrections: isStored() ? await sampleCorrections(client, dataset, release) : [],
+    by_event: index === null ? [] : await index.countChanges(MAX_EVENTS),
+    corrections: index === null ? [] : await sampleCorrections(client, dataset, release),
   }
 }
 

@@ -186,7 +186,8 @@ export async function publishDraft(publication: Publication, draft: ReleaseDraft
   try {
     const source = draft.replacedSource === undefined ? undefined : await findSource(index, draft.replacedSource)
     const summary = await writeDraft(publication, draft, index, source)
-    const changes = reportsChanges ? await describeChanges(client, dataset, latest.number + 1, index) : null
+    const changed = summary.unchanged ? null : index
+    const changes = reportsChanges ? await describeChanges(client, dataset, latest.number + 1, changed) : null
     const replaced: { records: number } = source ?? latest
     return { summary, replaced, changes }
   } finally {
