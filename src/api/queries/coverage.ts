@@ -14,11 +14,12 @@ export interface CoverageGroup {
   readonly records: number
   /** How many of them have no day. */
   readonly undated: number
-  /** The periods as JSON text, in the order of days. Rows of a result cost the event loop much more than one text. */
+  /** The periods as JSON text, in any order. Rows of a result cost the event loop much more than one text. */
   readonly cells: string
 }
 
-export const parseCells = ({ cells }: CoverageGroup) => JSON.parse(cells) as Cell[]
+/** In the order of days. DuckDB takes three times as long to put them in order. */
+export const parseCells = ({ cells }: CoverageGroup) => (JSON.parse(cells) as Cell[]).toSorted(([a], [b]) => a - b)
 
 /**
  * The value with the most records first; null if there would be more than `maxCells` periods. `day` is the field with the day on
@@ -42,10 +43,10 @@ export async function readCoverage(
           from matching group by all limit ${raw(String(maxCells + 1))}
         ), grouped as (
           select code, sum(records) as records, sum(records) filter (where cell is null) as undated, count(*) as cells,
-            (list([${dayNumber(sql`cell`)}, records, changed] order by cell) filter (where cell is not null))::VARCHAR as listed
+            string_agg('[' || ${dayNumber(sql`cell`)} || ',' || records || ',' || changed || ']', ',') as dated
           from counted group by code
         )
-        select coalesce(dictionary.value, grouped.code::VARCHAR) as value, records, coalesce(undated, 0), coalesce(listed, '[]'), cells
+        select coalesce(dictionary.value, grouped.code::VARCHAR) as value, records, coalesce(undated, 0), dated, cells
         from grouped left join dictionary
           on dictionary.field = ${field} and dictionary.code = try_cast(grouped.code as INTEGER)
         order by records desc, 1`),
@@ -53,10 +54,10 @@ export async function readCoverage(
   )
   const groups = rows ?? []
   if (groups.reduce((total, [, , , , cells]) => total + Number(cells), 0) > maxCells) return null
-  return groups.map(([value, records, undated, cells]) => ({
+  return groups.map(([value, records, undated, dated]) => ({
     value: value === null || value === undefined ? null : String(value),
     records: Number(records),
     undated: Number(undated),
-    cells: String(cells),
+    cells: `[${dated === null ? '' : String(dated)}]`,
   }))
 }
