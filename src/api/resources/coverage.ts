@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval, periodOf, remembering } from '../../methods/calendar.ts'
 import { hasSeries } from '../../methods/record-series.ts'
-import { yieldToEventLoop } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
+import { runInTurn } from '../../platform/thread-turns.ts'
 import { type CoverageGroup, parseCells, readCoverage } from '../queries/coverage.ts'
 import { coverageQuery } from '../requests/parameters.ts'
 import { prepareQuery, type QueryParameters } from '../requests/prepare-query.ts'
@@ -69,7 +69,7 @@ const TABLE_COLUMNS = ['value', 'period', 'first_day', 'last_day', 'records', 'c
 /** Writing so many periods takes a millisecond or two. */
 const STEP_CELLS = 1000
 
-/** The text of each value, in steps that leave the event loop to other requests in between. */
+/** The text of each value. The steps take turns with those of other clients. */
 async function writeGroups(
   groups: readonly CoverageGroup[],
   interval: Interval,
@@ -80,16 +80,14 @@ async function writeGroups(
     return { period: name, first_day: formatDay(first), last_day: formatDay(last) }
   })
   const texts: string[] = []
-  let cells = 0
-  for (const group of groups) {
-    if (cells >= STEP_CELLS) {
-      await yieldToEventLoop()
-      cells = 0
+  function writeStep(): void {
+    for (let cells = 0; cells < STEP_CELLS && texts.length < groups.length; ) {
+      const described = describeGroup(groups[texts.length] as CoverageGroup, describePeriod)
+      texts.push(write(described))
+      cells += 1 + described.periods.length
     }
-    const described = describeGroup(group, describePeriod)
-    texts.push(write(described))
-    cells += 1 + described.periods.length
   }
+  while (texts.length < groups.length) await runInTurn(writeStep)
   return texts
 }
 

@@ -1,7 +1,7 @@
 // An index of the values of one release: finds values by name, synonym, translation and with misspellings.
 import MiniSearch, { type Query, type SearchResult } from 'minisearch'
 import type { Dataset, Search, ValueNames } from '../../datasets/define.ts'
-import { runSearchStep } from './search-queue.ts'
+import { runInTurn } from '../../platform/thread-turns.ts'
 import { exchangeLetters, joinWords, splitQuery, splitWords } from './words.ts'
 
 /** A summary of an event, and the values of its records by field. */
@@ -106,9 +106,9 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
       .filter(({ field }) => fields.includes(field))
       .toSorted((a, b) => weightOf(b.field) - weightOf(a.field) || compareEntries(a, b))
     const words = splitQuery(query)
-    const exact = await runSearchStep(() => find(words, fields, 'exact'))
+    const exact = await runInTurn(() => find(words, fields, 'exact'))
     const isFound = exact.length > 0 || named.length > 0
-    const found = isFound ? exact : await runSearchStep(() => find(words, fields, 'similar'))
+    const found = isFound ? exact : await runInTurn(() => find(words, fields, 'similar'))
     const isNamed = (hit: SearchHit) => named.some(({ field, value }) => field === hit.field && value === hit.value)
     return [...named.map((entry) => toHit(entry, 'name')), ...found.filter((hit) => !isNamed(hit))]
   }
@@ -118,7 +118,7 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
     has: (field, value) => byName.get(joinWords(value))?.some((e) => e.field === field && e.value === value) ?? false,
     search,
     async suggest(query, fields, limit) {
-      const similar = await runSearchStep(() => find(splitQuery(query), fields, 'suggest'))
+      const similar = await runInTurn(() => find(splitQuery(query), fields, 'suggest'))
       if (similar.length > 0) return similar.slice(0, limit)
       const all = entries.filter(({ field }) => fields.includes(field))
       if (all.length > FEW_VALUES) return []
