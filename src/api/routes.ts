@@ -44,9 +44,9 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
 function addNewestReleaseHeader(app: HttpServer, { dataset, published }: ResourceOptions): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     const current = reply.getHeader('outbreaks-release')
-    const newest = published().get(dataset.name)?.at(-1)?.number
-    if (current !== undefined && newest !== undefined && Number(current) !== newest)
-      reply.header('outbreaks-newest-release', String(newest))
+    const latest = published().get(dataset.name)?.at(-1)?.number
+    if (current !== undefined && latest !== undefined && Number(current) !== latest)
+      reply.header('outbreaks-newest-release', String(latest))
     done()
   })
 }

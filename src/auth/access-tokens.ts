@@ -13,7 +13,7 @@ export interface Caller {
   readonly scopes: ReadonlySet<string>
   readonly issuedAt: Date
   readonly expiresAt: Date
-  /** The newest release of each dataset when the token was issued; empty if the token has no such claim. */
+  /** The latest release of each dataset when the token was issued; empty if the token has no such claim. */
   readonly releases: ReadonlyMap<string, number>
 }
 

@@ -138,7 +138,7 @@ export const listActions = (reader: Reader, since: Date | null, limit: number) =
     where began.act is null and (${since}::timestamptz is null or began.at >= ${since})
     order by began.number desc limit ${limit}`)
 
-/** The newest row, for the log of a node; null if there is none. */
+/** The latest row, for the log of a node; null if there is none. */
 export async function readAuditHead(reader: Reader): Promise<{ rows: number; head: string } | null> {
   const [row] = await reader.query<{ rows: number; head: string }>(
     sql`select number as rows, encode(digest, 'hex') as head from audit_event order by number desc limit 1`,

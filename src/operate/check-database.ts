@@ -231,10 +231,10 @@ async function checkReleases(database: Database, { datasets }: DatabaseCheck): P
       ) as indexed
     from release order by dataset, number desc`)
   return datasets.map(({ name }) => {
-    const newest = rows.find(({ dataset }) => dataset === name)
-    if (newest === undefined)
+    const latest = rows.find(({ dataset }) => dataset === name)
+    if (latest === undefined)
       return check.warning(`nothing is published of ${name}`, 'run outbreakctl release publish DIR')
-    const { number, indexed } = newest
+    const { number, indexed } = latest
     if (!indexed)
       return check.error(`release ${number} of ${name} has no column index`, 'run outbreakctl release reindex')
     return check.ok(`release ${number} of ${name}`)

@@ -11,7 +11,7 @@ import {
   checkLimits,
   checkPublicAddress,
   checkRedis,
-} from './check-surroundings.ts'
+} from './check-dependencies.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 /** The configuration of a node, as far as it can be checked. */
@@ -65,7 +65,7 @@ async function checkStore({ databaseUrl, datasets, openFiles }: DoctorOptions): 
   return findings
 }
 
-/** The files that the newest release should have; none if the database does not answer, which is a finding of its own. */
+/** The files that the latest release should have; none if the database does not answer, which is a finding of its own. */
 async function listFiles(databaseUrl: string, dataset: string): Promise<readonly ReleaseFile[]> {
   const database = openDatabase({ url: databaseUrl, role: 'outbreaks_api', connections: 1 })
   try {

@@ -52,9 +52,9 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
 
   /** Among clients with equally many, the one whose turn comes last. */
   function refuseNewest(): void {
-    let longest: Waiter[] = []
-    for (const queue of queues.values()) if (queue.length >= longest.length) longest = queue
-    longest.at(-1)?.leave(new Problem('overloaded', 'The node is overloaded. Try again shortly.'))
+    let mostWaiting: Waiter[] = []
+    for (const queue of queues.values()) if (queue.length >= mostWaiting.length) mostWaiting = queue
+    mostWaiting.at(-1)?.leave(new Problem('overloaded', 'The node is overloaded. Try again shortly.'))
   }
 
   function wait(client: string): Promise<() => void> {

@@ -1,4 +1,4 @@
-// Parses a reference to a release: its number, a day (UTC) for the newest release published by the end of that day, or
+// Parses a reference to a release: its number, a day (UTC) for the latest release published by the end of that day, or
 // `latest`. Rejects every other form. Pure.
 import { INT4_MAX } from '../../datasets/define.ts'
 import { DAY_MS, isCalendarDate } from '../../platform/calendar-date.ts'
@@ -8,7 +8,7 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 /** The syntax only. `parseReference` checks that the date exists and that the number is in range. */
 export const REFERENCE_PATTERN = '^(latest|[1-9][0-9]{0,9}|[0-9]{4}-[0-9]{2}-[0-9]{2})$'
 
-/** Always the newest release, also where a token would select another one. */
+/** Always the latest release, also where a token would select another one. */
 export const LATEST = 'latest'
 
 /** Whether a valid reference always refers to the same release. A date or `latest` may refer to a later one tomorrow. */

@@ -1,4 +1,4 @@
-// Chooses the release that a request reads: the release of a parameter, a cursor or the access token, or the newest one.
+// Chooses the release that a request reads: the release of a parameter, a cursor or the access token, or the latest one.
 import type { Dataset } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease, PublishedReleases } from '../../storage/published-releases.ts'
@@ -14,7 +14,7 @@ interface ResolverOptions {
 /** The releases in the caller's access token. */
 interface TokenReleases {
   readonly issuedAt: Date
-  /** By dataset, the newest release when the token was issued. A dataset may be missing. */
+  /** By dataset, the latest release when the token was issued. A dataset may be missing. */
   readonly releases: ReadonlyMap<string, number>
 }
 
@@ -40,21 +40,21 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
     return find(list())
   }
 
-  async function resolveNewest(): Promise<PublishedRelease> {
+  async function resolveLatest(): Promise<PublishedRelease> {
     const release = await findOrRefresh((releases) => releases.at(-1))
     if (release !== undefined) return release
     throw new Problem('nothing_published', 'No release of this dataset has been published yet.')
   }
 
-  /** The release that a parameter refers to. Without a parameter, the newest. */
+  /** The release that a parameter refers to. Without a parameter, the latest. */
   async function resolveParameter(parameter: string, text: string | undefined): Promise<PublishedRelease> {
-    if (text === undefined || text === LATEST) return resolveNewest()
+    if (text === undefined || text === LATEST) return resolveLatest()
     const reference = parseReference(parameter, text)
     const release = await findOrRefresh((releases) => findRelease(releases, reference))
     if (release !== undefined) return requireUnpruned(release)
     if ('number' in reference)
       throw new Problem('invalid_parameter', `Release ${reference.number} does not exist.`, { parameter })
-    await resolveNewest()
+    await resolveLatest()
     const first = list()[0]?.publishedAt.toISOString()
     throw new Problem(
       'invalid_parameter',
@@ -100,10 +100,10 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
   }
 
   async function resolveByIssueTime(issuedAt: Date): Promise<PublishedRelease> {
-    const newest = await resolveNewest()
+    const latest = await resolveLatest()
     const latestPublication = issuedAt.getTime() - VISIBILITY_MARGIN_MS
     const release = list().findLast(({ publishedAt }) => publishedAt.getTime() <= latestPublication)
-    return release ?? oldestUnpruned() ?? newest
+    return release ?? oldestUnpruned() ?? latest
   }
 
   const oldestUnpruned = () => list().find(({ prunedAt }) => prunedAt === null)

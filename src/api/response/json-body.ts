@@ -29,7 +29,7 @@ function enclose(head: string, records: readonly Part[], tail: string): Part[] {
   return [...parts, text + tail]
 }
 
-/** The releases from `from` up to but not including `to`. `to` is null while the newest release is included. */
+/** The releases from `from` up to but not including `to`. `to` is null while the latest release is included. */
 export interface ReleaseRange {
   readonly from: number
   readonly to: number | null

@@ -59,9 +59,9 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
         .map((value) => ({ parameter, value: String(value), nearest: [] }))
         .filter(({ value }) => present.every((found) => !found.has(`${parameter}\0${value}`))),
     )
-    const newest = releases.at(-1)
-    if (missing.length === 0 || newest === undefined) return missing
-    const searchIndex = await loadIndex(newest)
+    const latest = releases.at(-1)
+    if (missing.length === 0 || latest === undefined) return missing
+    const searchIndex = await loadIndex(latest)
     const described: MissingValue[] = []
     // One after the other: a request has at most one place in the queue of searches.
     for (const entry of missing.slice(0, MAX_LOOKUPS))

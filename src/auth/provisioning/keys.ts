@@ -31,7 +31,7 @@ export async function rotateKey(
   const sealed = seal(privateKey, sealingKeys[0], kid)
   return database.transaction(async (client) => {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
-    await proveSecret(client, sealingKeys, force)
+    await assertSecretMatches(client, sealingKeys, force)
     const older = await client.query(sql`
       update signing_key
       set verifies_until = least(verifies_until, now() + make_interval(secs => ${noticeSeconds + OVERLAP_SECONDS}))
@@ -46,7 +46,7 @@ export async function rotateKey(
 }
 
 /** With `force` no live key may be readable: the secret is lost, and a new one replaces it. */
-async function proveSecret(client: PoolClient, sealingKeys: SealingKeys, force: boolean): Promise<void> {
+async function assertSecretMatches(client: PoolClient, sealingKeys: SealingKeys, force: boolean): Promise<void> {
   const { rows } = await client.query<KeyRow>(selectLiveKeys)
   const unreadable: string[] = []
   for (const row of rows) await openKey(row, sealingKeys).catch(() => unreadable.push(row.kid))

@@ -59,7 +59,7 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
     autoload_known_extensions: 'false',
   })
   await confine(instance, temporaryDirectory)
-  /** Transactions that see the newest state. */
+  /** Transactions that see the latest state. */
   const idle: Transaction<State>[] = []
   const queue = createFairQueue({ maxRunning: maxSessions, maxWaiting })
   let writes = 0
