@@ -121,7 +121,8 @@ for (const [title, place] of [
     test(`${title} as ${name} is rejected`, { timeout: 20_000 }, async () => {
       const directory = await writeText('b.csv', 'key\n')
       await place(path.join(directory, name))
-      await assert.rejects(readAll(directory), /is not a regular file/)
+      // A link that leads out of the directory is not followed for a mapping.
+      await assert.rejects(readAll(directory), /is not (a regular file|in the release directory)/)
     })
 }
 

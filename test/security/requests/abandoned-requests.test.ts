@@ -12,6 +12,7 @@ import {
   tokenFor,
   waitForIndex,
 } from '../../fixtures/security/synthetic-node.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
 const RECORDS = Number(process.env['ABANDONED_RECORDS'] ?? 8000)
 const REQUESTS = 60
@@ -93,7 +94,12 @@ for (const kind of Object.keys(dearQuestions)) {
     const workMs = await measureWork()
     t.diagnostic(`${workMs} ms of processor time`)
     assert.ok(workMs < MAX_WORK_MS, `${workMs} ms`)
-    assert.deepEqual(await readActive(), [])
+    // A query whose client has left ends by the statement timeout at the latest.
+    const deadline = performance.now() + LIVENESS_MS
+    for (let active = await readActive(); active.length > 0; active = await readActive()) {
+      assert.ok(performance.now() < deadline, active.join())
+      await wait(20)
+    }
   })
 }
 

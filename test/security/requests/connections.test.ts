@@ -21,6 +21,7 @@ import {
   type Usage,
   watchUsage,
 } from '../../fixtures/security/node-under-attack.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
 /** Growth of the resident memory in one attack, which includes socket buffers and cached pages. */
 const MAX_GROWTH_MB = 120
@@ -293,16 +294,13 @@ for (const protocol of ['websocket', 'h2c', 'TLS/1.2'])
     assert.equal(switched, 0)
   })
 
-/** The server has this time to close what it does not keep. */
-const KEPT_MS = 3000
-
-/** How many of the connections the server keeps. */
-async function countKept(address: number, connections: number): Promise<number> {
+/** How many of the connections the server keeps after a time in which it can close the others. */
+async function countKept(address: number, connections: number, waitMs: number): Promise<number> {
   const opened = Array.from({ length: connections }, () =>
     keep(connect(address, '127.0.0.1').on('error', () => {})).resume(),
   )
   const countOpen = () => opened.filter((socket) => !socket.destroyed).length
-  const deadline = Date.now() + KEPT_MS
+  const deadline = Date.now() + waitMs
   while (countOpen() > MAX_CONNECTIONS && Date.now() < deadline) await wait(50)
   const kept = countOpen()
   for (const socket of opened) socket.destroy()
@@ -311,8 +309,8 @@ async function countKept(address: number, connections: number): Promise<number> 
 
 test(`3000 idle connections: at most ${MAX_CONNECTIONS} are kept, and the node serves as soon as they end`, async (t) => {
   const before = readUsage(service.process)
-  const watched = watchUsage(service.process, KEPT_MS)
-  const kept = await countKept(port, 3000)
+  const watched = watchUsage(service.process, 3000)
+  const kept = await countKept(port, 3000, LIVENESS_MS)
   const peak = await watched
   t.diagnostic(`${kept} kept, ${before.descriptors} to ${peak.descriptors} descriptors`)
   assert.ok(kept <= MAX_CONNECTIONS, `${kept} kept`)
@@ -345,7 +343,7 @@ test('control: responses that nobody reads exceed the bound on memory without th
 })
 
 test('control: all 3000 idle connections are kept without the guard', async () => {
-  assert.equal(await countKept(controlPort, 3000), 3000)
+  assert.equal(await countKept(controlPort, 3000, 3000), 3000)
 })
 
 test('control: slow headers are not cut without the guard', async () => {
