@@ -15,11 +15,12 @@ const areas: Record<string, readonly string[]> = {
     'test/{unit,integration}/datasets/*.test.ts',
     'test/integration/contract/*.test.ts',
     'test/unit/storage/contract.test.ts',
-    'test/integration/publish/command-*.test.ts',
+    'test/proofs/command-*.test.ts',
     // Publishing, rolling back and pruning.
     'test/integration/publish/bulk/id-set.test.ts',
     'test/unit/methods/series-breaks.test.ts',
-    'test/integration/publish/{publish-failed,rollback-pruned,prune,series-changes}.test.ts',
+    'test/integration/publish/{publish-failed,rollback-pruned,prune}.test.ts',
+    'test/proofs/series-changes.test.ts',
     // Validation.
     'test/unit/publish/{validation,text}.test.ts',
     'test/integration/publish/{difficult-text,rejected-rows}.test.ts',
@@ -30,8 +31,8 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/{auth/v1-token,http/cache-control,http/request-target}.test.ts',
     // Replicas, restores and roles.
     'test/unit/platform/replica-freshness.test.ts',
-    'test/integration/platform/{watcher,watcher-replicas,roles,privilege-escalation,schema-dump}.test.ts',
-    'test/journeys/postgres/{replica-prune,replica-stale,restored-database}.test.ts',
+    'test/integration/platform/{watcher,roles,privilege-escalation,schema-dump}.test.ts',
+    'test/proofs/{watcher-replicas,replica-prune,replica-stale,restored-database}.test.ts',
     // Limits of one client, and the start of the programs.
     'test/{unit/platform/concurrency-limit,integration/platform/connections/*}.test.ts',
     'test/integration/platform/{database,cancellation,database-error}.test.ts',
@@ -44,7 +45,7 @@ const areas: Record<string, readonly string[]> = {
     'test/integration/api/filters/{filters,invalid-filters}.test.ts',
     'test/integration/api/resources/events.test.ts',
     'test/integration/api/responder.test.ts',
-    'test/journeys/{data/filtering,http/limits,http/schemathesis}.test.ts',
+    'test/journeys/{data/filtering,http/limits}.test.ts',
   ],
   // The column index: its answers compared with records in memory, and with a second program for numbers.
   engine: [
@@ -62,23 +63,26 @@ const areas: Record<string, readonly string[]> = {
     'test/operate/*.test.ts',
     'test/journeys/postgres/*.test.ts',
     'test/unit/{config,operate/*}.test.ts',
-    'test/integration/dev/release.test.ts',
+    'test/proofs/{release,watcher-replicas,replica-prune,replica-stale,restored-database}.test.ts',
     'test/journeys/http/{cores,drain}.test.ts',
-    'test/integration/platform/{quota,watcher,watcher-replicas}.test.ts',
+    'test/integration/platform/{quota,watcher}.test.ts',
   ],
   // Attacks that must fail, each with a control that succeeds without its guard.
   security: [
     'test/security/*/*.test.ts',
+    'test/fuzz/*.test.ts',
+    'test/timing/abandoned-requests.test.ts',
+    'test/proofs/change-of-secret.test.ts',
     'test/load/{fairness,memory}.ts',
     'test/integration/auth/*.test.ts',
     'test/integration/platform/{roles,privilege-escalation,connections/*,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
-    'test/journeys/http/{cache-control,limits,request-target,schemathesis,unread-responses}.test.ts',
+    'test/journeys/http/{cache-control,limits,request-target,unread-responses}.test.ts',
     'test/unit/auth/*.test.ts',
     'test/unit/project/{evidence,lock-file,pinned-tools}.test.ts',
   ],
   // Bad requests, and bad files and parts of requests for each reader. docs/security-fuzz.md has the last result.
-  fuzz: ['test/security/{requests/fuzz,operator/coverage-fuzz}.test.ts'],
+  fuzz: ['test/fuzz/*.test.ts'],
   // The descriptions of releases, by the programs of their formats; mlcroissant loads every release.
   describe: [
     'test/describe/*.test.ts',

@@ -36,7 +36,7 @@ function createParts(from: number, to: number): Part[] {
 const textOf = (from: number, to: number) => `{"data":[${bodies.slice(from, to).join(',\n')}],"next_page":"${to}"}`
 const ranges = fc.tuple(fc.nat(RECORDS), fc.nat(RECORDS)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
 
-test('gzip and identity give the same text, for thousands of ranges', () =>
+test('gzip and identity give the same text, for hundreds of ranges', () =>
   fc.assert(
     fc.asyncProperty(ranges, async ([from, to]) => {
       const parts = createParts(from, to)
@@ -44,7 +44,7 @@ test('gzip and identity give the same text, for thousands of ranges', () =>
       assert.equal(writeIdentity(parts).toString(), text)
       assert.equal(gunzipSync(await writeGzip(parts)).toString(), text)
     }),
-    { numRuns: 3000 },
+    { numRuns: 500 },
   ))
 
 test('parts of any kind and length in any order give their text', async () => {

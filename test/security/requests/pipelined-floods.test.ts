@@ -10,6 +10,7 @@ import { obtainToken } from '../../fixtures/api-client.ts'
 import { prepareInProcess } from '../../fixtures/operate/prepared-database.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 import { readUsage, watchUsage } from '../../fixtures/security/node-under-attack.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
 const CONNECTIONS = Number(process.env['FLOOD_CONNECTIONS'] ?? 100)
 /** Socket buffers, which grow with the connections, and garbage that was not collected yet. */
@@ -37,7 +38,10 @@ test(`${CONNECTIONS} connections with ${FLOOD.length} bytes of requests each`, {
   await allClosed
   t.diagnostic(`${Math.round(before.megabytes)} to ${Math.round(peak.megabytes)} MB`)
   assert.ok(peak.megabytes - before.megabytes < MAX_GROWTH_MB, `${before.megabytes} to ${peak.megabytes} MB`)
-  assert.equal((await fetch(`${service.baseUrl}/ready`)).status, 200)
+  // On a busy machine the node may have read its database too long ago, until it reads it again.
+  const deadline = performance.now() + LIVENESS_MS
+  while ((await fetch(`${service.baseUrl}/ready`)).status !== 200)
+    assert.ok(performance.now() < deadline, 'the node stays unready')
 })
 
 test('40 unread files and a flood of 404s: every page, whoami and token of a client gets 200', async () => {

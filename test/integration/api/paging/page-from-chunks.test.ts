@@ -83,7 +83,7 @@ test('any page of any distribution of ids has its records, and is read in few ro
         return
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: 500 },
   )
   assert.ok(maxRounds >= 3 && maxRounds <= 7, `${maxRounds} rounds`)
 })
@@ -151,7 +151,7 @@ test('pages from the database have the records of their release', async () => {
     fc.asyncProperty(fc.nat(2), queries, async (i, query) => {
       assertPage(await readPage(api, hedOutbreaks, { ...query, release: i + 1 }), spreads[i + 1]?.ids ?? [], query)
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   )
   const missing = { release: 9, fromId: 1, skip: 0, limit: 10 }
   await assert.rejects(readPage(api, hedOutbreaks, missing), { code: 'unavailable' })

@@ -78,7 +78,7 @@ describe('many releases', async () => {
         for (const { change } of expected) kinds.add(change)
         assert.deepEqual(await routes.walk(CHANGES, { from, to, num }), expected)
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
     assert.deepEqual(kinds, new Set(['added', 'corrected', 'withdrawn']))
   })

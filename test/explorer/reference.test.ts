@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
-import { createTestDatabase } from '../../database.ts'
-import { openBrowser, skip } from './browser.ts'
+import { newSettings, prepareDatabase, startService } from '../../dev/service.ts'
+import { createTestDatabase } from '../database.ts'
+import { openBrowser, skip } from '../journeys/http/browser.ts'
 
 test('the reference page shows every operation, sends no external request and violates no policy', {
   skip,
@@ -52,7 +52,7 @@ test('a token that is obtained on the page is used, survives a reload in this ta
   const settings = newSettings(await createTestDatabase())
   const { client_id, client_secret } = await prepareDatabase(
     settings,
-    path.resolve(import.meta.dirname, '../../../sample/releases/1'),
+    path.resolve(import.meta.dirname, '../../sample/releases/1'),
   )
   const service = await startService(settings)
   after(() => service.stop())

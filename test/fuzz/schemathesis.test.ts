@@ -7,9 +7,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
-import { createTestDatabase } from '../../database.ts'
-import { obtainToken } from '../../fixtures/api-client.ts'
+import { newSettings, prepareDatabase, startService } from '../../dev/service.ts'
+import { createTestDatabase } from '../database.ts'
+import { obtainToken } from '../fixtures/api-client.ts'
 
 const program = process.env['SCHEMATHESIS'] ?? ''
 const EXAMPLES = process.env['SCHEMATHESIS_EXAMPLES'] ?? '60'
@@ -18,7 +18,7 @@ const PHASES = process.env['SCHEMATHESIS_PHASES'] ?? 'examples,coverage,fuzzing,
 const MIN_CASES = Number(process.env['SCHEMATHESIS_CASES'] ?? 2000)
 /** Of one operation, with all of its examples. */
 const MIN_TOKEN_CASES = 10
-const sample = path.resolve(import.meta.dirname, '../../../sample/releases/1')
+const sample = path.resolve(import.meta.dirname, '../../sample/releases/1')
 
 /*
  * A schema cannot say that a cursor was issued by the service, that a release exists, or that filters do not contradict

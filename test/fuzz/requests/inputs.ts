@@ -1,5 +1,5 @@
 // Bad requests of twelve classes, in an endless sequence that depends only on the seed of the test run.
-import { drawInt as int } from '../../../seed.ts'
+import { drawInt as int } from '../../seed.ts'
 import type { RawRequest } from './connection.ts'
 
 export interface FuzzContext {

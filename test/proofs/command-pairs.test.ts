@@ -2,7 +2,7 @@
 // and with a filter. A walk reads one complete release or gets the error that it was pruned.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { HOME } from '../../fixtures/routes.ts'
+import { HOME } from '../fixtures/routes.ts'
 import {
   apply,
   type Command,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { findFreePort } from '../../../dev/postgres.ts'
+import { findFreePort } from '../../dev/postgres.ts'
 import {
   newSettings,
   outbreakctl,
@@ -11,13 +11,13 @@ import {
   type Service,
   type Settings,
   startService,
-} from '../../../dev/service.ts'
-import { buildExplorer } from '../../../explorer/build.ts'
-import { createSealedCookie } from '../../../src/explorer/sealed-cookie.ts'
-import { deriveKeys } from '../../../src/platform/derive-key.ts'
-import { createTestDatabase } from '../../database.ts'
-import { assertTokenAccepted, obtainToken, readRecord } from '../../fixtures/api-client.ts'
-import { openSession, readWithCookie, statusOf } from '../../journeys/explorer/browser-session.ts'
+} from '../../dev/service.ts'
+import { buildExplorer } from '../../explorer/build.ts'
+import { createSealedCookie } from '../../src/explorer/sealed-cookie.ts'
+import { deriveKeys } from '../../src/platform/derive-key.ts'
+import { createTestDatabase } from '../database.ts'
+import { assertTokenAccepted, obtainToken, readRecord } from '../fixtures/api-client.ts'
+import { openSession, readWithCookie, statusOf } from '../journeys/explorer/browser-session.ts'
 
 await buildExplorer()
 const PUBLIC_URL = 'http://outbreaks.example'

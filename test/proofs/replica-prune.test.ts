@@ -6,11 +6,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createCluster } from '../../../dev/postgres.ts'
-import { createReplica } from '../../../dev/replica.ts'
-import { newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
-import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
-import { obtainToken } from '../../fixtures/api-client.ts'
+import { createCluster } from '../../dev/postgres.ts'
+import { createReplica } from '../../dev/replica.ts'
+import { newSettings, outbreakctl, prepareDatabase, startService } from '../../dev/service.ts'
+import { writeSynthRelease } from '../../dev/synth/synthesise.ts'
+import { obtainToken } from '../fixtures/api-client.ts'
 
 const RECORDS = 3000
 const LOOPS = 4

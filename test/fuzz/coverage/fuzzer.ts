@@ -1,7 +1,7 @@
 // A small mutation fuzzer, guided by the precise coverage of V8: an input that executes something new in a watched file is kept and
 // mutated further. Why not Jazzer.js: docs/decisions/0037-limits-and-fuzzing-of-inputs.md.
 import { Session } from 'node:inspector'
-import { drawInt as int } from '../../../seed.ts'
+import { drawInt as int } from '../../seed.ts'
 
 export interface Target {
   name: string

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { type Credentials, newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
-import { createTestDatabase } from '../../database.ts'
-import { obtainToken, readRecord } from '../../fixtures/api-client.ts'
-import { writeNdjson } from '../../fixtures/releases.ts'
-import { LIVENESS_MS } from '../../liveness.ts'
+import { type Credentials, newSettings, outbreakctl, prepareDatabase, startService } from '../../dev/service.ts'
+import { createTestDatabase } from '../database.ts'
+import { obtainToken, readRecord } from '../fixtures/api-client.ts'
+import { writeNdjson } from '../fixtures/releases.ts'
+import { LIVENESS_MS } from '../liveness.ts'
 
 const url = await createTestDatabase()
 const live = new URL(url).pathname.slice(1)

@@ -6,20 +6,20 @@ import os from 'node:os'
 import path from 'node:path'
 import { parse as parseQueryString } from 'node:querystring'
 import { parquetWriteBuffer } from 'hyparquet-writer'
-import { readCursor, writeCursor } from '../../../../src/api/paging/cursor.ts'
-import { cursorQuery } from '../../../../src/api/requests/parameters.ts'
-import { readByteRange } from '../../../../src/api/response/byte-range.ts'
-import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
-import { compileQuery } from '../../../../src/platform/http/query-string.ts'
-import { OperatorError } from '../../../../src/platform/operator-error.ts'
-import { Problem } from '../../../../src/platform/problem.ts'
-import { CsvError, createCsvSplitter } from '../../../../src/publish/input/csv.ts'
-import { readParquet } from '../../../../src/publish/input/parquet-file.ts'
-import { validateRelease } from '../../../../src/publish/validate/validate-release.ts'
-import { fullRow } from '../../../fixtures/releases.ts'
+import { readCursor, writeCursor } from '../../../src/api/paging/cursor.ts'
+import { cursorQuery } from '../../../src/api/requests/parameters.ts'
+import { readByteRange } from '../../../src/api/response/byte-range.ts'
+import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
+import { compileQuery } from '../../../src/platform/http/query-string.ts'
+import { OperatorError } from '../../../src/platform/operator-error.ts'
+import { Problem } from '../../../src/platform/problem.ts'
+import { CsvError, createCsvSplitter } from '../../../src/publish/input/csv.ts'
+import { readParquet } from '../../../src/publish/input/parquet-file.ts'
+import { validateRelease } from '../../../src/publish/validate/validate-release.ts'
+import { fullRow } from '../../fixtures/releases.ts'
 import type { Target } from './fuzzer.ts'
 
-const root = path.resolve(import.meta.dirname, '../../../..')
+const root = path.resolve(import.meta.dirname, '../../..')
 const work = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-coverage-fuzz-'))
 writeFileSync(path.join(work, 'release.json'), '{"title":"t","licence":"l"}')
 

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createCluster } from '../../../dev/postgres.ts'
-import { createReplica } from '../../../dev/replica.ts'
-import { newSettings, outbreakctl, prepareDatabase, startService } from '../../../dev/service.ts'
-import { obtainToken, readRecord, requestToken } from '../../fixtures/api-client.ts'
+import { createCluster } from '../../dev/postgres.ts'
+import { createReplica } from '../../dev/replica.ts'
+import { newSettings, outbreakctl, prepareDatabase, startService } from '../../dev/service.ts'
+import { obtainToken, readRecord, requestToken } from '../fixtures/api-client.ts'
 
 const MAX_STALENESS_SECONDS = 5
 /** For a round of the watcher and a busy machine. */

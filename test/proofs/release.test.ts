@@ -6,9 +6,9 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, sym
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { buildArtefact, findFaults, findSection, type ReleaseState } from '../../../dev/build/release.ts'
+import { buildArtefact, findFaults, findSection, type ReleaseState } from '../../dev/build/release.ts'
 
-const root = path.resolve(import.meta.dirname, '../../..')
+const root = path.resolve(import.meta.dirname, '../..')
 const CHANGELOG = `# Changelog
 
 ## Unreleased

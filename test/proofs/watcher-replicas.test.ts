@@ -5,12 +5,12 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import sql from 'sql-template-tag'
-import { createCluster } from '../../../dev/postgres.ts'
-import { createReplica } from '../../../dev/replica.ts'
-import { type Database, openDatabase, type Reader } from '../../../src/platform/postgres/database.ts'
-import { migrate } from '../../../src/platform/postgres/migrate.ts'
-import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
-import { LIVENESS_MS } from '../../liveness.ts'
+import { createCluster } from '../../dev/postgres.ts'
+import { createReplica } from '../../dev/replica.ts'
+import { type Database, openDatabase, type Reader } from '../../src/platform/postgres/database.ts'
+import { migrate } from '../../src/platform/postgres/migrate.ts'
+import { createWatcher } from '../../src/platform/postgres/watcher.ts'
+import { LIVENESS_MS } from '../liveness.ts'
 
 /** Longer than several rounds of the watcher. */
 const CURRENT_MS = 1500

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { after, test } from 'node:test'
-import { fuzz } from './coverage-fuzz/fuzzer.ts'
-import { targets, workDirectory } from './coverage-fuzz/targets.ts'
+import { fuzz } from './coverage/fuzzer.ts'
+import { targets, workDirectory } from './coverage/targets.ts'
 
 const SECONDS = Number(process.env['COVERAGE_FUZZ_SECONDS'] ?? 1)
 after(() => rm(workDirectory, { recursive: true, force: true }))
@@ -21,7 +21,7 @@ for (const target of targets) {
 }
 
 test('control: a fault behind three conditions is found, because coverage leads to it', async () => {
-  const { planted } = await import('./coverage-fuzz/planted.ts')
+  const { planted } = await import('./coverage/planted.ts')
   const target = { name: 'planted', files: ['planted.ts'], seeds: [Buffer.from('aaaa')], words: ['a'], run: planted }
   const { crashes } = await fuzz(target, 20_000)
   assert.match(crashes[0]?.error ?? 'no crash', /planted fault/)

@@ -9,13 +9,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
-import { createTestDatabase } from '../../database.ts'
-import { obtainToken } from '../../fixtures/api-client.ts'
-import { LIVENESS_MS } from '../../liveness.ts'
-import { type Outcome, openRawConnection } from './fuzz/connection.ts'
-import { createInputs, type FuzzContext, type FuzzInput } from './fuzz/inputs.ts'
-import { createJudge, type Description } from './fuzz/judge.ts'
+import { newSettings, prepareDatabase, startService } from '../../dev/service.ts'
+import { createTestDatabase } from '../database.ts'
+import { obtainToken } from '../fixtures/api-client.ts'
+import { LIVENESS_MS } from '../liveness.ts'
+import { type Outcome, openRawConnection } from './requests/connection.ts'
+import { createInputs, type FuzzContext, type FuzzInput } from './requests/inputs.ts'
+import { createJudge, type Description } from './requests/judge.ts'
 
 const INPUTS = Number(process.env['FUZZ_INPUTS'] ?? 20_000)
 /** In flight at once, each on its own connection: more would measure the load shedding and not the parsing. */
@@ -29,7 +29,7 @@ const MAX_REPEATED_SHARE = 0.001
 const CLASSES = 12
 
 const description = JSON.parse(
-  readFileSync(path.resolve(import.meta.dirname, '../../../docs/openapi.json'), 'utf8'),
+  readFileSync(path.resolve(import.meta.dirname, '../../docs/openapi.json'), 'utf8'),
 ) as Description & { paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>> }
 const judge = createJudge(description)
 
@@ -101,7 +101,7 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
   after(() => rm(files, { recursive: true, force: true }))
   process.env['OUTBREAKS_FILES'] = files
   const settings = newSettings(await createTestDatabase())
-  const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
+  const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../sample/releases/1'))
   // The recipes of deploy/ set MALLOC_ARENA_MAX too.
   const service = await startService(settings, { OUTBREAKS_LOG_LEVEL: 'error', MALLOC_ARENA_MAX: '2' })
   after(() => service.process.kill('SIGKILL'))

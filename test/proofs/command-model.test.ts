@@ -1,7 +1,7 @@
 // Long random sequences of operator commands, compared with a model of what each release contains.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../seed.ts'
+import { fc } from '../seed.ts'
 import {
   apply,
   type Command,
