@@ -118,10 +118,12 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
 
   const indexes = new Map(
     catalogue.map((dataset) => {
-      const onFailure = (error: unknown) =>
-        log.error({ err: error, dataset: dataset.name }, 'the index was not extended')
+      const onFailure = (error: unknown, retryMs: number) =>
+        log.error({ err: error, dataset: dataset.name, retry_seconds: retryMs / 1000 }, 'the index failed')
+      const onProgress = (fetched: number, bytes: number) =>
+        log.info({ dataset: dataset.name, fetched_bytes: fetched, bytes }, 'fetching the index')
       const { indexDirectory: directory } = storage
-      return [dataset.name, createColumnIndex({ dataset, database, directory, onFailure })]
+      return [dataset.name, createColumnIndex({ dataset, database, directory, onFailure, onProgress })]
     }),
   )
   const loadReleases = async (reader: Reader) => {
@@ -164,8 +166,9 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     ...(watcher.msSinceResponse() > DATABASE_TIMEOUT_MS ? ['database'] : []),
     ...(watcher.stalenessMs() > maxStalenessMs ? ['stale'] : []),
     ...(watcher.clockDifferenceMs() > MAX_CLOCK_DIFFERENCE_MS ? ['clock'] : []),
+    ...([...indexes.values()].some((index) => index.isUnready()) ? ['index'] : []),
   ]
-  registerHealth(app, findReasons)
+  registerHealth(app, findReasons, describeIndexes)
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
   let unreadableKeys = 0
@@ -217,6 +220,13 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     })
   }
   return app
+
+  /** The indexes that lack the latest release. */
+  function describeIndexes() {
+    const behind = [...indexes].map(([name, index]) => [name, index.status()] as const)
+    const index = Object.fromEntries(behind.filter(([, { state }]) => state !== 'ready'))
+    return Object.keys(index).length === 0 ? {} : { index }
+  }
 
   function registerIssuer() {
     const sealingKeys = deriveKeys(secrets, 'signing keys')

@@ -9,6 +9,7 @@ import {
   type FileAccess,
   readDatabaseConfig,
   readFilesLocation,
+  readIndexDirectory,
   readOperatorConfig,
   readServiceConfig,
   secretValues,
@@ -151,6 +152,7 @@ registerOperateCommands(program, {
     const { filesLocation, indexDirectory, secret, fallbackSecrets, ...config } = readServiceConfig(process.env)
     return {
       ...config,
+      indexDirectory,
       directories: [filesLocation, indexDirectory].filter((location) => location?.startsWith('/') === true) as string[],
       openFiles: async () => (filesLocation === null ? undefined : openFileStore(filesLocation)),
       sealingKeys: deriveKeys([secret, ...fallbackSecrets], 'signing keys'),
@@ -163,7 +165,14 @@ registerAuditCommands(program, {
   runAndWrite: (work) =>
     runOnDatabase((database) => work(database, (value) => console.log(escapeInLines(JSON.stringify(value))))),
 })
-registerReleaseCommands(program, { datasets: catalogue, runAndPrint, print, progress: progress.update, openFiles })
+registerReleaseCommands(program, {
+  datasets: catalogue,
+  runAndPrint,
+  print,
+  progress: progress.update,
+  openFiles,
+  indexDirectory: () => readIndexDirectory(process.env),
+})
 
 try {
   await program.parseAsync()

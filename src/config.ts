@@ -153,6 +153,10 @@ export function readFilesLocation(environment: Environment, access: FileAccess):
   return readAll(environment, (read) => read('OUTBREAKS_FILES', check) || null)
 }
 
+/** Where a node on this machine keeps its column index; null if there is none. */
+export const readIndexDirectory = (environment: Environment): string | null =>
+  readAll(environment, (read) => read('OUTBREAKS_INDEX') || null)
+
 /** The secrets that are configured, so that they can be removed from texts. Empty where one cannot be read. */
 export function secretValues(environment: Environment): string[] {
   const secrets = Object.entries(ALL_VARIABLES).filter(([, variable]) => variable.isSecret)

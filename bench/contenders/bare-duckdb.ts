@@ -45,7 +45,8 @@ export async function openBareDuckDb(file: string): Promise<BareDuckDb> {
       })
       await read({
         read: (release, work) => work(snapshot(release.number)),
-        latest: () => 0,
+        status: () => ({ state: 'ready', release: 0, failures: 0 }),
+        isUnready: () => false,
         follow() {},
         async close() {},
       })

@@ -1,33 +1,23 @@
 // The column index of a node: a DuckDB database that has every kept release. It is built from the parts in PostgreSQL and
-// extended when a release is published. In a directory of its own the next start uses it again; a file that is damaged, or
-// that has other releases than the database, is built anew. A query of a release that the index does not have
-// yet waits a moment and then fails: the index never answers for another release.
+// extended when a release is published. In a directory of its own the next start uses it again; a file that cannot be read, or
+// that has other releases than the database, is built anew. A query of a release that the index does not have yet waits a moment
+// and then fails: the index never answers for another release. After a failure it tries again by itself, less and less often.
 import { hash } from 'node:crypto'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type DuckDBConnection, version as engineVersion } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Dataset } from '../datasets/define.ts'
 import { runUncancelled } from '../platform/cancellation.ts'
-import { type DuckDb, openDuckDb, type RunQuery } from '../platform/duckdb/duckdb.ts'
-import type { Database, Reader } from '../platform/postgres/database.ts'
+import { DatabaseDamaged, type RunQuery } from '../platform/duckdb/duckdb.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import { Problem } from '../platform/problem.ts'
+import { createTemporaryDirectory } from '../platform/temporary-directory.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
-import { assertKept } from '../storage/versions.ts'
-import { fetchParts, layoutOf, readFingerprints, removeFiles } from './parts.ts'
-import {
-  applyParts,
-  buildRuns,
-  clearTables,
-  countPresent,
-  createTables,
-  deletePast,
-  rowsOf,
-  sortRows,
-} from './tables.ts'
+import { type IndexFile, openIndexFile, removeIndexFile } from './index-file.ts'
+import { fetchParts, fingerprintsOf, listParts, removeParts, UnusableIndex } from './parts.ts'
+import { applyParts, buildRuns, clearTables, countPresent, deletePast, rowsOf, sortRows } from './tables.ts'
 
 type Release = Pick<PublishedRelease, 'number' | 'digest' | 'records'>
 
@@ -47,164 +37,255 @@ export interface IndexSnapshot {
   codesOf(texts: TextsByField): Promise<CodesByField>
 }
 
+interface IndexStatus {
+  /** `failed` until the next attempt. */
+  readonly state: 'ready' | 'building' | 'failed'
+  /** The latest release that it has; 0 if it has none. */
+  readonly release: number
+  /** Failed attempts and damaged files since the start. */
+  readonly failures: number
+  /** How many bytes of the parts have arrived, while it is built. */
+  readonly fetched?: number
+  readonly bytes?: number
+}
+
 export interface ColumnIndex {
   read<Result>(release: Release, work: (snapshot: IndexSnapshot) => Promise<Result>): Promise<Result>
-  /** The number of the latest release that it has; 0 if it has none. */
-  latest(): number
-  /** Starts to add the latest release. */
+  status(): IndexStatus
+  /** True while balancers should prefer other nodes. */
+  isUnready(): boolean
+  /** Starts to add the latest release, and goes on until the index has it. */
   follow(releases: readonly Release[]): void
   close(): Promise<void>
 }
 
 interface IndexOptions {
   readonly dataset: Dataset
-  readonly database: Pick<Database, 'snapshot'>
+  readonly database: Pick<Database, 'copyOut'>
   /** Where the index is kept; null to keep it in a temporary file. */
   readonly directory: string | null
-  readonly onFailure: (error: unknown) => void
+  /** Called once for each failed attempt and each damaged file. */
+  readonly onFailure: (error: unknown, retryMs: number) => void
+  /** Called now and then while the parts are fetched. */
+  readonly onProgress?: (fetchedBytes: number, bytes: number) => void
   readonly waitMs?: number
+  /** The first wait after a failure. Each further one is twice as long, up to MAX_RETRY_MS. */
+  readonly retryMs?: number
 }
 
 /** How long a query waits for the index of its release. */
 const WAIT_MS = 5000
-/** How long after a failure the index is not extended to the same release again. */
-const RETRY_MS = 250
-const MEMORY_MEGABYTES = 448
+const RETRY_MS = 1000
+const MAX_RETRY_MS = 60_000
+/** After this time without a failure the first wait is short again. */
+const CALM_MS = 600_000
+/**
+ * How long a node that builds its index from nothing, or after damage, asks balancers to prefer other nodes. Then it serves what
+ * needs no index: all nodes may have the same trouble.
+ */
+const UNREADY_MS = 60_000
+const PROGRESS_MS = 10_000
 const INTERRUPT_MS = 50
 /** A release adds its rows at the end. All rows are sorted again when this many releases were added. */
 const SORTED_RELEASES = 16
-/** Processes that share a directory: each has a file of its own. */
-const MAX_FILES = 64
 const CACHED_CODES = 10_000
 const NO_CODE = -1
 
-interface OpenIndex {
-  readonly duckDb: DuckDb<AppliedReleases>
-  /** For the files of parts and for what DuckDB does not keep in memory. */
-  readonly workDirectory: string
-  /** What the database has after the last write. */
-  readonly releases: AppliedReleases
-}
+/** Its state is that after the last write. */
+type OpenIndex = IndexFile<AppliedReleases>
 
 export function createColumnIndex(options: IndexOptions): ColumnIndex {
-  const { dataset, database, directory, onFailure, waitMs = WAIT_MS } = options
-  let state: OpenIndex | null = null
-  let work: Promise<void> = Promise.resolve()
-  /** By the digest of the release. */
-  const extensions = new Map<string, Promise<void>>()
-  let target: string | null = null
+  const { dataset, database, directory, onProgress, waitMs = WAIT_MS, retryMs = RETRY_MS } = options
+  let index: OpenIndex | null = null
+  /** A file that could not be read. It is deleted before the next attempt. */
+  let damaged: OpenIndex | null = null
   let temporary: string | null = null
-  let isClosed = false
+  const closed = new AbortController()
   const findCodes = createCodeFinder()
 
-  const has = ({ number, digest }: Release) => state?.releases.applied.get(number)?.digest === digest
+  /** The latest release. */
+  let target: Release | null = null
+  let attempt: Promise<void> | null = null
+  let catchingUp: Promise<void> = Promise.resolve()
+  let isCatchingUp = false
+  let retryAt = 0
+  let endWait = () => {}
+  const failure = { count: 0, inARow: 0, at: Number.NEGATIVE_INFINITY }
+  let unreadyUntil = 0
+  let hasCaughtUp = false
+  let progress = { fetched: 0, bytes: 0, reportedAt: Number.NEGATIVE_INFINITY }
+
+  const has = ({ number, digest }: Release) => index?.state.applied.get(number)?.digest === digest
+
+  function noteFailure(error: unknown): void {
+    if (closed.signal.aborted) return
+    const now = performance.now()
+    failure.count += 1
+    failure.inARow = now - failure.at > CALM_MS ? 1 : failure.inARow + 1
+    failure.at = now
+    const delay = Math.min(retryMs * 2 ** (failure.inARow - 1), MAX_RETRY_MS)
+    retryAt = now + delay
+    // All nodes read the same parts, so another node would not answer either.
+    if (error instanceof UnusableIndex) unreadyUntil = now
+    options.onFailure(error, delay)
+  }
+
+  /** The file is closed and deleted before the next attempt, when nothing reads it any more. */
+  function discard(opened: OpenIndex): void {
+    if (index !== opened) return
+    damaged = opened
+    index = null
+    hasCaughtUp = false
+    unreadyUntil = performance.now() + UNREADY_MS
+  }
 
   async function open(): Promise<OpenIndex> {
-    const home = directory ?? (temporary ??= await mkdtemp(path.join(os.tmpdir(), 'outbreaks-columns-')))
-    const name = `${dataset.name}-${layoutOf(dataset)}-${engineVersion()}`
-    for (let number = 1; number <= MAX_FILES; number++) {
-      const file = path.join(home, `${name}-${number}.duckdb`)
-      try {
-        return await openFile(file, dataset)
-      } catch (error) {
-        if (isLocked(error)) continue
-        onFailure(error)
-        for (const damaged of [file, `${file}.wal`]) await rm(damaged, { force: true })
-        return openFile(file, dataset)
-      }
+    if (damaged !== null) {
+      await damaged.duckDb.close()
+      await removeIndexFile(damaged.file)
+      damaged = null
     }
-    throw new Error(`there are ${MAX_FILES} index files, and all of them are in use`)
+    const home = directory ?? (temporary ??= await createTemporaryDirectory())
+    return openIndexFile(home, dataset, readApplied, noteFailure)
   }
 
   /** Adds all releases up to one. */
   async function extend(release: Release): Promise<void> {
-    if (isClosed || has(release)) return
-    state ??= await open()
-    if (isClosed || has(release)) return
-    const { duckDb, workDirectory, releases } = state
-    // In one snapshot: pruning writes all parts again.
-    const { parts, isSameHistory, oldestKept } = await database.snapshot(async (reader) => {
-      // A replica that lags may lack the release: then another server is asked.
-      await reader.query(sql`select ${assertKept(dataset, release.number)}`)
-      const known = await readFingerprints(reader, dataset)
-      // The database may have another history, for instance after a restore, or an index that was built again.
-      const isSame = [...releases.applied].every(([number, { fingerprint }]) => known.get(number) === fingerprint)
-      const after = isSame ? releases.latest : 0
-      return {
-        isSameHistory: isSame,
-        oldestKept: await readOldestKept(reader, dataset),
-        parts: await fetchParts(reader, dataset, { after, upTo: release.number, directory: workDirectory }),
-      }
+    index ??= await open()
+    if (closed.signal.aborted || has(release)) return
+    const opened = index
+    const { duckDb, workDirectory, state } = opened
+    const { signal } = closed
+    const parts = await listParts(database, dataset, release.number, signal)
+    const known = fingerprintsOf(parts)
+    // The database may have another history, for instance after a restore, or an index that was built again.
+    const isSameHistory = [...state.applied].every(([number, { fingerprint }]) => known.get(number) === fingerprint)
+    const after = isSameHistory ? state.latest : 0
+    const files = await fetchParts(database, dataset, parts, {
+      after,
+      upTo: release.number,
+      directory: workDirectory,
+      signal,
+      onProgress: reportProgress,
     })
-    if (isClosed) return
-    const extended = await duckDb.write(async (connection) => {
-      if (!isSameHistory) await clearTables(connection)
-      await applyParts(connection, dataset, parts)
-      await requireRecords(connection, release)
-      await deletePast(connection, oldestKept)
-      if (parts.releases.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
-      await buildRuns(connection, dataset)
-      return readApplied(async ({ text }) => (await connection.runAndReadAll(text)).getRows())
-    })
-    state = { duckDb, workDirectory, releases: extended }
-    await removeFiles(parts)
+    try {
+      const extended = await duckDb.write(async (connection) => {
+        if (!isSameHistory) await clearTables(connection)
+        await applyParts(connection, dataset, files)
+        await requireRecords(connection, release)
+        await deletePast(connection, parts[0]?.oldestKept ?? 1)
+        if (files.releases.some(({ release: number }) => number % SORTED_RELEASES === 0)) await sortRows(connection)
+        await buildRuns(connection, dataset)
+        return readApplied(async ({ text }) => (await connection.runAndReadAll(text)).getRows())
+      })
+      if (index === opened) index = { ...opened, state: extended }
+      await removeParts(workDirectory)
+    } catch (error) {
+      if (error instanceof DatabaseDamaged) discard(opened)
+      throw error
+    }
   }
 
-  /** One extension at a time, which all requests for its release share. One that failed is not repeated at once. */
-  function extendInTurn(release: Release): Promise<void> {
-    const { digest } = release
-    const found = extensions.get(digest)
-    if (found !== undefined) return found
-    work = work
-      .then(() => runUncancelled(() => extend(release)))
-      .then(
-        () => void extensions.delete(digest),
-        (error: unknown) => {
-          if (!isClosed) onFailure(error)
-          setTimeout(() => extensions.delete(digest), RETRY_MS).unref()
-        },
-      )
-    extensions.set(digest, work)
-    return work
+  function reportProgress(fetched: number, bytes: number): void {
+    const now = performance.now()
+    progress = { ...progress, fetched, bytes }
+    if (now - progress.reportedAt < PROGRESS_MS) return
+    progress.reportedAt = now
+    onProgress?.(fetched, bytes)
+  }
+
+  /** One attempt after another, until the index has the latest release. Requests never start one. */
+  async function catchUp(): Promise<void> {
+    while (target !== null && !closed.signal.aborted && !has(target)) {
+      const delay = retryAt - performance.now()
+      if (delay > 0) {
+        await pause(delay)
+        continue
+      }
+      const release = target
+      attempt = runUncancelled(() => extend(release)).catch(noteFailure)
+      await attempt
+      attempt = null
+    }
+    if (!closed.signal.aborted) hasCaughtUp = true
+    isCatchingUp = false
+  }
+
+  function pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms).unref()
+    endWait = () => {
+      clearTimeout(timer)
+      retryAt = 0
+      resolve()
+    }
+    return promise
+  }
+
+  function startCatchingUp(): void {
+    if (isCatchingUp) return
+    isCatchingUp = true
+    catchingUp = catchUp()
   }
 
   async function waitFor(release: Release): Promise<OpenIndex> {
-    if (!has(release)) await Promise.race([extendInTurn(release), wait(waitMs, undefined, { ref: false })])
-    if (state !== null && has(release)) return state
+    if (!has(release) && attempt !== null) await Promise.race([attempt, wait(waitMs, undefined, { ref: false })])
+    if (index !== null && has(release)) return index
     throw notReady(release)
   }
 
   return {
     async read(release, run) {
-      const { duckDb } = await waitFor(release)
-      return duckDb.read(async ({ query, state: { latest, applied } }) => {
-        const { digest, history } = applied.get(release.number) ?? {}
-        // Checked in the transaction: the index may have been built anew since.
-        if (digest !== release.digest || history === undefined) throw notReady(release)
-        return run({
-          rows: rowsOf(release.number, latest),
-          rowsOf: (earlier) => rowsOf(earlier, latest),
-          hasRuns: release.number === latest,
-          query,
-          codesOf: (texts) => findCodes(query, history, texts),
+      const opened = await waitFor(release)
+      try {
+        return await opened.duckDb.read(async ({ query, state: { latest, applied } }) => {
+          const { digest, history } = applied.get(release.number) ?? {}
+          // Checked in the transaction: the index may have been built anew since.
+          if (digest !== release.digest || history === undefined) throw notReady(release)
+          return run({
+            rows: rowsOf(release.number, latest),
+            rowsOf: (earlier) => rowsOf(earlier, latest),
+            hasRuns: release.number === latest,
+            query,
+            codesOf: (texts) => findCodes(query, history, texts),
+          })
         })
-      })
+      } catch (error) {
+        if (!(error instanceof DatabaseDamaged)) throw error
+        if (index?.duckDb === opened.duckDb) {
+          noteFailure(error)
+          discard(index)
+          startCatchingUp()
+        }
+        throw notReady(release)
+      }
     },
-    latest: () => state?.releases.latest ?? 0,
+    status() {
+      const release = index?.state.latest ?? 0
+      const { count: failures } = failure
+      if (target === null || has(target)) return { state: 'ready', release, failures }
+      if (attempt === null) return { state: 'failed', release, failures }
+      return { state: 'building', release, failures, fetched: progress.fetched, bytes: progress.bytes }
+    },
+    isUnready: () => target !== null && !hasCaughtUp && !has(target) && performance.now() < unreadyUntil,
     follow(releases) {
       const latest = releases.at(-1)
-      if (latest === undefined || latest.digest === target) return
-      target = latest.digest
-      extendInTurn(latest).catch(onFailure)
+      if (latest === undefined || (latest.number === target?.number && latest.digest === target.digest)) return
+      if (target === null) unreadyUntil = performance.now() + UNREADY_MS
+      target = latest
+      // A new release may end the trouble of the one before.
+      endWait()
+      startCatchingUp()
     },
     async close() {
-      isClosed = true
+      closed.abort()
+      endWait()
       // Building the index of many records takes long. Again and again, because it has many statements.
-      const timer = setInterval(() => state?.duckDb.interruptWrite(), INTERRUPT_MS)
-      await work
+      const timer = setInterval(() => index?.duckDb.interruptWrite(), INTERRUPT_MS)
+      await catchingUp
       clearInterval(timer)
-      state?.duckDb.close()
-      for (const unused of [state?.workDirectory, temporary])
+      for (const opened of [index, damaged]) await opened?.duckDb.close()
+      for (const unused of [index?.workDirectory, temporary])
         if (typeof unused === 'string') await rm(unused, { recursive: true, force: true })
     },
   }
@@ -223,27 +304,6 @@ async function requireRecords(connection: DuckDBConnection, { number, records }:
     throw new Error(
       `the column index of release ${number} has ${rows} records, but the release has ${records}: run outbreakctl release reindex`,
     )
-}
-
-/** Opens a database that no other process has open, and the directory beside it. */
-async function openFile(file: string, dataset: Dataset): Promise<OpenIndex> {
-  const workDirectory = `${file}.work`
-  const duckDb = await openDuckDb({
-    file,
-    memoryMegabytes: MEMORY_MEGABYTES,
-    temporaryDirectory: workDirectory,
-    readState: readApplied,
-  })
-  try {
-    // A process that was killed may have left files.
-    await rm(workDirectory, { recursive: true, force: true })
-    await mkdir(workDirectory)
-    await duckDb.write((connection) => createTables(connection, dataset))
-    return { duckDb, workDirectory, releases: await duckDb.read(async ({ state }) => state) }
-  } catch (error) {
-    duckDb.close()
-    throw error
-  }
 }
 
 interface AppliedReleases {
@@ -293,13 +353,4 @@ function createCodeFinder() {
       }),
     )
   }
-}
-
-const isLocked = (error: unknown) => error instanceof Error && /Could not set lock|already attached/.test(error.message)
-
-async function readOldestKept(database: Reader, dataset: Dataset): Promise<number> {
-  const [row] = await database.query<{ number: number }>(
-    sql`select coalesce(min(number), 1) as number from release where dataset = ${dataset.name} and pruned_at is null`,
-  )
-  return row?.number ?? 1
 }

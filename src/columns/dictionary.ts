@@ -11,8 +11,8 @@ export interface Dictionary {
   /** The number of a text that the dictionary has. */
   findCode(field: string, value: string): number | undefined
   valueOf(field: string, code: number): string
-  /** The entries that were added since the dictionary was loaded. */
-  newEntries(): readonly DictionaryEntry[]
+  /** The entries that were added since the last call. */
+  takeNewEntries(): readonly DictionaryEntry[]
 }
 
 export function createDictionary(entries: Iterable<DictionaryEntry>): Dictionary {
@@ -49,6 +49,6 @@ export function createDictionary(entries: Iterable<DictionaryEntry>): Dictionary
       if (value === undefined) throw new Error(`the dictionary of ${field} has no entry ${code}`)
       return value
     },
-    newEntries: () => added,
+    takeNewEntries: () => added.splice(0),
   }
 }

@@ -20,17 +20,28 @@ export async function storeChanges(target: PartTarget, dictionary: Dictionary): 
     { name: 'value', type: 'text' },
     { name: 'code', type: 'integer' },
   ])
-  for (const { field, value, code } of dictionary.newEntries()) entries.add([field, value, code])
+  for (const { field, value, code } of dictionary.takeNewEntries()) entries.add([field, value, code])
   entries.flush()
+  entries.close()
   await storeParts(target, 'dictionary', sql`select * from entry`)
   await storeParts(
     target,
     'removed',
-    sql`select id, ${raw(String(release))} as release from present_row
-      where id in (select id from added union all select id from restepped union all select id from withdrawn)
-      order by id`,
+    sql`select id, ${raw(String(release))} as release from present_row where ${ENDS} order by id`,
   )
   await storeParts(target, 'added', selectAdded(dataset, release))
+}
+
+/** A row of the latest release that the next one does not have. */
+const ENDS = sql`id in (select id from added union all select id from restepped union all select id from withdrawn)`
+
+/** Makes the stored changes part of the rows, and removes what was staged for them. */
+export async function applyChanges(connection: DuckDBConnection, dataset: Dataset, release: number): Promise<void> {
+  await connection.run(`create table begun_row as ${selectAdded(dataset, release).text}`)
+  await connection.run(`delete from present_row where ${ENDS.text}`)
+  await connection.run('insert into present_row select * from begun_row')
+  for (const table of ['begun_row', 'entry', 'restepped', 'added', 'withdrawn', 'stepped'])
+    await connection.run(`drop table if exists ${table}`)
 }
 
 /** Every changed record belongs to a series that was read. Otherwise the index would silently lack records. */

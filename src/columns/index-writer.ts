@@ -1,7 +1,6 @@
 // Writes what a release changes in the column index. Opens the index of the latest release in a temporary directory, collects
 // the changed rows and the steps of the series that they touch, and stores the difference as parts.
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { PoolClient } from 'pg'
@@ -9,14 +8,15 @@ import sql, { join, raw } from 'sql-template-tag'
 import type { Dataset, FieldValue } from '../datasets/define.ts'
 import { formatDay } from '../methods/calendar.ts'
 import { hasSeries, type RecordSeries, type SeriesDataset, seriesColumns } from '../methods/record-series.ts'
-import { readerOf } from '../platform/postgres/database.ts'
+import { createTemporaryDirectory } from '../platform/temporary-directory.ts'
+import { copySourceOf } from '../storage/read-records.ts'
 import type { Cell } from '../storage/serialise-record.ts'
 import { createDictionary, type Dictionary, type DictionaryEntry } from './dictionary.ts'
 import { createRecordEncoder, encodeSteps } from './encode-rows.ts'
-import { storeChanges } from './index-changes.ts'
+import { applyChanges, storeChanges } from './index-changes.ts'
 import { createIndexQueries } from './index-queries.ts'
 import { type Column, recordColumns, stepColumns } from './layout.ts'
-import { fetchParts } from './parts.ts'
+import { fetchParts, listParts } from './parts.ts'
 import { createStage, readStaged, toStaged } from './stage.ts'
 import { column, createPresentTables, openPresentRows } from './tables.ts'
 
@@ -28,7 +28,7 @@ export type IndexWriter = Awaited<ReturnType<typeof openIndexWriter>>
 
 /** `latest` is the release before the one that is written; 0 if there is none. */
 export async function openIndexWriter(client: PoolClient, dataset: Dataset, latest: number, release = latest + 1) {
-  const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-index-'))
+  const directory = await createTemporaryDirectory()
   // In a file, tables are compressed and memory stays bounded. One thread: this process has other work at the same time.
   const instance = await DuckDBInstance.create(path.join(directory, 'index.duckdb'), {
     threads: '1',
@@ -53,28 +53,33 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
   try {
     if (latest === 0) await createPresentTables(connection, dataset)
     else {
-      const parts = await fetchParts(readerOf(client), dataset, { after: 0, upTo: latest, directory })
-      await openPresentRows(connection, dataset, parts)
+      const source = copySourceOf(client)
+      const parts = await listParts(source, dataset, latest)
+      const files = await fetchParts(source, dataset, parts, { after: 0, upTo: latest, directory })
+      await openPresentRows(connection, dataset, files)
     }
     const dictionary = createDictionary(await readDictionary(connection))
-    const added = await createStage(connection, 'added', recordColumns(dataset))
-    const withdrawn = await createStage(connection, 'withdrawn', [{ name: 'id', type: 'bigint' }])
-    const stepped = hasSeries(dataset)
-      ? await createStage(stepConnection, 'stepped', [
-          { name: 'id', type: 'bigint' },
-          { name: dataset.series.breakFlag, type: 'boolean' },
-          ...stepColumns(dataset),
-        ])
-      : null
+    const openStages = async (number: number) => ({
+      release: number,
+      encodeRecord: createRecordEncoder(dataset, dictionary, number),
+      added: await createStage(connection, 'added', recordColumns(dataset)),
+      withdrawn: await createStage(connection, 'withdrawn', [{ name: 'id', type: 'bigint' }]),
+      stepped: hasSeries(dataset)
+        ? await createStage(stepConnection, 'stepped', [
+            { name: 'id', type: 'bigint' },
+            { name: dataset.series.breakFlag, type: 'boolean' },
+            ...stepColumns(dataset),
+          ])
+        : null,
+    })
+    let stages = await openStages(release)
     const bodies = await createStage(connection, 'staged_body', [
       { name: 'id', type: 'bigint' },
       { name: 'body', type: 'text' },
     ])
-    const encodeRecord = createRecordEncoder(dataset, dictionary, release)
-
     const flushChanges = () => {
-      added.flush()
-      withdrawn.flush()
+      stages.added.flush()
+      stages.withdrawn.flush()
     }
     const queries = createIndexQueries(instance, dictionary, flushChanges)
 
@@ -89,9 +94,9 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
         return queries.stagedBodies()
       },
       /** Adds a new or corrected record. `lastRelease` is the last release that changed it. */
-      add: (id: number, cells: readonly Cell[], lastRelease = release) =>
-        added.add(encodeRecord(id, cells, lastRelease)),
-      withdraw: (id: number) => withdrawn.add([id]),
+      add: (id: number, cells: readonly Cell[], lastRelease = stages.release) =>
+        stages.added.add(stages.encodeRecord(id, cells, lastRelease)),
+      withdraw: (id: number) => stages.withdrawn.add([id]),
       /** The current rows of every series that the release touches, series by series; with `all`, of all series. */
       async *readTouchedSeries(all: boolean): AsyncGenerator<SeriesRow[]> {
         if (!hasSeries(dataset)) return
@@ -101,12 +106,18 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       /** Adds the steps of a series. `broken` has the records at which it breaks. */
       addSteps(series: RecordSeries, broken: ReadonlySet<number>): void {
         if (!hasSeries(dataset)) return
-        for (const row of encodeSteps(dataset, dictionary, series, broken)) stepped?.add(row)
+        for (const row of encodeSteps(dataset, dictionary, series, broken)) stages.stepped?.add(row)
       },
       /** Stores the parts. The release is in the database already. */
       async store(): Promise<void> {
-        for (const stage of [added, withdrawn, stepped]) stage?.flush()
-        await storeChanges({ client, connection, dataset, release, directory }, dictionary)
+        for (const stage of [stages.added, stages.withdrawn, stages.stepped]) stage?.flush()
+        await storeChanges({ client, connection, dataset, release: stages.release, directory }, dictionary)
+      },
+      /** After `store`: goes on with the release after it. Only for an index that began empty; otherwise rows are in files. */
+      async advance(next: number): Promise<void> {
+        for (const stage of [stages.added, stages.withdrawn, stages.stepped]) stage?.close()
+        await applyChanges(connection, dataset, stages.release)
+        stages = await openStages(next)
       },
       close,
     }

@@ -15,6 +15,8 @@ export interface Stage {
   add(row: readonly StagedValue[]): void
   /** Makes all rows visible to queries. */
   flush(): void
+  /** Afterwards the table can be dropped. */
+  close(): void
 }
 
 const STAGE_TYPES = {
@@ -91,5 +93,6 @@ export async function createStage(
       appender.flushSync()
       flushed = added
     },
+    close: () => appender.closeSync(),
   }
 }

@@ -1,9 +1,10 @@
 // Checks the database of a node with the connection of the node: version, settings, schema, privileges, clock, lag,
-// keys, clients and releases.
+// keys, clients and releases with the parts of their index.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import sql from 'sql-template-tag'
 import { findSigner, loadKeyRing } from '../auth/key-ring.ts'
+import { checkParts } from '../columns/parts.ts'
 import type { Dataset } from '../datasets/define.ts'
 import { DAY_MS } from '../platform/calendar-date.ts'
 import { OperatorError } from '../platform/operator-error.ts'
@@ -224,19 +225,19 @@ async function checkClients(database: Database): Promise<Finding[]> {
 
 async function checkReleases(database: Database, { datasets }: DatabaseCheck): Promise<Finding[]> {
   const check = findingsOf('releases')
-  const rows = await database.query<{ dataset: string; number: number; indexed: boolean }>(sql`
-    select distinct on (dataset) dataset, number,
-      added + corrected + withdrawn = 0 or exists (
-        select from index_part where index_part.dataset = release.dataset and index_part.release = release.number
-      ) as indexed
-    from release order by dataset, number desc`)
-  return datasets.map(({ name }) => {
-    const latest = rows.find(({ dataset }) => dataset === name)
-    if (latest === undefined)
-      return check.warning(`nothing is published of ${name}`, 'run outbreakctl release publish DIR')
-    const { number, indexed } = latest
-    if (!indexed)
-      return check.error(`release ${number} of ${name} has no column index`, 'run outbreakctl release reindex')
-    return check.ok(`release ${number} of ${name}`)
-  })
+  const rows = await database.query<{ dataset: string; number: number }>(
+    sql`select dataset, max(number) as number from release group by dataset`,
+  )
+  const findings: Finding[] = []
+  for (const dataset of datasets) {
+    const latest = rows.find((row) => row.dataset === dataset.name)
+    if (latest === undefined) {
+      findings.push(check.warning(`nothing is published of ${dataset.name}`, 'run outbreakctl release publish DIR'))
+      continue
+    }
+    const faults = [...(await checkParts(database, dataset)).values()].flat()
+    for (const fault of faults) findings.push(check.error(fault, 'run outbreakctl release reindex'))
+    if (faults.length === 0) findings.push(check.ok(`release ${latest.number} of ${dataset.name}`))
+  }
+  return findings
 }

@@ -14,6 +14,8 @@ import { type Finding, findingsOf } from './finding.ts'
 const TIMEOUT_MS = 5000
 const CERTIFICATE_DAYS = 14
 const MINIMUM_FREE_BYTES = 1e9
+/** A node can add nothing to its index. */
+const FULL_BYTES = 1e7
 const MINIMUM_FREE_SHARE = 0.1
 /** Beside the connections of clients: the database, files, the index. */
 const OTHER_DESCRIPTORS = 256
@@ -77,8 +79,17 @@ export async function checkDisks(directories: readonly string[]): Promise<Findin
   const check = findingsOf('disk')
   const findings: Finding[] = []
   for (const directory of new Set([...directories, os.tmpdir()])) {
-    const { bavail, blocks, bsize } = await statfs(directory)
+    const disk = await statfs(directory).catch((error: Error) => error)
+    if (disk instanceof Error) {
+      findings.push(check.error(`${directory} cannot be used (${disk.message})`, 'create it, or correct its path'))
+      continue
+    }
+    const { bavail, blocks, bsize } = disk
     const free = bavail * bsize
+    if (free < FULL_BYTES) {
+      findings.push(check.error(`${directory} is full`, 'free some space, or use a larger disk'))
+      continue
+    }
     const message = `${directory} has ${(free / 1e9).toFixed(1)} GB free`
     const isFull = free < MINIMUM_FREE_BYTES || bavail / blocks < MINIMUM_FREE_SHARE
     findings.push(isFull ? check.warning(message, 'free some space, or use a larger disk') : check.ok(message))

@@ -1,4 +1,5 @@
 // outbreakctl doctor: checks the configuration of a node and everything that the node uses. Each finding says what to do.
+import { checkIndexFiles } from '../columns/index-file.ts'
 import type { Dataset } from '../datasets/define.ts'
 import { openDatabase } from '../platform/postgres/database.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
@@ -23,6 +24,8 @@ export interface DoctorOptions {
   readonly maxStalenessSeconds: number
   readonly externalIssuer: { readonly jwksUrl: string } | null
   readonly oidc: { readonly issuer: string } | null
+  /** Where the node keeps its column index; null if it is temporary. */
+  readonly indexDirectory: string | null
   /** Directories of the node. */
   readonly directories: readonly string[]
   readonly openFiles: () => Promise<FileStore | undefined>
@@ -40,6 +43,7 @@ export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
     ...(await checkDatabase({ url: databaseUrl, sealingKeys, datasets, maxStalenessSeconds })),
     ...(await checkRedis(options.redisUrl)),
     ...(await checkStore(options)),
+    ...(await checkIndex(options)),
     ...(await checkDisks(options.directories)),
     ...(externalIssuer === null ? [] : await checkIssuer('issuer of tokens', externalIssuer.jwksUrl, 'keys')),
     ...(oidc === null ? [] : await checkIssuer('provider', `${oidc.issuer}${DISCOVERY}`, 'authorization_endpoint')),
@@ -56,6 +60,25 @@ function checkNode(): Finding {
   return major < OLDEST_NODE
     ? check.error(`Node ${process.version} is too old`, `install Node ${OLDEST_NODE} or newer`)
     : check.ok(process.version)
+}
+
+/** Finds damage that no query has met yet. */
+async function checkIndex({ indexDirectory, datasets }: DoctorOptions): Promise<Finding[]> {
+  const check = findingsOf('index file')
+  if (indexDirectory === null) return []
+  const findings: Finding[] = []
+  try {
+    for (const dataset of datasets)
+      for (const { file, damage } of await checkIndexFiles(indexDirectory, dataset))
+        findings.push(
+          damage === undefined
+            ? check.ok(`every row of ${file} can be read`)
+            : check.error(`${file} cannot be read: ${damage}`, 'stop its node, delete the file, start the node'),
+        )
+  } catch (error) {
+    findings.push(check.error((error as Error).message, 'correct OUTBREAKS_INDEX, or create the directory'))
+  }
+  return findings
 }
 
 async function checkStore({ databaseUrl, datasets, openFiles }: DoctorOptions): Promise<Finding[]> {

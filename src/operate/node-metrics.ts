@@ -1,5 +1,5 @@
 // What Prometheus reads about the state of a node: whether it is ready, how old its data is, what it serves.
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { ColumnIndex } from '../columns/column-index.ts'
 import type { Quota } from '../platform/http/quota.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -85,7 +85,19 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
     ),
   )
   gauge('index_release', 'The newest release in the column index; 0 while it is built.', ['dataset'], () =>
-    [...node.indexes].map(([dataset, index]) => [{ dataset }, index.latest()]),
+    [...node.indexes].map(([dataset, index]) => [{ dataset }, index.status().release]),
+  )
+  registry.registerMetric(
+    new Counter({
+      name: 'outbreaks_index_failures_total',
+      help: 'Failed attempts to build or extend the column index, and damaged files of it.',
+      labelNames: ['dataset'],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [dataset, index] of node.indexes) this.inc({ dataset }, index.status().failures)
+      },
+    }),
   )
 }
 

@@ -17,11 +17,13 @@ interface ReleaseCommands {
   progress: Progress
   /** Undefined if no place for files is configured. */
   openFiles: (access: 'read' | 'write') => Promise<FileStore | undefined>
+  /** Null if no node on this machine keeps its column index. */
+  indexDirectory: () => string | null
 }
 
 export function registerReleaseCommands(
   program: Command,
-  { datasets, runAndPrint, print, progress, openFiles }: ReleaseCommands,
+  { datasets, runAndPrint, print, progress, openFiles, indexDirectory }: ReleaseCommands,
 ): void {
   const byName = new Map(datasets.map((dataset) => [dataset.name, dataset]))
   const release = program.command('release').description('publish and manage releases')
@@ -127,14 +129,17 @@ export function registerReleaseCommands(
         return exportRelease(database, store, findDataset(options), number)
       }),
     )
-  command('verify', 'read all releases and their files, and compare them with the digests that were published').action(
-    (options: { dataset: string }) =>
-      runAndPrint(async (database) => {
-        const { verifyReleases } = await import('./verify.ts')
-        const releases = await verifyReleases(database, await openFiles('read'), findDataset(options), progress)
-        if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
-        return releases
-      }),
+  command(
+    'verify',
+    'read all releases, their files and their column index, and compare them with what was published',
+  ).action((options: { dataset: string }) =>
+    runAndPrint(async (database) => {
+      const { verifyReleases } = await import('./verify.ts')
+      const places = { store: await openFiles('read'), indexDirectory: indexDirectory() }
+      const releases = await verifyReleases(database, places, findDataset(options), progress)
+      if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
+      return releases
+    }),
   )
   command('reindex', 'build the column index of all releases again, for instance if a part of it is damaged').action(
     (options: { dataset: string }) =>

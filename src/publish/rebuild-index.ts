@@ -45,9 +45,13 @@ export async function replayReleases(client: PoolClient, dataset: Dataset): Prom
   const { rows } = await client.query<{ number: number }>(
     sql`select number from release where dataset = ${dataset.name} and pruned_at is null order by number`,
   )
-  for (const [i, { number }] of rows.entries()) {
-    const index = await openIndexWriter(client, dataset, i === 0 ? 0 : number - 1, number)
-    try {
+  const [oldest] = rows
+  if (oldest === undefined) return 0
+  // One writer for all releases: to open the rows of each release anew would take longer with each.
+  const index = await openIndexWriter(client, dataset, 0, oldest.number)
+  try {
+    for (const [i, { number }] of rows.entries()) {
+      if (i > 0) await index.advance(number)
       await (i === 0 ? replayAll : replayChanges)(client, dataset, number, index)
       if (hasSeries(dataset))
         for await (const members of index.readTouchedSeries(i === 0)) {
@@ -55,9 +59,9 @@ export async function replayReleases(client: PoolClient, dataset: Dataset): Prom
           index.addSteps(toSeries(dataset, members), new Set(breaks.keys()))
         }
       await index.store()
-    } finally {
-      await index.close()
     }
+  } finally {
+    await index.close()
   }
   return rows.length
 }

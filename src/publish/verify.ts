@@ -1,6 +1,8 @@
 // outbreakctl release verify: reads every kept release from the database and compares it with the digest and the number of records
-// that were published; the same for its files. It changes nothing.
+// that were published; the same for its files and the parts of its column index. It changes nothing.
 import { createHash } from 'node:crypto'
+import { type CheckedFile, checkIndexFiles } from '../columns/index-file.ts'
+import { checkParts } from '../columns/parts.ts'
 import type { Dataset } from '../datasets/define.ts'
 import type { Progress } from '../platform/cli/progress.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -17,15 +19,23 @@ export type VerifiedRelease = {
   differences: string[]
 }
 
-/** Latest first. Without a store the files are left out. */
+/** What belongs to the releases outside the database. What is not configured is left out. */
+interface Places {
+  readonly store: FileStore | undefined
+  readonly indexDirectory: string | null
+}
+
+/** Latest first. */
 export async function verifyReleases(
   database: Database,
-  store: FileStore | undefined,
+  { store, indexDirectory }: Places,
   dataset: Dataset,
   progress: Progress,
 ): Promise<VerifiedRelease[]> {
   const releases = (await loadPublishedReleases(database)).get(dataset.name) ?? []
   const verified: VerifiedRelease[] = []
+  const faults = await checkParts(database, dataset)
+  const indexFiles = indexDirectory === null ? [] : await checkIndexFiles(indexDirectory, dataset)
   for (const release of releases.filter(({ prunedAt }) => prunedAt === null).toReversed()) {
     progress(`verifying release ${release.number}`, verified.length, releases.length)
     const found = await digestRelease(database, dataset, release.number)
@@ -33,6 +43,9 @@ export async function verifyReleases(
       ...(found.records === release.records ? [] : [`${found.records} records instead of ${release.records}`]),
       ...(found.digest === release.digest ? [] : [`the digest ${found.digest} instead of ${release.digest}`]),
       ...(store === undefined ? [] : await compareFiles(store, release)),
+      ...(faults.get(release.number) ?? []),
+      // An index file has all releases. It is reported with the latest.
+      ...(verified.length > 0 ? [] : describeDamage(indexFiles)),
     ]
     verified.push({ release: release.number, records: found.records, digest: release.digest, differences })
   }
@@ -79,3 +92,6 @@ async function compareFiles(store: FileStore, { files }: PublishedRelease): Prom
   }
   return differences
 }
+
+const describeDamage = (files: readonly CheckedFile[]): string[] =>
+  files.filter(({ damage }) => damage !== undefined).map(({ file, damage }) => `${file} cannot be read: ${damage}`)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -40,7 +40,8 @@ const settings = newSettings(cluster.url)
 await prepareDatabase(settings, path.join(root, 'sample/releases/1'))
 await superuser.query('create role outbreaks_service login in role outbreaks_api')
 const redis = withoutRedis === false ? await startRedis() : null
-const service = await startService(settings)
+const indexDirectory = createDirectory()
+const service = await startService(settings, { OUTBREAKS_INDEX: indexDirectory })
 after(service.stop)
 const withLogin = (url: string) => url.replace('postgres@', 'outbreaks_service@')
 
@@ -49,6 +50,7 @@ const SOUND: Record<string, string> = {
   OUTBREAKS_SECRET: settings.secret,
   OUTBREAKS_BASE_URL: service.baseUrl,
   OUTBREAKS_FILES: files,
+  OUTBREAKS_INDEX: indexDirectory,
   ...(redis === null ? {} : { OUTBREAKS_REDIS_URL: redis.url }),
 }
 
@@ -159,8 +161,34 @@ describe('the doctor names', () => {
     whileChanged(
       'create table saved_part as table index_part; delete from index_part',
       'insert into index_part select * from saved_part; drop table saved_part',
-      () => expectFinding('error', 'releases', /release 1 .* has no column index/),
+      () => expectFinding('error', 'releases', /release 1 has no column index/),
     ))
+  test('a damaged part of the index, as release verify does', () =>
+    whileChanged(
+      `update index_part set content = set_byte(content, 9, get_byte(content, 9) # 1) where kind = 'added'`,
+      `update index_part set content = set_byte(content, 9, get_byte(content, 9) # 1) where kind = 'added'`,
+      async () => {
+        await expectFinding('error', 'releases', /part added 1 of the column index of release 1 is damaged/)
+        await assert.rejects(outbreakctl(settings, 'release', 'verify'), (error: Error) =>
+          JSON.stringify(error.cause ?? '').includes('part added 1'),
+        )
+      },
+    ))
+  test('a damaged file of the index, as release verify does', async () => {
+    const [name = ''] = readdirSync(indexDirectory).filter((file) => file.endsWith('.duckdb'))
+    const copy = createDirectory()
+    const damaged = readFileSync(path.join(indexDirectory, name))
+    // In a header: the rows of a few records are in the log of the file until the node ends.
+    damaged[5000] = (damaged[5000] as number) ^ 1
+    writeFileSync(path.join(copy, name), damaged)
+    await expectFinding('error', 'index file', /cannot be read: .*checksum/, { OUTBREAKS_INDEX: copy })
+    await assert.rejects(
+      outbreakctl({ ...settings, variables: { OUTBREAKS_INDEX: copy } }, 'release', 'verify'),
+      (error: Error) => JSON.stringify(error.cause ?? '').includes('cannot be read'),
+    )
+  })
+  test('a directory for temporary files that does not exist', () =>
+    expectFinding('error', 'disk', /cannot be used/, { TMPDIR: path.join(files, 'none'), OUTBREAKS_INDEX: '' }))
   test('a replica that stands still', async () => {
     await replica.catchUp()
     await replica.pause()

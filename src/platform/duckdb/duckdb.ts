@@ -25,8 +25,12 @@ export interface DuckDb<State> {
   write<Result>(work: (connection: DuckDBConnection) => Promise<Result>): Promise<Result>
   /** Interrupts the statement of a write, so that the write fails. */
   interruptWrite(): void
-  close(): void
+  /** Waits for the sessions that read. Afterwards the file may be deleted. */
+  close(): Promise<void>
 }
+
+/** The file cannot be read, or after an error DuckDB rejects every statement. Only another file helps. */
+export class DatabaseDamaged extends Error {}
 
 interface DuckDbOptions<State> {
   /** Describes the state that a transaction sees. It runs once for each transaction. */
@@ -62,6 +66,8 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
   /** Transactions that see the latest state. */
   const idle: Transaction<State>[] = []
   const queue = createFairQueue({ maxRunning: maxSessions, maxWaiting })
+  const sessions = new Set<Promise<unknown>>()
+  let isClosed = false
   let writes = 0
   let writing: DuckDBConnection | null = null
 
@@ -83,23 +89,36 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
     for (const { connection } of idle.splice(0)) connection.closeSync()
   }
 
+  async function runSession<Result>(work: (session: DuckSession<State>) => Promise<Result>): Promise<Result> {
+    const endTurn = await queue.takeTurn()
+    try {
+      if (isClosed) throw new DatabaseDamaged('the database is closed')
+      const transaction = idle.pop() ?? (await begin())
+      let isReusable = false
+      try {
+        const result = await work(transaction)
+        isReusable = true
+        return result
+      } finally {
+        // After an error a transaction may be aborted, and after a write it sees an earlier state.
+        if (isReusable && transaction.begunAfter === writes && !isClosed) idle.push(transaction)
+        else transaction.connection.closeSync()
+      }
+    } catch (error) {
+      throw recogniseDamage(error)
+    } finally {
+      endTurn()
+    }
+  }
+
   return {
     async read(work) {
-      const endTurn = await queue.takeTurn()
+      const session = runSession(work)
+      sessions.add(session)
       try {
-        const transaction = idle.pop() ?? (await begin())
-        let isReusable = false
-        try {
-          const result = await work(transaction)
-          isReusable = true
-          return result
-        } finally {
-          // After an error a transaction may be aborted, and after a write it sees an earlier state.
-          if (isReusable && transaction.begunAfter === writes) idle.push(transaction)
-          else transaction.connection.closeSync()
-        }
+        return await session
       } finally {
-        endTurn()
+        sessions.delete(session)
       }
     },
     async write(work) {
@@ -109,6 +128,8 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       writing = connection
       try {
         return await inTransaction(connection, () => work(connection))
+      } catch (error) {
+        throw recogniseDamage(error)
       } finally {
         writing = null
         connection.closeSync()
@@ -117,11 +138,23 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       }
     },
     interruptWrite: () => writing?.interrupt(),
-    close() {
+    async close() {
+      isClosed = true
       closeIdle()
+      await Promise.allSettled(sessions)
       instance.closeSync()
     },
   }
+}
+
+/** The errors of DuckDB for a file that it cannot read. After a fatal error it is invalid until it is opened again. */
+const DAMAGE = /^(IO|INTERNAL|Serialization|FATAL) Error|has been invalidated/
+/** A full disk damages nothing. */
+const FULL_DISK = /^IO Error.*(No space left|Could not write)/s
+
+function recogniseDamage(error: unknown): unknown {
+  if (!(error instanceof Error) || !DAMAGE.test(error.message) || FULL_DISK.test(error.message)) return error
+  return new DatabaseDamaged(error.message, { cause: error })
 }
 
 /** From now on a statement can read no file but those of the directory, and cannot change a setting. */
@@ -150,7 +183,8 @@ async function inTransaction<Result>(connection: DuckDBConnection, work: () => P
     await connection.run('commit')
     return result
   } catch (error) {
-    await connection.run('rollback')
+    // After a fatal error there is nothing to roll back, and the error of the rollback would hide the reason.
+    await connection.run('rollback').catch(() => {})
     throw error
   }
 }

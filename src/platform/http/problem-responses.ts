@@ -9,8 +9,8 @@ import { normaliseAddress } from './response-log.ts'
 
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, baseUrl: string): void {
   request.problem = problem.code
-  // A second log line for each shed request would add to the load.
-  if (problem.status >= 500 && problem.code !== 'overloaded')
+  // A second line for each request that a busy node or one without its index sends away would add to the load, and nothing else.
+  if (problem.status === 500 || (problem.status > 500 && problem.cause !== undefined))
     request.log.error({ request_id: request.id, code: problem.code, err: problem.cause ?? problem }, problem.message)
   void reply
     .code(problem.status)

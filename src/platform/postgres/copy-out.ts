@@ -3,18 +3,26 @@
 import type { ClientBase, Connection, Submittable } from 'pg'
 import type { Sql } from 'sql-template-tag'
 
+/** The server cancels the statement first, so that it does not run on without a client. */
+const CLIENT_MARGIN_MS = 500
+
 /** pg calls these methods while the query runs. */
 export class CopyOut implements Submittable {
   /** pg wraps this callback in its own. */
   callback?: (error: Error | null, messages?: Buffer[]) => void
+  /** pg waits this long for the query instead of the time of its pool. */
+  readonly query_timeout: number | undefined
   readonly #text: string
   readonly #received: Buffer[] = []
 
-  constructor({ text, values }: Sql) {
+  /** With `timeoutMs` the server gives the statement this time instead of that of the role. */
+  constructor({ text, values }: Sql, timeoutMs?: number) {
     // For another statement the server sends messages that this class does not handle, and run() would never resolve.
     if (!/^\s*copy\b.*\bto stdout\b/is.test(text)) throw new Error('this is not COPY … TO STDOUT')
     if (values.length > 0) throw new Error('COPY takes no parameters')
-    this.#text = text
+    // Two statements in one message are one transaction, to which the setting is limited, also behind a pooler.
+    this.#text = timeoutMs === undefined ? text : `set local statement_timeout = ${timeoutMs}; ${text}`
+    this.query_timeout = timeoutMs === undefined ? undefined : timeoutMs + CLIENT_MARGIN_MS
   }
 
   run(client: ClientBase): Promise<Buffer[]> {

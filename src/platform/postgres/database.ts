@@ -22,8 +22,11 @@ export const readerOf = (client: pg.PoolClient): Reader => ({
 export interface Database extends Reader {
   /** Runs every query of `work` on one connection and in one snapshot. */
   snapshot<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>
-  /** The messages of a COPY … TO STDOUT without parameters. Each message contains complete rows. */
-  copyOut(sql: Sql, signal?: AbortSignal): Promise<Buffer[]>
+  /**
+   * The messages of a COPY … TO STDOUT without parameters. Each message contains complete rows. `timeoutMs` is for work that no
+   * request waits for; without it the timeouts of the role apply.
+   */
+  copyOut(sql: Sql, signal?: AbortSignal, timeoutMs?: number): Promise<Buffer[]>
   /** One transaction on one connection: committed when `work` returns, rolled back when it throws. */
   transaction<Result>(work: (client: pg.PoolClient) => Promise<Result>): Promise<Result>
   /** Runs `work` in a transaction that is always rolled back, to see what it would do. */
@@ -150,8 +153,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     query: <Row extends object>(sql: Sql, signal?: AbortSignal) =>
       runQuery(async (client) => (await client.query<Row>(sql)).rows, signal),
-    async copyOut(sql, signal) {
-      const copy = new CopyOut(sql)
+    async copyOut(sql, signal, timeoutMs) {
+      const copy = new CopyOut(sql, timeoutMs)
       return runQuery((client) => copy.run(client), signal)
     },
     snapshot: (work) =>

@@ -2,12 +2,12 @@
 // anew when it is damaged or the database has another history. It never answers for another release.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import { type ColumnIndex, createColumnIndex } from '../../../src/columns/column-index.ts'
@@ -17,6 +17,8 @@ import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../database.ts'
+import { waitUntil } from '../../fixtures/operate/program.ts'
+import { openSlowLink } from '../../fixtures/operate/slow-link.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 
 const url = await createTestDatabase()
@@ -31,8 +33,9 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** After a failure the index is not extended again for a quarter of a second. */
-const RETRY_MS = 300
+/** Of a file of DuckDB. */
+const HEADER_BYTES = 12_288
+const BLOCK_BYTES = 262_144
 
 /** Opens a file and keeps it open. */
 const HOLD_FILE = `
@@ -42,15 +45,32 @@ const HOLD_FILE = `
   console.log('open')
   process.stdin.resume()`
 
-function open(
-  options: { directory?: string; database?: Database; waitMs?: number; onFailure?: (error: unknown) => void } = {},
-): ColumnIndex {
+interface OpenOptions {
+  directory?: string
+  database?: Database
+  waitMs?: number
+  retryMs?: number
+  onFailure?: (error: unknown, retryMs: number) => void
+}
+
+function open(options: OpenOptions = {}): ColumnIndex {
   const index = createColumnIndex({
-    ...{ dataset: hedOutbreaks, database: api, directory: null, waitMs: 30_000 },
+    dataset: hedOutbreaks,
+    database: api,
+    directory: null,
+    waitMs: 30_000,
+    retryMs: 20,
     onFailure: () => {},
     ...options,
   })
   opened.push(index)
+  return index
+}
+
+/** Opens an index and lets it follow the releases, as a node does. */
+async function openFollowing(options: OpenOptions = {}): Promise<ColumnIndex> {
+  const index = open(options)
+  index.follow(await readReleases())
   return index
 }
 
@@ -100,7 +120,7 @@ before(async () => {
 
 describe('an index', () => {
   test('has every release, read in any order', async () => {
-    const index = open()
+    const index = await openFollowing()
     for (const number of [2, 3, 1, 3])
       assert.deepEqual(
         await readCases(index, (await readReleases())[number - 1] as PublishedRelease),
@@ -110,97 +130,158 @@ describe('an index', () => {
 
   test('in a directory is used again by the next start, without reading the parts', async () => {
     const home = await mkdtemp(path.join(directory, 'kept-'))
-    const [, , newest] = (await readReleases()) as [PublishedRelease, PublishedRelease, PublishedRelease]
-    const first = open({ directory: home })
+    const newest = (await readReleases()).at(-1) as PublishedRelease
+    const first = await openFollowing({ directory: home })
     assert.deepEqual(await readCases(first, newest), EXPECTED[2])
     await first.close()
-    let snapshots = 0
+    let statements = 0
     const counting: Database = {
       ...api,
-      snapshot: (work) => {
-        snapshots += 1
-        return api.snapshot(work)
+      copyOut: (...args) => {
+        statements += 1
+        return api.copyOut(...args)
       },
     }
-    const second = open({ directory: home, database: counting })
+    const second = await openFollowing({ directory: home, database: counting })
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
     // Opening is the extension to a release that it already has: nothing is fetched.
-    assert.equal(snapshots, 0)
+    assert.equal(statements, 0)
     await second.close()
   })
 
-  test('whose file is damaged is built anew', async () => {
+  test('in a directory that another process uses has a file of its own; it removes files of older layouts that nobody uses', async () => {
+    const home = await mkdtemp(path.join(directory, 'shared-'))
+    const newest = (await readReleases()).at(-1) as PublishedRelease
+    const first = await openFollowing({ directory: home })
+    await readCases(first, newest)
+    await first.close()
+    const [file = ''] = await readdir(home)
+    const used = file.replace(/-[0-9a-f]{16}-/, `-${'0'.repeat(16)}-`)
+    const unused = file.replace(/-v[\d.]+-/, '-v0.1.0-')
+    for (const old of [used, unused]) await copyFile(path.join(home, file), path.join(home, old))
+    await mkdir(path.join(home, `${unused}.work`))
+    await writeFile(path.join(home, 'other.duckdb'), 'not ours')
+    const holders = [file, used].map((name) =>
+      spawn(process.execPath, ['--input-type=module', '-e', HOLD_FILE, path.join(home, name)], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      }),
+    )
+    for (const { stdout } of holders) await once(stdout, 'data')
+    const second = await openFollowing({ directory: home })
+    assert.deepEqual(await readCases(second, newest), EXPECTED[2])
+    const own = file.replace(/-1\.duckdb$/, '-2.duckdb')
+    const files = (await readdir(home)).filter((name) => !/\.(wal|work)$/.test(name) || name.startsWith(unused))
+    assert.deepEqual(files.toSorted(), [file, own, used, 'other.duckdb'].toSorted())
+    for (const holder of holders) holder.kill('SIGKILL')
+    await second.close()
+  })
+})
+
+describe('an index whose file is damaged is built anew', () => {
+  test('if the file cannot be opened', async () => {
     const home = await mkdtemp(path.join(directory, 'damaged-'))
     const newest = (await readReleases()).at(-1) as PublishedRelease
-    const first = open({ directory: home })
+    const first = await openFollowing({ directory: home })
     await readCases(first, newest)
     await first.close()
     const [file = ''] = (await readdir(home)).filter((name) => name.endsWith('.duckdb'))
     await writeFile(path.join(home, file), Buffer.alloc(20_000, 7))
     const failures: unknown[] = []
-    const second = open({ directory: home, onFailure: (error) => failures.push(error) })
+    const second = await openFollowing({ directory: home, onFailure: (error) => failures.push(error) })
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
     assert.equal(failures.length, 1)
     await second.close()
   })
 
-  test('in a directory that another process uses has a file of its own', async () => {
-    const home = await mkdtemp(path.join(directory, 'shared-'))
+  test('if a block cannot be read: 503, not ready for a while, never a wrong answer, one failure for all requests', async () => {
+    const home = await mkdtemp(path.join(directory, 'block-'))
     const newest = (await readReleases()).at(-1) as PublishedRelease
-    const first = open({ directory: home })
+    const first = await openFollowing({ directory: home })
     await readCases(first, newest)
     await first.close()
-    const [file = ''] = await readdir(home)
-    const other = spawn(process.execPath, ['--input-type=module', '-e', HOLD_FILE, path.join(home, file)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    await once(other.stdout, 'data')
-    const second = open({ directory: home })
-    assert.deepEqual(await readCases(second, newest), EXPECTED[2])
-    assert.equal((await readdir(home)).filter((name) => name.endsWith('.duckdb')).length, 2)
-    other.kill('SIGKILL')
-    await second.close()
+    const file = path.join(home, (await readdir(home)).find((name) => name.endsWith('.duckdb')) ?? '')
+    const intact = await readFile(file)
+    let found = 0
+    for (let at = HEADER_BYTES + 100; at < intact.length; at += BLOCK_BYTES) {
+      const flipped = Buffer.from(intact)
+      flipped[at] = (flipped[at] as number) ^ 1
+      await writeFile(file, flipped)
+      const failures: unknown[] = []
+      const index = await openFollowing({ directory: home, onFailure: (error) => failures.push(error) })
+      await waitUntil('the file is open', async () => index.status().state === 'ready')
+      const failed = failures.length
+      const answers = await Promise.allSettled(Array.from({ length: 5 }, () => readCases(index, newest)))
+      for (const answer of answers)
+        if (answer.status === 'fulfilled') assert.deepEqual(answer.value, EXPECTED[2])
+        else assert.equal((answer.reason as { code: string }).code, 'unavailable')
+      if (failures.length > failed) {
+        found += 1
+        assert.equal(failures.length, failed + 1)
+        assert.equal(index.status().failures, failures.length)
+        assert.equal(index.isUnready(), true, 'balancers prefer other nodes while it is built')
+        await waitUntil('it is built by itself', async () => index.status().state === 'ready')
+        assert.equal(index.isUnready(), false)
+        assert.deepEqual(await readCases(index, newest), EXPECTED[2])
+      }
+      await index.close()
+    }
+    assert.ok(found > 0, 'a query met a damaged block')
   })
 })
 
 describe('an index does not answer', () => {
   test('for a release with another digest: 503', async () => {
-    const index = open({ waitMs: 2000 })
+    const index = await openFollowing()
     const newest = (await readReleases()).at(-1) as PublishedRelease
     await readCases(index, newest)
     await assert.rejects(readCases(index, { ...newest, digest: '0'.repeat(64) }), { code: 'unavailable' })
     assert.deepEqual(await readCases(index, newest), EXPECTED[2])
   })
 
-  test('while it waits for its parts: 503 after the wait', async () => {
+  test('while it waits for its parts: 503 after the wait, and the node is not ready', async () => {
     const never = Promise.withResolvers<never>()
     never.promise.catch(() => {})
-    const blocked: Database = { ...api, snapshot: () => never.promise }
-    const index = open({ database: blocked, waitMs: 50 })
+    const index = await openFollowing({ database: { ...api, copyOut: () => never.promise }, waitMs: 50 })
     const newest = (await readReleases()).at(-1) as PublishedRelease
     await assert.rejects(readCases(index, newest), {
       code: 'unavailable',
       message: /getting the index of release 3 ready/,
     })
+    assert.equal(index.isUnready(), true)
+    assert.equal(index.status().state, 'building')
     never.reject(new Error('the test ends'))
   })
 
-  test('from a damaged part: 503, the failure names the part, and the mended part is used', async () => {
+  test('from a damaged part: 503, the failure names the part, requests start no attempt, the mended part is used', async () => {
     const damaged = "kind = 'added' and release = 2"
     await superuser.query(`update index_part set content = content || '\\x00' where ${damaged}`)
-    const failures: unknown[] = []
-    const index = open({ waitMs: 5000, onFailure: (error) => failures.push(error) })
+    const failures: { error: unknown; retryMs: number }[] = []
+    const retried = Promise.withResolvers<void>()
+    const index = await openFollowing({
+      onFailure(error, retryMs) {
+        failures.push({ error, retryMs })
+        if (failures.length === 4) retried.resolve()
+      },
+    })
     const newest = (await readReleases()).at(-1) as PublishedRelease
-    const read = () => assert.rejects(readCases(index, newest), { code: 'unavailable' })
-    await Promise.all(Array.from({ length: 20 }, read))
-    assert.equal(failures.length, 1, 'requests for one release share one attempt')
-    await read()
-    assert.equal(failures.length, 1, 'a failed attempt is not repeated at once')
+    await Promise.all(
+      Array.from({ length: 20 }, () => assert.rejects(readCases(index, newest), { code: 'unavailable' })),
+    )
+    assert.equal(failures.length, 1, 'requests share one attempt')
+    assert.match(String(failures[0]?.error), /part added 1 of the column index of release 2 is damaged/)
+    // Every node reads the same part, so another node would not answer either.
+    assert.equal(index.isUnready(), false)
+    for (let i = 0; i < 20; i += 1) await assert.rejects(readCases(index, newest), { code: 'unavailable' })
+    await retried.promise
+    assert.deepEqual(
+      failures.map(({ retryMs }) => retryMs),
+      [20, 40, 80, 160],
+      'it tries again by itself, each time after twice the time',
+    )
     await superuser.query(
       `update index_part set content = substring(content from 1 for length(content) - 1) where ${damaged}`,
     )
-    assert.match(String(failures[0]), /part added 1 of the column index of release 2 is damaged/)
-    await wait(RETRY_MS)
+    await waitUntil('it is built by itself', async () => index.status().state === 'ready')
     assert.deepEqual(await readCases(index, newest), EXPECTED[2])
   })
 })
@@ -212,50 +293,71 @@ test('an index that lacks a record does not answer', async () => {
     sha256 = dictionary.sha256 from index_part as dictionary
     where index_part.kind = 'removed' and index_part.release = 3 and dictionary.kind = 'dictionary' and dictionary.release = 1`)
   const failures: unknown[] = []
-  const index = open({ onFailure: (error) => failures.push(error) })
+  const index = await openFollowing({ onFailure: (error) => failures.push(error) })
   const newest = (await readReleases()).at(-1) as PublishedRelease
   await assert.rejects(readCases(index, newest), { code: 'unavailable' })
   assert.match(String(failures[0]), /the column index of release 3 has 3 records, but the release has 2/)
   await superuser.query(
     `delete from index_part where release = 3; insert into index_part select * from kept; drop table kept`,
   )
-  await wait(RETRY_MS)
+  await waitUntil('it is built by itself', async () => index.status().state === 'ready')
   assert.deepEqual(await readCases(index, newest), EXPECTED[2])
 })
 
-test('a node that reads the parts during a prune has the kept releases; afterwards they are read as before', async () => {
+test('a node that fetches the parts during a prune tries again and has the kept releases', async () => {
   let statements = 0
   const pruning: Database = {
     ...api,
-    snapshot: (work) =>
-      api.snapshot((reader) =>
-        work({
-          async query(statement) {
-            const rows = await reader.query(statement)
-            statements += 1
-            if (statements === 1) await pruneReleases(operator, hedOutbreaks, 2)
-            return rows as never
-          },
-        }),
-      ),
+    async copyOut(...args) {
+      const messages = await api.copyOut(...args)
+      statements += 1
+      if (statements === 1) await pruneReleases(operator, hedOutbreaks, 2)
+      return messages
+    },
   }
-  const during = open({ database: pruning })
-  assert.deepEqual(await readCases(during, (await readReleases())[2] as PublishedRelease), EXPECTED[2])
-  assert.ok(statements > 1)
-  const index = open()
+  const during = await openFollowing({ database: pruning })
+  await waitUntil('it is built by itself', async () => during.status().state === 'ready')
+  assert.ok(during.status().failures > 0, 'the parts that it had listed were gone')
   const releases = await readReleases()
   for (const number of [2, 3])
-    assert.deepEqual(await readCases(index, releases[number - 1] as PublishedRelease), EXPECTED[number - 1])
+    assert.deepEqual(await readCases(during, releases[number - 1] as PublishedRelease), EXPECTED[number - 1])
 })
 
 test('if the database has another history, the index is built anew', async () => {
-  const index = open()
+  const index = await openFollowing()
   const newest = (await readReleases()).at(-1) as PublishedRelease
   await readCases(index, newest)
   const changed = '1'.repeat(64)
   await superuser.query(`update release set digest = decode('${changed}', 'hex') where number = 3`)
+  index.follow(await readReleases())
   assert.deepEqual(await readCases(index, { ...newest, digest: changed }), EXPECTED[2])
   await assert.rejects(readCases(index, newest), { code: 'unavailable' })
+})
+
+test('over a slow link the index is built, in ranges that each have a time of their own', async () => {
+  const slowUrl = await createTestDatabase()
+  const publisher = openDatabase({ url: slowUrl, role: 'outbreaks_operator' })
+  // Texts that cannot be compressed.
+  const rows = Array.from({ length: 1000 }, (_, i) => ({ key: `${i}`, event: randomBytes(148).toString('base64url') }))
+  await publishRelease(publisher, hedOutbreaks, await writeNdjson(rows))
+  const releases = (await loadPublishedReleases(publisher)).get('hed-outbreaks') ?? []
+  const [{ bytes } = { bytes: 0 }] = await publisher.query<{ bytes: number }>(
+    sql`select sum(octet_length(content))::integer as bytes from index_part`,
+  )
+  assert.ok(bytes > 131_072, 'more than one range')
+  // The parts take longer than a statement of a node may: 1.5 s.
+  const link = await openSlowLink(slowUrl, bytes / 2.5)
+  const database = openDatabase({ url: link.url, role: 'outbreaks_api' })
+  const failures: unknown[] = []
+  const index = open({ database, onFailure: (error) => failures.push(error) })
+  index.follow(releases)
+  const release = releases.at(-1) as PublishedRelease
+  const counted = await index.read(release, (snapshot) => snapshot.query(sql`select count(*) from ${snapshot.rows}`))
+  assert.deepEqual(counted, [[1000n]])
+  assert.deepEqual(failures, [])
+  await index.close()
+  await Promise.all([database.close(), publisher.close()])
+  await link.close()
 })
 
 test('all values of few rows and of many rows return exactly', async () => {
@@ -268,7 +370,9 @@ test('all values of few rows and of many rows return exactly', async () => {
   const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
   for (const count of [10, 700]) await publishRelease(database, hedOutbreaks, await writeNdjson(rows.slice(0, count)))
   const index = open({ database })
-  const release = (await loadPublishedReleases(database)).get('hed-outbreaks')?.at(-1) as PublishedRelease
+  const releases = (await loadPublishedReleases(database)).get('hed-outbreaks') ?? []
+  const release = releases.at(-1) as PublishedRelease
+  index.follow(releases)
   const found = await index.read(release, (snapshot) =>
     snapshot.query(sql`
       select latitude, longitude, cases, deaths, date_high::VARCHAR, composite, day::VARCHAR

@@ -74,7 +74,7 @@ test('a transaction that has written keeps others from publishing until it ends'
 })
 
 test('every release is as it was published', async () => {
-  const verified = await verifyReleases(database, undefined, hedOutbreaks, () => {})
+  const verified = await verifyReleases(database, { store: undefined, indexDirectory: null }, hedOutbreaks, () => {})
   assert.deepEqual(
     verified.map(({ release, differences }) => [release, differences]),
     [
