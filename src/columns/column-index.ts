@@ -196,14 +196,14 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
 
   /** One attempt after another, until the index has the latest release. Requests never start one. */
   async function catchUp(): Promise<void> {
-    while (target !== null && !closed.signal.aborted && !has(target)) {
+    for (let release = target; release !== null && !closed.signal.aborted && !has(release); release = target) {
       const delay = retryAt - performance.now()
       if (delay > 0) {
         await pause(delay)
         continue
       }
-      const release = target
-      attempt = runUncancelled(() => extend(release)).catch(noteFailure)
+      const next = release
+      attempt = runUncancelled(() => extend(next)).catch(noteFailure)
       await attempt
       attempt = null
     }
