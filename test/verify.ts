@@ -73,7 +73,7 @@ const areas: Record<string, readonly string[]> = {
     'test/fuzz/*.test.ts',
     'test/timing/abandoned-requests.test.ts',
     'test/proofs/change-of-secret.test.ts',
-    'test/load/{fairness,memory}.ts',
+    'test/load/memory.ts',
     'test/integration/auth/*.test.ts',
     'test/integration/platform/{roles,privilege-escalation,connections/*,cancellation}.test.ts',
     'test/journeys/auth/*.test.ts',
@@ -93,7 +93,7 @@ const areas: Record<string, readonly string[]> = {
   // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
   docs: ['test/docs/*.test.ts', 'test/unit/site/*.test.ts', 'test/unit/project/{links,decisions}.test.ts'],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
-  timing: ['test/timing/*.test.ts'],
+  timing: ['test/timing/*.test.ts', 'test/load/fairness.ts'],
   // An hour of everything at once.
   soak: ['test/load/soak.ts'],
   // The numbers of docs/methods.md, compared with a second program.

@@ -27,20 +27,27 @@ interface Waiter {
 export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAITING }: QueueLimits = {}): FairQueue {
   /** By client, in the order of their turns. */
   const queues = new Map<string, Waiter[]>()
-  let running = 0
+  /** The clients whose work runs, once for each. */
+  const running: string[] = []
   let waiting = 0
 
-  function begin(): () => void {
-    running += 1
+  /** The last place is for another client, so that nobody's small question waits for two large ones of the same client. */
+  function mayBegin(client: string): boolean {
+    if (running.length >= maxRunning) return false
+    return running.length === 0 || running.length < maxRunning - 1 || running.some((other) => other !== client)
+  }
+
+  function begin(client: string): () => void {
+    running.push(client)
     return () => {
-      running -= 1
+      running.splice(running.indexOf(client), 1)
       beginNext()
     }
   }
 
   function beginNext(): void {
     for (const [client, queue] of queues) {
-      if (running >= maxRunning) return
+      if (!mayBegin(client)) continue
       const waiter = queue.shift()
       // The client goes to the end of the turns, where the loop comes to it again.
       queues.delete(client)
@@ -64,7 +71,7 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
       const waiter: Waiter = {
         begin() {
           signal?.removeEventListener('abort', leaveClosed)
-          resolve(begin())
+          resolve(begin(client))
         },
         leave(reason) {
           signal?.removeEventListener('abort', leaveClosed)
@@ -87,7 +94,8 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
   return {
     async takeTurn() {
       if (currentSignal()?.aborted) throw clientClosedRequest()
-      return running < maxRunning ? begin() : wait(currentWork()?.clientId ?? '')
+      const client = currentWork()?.clientId ?? ''
+      return mayBegin(client) ? begin(client) : wait(client)
     },
   }
 }

@@ -144,6 +144,23 @@ test('sessions beyond the limit wait, and are refused when too many wait', async
 
 const asClient = <Result>(clientId: string, run: () => Result) => runForClient(createClientWork(clientId), run)
 
+test('the last place is for another client', async () => {
+  const duckDb = await open({ maxSessions: 2 })
+  const gate = Promise.withResolvers<void>()
+  const large = asClient('A', () => duckDb.read(() => gate.promise))
+  let hasBegun = false
+  const second = asClient('A', () =>
+    duckDb.read(async () => {
+      hasBegun = true
+    }),
+  )
+  assert.equal(await asClient('B', () => duckDb.read(async () => 'small')), 'small')
+  assert.ok(!hasBegun)
+  gate.resolve()
+  await Promise.all([large, second])
+  assert.ok(hasBegun)
+})
+
 test('a request that is closed leaves the queue', async () => {
   const duckDb = await open({ maxSessions: 1, maxWaiting: 1 })
   const gate = Promise.withResolvers<void>()
