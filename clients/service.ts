@@ -1,10 +1,11 @@
 // Services for the checks of the packages, with the sample or with synthetic releases. Also starts programs of the packages.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { gunzipSync } from 'node:zlib'
 import { createCluster } from '../dev/postgres.ts'
 import {
   type Credentials,
@@ -24,7 +25,7 @@ export interface Published {
   readonly settings: Settings
   readonly credentials: Credentials
   readonly releases: number
-  /** The directory with the files of the releases. */
+  /** The directory with the files of the releases, compressed and plain. */
   readonly files: string
   remove(): Promise<void>
 }
@@ -51,6 +52,9 @@ async function publishReleases(releases: number, findInput: FindInput): Promise<
       await outbreakctl(settings, 'release', 'publish', ...(await findInput(release, scratch)))
       await rm(scratch, { recursive: true, force: true })
     }
+    for (const name of await readdir(files))
+      if (name.endsWith('.gz'))
+        await writeFile(path.join(files, name.slice(0, -3)), gunzipSync(await readFile(path.join(files, name))))
     return { settings, credentials, releases, files, remove }
   } catch (error) {
     await remove()

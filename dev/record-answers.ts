@@ -50,11 +50,11 @@ const REQUESTS: [name: string, path: string, headers?: Record<string, string>][]
   ['coverage-invalid-by', '/coverage?release=4&by=colour&interval=month'],
   ['citation', '/citation?release=4&event=Measles_Testland_2024'],
   ['citation-bibtex', '/citation?release=4&event=Measles_Testland_2024&format=bibtex'],
-  ['file-ndjson-3', '/releases/3/files/hed-outbreaks-3.ndjson'],
-  ['file-ndjson', '/releases/4/files/hed-outbreaks-4.ndjson'],
-  ['file-csv', '/releases/4/files/hed-outbreaks-4.csv'],
-  ['file-range', '/releases/4/files/hed-outbreaks-4.csv', { range: 'bytes=100-' }],
-  ['file-range-after-end', '/releases/4/files/hed-outbreaks-4.csv', { range: 'bytes=1000000-' }],
+  ['records-ndjson-3', '/outbreaks?release=3', { accept: NDJSON }],
+  ['file-ndjson', '/releases/4/files/hed-outbreaks-4.ndjson.gz'],
+  ['file-csv', '/releases/4/files/hed-outbreaks-4.csv.gz'],
+  ['file-range', '/releases/4/files/hed-outbreaks-4.csv.gz', { range: 'bytes=100-' }],
+  ['file-range-after-end', '/releases/4/files/hed-outbreaks-4.csv.gz', { range: 'bytes=1000000-' }],
 ]
 
 interface Sent {
@@ -73,7 +73,7 @@ function send(url: string, { method = 'GET', headers = {}, body }: Sent = {}): P
         resolve({
           status: incoming.statusCode ?? 0,
           headers: pickHeaders(incoming.headers),
-          body: Buffer.concat(chunks).toString('utf8'),
+          ...encodeBody(Buffer.concat(chunks), incoming.headers['content-type']),
           ...(Object.keys(trailers).length === 0 ? {} : { trailers }),
         })
       })
@@ -82,6 +82,9 @@ function send(url: string, { method = 'GET', headers = {}, body }: Sent = {}): P
     outgoing.end(body)
   })
 }
+
+const encodeBody = (bytes: Buffer, type: string | undefined) =>
+  type === 'application/gzip' ? { body: bytes.toString('base64'), base64: true } : { body: bytes.toString('utf8') }
 
 /** Headers that depend on the connection or on the time of the recording say nothing about the interface. */
 const OMITTED =

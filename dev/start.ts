@@ -157,7 +157,7 @@ The service runs at ${baseUrl} with the releases of the sample. Paste this into 
   curl -s "${baseUrl}/v2/hed-outbreaks/event-names" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/outbreaks?num=2" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v1/hed-outbreaks/outbreaks?offset=10&num=2" -H "Authorization: Bearer $TOKEN"
-  curl -O "${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv" -H "Authorization: Bearer $TOKEN"
+  curl -O "${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv.gz" -H "Authorization: Bearer $TOKEN"
 
 What several papers say about one outbreak, COVID-19 in France by day, and what release 4 changed:
 

@@ -500,6 +500,7 @@ CREATE TABLE public.release_file (
     records bigint NOT NULL,
     bytes bigint NOT NULL,
     sha256 bytea NOT NULL,
+    blocks jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT release_file_bytes_check CHECK ((bytes >= 0)),
     CONSTRAINT release_file_records_check CHECK ((records >= 0)),
     CONSTRAINT release_file_sha256_check CHECK ((octet_length(sha256) = 32))

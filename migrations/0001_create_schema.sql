@@ -153,6 +153,8 @@ create table release_file (
   records bigint not null check (records >= 0),
   bytes bigint not null check (bytes >= 0),
   sha256 bytea not null check (octet_length(sha256) = 32),
+  -- Where the records of each block of ids are in the file. A later release copies the blocks in which nothing changed.
+  blocks jsonb not null default '[]',
   primary key (dataset, release, name),
   foreign key (dataset, release) references release
 );

@@ -9,6 +9,8 @@ export interface Answer {
   status: number
   headers: Record<string, string>
   body: string
+  /** Whether the body is bytes in Base64. */
+  base64?: boolean
   trailers?: Record<string, string>
 }
 
@@ -228,7 +230,7 @@ async function playStep(request: IncomingMessage, name: string, path: string, ba
   play.mismatches.push(...mismatches.map((text) => `request ${number + 1}: ${text}`))
   if (step === undefined || mismatches.length > 0) return sendUnexpected(request.socket, mismatches)
   const answer = findAnswer(step, base)
-  const wholeBody = alterBody(Buffer.from(answer.body), step.fault ?? {})
+  const wholeBody = alterBody(Buffer.from(answer.body, answer.base64 ? 'base64' : 'utf8'), step.fault ?? {})
   const isFile = step.resume_at !== undefined || step.resume_at_most !== undefined
   const ranged =
     isFile && step.ranges !== false && answer.status === 200

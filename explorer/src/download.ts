@@ -18,8 +18,8 @@ export async function downloadFile(
   release: number,
   onProgress: (percent: number) => void,
 ): Promise<string> {
-  const extension = file.name.split('.').at(-1) ?? ''
-  const download = await api.download(extension, { release, signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const format = file.name.slice(file.name.indexOf('.') + 1)
+  const download = await api.download(format, { release, signal: AbortSignal.timeout(TIMEOUT_MS) })
   const parts: BlobPart[] = []
   let bytes = 0
   // The iteration fails if the SHA-256 is another one.

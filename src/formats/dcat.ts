@@ -3,12 +3,13 @@ import type { ReleaseFile } from '../storage/published-releases.ts'
 import {
   describeAccess,
   describeRelease,
-  essenceOf,
   fileUrl,
+  isCompressed,
   LANGUAGE,
   nameRelease,
   type ReleaseDescription,
   readLicences,
+  recordsTypeOf,
   releasesUrl,
   releaseUrl,
   SERVICE_NAME,
@@ -90,7 +91,8 @@ const describeFile = (description: ReleaseDescription, file: ReleaseFile, rights
   'dct:issued': typed('dateTime', description.release.publishedAt.toISOString()),
   'dcat:accessURL': { '@id': releaseUrl(description) },
   'dcat:downloadURL': { '@id': fileUrl(description, file) },
-  ...describeType(essenceOf(file)),
+  ...describeType(recordsTypeOf(file)),
+  ...(isCompressed(file) && { 'dcat:compressFormat': mediaType('application/gzip') }),
   'dcat:byteSize': typed('nonNegativeInteger', String(file.bytes)),
   'spdx:checksum': {
     '@type': 'spdx:Checksum',
@@ -105,7 +107,9 @@ const describeFile = (description: ReleaseDescription, file: ReleaseFile, rights
 const describeType = (type: string) =>
   type.includes('/x-')
     ? { 'dct:format': { '@type': 'dct:MediaTypeOrExtent', 'rdfs:label': type } }
-    : { 'dcat:mediaType': { '@id': `${IANA_MEDIA_TYPES}/${type}`, '@type': 'dct:MediaType' } }
+    : { 'dcat:mediaType': mediaType(type) }
+
+const mediaType = (type: string) => ({ '@id': `${IANA_MEDIA_TYPES}/${type}`, '@type': 'dct:MediaType' })
 
 /** A distribution has one licence: several that apply together are one document that names them. */
 function describeLicence(text: string) {

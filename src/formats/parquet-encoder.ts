@@ -1,7 +1,7 @@
 // Encodes records as Parquet with typed columns, in row groups so that memory stays bounded.
 // The bytes depend only on the records and the options: they contain no time, host or program version.
 
-import type { SchemaElement } from 'hyparquet'
+import type { ColumnChunk, RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import { columnType, type FieldShape, type FieldValue } from '../datasets/define.ts'
 import { DAY_MS } from '../platform/calendar-date.ts'
@@ -15,7 +15,7 @@ interface ParquetType {
   readonly convert: (value: NonNullable<FieldValue>) => ParquetValue
 }
 
-const ROW_GROUP_SIZE = 10_000
+export const ROW_GROUP_SIZE = 10_000
 
 const keepValue = (value: NonNullable<FieldValue>) => value as ParquetValue
 const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const
@@ -45,11 +45,18 @@ interface ParquetOptions {
   metadata?: ReadonlyMap<string, string>
 }
 
+interface ParquetEncoder extends FileEncoder {
+  /** Ends the row group, so that its bytes depend on its records only. */
+  endGroup(): Uint8Array
+  /** Lists a row group of another file with the same fields. Its bytes, from `start` there, come next in this file. */
+  copyGroup(group: RowGroup, start: number, bytes: number): void
+}
+
 export function createParquetEncoder(
   fields: Fields,
   root: string,
   { rowGroupSize = ROW_GROUP_SIZE, metadata }: ParquetOptions = {},
-): FileEncoder {
+): ParquetEncoder {
   const types = fields.map(typeOf)
   const writer = new ByteWriter()
   const parquet = new ParquetWriter({
@@ -73,7 +80,8 @@ export function createParquetEncoder(
 
   function writeGroup(): void {
     if (buffered === 0) return
-    const columnData = fields.map(({ name }, i) => ({ name, data: columns[i] as ParquetValue[] }))
+    // Without the list of pages at the end of the file: it would have to be copied with a group.
+    const columnData = fields.map(({ name }, i) => ({ name, data: columns[i] as ParquetValue[], offsetIndex: false }))
     assertWritten(parquet.write({ columnData, rowGroupSize }))
     columns = emptyColumns()
     buffered = 0
@@ -98,10 +106,35 @@ export function createParquetEncoder(
       }
       return takeBytes()
     },
+    endGroup() {
+      writeGroup()
+      return takeBytes()
+    },
+    copyGroup(group, start, bytes) {
+      const shift = BigInt(writer.offset - start)
+      parquet.row_groups.push({ ...group, columns: group.columns.map((column) => moveColumn(column, shift)) })
+      parquet.num_rows += group.num_rows
+      writer.offset += bytes
+    },
     end() {
       writeGroup()
       assertWritten(parquet.finish())
       return takeBytes()
+    },
+  }
+}
+
+/** The pages themselves have no offsets of the file. */
+function moveColumn({ file_offset, meta_data, ...column }: ColumnChunk, shift: bigint): ColumnChunk {
+  if (meta_data === undefined) throw new Error('a column of the Parquet file has no metadata')
+  const { data_page_offset, dictionary_page_offset } = meta_data
+  return {
+    ...column,
+    file_offset: file_offset + shift,
+    meta_data: {
+      ...meta_data,
+      data_page_offset: data_page_offset + shift,
+      ...(dictionary_page_offset !== undefined && { dictionary_page_offset: dictionary_page_offset + shift }),
     },
   }
 }

@@ -41,11 +41,16 @@ export const versionOf = ({ number }: PublishedRelease): string => `${number}.0.
 export const describeAccess = (baseUrl: string, { scope }: Pick<Dataset, 'scope'>): string =>
   `A file is downloaded with an access token of the scope ${scope}, in the header Authorization: Bearer. The operator of the service provides client credentials. ${baseUrl}/.well-known/oauth-protected-resource names the token issuer.`
 
-/** The media type without its parameters. */
-export const essenceOf = ({ mediaType }: Pick<ReleaseFile, 'mediaType'>): string => mediaType.replace(/\s*;.*/, '')
+export const isCompressed = ({ name }: Pick<ReleaseFile, 'name'>): boolean => name.endsWith('.gz')
 
 /** `csv`, `ndjson` or `parquet`. */
-export const extensionOf = ({ name }: Pick<ReleaseFile, 'name'>): string => name.slice(name.lastIndexOf('.') + 1)
+export const extensionOf = ({ name }: Pick<ReleaseFile, 'name'>): string => /\.([a-z]+)(?:\.gz)?$/.exec(name)?.[1] ?? ''
+
+const TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
+
+/** The media type of the records, also if the file is compressed. */
+export const recordsTypeOf = (file: Pick<ReleaseFile, 'name' | 'mediaType'>): string =>
+  TYPES[extensionOf(file)] ?? file.mediaType
 
 /** Identifiers of SPDX that end with a version, joined by AND: all of them apply. Other texts are not taken for identifiers. */
 const SPDX_IDENTIFIER = /^[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*-[0-9]+\.[0-9]+$/

@@ -22,12 +22,12 @@ export const writeIdentity = (parts: readonly Part[]): Buffer =>
   Buffer.concat(parts.map((part) => (isText(part) ? toBytes(part) : decodeChunk(part))))
 
 /** RFC 1952: deflate, no name, no time, unknown operating system. */
-const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
+export const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 /** An empty final block with fixed Huffman codes (RFC 1951, 3.2.6). */
 const LAST_BLOCK = Buffer.from([3, 0])
 
 export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
-  const pieces: Buffer[] = [HEADER]
+  const pieces: Buffer[] = [GZIP_HEADER]
   let crc = 0
   let bytes = 0
   // Most pages have no long text and need no await.
@@ -44,10 +44,15 @@ export async function writeGzip(parts: readonly Part[]): Promise<Buffer> {
       bytes += part.bytes
     }
   }
+  return Buffer.concat([...pieces, endGzip(crc, bytes)])
+}
+
+/** The end of a member whose text has this CRC-32 and length. */
+export function endGzip(crc: number, bytes: number): Buffer {
   const trailer = Buffer.allocUnsafe(8)
   trailer.writeUInt32LE(crc, 0)
   trailer.writeUInt32LE(bytes % 2 ** 32, 4)
-  return Buffer.concat([...pieces, LAST_BLOCK, trailer])
+  return Buffer.concat([LAST_BLOCK, trailer])
 }
 
 /** For text that is compressed for one response. */

@@ -23,6 +23,18 @@ const copyChunks = (dataset: Dataset, rest: Sql): Sql => sql`
     select slot, records, bytes, crc32, deflated from ${tablesOf(dataset).chunk} where ${rest}
   ) to stdout (format binary)`
 
+/** The records of a release that are in these slots, in the order of id. */
+export async function readSlots(
+  source: CopySource,
+  dataset: Dataset,
+  release: number,
+  { first, count }: { first: number; count: number },
+): Promise<string[]> {
+  const isWanted = sql`slot >= ${literal(first)} and slot < ${literal(first + count)}`
+  const statement = copyChunks(dataset, sql`${isWanted} and ${isInKeptRelease(dataset, release)} order by slot`)
+  return (await readChunks(source, statement)).flatMap(decodeRecords)
+}
+
 /** The chunks of a release from a slot on. */
 export const selectChunks = (dataset: Dataset, release: number, slot: number, limit: number): Sql =>
   copyChunks(

@@ -26,3 +26,12 @@ export const isInReleaseOf = (release: Sql): Sql => sql`(from_release <= ${relea
 /** The outermost `where` of a statement that reads one release. */
 export const isInKeptRelease = (dataset: Dataset, release: number): Sql =>
   sql`${isInRelease(release)} and ${assertKept(dataset, release)}`
+
+/** True for the versions that one of the two releases has, or one between them. Fails if one of the two is pruned. */
+export const isInKeptReleases = (dataset: Dataset, earlier: number, later: number): Sql =>
+  sql`from_release <= ${literal(later)} and to_release > ${literal(earlier)}
+    and ${assertKept(dataset, earlier)} and ${assertKept(dataset, later)}`
+
+/** True for those of them that not both releases have. */
+export const isChangedBetween = (earlier: number, later: number): Sql =>
+  sql`(from_release > ${literal(earlier)} or to_release <= ${literal(later)})`

@@ -53,7 +53,7 @@ const EXPECTED = [
   /"@id":".*\/v2\/hed-outbreaks\/releases\/1"/,
   /^202 records, 182982562 cases$/m,
   /^valid$/m,
-  /^\d+ .*\/files\/hed-outbreaks-1\.csv\n\d+ .*\.ndjson\n\d+ .*\.parquet\n$/,
+  /^\d+ .*\/files\/hed-outbreaks-1\.csv\.gz\n\d+ .*\.ndjson\.gz\n\d+ .*\.parquet\n$/,
 ]
 
 test('the page has as many programs as this test knows', () => {

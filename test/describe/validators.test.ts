@@ -152,7 +152,7 @@ for (const release of RELEASES) {
       const bytes = await readFile(path.join(files, `hed-outbreaks-${release}.${extension}`))
       return [bytes.length, hash('sha256', bytes)] as const
     }
-    const expected = await Promise.all(['csv', 'ndjson', 'parquet'].map(read))
+    const expected = await Promise.all(['csv.gz', 'ndjson.gz', 'parquet'].map(read))
     const [croissant = '', datapackage = '', dcat = ''] = await Promise.all(
       FORMATS.map((format) => readDescription(release, format)),
     )

@@ -291,7 +291,7 @@ await withExplorer({}, (explorer) => {
     await open('/explore/downloads')
     await page.getByRole('banner').getByLabel('Release').selectOption('2')
     await waitForQuery(page, { release: '2' })
-    await page.getByRole('button', { name: 'Download and verify hed-outbreaks-2.csv' }).waitFor()
+    await page.getByRole('button', { name: 'Download and verify hed-outbreaks-2.csv.gz' }).waitFor()
   })
 })
 

@@ -120,7 +120,7 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
     clientSecret: credentials.client_secret,
     cursors,
     operations: listOperations(),
-    file: '/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv',
+    file: '/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv.gz',
   }
   const port = Number(new URL(service.baseUrl).port)
   const sequence = createInputs(context)
@@ -144,7 +144,7 @@ test(`${INPUTS} bad requests: no crash, no hang, no 5xx, every response as docum
 })
 
 function listOperations(): FuzzContext['operations'] {
-  const examples: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv' }
+  const examples: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv.gz' }
   return Object.entries(description.paths).flatMap(([template, { get }]) =>
     get === undefined
       ? []

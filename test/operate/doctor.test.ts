@@ -200,11 +200,11 @@ describe('the doctor names', () => {
   test('a Redis that does not answer', () =>
     expectFinding('error', 'Redis', /does not answer/, { OUTBREAKS_REDIS_URL: 'redis://:wrong-password@127.0.0.1:1' }))
   test('a file that is missing, and one that is too short', async () => {
-    rmSync(path.join(files, 'hed-outbreaks-1.csv'))
-    await expectFinding('error', 'files', /hed-outbreaks-1.csv is missing/)
-    writeFileSync(path.join(files, 'hed-outbreaks-1.csv'), 'short')
-    await expectFinding('error', 'files', /hed-outbreaks-1.csv has 5 bytes instead of/)
-    rmSync(path.join(files, 'hed-outbreaks-1.csv'))
+    rmSync(path.join(files, 'hed-outbreaks-1.csv.gz'))
+    await expectFinding('error', 'files', /hed-outbreaks-1.csv.gz is missing/)
+    writeFileSync(path.join(files, 'hed-outbreaks-1.csv.gz'), 'short')
+    await expectFinding('error', 'files', /hed-outbreaks-1.csv.gz has 5 bytes instead of/)
+    rmSync(path.join(files, 'hed-outbreaks-1.csv.gz'))
     await outbreakctl(settings, 'release', 'export')
     assert.equal((await diagnose()).code, 0)
   })

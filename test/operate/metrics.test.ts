@@ -241,9 +241,9 @@ scrape_configs:
   })
 
   test('a file is damaged: OutbreaksFileDamaged', async () => {
-    await writeFile(path.join(files, 'hed-outbreaks-2.csv'), 'something else')
+    await writeFile(path.join(files, 'hed-outbreaks-2.csv.gz'), 'something else')
     await waitUntil('the alert fires', async () => {
-      const response = await get('/v2/hed-outbreaks/releases/2/files/hed-outbreaks-2.csv')
+      const response = await get('/v2/hed-outbreaks/releases/2/files/hed-outbreaks-2.csv.gz')
       assert.ok(response.status >= 500)
       return (await firing()).includes('OutbreaksFileDamaged')
     })

@@ -20,7 +20,7 @@ import { type ObjectStore, startObjectStore, withoutObjectStore } from '../fixtu
 import { drawBytes } from '../seed.ts'
 
 const run = promisify(execFile)
-const NAME = 'hed-outbreaks-1.csv'
+const NAME = 'hed-outbreaks-1.csv.gz'
 const PART_BYTES = 1 << 24
 const sample = path.resolve(import.meta.dirname, '../../sample/releases')
 
@@ -105,10 +105,10 @@ describe('an object store', { skip: withoutObjectStore }, () => {
 
     test('removing what is not there is no error; other names stay', async () => {
       await write(Buffer.from('a'))
-      await write(Buffer.from('b'), 'hed-outbreaks-2.csv')
-      await store.remove([NAME, 'hed-outbreaks-9.csv'])
+      await write(Buffer.from('b'), 'hed-outbreaks-2.csv.gz')
+      await store.remove([NAME, 'hed-outbreaks-9.csv.gz'])
       assert.equal(await store.open(NAME), undefined)
-      assert.ok(await store.open('hed-outbreaks-2.csv'))
+      assert.ok(await store.open('hed-outbreaks-2.csv.gz'))
     })
 
     test('a name that is no file of a release is rejected', async () => {
@@ -181,7 +181,7 @@ describe('an object store', { skip: withoutObjectStore }, () => {
 
     test('every file of both releases downloads with its digest, whole and in parts', async () => {
       for (const release of [1, 2])
-        for (const extension of ['csv', 'ndjson', 'parquet']) {
+        for (const extension of ['csv.gz', 'ndjson.gz', 'parquet']) {
           const response = await ask(node, `hed-outbreaks-${release}.${extension}`)
           const bytes = Buffer.from(await response.arrayBuffer())
           assert.equal(response.status, 200)
@@ -193,59 +193,62 @@ describe('an object store', { skip: withoutObjectStore }, () => {
     })
 
     test('with redirects the store sends the bytes, for a few minutes and without a token', async () => {
-      const response = await ask(redirecting, 'hed-outbreaks-1.csv')
+      const response = await ask(redirecting, 'hed-outbreaks-1.csv.gz')
       assert.equal(response.status, 307)
       assert.equal(response.headers.get('cache-control'), 'no-store')
       const location = response.headers.get('location') ?? ''
       assert.ok(location.startsWith(objects.env['AWS_ENDPOINT_URL_S3'] ?? 'none'))
       assert.equal(new URL(location).searchParams.get('X-Amz-Expires'), '300')
       const direct = await readDirectly(location)
-      assert.match(direct.headers['content-disposition'] ?? '', /hed-outbreaks-1\.csv/)
-      assert.match(direct.headers['content-type'] ?? '', /^text\/csv/)
-      const sent = await ask(node, 'hed-outbreaks-1.csv')
+      assert.match(direct.headers['content-disposition'] ?? '', /hed-outbreaks-1\.csv\.gz/)
+      assert.match(direct.headers['content-type'] ?? '', /^application\/gzip/)
+      const sent = await ask(node, 'hed-outbreaks-1.csv.gz')
       await sent.arrayBuffer()
       assert.equal(hash('sha256', direct.body), digestOf(sent))
       assert.equal((await readDirectly(location, { range: 'bytes=0-9' })).body.byteLength, 10)
       for (const tampered of [
-        location.replace('hed-outbreaks-1.csv', 'hed-outbreaks-2.csv'),
+        location.replace('hed-outbreaks-1.csv.gz', 'hed-outbreaks-2.csv.gz'),
         location.replace(/X-Amz-Signature=..../, 'X-Amz-Signature=0000'),
       ])
         assert.equal((await readDirectly(tampered)).status, 403)
     })
 
     test('with redirects HEAD, 304 and errors are answered by the service', async () => {
-      const head = await ask(redirecting, 'hed-outbreaks-1.csv', { method: 'HEAD' })
+      const head = await ask(redirecting, 'hed-outbreaks-1.csv.gz', { method: 'HEAD' })
       assert.equal(head.status, 200)
       const etag = head.headers.get('etag') ?? ''
-      assert.equal((await ask(redirecting, 'hed-outbreaks-1.csv', { headers: { 'if-none-match': etag } })).status, 304)
+      assert.equal(
+        (await ask(redirecting, 'hed-outbreaks-1.csv.gz', { headers: { 'if-none-match': etag } })).status,
+        304,
+      )
       assert.equal((await ask(redirecting, 'hed-outbreaks-1.pdf')).status, 404)
-      const anonymous = await ask(redirecting, 'hed-outbreaks-1.csv', { headers: { authorization: '' } })
+      const anonymous = await ask(redirecting, 'hed-outbreaks-1.csv.gz', { headers: { authorization: '' } })
       assert.equal(anonymous.status, 401)
       assert.equal(anonymous.headers.get('location'), null)
     })
 
     test('an object that was changed is not sent; export writes it again', async () => {
-      const Key = 'files/hed-outbreaks-2.csv'
+      const Key = 'files/hed-outbreaks-2.csv.gz'
       await objects.s3.putObject({ Bucket: objects.bucket, Key, Body: 'something else' })
       for (const service of [node, redirecting]) {
-        const response = await ask(service, 'hed-outbreaks-2.csv')
+        const response = await ask(service, 'hed-outbreaks-2.csv.gz')
         assert.equal(((await response.json()) as { code: string }).code, 'file_damaged')
       }
       await outbreakctl(settings, 'release', 'export', '--release', '2')
-      const response = await ask(node, 'hed-outbreaks-2.csv')
+      const response = await ask(node, 'hed-outbreaks-2.csv.gz')
       assert.equal(hash('sha256', Buffer.from(await response.arrayBuffer())), digestOf(response))
     })
 
     test('while the store is gone, downloads give 503 with Retry-After, and records are served', async () => {
       await objects.stop()
-      const response = await ask(node, 'hed-outbreaks-1.ndjson')
+      const response = await ask(node, 'hed-outbreaks-1.ndjson.gz')
       assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1'])
       const records = await fetch(`${node.baseUrl}/v2/hed-outbreaks/outbreaks?num=1`, {
         headers: { authorization: `Bearer ${tokens.get(node.baseUrl)}` },
       })
       assert.equal(records.status, 200)
       await objects.start()
-      assert.equal((await ask(node, 'hed-outbreaks-1.ndjson')).status, 200)
+      assert.equal((await ask(node, 'hed-outbreaks-1.ndjson.gz')).status, 200)
     })
 
     test('prune removes the files of pruned releases and no others, also when it is run again', async () => {
@@ -256,12 +259,12 @@ describe('an object store', { skip: withoutObjectStore }, () => {
       assert.equal((await list()).length, 6)
       const pruned = await outbreakctl<{ files_removed: number }>(settings, 'release', 'prune', '--before', '2')
       assert.equal(pruned.files_removed, 3)
-      assert.deepEqual(await list(), ['hed-outbreaks-2.csv', 'hed-outbreaks-2.ndjson', 'hed-outbreaks-2.parquet'])
-      await objects.s3.putObject({ Bucket: objects.bucket, Key: 'files/hed-outbreaks-1.csv', Body: 'left over' })
+      assert.deepEqual(await list(), ['hed-outbreaks-2.csv.gz', 'hed-outbreaks-2.ndjson.gz', 'hed-outbreaks-2.parquet'])
+      await objects.s3.putObject({ Bucket: objects.bucket, Key: 'files/hed-outbreaks-1.csv.gz', Body: 'left over' })
       await outbreakctl(settings, 'release', 'prune', '--before', '2')
       assert.equal((await list()).length, 3)
-      assert.equal((await ask(node, 'hed-outbreaks-1.csv')).status, 410)
-      assert.equal((await ask(node, 'hed-outbreaks-2.csv')).status, 200)
+      assert.equal((await ask(node, 'hed-outbreaks-1.csv.gz')).status, 410)
+      assert.equal((await ask(node, 'hed-outbreaks-2.csv.gz')).status, 200)
     })
   })
 

@@ -204,7 +204,7 @@ describe('what is lost, and what to do', { concurrency: false }, () => {
   })
 
   test('a file: verify names it, export writes it with the same digest', async () => {
-    rmSync(path.join(files, 'hed-outbreaks-1.ndjson'))
+    rmSync(path.join(files, 'hed-outbreaks-1.ndjson.gz'))
     const verify = () => outbreakctl<{ release: number; differences: string[] }[]>(settings, 'release', 'verify')
     await assert.rejects(verify(), (error: Error) => JSON.stringify(error.cause ?? '').includes('is missing'))
     await outbreakctl(settings, 'release', 'export', '--release', '1')

@@ -22,10 +22,10 @@ def run(service: Service, *arguments: str, cwd: Path | None = None) -> subproces
 
 def test_download_and_verify(service: Service, tmp_path: Path) -> None:
     done = run(service, "download", "--format", "csv", "--release", "1", cwd=tmp_path)
-    assert json.loads(done.stdout) == {"path": "hed-outbreaks-1.csv"}
+    assert json.loads(done.stdout) == {"path": "hed-outbreaks-1.csv.gz"}
     assert done.stderr == ""
-    assert run(service, "verify", "hed-outbreaks-1.csv", "--release", "1", cwd=tmp_path).returncode == 0
-    other = run(service, "verify", "hed-outbreaks-1.csv", "--release", "2", cwd=tmp_path)
+    assert run(service, "verify", "hed-outbreaks-1.csv.gz", "--release", "1", cwd=tmp_path).returncode == 0
+    other = run(service, "verify", "hed-outbreaks-1.csv.gz", "--release", "2", cwd=tmp_path)
     assert (other.returncode, other.stdout) == (1, "")
     assert "damaged" in other.stderr
     assert json.loads(run(service, "verify", "--release", "1").stdout)["records"] == 202

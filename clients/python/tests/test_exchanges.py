@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import urllib.request
@@ -23,7 +24,8 @@ ANSWERS: dict[str, Any] = json.loads((VECTORS / "answers.json").read_text(encodi
 
 
 def body_of(answer: str) -> bytes:
-    return str(ANSWERS[answer]["body"]).encode()
+    body = str(ANSWERS[answer]["body"])
+    return base64.b64decode(body) if ANSWERS[answer].get("base64") else body.encode()
 
 
 def at_pointer(value: Any, pointer: str) -> Any:
@@ -56,7 +58,7 @@ def start_walk(client: Client, asked: dict[str, Any]) -> Walk[Any]:
 
 def call_for_file(client: Client, asked: dict[str, Any], directory: Path, result: Result) -> None:
     if asked["verb"] == "download":
-        name = f"hed-outbreaks-4.{asked['format']}"
+        name = f"hed-outbreaks-4.{asked['format']}.gz"
         if "have" in asked:
             (directory / f"{name}.part").write_bytes(body_of(asked["have"]["answer"])[: asked["have"]["bytes"]])
         client.download(asked["format"], directory, release=asked.get("release"))

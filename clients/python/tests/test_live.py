@@ -207,7 +207,7 @@ def test_threads_that_download_the_same_file_get_it_once(client: Client, tmp_pat
     for thread in threads:
         thread.join()
     assert len(found) == 4
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["hed-outbreaks-6.ndjson"]
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["hed-outbreaks-6.ndjson.gz"]
 
 
 def test_every_release_has_its_digest(client: Client, tmp_path: Path) -> None:

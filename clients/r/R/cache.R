@@ -22,7 +22,7 @@ ob_load <- function(client, release = NULL, progress = default_progress()) {
   if (is.null(lines)) {
     if (is_offline()) abort_damaged(paste0("The file of release ", about$number, " in the cache is damaged."))
     unlink(path)
-    download_file(client, about, "ndjson", path, progress)
+    download_lines(client, about, path, progress)
     lines <- read_lines(path)
     check_lines(lines, about)
   }

@@ -105,8 +105,8 @@ write_lines <- function(lines, path) {
 ob_verify <- function(client, release = NULL, progress = default_progress()) {
   about <- read_release(client, release)$about
   target <- tempfile(fileext = ".ndjson")
-  on.exit(unlink(paste0(target, c("", ".part"))))
-  download_file(client, about, "ndjson", target, progress)
+  on.exit(unlink(paste0(target, c("", ".part", ".gz.part"))))
+  download_lines(client, about, target, progress)
   lines <- read_lines(target)
   check_lines(lines, about)
   list(release = about$number, digest = about$digest, records = length(lines))

@@ -7,7 +7,7 @@
 #' at the end of its name. The file gets its final name only when its SHA-256 is the published one.
 #'
 #' @inheritParams ob_records
-#' @param format `"csv"`, `"ndjson"` or `"parquet"`.
+#' @param format `"csv"`, `"ndjson"` or `"parquet"`. CSV and NDJSON are compressed: their names end with `.gz`.
 #' @param dir The directory for the file, which is created. Default: the [cache][ob_cache_dir()].
 #' @return The path of the file. If it is already there and right, nothing is downloaded.
 #' @seealso [ob_load()] to read a whole release, [ob_save()] for the file of a query.
@@ -24,7 +24,8 @@ ob_download <- function(client, format = "csv", release = NULL, dir = NULL, prog
 }
 
 find_file <- function(about, format) {
-  found <- about$files[endsWith(about$files$name, paste0(".", format)), ]
+  names <- sub("\\.gz$", "", about$files$name)
+  found <- about$files[endsWith(names, paste0(".", format)), ]
   if (nrow(found) != 1) {
     text <- paste0("Release ", about$number, " has no file of the format ", format, ", only ")
     ob_abort("ob_not_found", paste0(text, toString(about$files$name), "."), "no_such_file", 404L)
@@ -51,6 +52,26 @@ download_file <- function(client, about, format, target, progress = FALSE) {
     if (!resumed) break
   }
   abort_damaged(paste0(file$name, " is not the published file: its SHA-256 differs."))
+}
+
+# Downloads the records of a release as lines of JSON to `target`, and returns `target`.
+download_lines <- function(client, about, target, progress = FALSE) {
+  if (!endsWith(find_file(about, "ndjson")$name, ".gz")) return(download_file(client, about, "ndjson", target, progress))
+  packed <- paste0(target, ".gz")
+  private <- paste0(target, ".part")
+  on.exit(unlink(c(packed, private)))
+  download_file(client, about, "ndjson", packed, progress)
+  unpack_file(packed, private)
+  move_file(private, target)
+  target
+}
+
+unpack_file <- function(from, to) {
+  input <- gzfile(from, "rb")
+  on.exit(close(input))
+  output <- open_to_write(to)
+  on.exit(close(output), add = TRUE)
+  while (length(bytes <- readBin(input, "raw", 1048576L)) > 0) writeBin(bytes, output)
 }
 
 size_of <- function(path) if (file.exists(path)) file.size(path) else 0

@@ -106,7 +106,7 @@ replace_copy <- function(client, dir, about, path) {
 
 # Files of earlier copies, and what a sync that was killed has left. `name` is the file of the copy.
 remove_earlier <- function(dir, name) {
-  found <- list.files(dir, "^hed-outbreaks-[0-9]+\\.ndjson(\\.new(\\.part)?)?$|^(new|copy)-[0-9a-f]{8,}$")
+  found <- list.files(dir, "^hed-outbreaks-[0-9]+\\.ndjson(\\.new(\\.gz)?(\\.part)?)?$|^(new|copy)-[0-9a-f]{8,}$")
   unlink(file.path(dir, setdiff(found, name)))
 }
 
@@ -120,7 +120,7 @@ sync_result <- function(about, from, counts, downloaded, path) {
 download_copy <- function(client, dir, about, copy, progress) {
   dir.create(dir, recursive = TRUE, showWarnings = FALSE)
   target <- file.path(dir, paste0(copy_name(about$number), ".new"))
-  download_file(client, about, "ndjson", target, progress)
+  download_lines(client, about, target, progress)
   check_lines(read_lines(target), about)
   path <- replace_copy(client, dir, about, target)
   counts <- list(added = NA_integer_, corrected = NA_integer_, withdrawn = NA_integer_)

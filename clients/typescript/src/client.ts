@@ -186,7 +186,7 @@ export class Outbreaks {
     return (await this.#get<Citation>('/citation', query, { signal })).text
   }
 
-  /** A file of a release, by the end of its name: csv, ndjson or parquet. */
+  /** A file of a release: csv, ndjson or parquet. The bytes of csv and ndjson are compressed by gzip; see `text()`. */
   async download(format: string, options: DownloadOptions & { release?: ReleaseReference } = {}): Promise<Download> {
     const { number, files } = await this.release(options.release, options)
     const file = findFile(files, format)
@@ -204,7 +204,7 @@ export class Outbreaks {
     const path = this.#toPath(`/releases/${published.number}/files/${file.name}`, {})
     const download = new Download(this.#transport, file, { path, release: published.number }, options ?? {})
     const computed = new ReleaseDigest()
-    for await (const line of readLines(download)) computed.add(line)
+    for await (const line of readLines(download.text())) computed.add(line)
     return { release: published.number, records: computed.records, digest: requireDigest(computed.end(), published) }
   }
 

@@ -1,6 +1,7 @@
 // A file of a release as a stream: resumed where the connection broke off, and verified by its SHA-256.
 import type { ReleaseFile } from './answers.ts'
-import { damaged, NotFound } from './errors.ts'
+import { damaged, NotFound, OutbreaksError } from './errors.ts'
+import { readStream } from './send.ts'
 import { Sha256, toHex } from './sha256.ts'
 import { Attempts, type Transport } from './transport.ts'
 
@@ -87,6 +88,19 @@ export class Download implements AsyncIterable<Uint8Array> {
     return whole
   }
 
+  /** The bytes of the iteration, decompressed if the name ends with `.gz`. */
+  async *text(): AsyncGenerator<Uint8Array, void, undefined> {
+    if (!this.name.endsWith('.gz')) return yield* this
+    const compressed = this.stream() as ReadableStream<Uint8Array<ArrayBuffer>>
+    try {
+      yield* readStream(compressed.pipeThrough(new DecompressionStream('gzip')))
+    } catch (error) {
+      // Altered bytes may not be gzip any more, before the end shows that their SHA-256 differs.
+      if (error instanceof OutbreaksError || this.#options.signal?.aborted) throw error
+      throw damaged(`${this.name} is not the published file: it cannot be decompressed`)
+    }
+  }
+
   /** For `new Response(…)`, `pipeTo` and the like. An error of the stream means: discard what arrived. */
   stream(): ReadableStream<Uint8Array> {
     const iterator = this[Symbol.asyncIterator]()
@@ -115,9 +129,9 @@ async function* skipBytes(body: AsyncIterable<Uint8Array>, count: number): Async
   }
 }
 
-/** By the end of the name: csv, ndjson or parquet. */
+/** csv, ndjson or parquet. CSV and NDJSON are compressed: their names end with `.gz`. */
 export function findFile(files: readonly ReleaseFile[], format: string): ReleaseFile {
-  const found = files.find(({ name }) => name.endsWith(`.${format}`))
+  const found = files.find(({ name }) => [`.${format}`, `.${format}.gz`].some((end) => name.endsWith(end)))
   if (found !== undefined) return found
   const names = files.map(({ name }) => name).join(', ') || 'no files'
   throw new NotFound({

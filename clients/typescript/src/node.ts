@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
 import type { Outbreaks, ReleaseReference } from './client.ts'
 import { type ChangeCounts, readLines } from './copy.ts'
 import type { DownloadOptions } from './download.ts'
@@ -27,7 +28,8 @@ async function renameDurably(from: string, to: string): Promise<void> {
 
 /**
  * Downloads a file of a release to `target`. Goes on with what an interrupted download left in `target.part`; if that is of
- * another file, the download starts again. Returns the SHA-256 of the file.
+ * another file, the download starts again. CSV and NDJSON are published compressed: they are decompressed unless `target` ends
+ * with `.gz`. Returns the SHA-256 of the published file.
  */
 export async function saveFile(
   client: Outbreaks,
@@ -51,12 +53,20 @@ export async function saveFile(
     if (!isResumed || !(error instanceof Damaged)) throw error
     await appendTo([]).catch(removeDamaged)
   }
-  await renameDurably(part, target)
+  if (!download.name.endsWith('.gz') || target.endsWith('.gz')) await renameDurably(part, target)
+  else await decompress(part, target)
   return download.sha256
 }
 
+async function decompress(part: string, target: string): Promise<void> {
+  const decompressed = `${target}.new`
+  await pipeline(createReadStream(part), createGunzip(), createWriteStream(decompressed))
+  await renameDurably(decompressed, target)
+  await rm(part)
+}
+
 /**
- * Brings a copy (the NDJSON file of release `from`) up to date with release `to`, the newest by default. The file is replaced
+ * Brings a copy (the NDJSON file of release `from`, decompressed) up to date with release `to`, the newest by default. The file is replaced
  * only if its digest is the published one.
  */
 export async function updateCopy(

@@ -27,7 +27,9 @@ export const sendByFetch =
   }
 
 /** Not every browser can iterate over a stream. */
-async function* readStream(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* readStream(
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
   if (body === null) return
   const reader = body.getReader()
   try {

@@ -257,5 +257,5 @@ export const releasePath = Type.Object({
 export const filePath = (dataset: Dataset) =>
   Type.Object({
     number: Type.String({ description: 'The number of a release.', examples: ['1'] }),
-    name: Type.String({ description: 'The name of a file of the release.', examples: [`${dataset.name}-1.csv`] }),
+    name: Type.String({ description: 'The name of a file of the release.', examples: [`${dataset.name}-1.csv.gz`] }),
   })

@@ -69,7 +69,7 @@ export function registerFileRoutes(
         operationId,
         summary: 'Download a file of a release',
         description:
-          'The complete release as CSV, NDJSON or Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, also in the response to a `Range` request.',
+          'The complete release as CSV or NDJSON, compressed by gzip, or as Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, also in the response to a `Range` request.',
         params: filePath(dataset),
         querystring: emptyQuery,
         response: {

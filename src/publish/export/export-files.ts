@@ -3,13 +3,12 @@
 import type { PoolClient } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
-import { createParquetEncoder } from '../../formats/parquet-encoder.ts'
-import { createCsvEncoder, createNdjsonEncoder } from '../../formats/text-encoders.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { contractsOf, findContract, type StoredContract } from '../../storage/contract.ts'
 import { type FileStore, type Fingerprint, readFingerprint } from '../../storage/files/file-store.ts'
-import { type FilePlan, type ReleaseContents, writeFiles } from './write-files.ts'
+import { type Block, fileFormats, type SourceFile } from './file-formats.ts'
+import { type FilePlan, type ReleaseContents, type Sources, type WrittenFile, writeFiles } from './write-files.ts'
 
 export type ExportedFile = {
   name: string
@@ -20,11 +19,6 @@ export type ExportedFile = {
   written: boolean
 }
 
-const formats = [
-  { extension: 'csv', mediaType: 'text/csv; charset=utf-8', createEncoder: createCsvEncoder },
-  { extension: 'ndjson', mediaType: 'application/x-ndjson', createEncoder: createNdjsonEncoder },
-  { extension: 'parquet', mediaType: 'application/vnd.apache.parquet', createEncoder: createParquetEncoder },
-]
 const STATEMENT_TIMEOUT_MS = 60_000
 
 export function exportRelease(
@@ -41,13 +35,14 @@ export function exportRelease(
     const contents = { dataset, release, records, contract: findContract(contracts, release) }
     const plans = await planFiles(client, contents)
     const missing: FilePlan[] = []
-    for (const plan of plans) if (!(await isIntact(store, plan))) missing.push(plan)
-    const written = await writeFiles(client, store, contents, missing)
-    for (const [plan, fingerprint] of written) await recordFile(client, contents, plan, fingerprint)
+    for (const plan of plans) if (!(await isIntact(store, plan.name, plan.recorded))) missing.push(plan)
+    const sources = await findSources(client, store, contents, missing)
+    const written = await writeFiles(client, store, contents, missing, sources)
+    for (const [plan, file] of written) await recordFile(client, contents, plan, file)
     return plans.map((plan) => ({
       name: plan.name,
       records: contents.records,
-      ...((written.get(plan) ?? plan.recorded) as Fingerprint),
+      ...((written.get(plan)?.fingerprint ?? plan.recorded) as Fingerprint),
       written: written.has(plan),
     }))
   })
@@ -80,26 +75,68 @@ async function planFiles(client: PoolClient, { dataset, release }: ReleaseConten
       where dataset = ${dataset.name} and release = ${release}`,
   )
   const byName = new Map(recorded.map(({ name, bytes, sha256 }) => [name, { bytes: Number(bytes), sha256 }]))
-  return formats.map(({ extension, ...format }) => {
-    const name = `${dataset.name}-${release}.${extension}`
-    return { name, ...format, recorded: byName.get(name) }
+  return fileFormats.map((format) => {
+    const name = nameFile(dataset, release, format)
+    return { name, format, recorded: byName.get(name) }
   })
 }
 
-async function isIntact(store: FileStore, { name, recorded }: FilePlan): Promise<boolean> {
+const nameFile = ({ name }: Dataset, release: number, { extension }: FilePlan['format']) =>
+  `${name}-${release}.${extension}`
+
+async function isIntact(store: FileStore, name: string, recorded: Fingerprint | undefined): Promise<boolean> {
   if (recorded === undefined) return false
   const file = await store.open(name)
   return file !== undefined && (await readFingerprint(file)).sha256 === recorded.sha256
 }
 
+/**
+ * The files of the last release before this one that has files and the same fields. A damaged file is no source: copied bytes
+ * would get a valid digest.
+ */
+async function findSources(
+  client: PoolClient,
+  store: FileStore,
+  { dataset, release, contract }: ReleaseContents,
+  plans: readonly FilePlan[],
+): Promise<Sources> {
+  const candidates = await rows<{ release: number; name: string; bytes: string; sha256: string; blocks: Block[] }>(
+    client,
+    sql`select release, name, bytes, encode(sha256, 'hex') as sha256, blocks from release_file
+      where dataset = ${dataset.name} and release = (
+        select max(release) from release_file join release as earlier using (dataset)
+        where dataset = ${dataset.name} and number = release and release < ${release}
+          and release >= ${contract.keysSince} and pruned_at is null)`,
+  )
+  const files = new Map<FilePlan, SourceFile>()
+  for (const { release: earlier, name, bytes, sha256, blocks } of candidates) {
+    const plan = plans.find(({ format }) => nameFile(dataset, earlier, format) === name)
+    const byteLength = Number(bytes)
+    if (plan === undefined || !(await isIntact(store, name, { bytes: byteLength, sha256 }))) continue
+    files.set(plan, {
+      blocks: new Map(blocks.map((block) => [block.number, block])),
+      byteLength,
+      read: (start, end = byteLength) => readBytes(store, name, start, end),
+    })
+  }
+  return { release: candidates[0]?.release ?? null, files }
+}
+
+async function* readBytes(store: FileStore, name: string, start: number, end: number): AsyncGenerator<Buffer> {
+  const file = await store.open(name)
+  if (file === undefined) throw new Error(`${name} was removed during the export`)
+  for await (const bytes of file.read(start, end)) yield bytes as Buffer
+}
+
 async function recordFile(
   client: PoolClient,
   { dataset, release, records }: ReleaseContents,
-  { name, mediaType }: FilePlan,
-  { bytes, sha256 }: Fingerprint,
+  { name, format: { mediaType } }: FilePlan,
+  { fingerprint: { bytes, sha256 }, blocks }: WrittenFile,
 ): Promise<void> {
-  await client.query(sql`insert into release_file (dataset, release, name, media_type, records, bytes, sha256)
-    values (${dataset.name}, ${release}, ${name}, ${mediaType}, ${records}, ${bytes}, decode(${sha256}, 'hex'))
+  await client.query(sql`insert into release_file (dataset, release, name, media_type, records, bytes, sha256, blocks)
+    values (${dataset.name}, ${release}, ${name}, ${mediaType}, ${records}, ${bytes}, decode(${sha256}, 'hex'),
+      ${JSON.stringify(blocks)})
     on conflict do nothing`)
 }
 

@@ -39,7 +39,7 @@ export interface StoredFile {
   close(): Promise<void>
 }
 
-const NAME = /^[a-z0-9]+(-[a-z0-9]+)*\.[a-z]+$/
+const NAME = /^[a-z0-9]+(-[a-z0-9]+)*\.[a-z]+(\.gz)?$/
 
 export function requireFileName(name: string): void {
   if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not a valid name for a file of a release`)

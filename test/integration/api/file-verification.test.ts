@@ -21,11 +21,11 @@ describe('a damaged file is never sent', async () => {
       for (const method of ['GET', 'GET', 'HEAD']) {
         const response = await downloads.get(CSV, {}, method)
         if (method === 'GET')
-          assert.match(await assertProblem(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv differs/)
+          assert.match(await assertProblem(response, 500, 'file_damaged'), /^hed-outbreaks-1\.csv\.gz differs/)
         else assert.equal(response.status, 500)
       }
-      assert.match(downloads.logged(), new RegExp(`hed-outbreaks-1\\.csv ${reason.source}`))
-      assert.equal((await downloads.get('hed-outbreaks-1.ndjson')).status, 200)
+      assert.match(downloads.logged(), new RegExp(`hed-outbreaks-1\\.csv\\.gz ${reason.source}`))
+      assert.equal((await downloads.get('hed-outbreaks-1.ndjson.gz')).status, 200)
       await downloads.export()
       assert.equal((await downloads.get(CSV)).status, 200)
       await assertAllClosed(downloads)

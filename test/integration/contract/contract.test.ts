@@ -6,6 +6,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import {
   choice,
   type Dataset,
@@ -149,12 +150,14 @@ for (const [i, { name, value, dataset, before }] of steps.entries()) {
     )
     assert.deepEqual(JSON.parse((await routes.get(`${OUTBREAKS}/4`)).text), records[3])
     await exportRelease(operator, openDirectoryStore(files), dataset, release)
-    const lines = (await readFile(path.join(files, `hed-outbreaks-${release}.ndjson`), 'utf8')).trimEnd().split('\n')
+    const read = async (extension: string) =>
+      gunzipSync(await readFile(path.join(files, `hed-outbreaks-${release}.${extension}`))).toString()
+    const lines = (await read('ndjson.gz')).trimEnd().split('\n')
     assert.deepEqual(
       lines.map((line) => JSON.parse(line) as unknown),
       records,
     )
-    const [head = ''] = (await readFile(path.join(files, `hed-outbreaks-${release}.csv`), 'utf8')).split('\r\n')
+    const [head = ''] = (await read('csv.gz')).split('\r\n')
     assert.deepEqual(head.split(','), names)
     // Only the one record changed; it has the field only after the change.
     const [change, ...more] = await routes.walk(`${HOME}/changes`, { from: last })

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { parquetReadObjects } from 'hyparquet'
 import pg from 'pg'
 import { formatTablesSql } from '../../../dev/dataset-tables.ts'
@@ -155,13 +156,14 @@ test('it is exported as CSV, NDJSON and Parquet', async () => {
   assert.deepEqual(
     files.map(({ name, records }) => [name, records]),
     [
-      ['wastewater-3.csv', 4],
-      ['wastewater-3.ndjson', 4],
+      ['wastewater-3.csv.gz', 4],
+      ['wastewater-3.ndjson.gz', 4],
       ['wastewater-3.parquet', 4],
     ],
   )
   const records = await routes.walk(SAMPLES, { release: 3 })
-  const lines = (await readFile(path.join(directory, 'wastewater-3.ndjson'), 'utf8')).trimEnd().split('\n')
+  const text = gunzipSync(await readFile(path.join(directory, 'wastewater-3.ndjson.gz'))).toString()
+  const lines = text.trimEnd().split('\n')
   assert.deepEqual(
     lines.map((line) => JSON.parse(line) as unknown),
     records,

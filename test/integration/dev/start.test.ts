@@ -7,6 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { findFreePort } from '../../../dev/postgres.ts'
 import { newSettings, outbreakctl, startService } from '../../../dev/service.ts'
@@ -123,8 +124,12 @@ test('it prints its steps and credentials but no request, and Ctrl-C leaves noth
   const { access_token } = (await response.json()) as { access_token: string }
   const headers = { authorization: `Bearer ${access_token}` }
   assert.equal((await fetch(`${baseUrl}/v2/hed-outbreaks/outbreaks`, { headers })).status, 200)
-  const csv = await fetch(`${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv`, { headers })
-  assert.ok((await csv.text()).startsWith('id,'))
+  const csv = await fetch(`${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv.gz`, { headers })
+  assert.ok(
+    gunzipSync(await csv.arrayBuffer())
+      .toString()
+      .startsWith('id,'),
+  )
   assert.ok(listProcesses(dev).length > 2)
   dev.process.kill('SIGINT')
   assert.equal(await dev.exited, 0)

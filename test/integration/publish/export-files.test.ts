@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, unlink, writeFile } from 'nod
 import os from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import pg from 'pg'
 import sql from 'sql-template-tag'
@@ -24,7 +25,7 @@ import { readCsvFile, readNdjsonFile, readParquetFile, toAsyncBuffer } from '../
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
 import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
-const NAMES = ['hed-outbreaks-1.csv', 'hed-outbreaks-1.ndjson', 'hed-outbreaks-1.parquet']
+const NAMES = ['hed-outbreaks-1.csv.gz', 'hed-outbreaks-1.ndjson.gz', 'hed-outbreaks-1.parquet']
 const rows: Row[] = [
   { key: 'plain' },
   {
@@ -64,6 +65,7 @@ async function openStore() {
     publish: async (input: readonly Row[]) =>
       publishRelease(operator, hedOutbreaks, await writeNdjson(input), { confirmedWithdrawn: 1 }),
     read: (name: string) => readFile(path.join(directory, name)),
+    readText: async (name: string) => gunzipSync(await readFile(path.join(directory, name))),
     recorded: () =>
       operator.query<{ name: string; release: number }>(
         sql`select name, release, media_type, records::integer, bytes::integer, encode(sha256, 'hex') as sha256
@@ -89,11 +91,11 @@ describe('the files of a release with difficult values', async () => {
   const records = () => bodies.map((body) => JSON.parse(body) as Record<string, unknown>)
 
   test('have the same values, types and nulls in every format as the API', async () => {
-    const [csv, ndjson, parquet] = await Promise.all(NAMES.map(store.read))
+    const [csv, ndjson] = await Promise.all(NAMES.slice(0, 2).map(store.readText))
     assert.equal(String(ndjson), bodies.map((body) => `${body}\n`).join(''))
     assert.deepEqual(readNdjsonFile(ndjson as Buffer), records())
     assert.deepEqual(readCsvFile(hedOutbreaks, csv as Buffer), records())
-    assert.deepEqual(await readParquetFile(hedOutbreaks, parquet as Buffer), records())
+    assert.deepEqual(await readParquetFile(hedOutbreaks, await store.read(NAMES[2] as string)), records())
   })
 
   test('are recorded with their size and SHA-256', async () => {
@@ -101,7 +103,7 @@ describe('the files of a release with difficult values', async () => {
     const expected = await Promise.all(
       NAMES.map(async (name, i) => {
         const bytes = await store.read(name)
-        const media_type = ['text/csv; charset=utf-8', 'application/x-ndjson', 'application/vnd.apache.parquet'][i]
+        const media_type = ['application/gzip', 'application/gzip', 'application/vnd.apache.parquet'][i]
         const fingerprint = { bytes: bytes.length, sha256: hash('sha256', bytes) }
         return { name, release: 1, media_type, records: rows.length, ...fingerprint }
       }),
@@ -111,11 +113,11 @@ describe('the files of a release with difficult values', async () => {
   })
 
   test('CSV has a header of all fields in order, CRLF, quotes only where needed, and unchanged formulas', async () => {
-    const lines = String(await store.read(NAMES[0] as string)).split('\r\n')
+    const lines = String(await store.readText(NAMES[0] as string)).split('\r\n')
     assert.equal(lines[0], hedOutbreaks.fields.map(({ name }) => name).join(','))
     assert.equal(lines.at(-1), '')
     assert.match(lines.find((line) => line.includes('=1+1')) ?? '', /,-y,@z,,\+x,.*,=1\+1,\{\},/)
-    assert.ok(String(await store.read(NAMES[0] as string)).includes(',"She said ""stop"", twice. Then left.",'))
+    assert.ok(String(await store.readText(NAMES[0] as string)).includes(',"She said ""stop"", twice. Then left.",'))
   })
 
   test('Parquet has columns of the declared types, and null only where the declaration allows it', async () => {
@@ -154,7 +156,7 @@ describe('the files of a release with difficult values', async () => {
   })
 
   const damages: [title: string, damage: (file: string) => Promise<void>][] = [
-    ['a file with a changed byte', async (file) => writeFile(file, (await readFile(file)).fill(0x20, 100, 101))],
+    ['a file with a changed byte', async (file) => writeFile(file, (await readFile(file)).fill(0x20, 20, 21))],
     ['a truncated file', (file) => truncate(file, 100)],
     ['a deleted file', unlink],
     ['an empty file', (file) => truncate(file, 0)],
@@ -180,7 +182,7 @@ describe('the files of a release with difficult values', async () => {
     await store.superuser.query(`update release_file set sha256 = sha256('x') where name = $1`, [name])
     await assert.rejects(
       store.export(),
-      /hed-outbreaks-1\.csv was published with the SHA-256 2d71.*restore the file from a backup/,
+      /hed-outbreaks-1\.csv\.gz was published with the SHA-256 2d71.*restore the file from a backup/,
     )
     assert.deepEqual(await store.read(name), original)
     assert.deepEqual((await readdir(store.directory)).sort(), NAMES)
@@ -262,12 +264,47 @@ test('an earlier release is exported as it was published, and the nodes are noti
   await store.export(1)
   assert.notDeepEqual(await version(), versionBefore)
   assert.deepEqual((await store.recorded()).map(({ release, name }) => [release, name]).slice(0, 2), [
-    [1, 'hed-outbreaks-1.csv'],
-    [1, 'hed-outbreaks-1.ndjson'],
+    [1, 'hed-outbreaks-1.csv.gz'],
+    [1, 'hed-outbreaks-1.ndjson.gz'],
   ])
-  const cases = readNdjsonFile(await store.read('hed-outbreaks-1.ndjson')).map((record) => record['cases'])
+  const cases = readNdjsonFile(await store.readText('hed-outbreaks-1.ndjson.gz')).map((record) => record['cases'])
   assert.deepEqual(cases, [1, null])
-  assert.equal(readNdjsonFile(await store.read('hed-outbreaks-2.ndjson')).length, 3)
+  assert.equal(readNdjsonFile(await store.readText('hed-outbreaks-2.ndjson.gz')).length, 3)
+})
+
+test('a release copies the blocks of ids in which nothing changed, and has the bytes of an export without earlier files', async () => {
+  const store = await openStore()
+  const publish = async (notes: Record<number, string>) => {
+    const input = Object.entries(notes).map(([id, note]) => ({ id: Number(id), note }))
+    await publishRelease(store.operator, hedOutbreaks, await writeNdjson(input), { confirmedWithdrawn: 2 })
+  }
+  const first = { 1: 'a', 2: 'b', 10_001: 'c', 10_002: 'd', 20_001: 'e', 30_001: 'f' }
+  await publish(first)
+  await publish({ ...first, 10_002: 'A longer text: later blocks move' })
+  // One block loses a record, one ends and one begins.
+  const third = { 1: 'a', 10_001: 'c', 10_002: 'A longer text: later blocks move', 20_001: 'e', 40_001: 'g' }
+  await publish(third)
+  await store.export(1)
+  const elsewhere = await newDirectory()
+  for (const release of [2, 3]) await store.exportTo(elsewhere, release)
+  // Fails if a block is read in which nothing changed.
+  await store.superuser.query(`set session_replication_role = replica`)
+  await store.superuser.query(`update hed_outbreak_chunk set deflated = '\\x00' where slot >= 400 and slot < 800`)
+  for (const release of [2, 3]) {
+    await store.export(release)
+    for (const format of ['csv.gz', 'ndjson.gz', 'parquet']) {
+      const name = `hed-outbreaks-${release}.${format}`
+      assert.ok((await store.read(name)).equals(await readFile(path.join(elsewhere, name))), name)
+    }
+  }
+  const ids = (await readParquetFile(hedOutbreaks, await store.read('hed-outbreaks-3.parquet'))).map(({ id }) => id)
+  assert.deepEqual(ids, [1, 10_001, 10_002, 20_001, 40_001])
+
+  // Copied damage would get a valid digest.
+  await publish({ ...third, 1: 'x' })
+  const damaged = path.join(store.directory, 'hed-outbreaks-3.ndjson.gz')
+  await writeFile(damaged, (await readFile(damaged)).fill(0, 40, 41))
+  await assert.rejects(store.export(4), /a chunk is damaged/)
 })
 
 const fields = declaredFields(hedOutbreaks)

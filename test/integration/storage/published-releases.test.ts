@@ -33,8 +33,8 @@ test('the files and rejected rows of one release are not those of another', asyn
   assert.deepEqual(
     releases.map(({ number, files, rejected: count }) => [number, files.map(({ name }) => name), count]),
     [
-      [1, ['hed-outbreaks-1.csv', 'hed-outbreaks-1.ndjson', 'hed-outbreaks-1.parquet'], 0],
-      [2, ['hed-outbreaks-2.csv', 'hed-outbreaks-2.ndjson', 'hed-outbreaks-2.parquet'], 1],
+      [1, ['hed-outbreaks-1.csv.gz', 'hed-outbreaks-1.ndjson.gz', 'hed-outbreaks-1.parquet'], 0],
+      [2, ['hed-outbreaks-2.csv.gz', 'hed-outbreaks-2.ndjson.gz', 'hed-outbreaks-2.parquet'], 1],
       [3, [], 0],
     ],
   )

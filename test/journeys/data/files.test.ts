@@ -9,6 +9,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { newSettings, outbreakctl, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
 import { writeSynthRelease } from '../../../dev/synth/synthesise.ts'
 import { columnType } from '../../../src/datasets/define.ts'
@@ -53,7 +54,7 @@ before(async () => {
   assert.equal(published.release, 2)
   assert.deepEqual(
     published.files.map(({ name, written }) => [name, written]),
-    ['csv', 'ndjson', 'parquet'].map((extension) => [`hed-outbreaks-2.${extension}`, true]),
+    ['csv.gz', 'ndjson.gz', 'parquet'].map((extension) => [`hed-outbreaks-2.${extension}`, true]),
   )
   service = await startService(settings)
   token = await obtainToken(credentials, `${service.baseUrl}/oauth/token`, service.baseUrl)
@@ -83,9 +84,9 @@ async function download(release: number): Promise<Map<string, Buffer>> {
     const response = await get(href)
     const body = Buffer.from(await response.arrayBuffer())
     assert.deepEqual([response.status, body.length, hash('sha256', body)], [200, bytes, sha256])
-    downloads.set(name.split('.')[1] ?? '', body)
+    downloads.set(name.slice(name.indexOf('.') + 1), body)
   }
-  assert.deepEqual([...downloads.keys()], ['csv', 'ndjson', 'parquet'])
+  assert.deepEqual([...downloads.keys()], ['csv.gz', 'ndjson.gz', 'parquet'])
   return downloads
 }
 
@@ -95,8 +96,8 @@ for (const release of [1, 2]) {
     assert.equal(records.length, release === 1 ? 202 : RECORDS)
     const downloads = await download(release)
     const read = (extension: string) => downloads.get(extension) ?? assert.fail(`no ${extension}`)
-    assert.deepEqual(readNdjsonFile(read('ndjson')), records)
-    assert.deepEqual(readCsvFile(hedOutbreaks, read('csv')), records)
+    assert.deepEqual(readNdjsonFile(gunzipSync(read('ndjson.gz'))), records)
+    assert.deepEqual(readCsvFile(hedOutbreaks, gunzipSync(read('csv.gz'))), records)
     assert.deepEqual(await readParquetFile(hedOutbreaks, read('parquet')), records)
     for (const [extension, bytes] of downloads)
       t.diagnostic(`${extension}: ${records.length} records, ${bytes.length} bytes`)
@@ -141,7 +142,7 @@ async function readWithDuckdb(python: string, file: string) {
 }
 
 test('401 without a token', async () => {
-  const response = await fetch(`${service.baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv`)
+  const response = await fetch(`${service.baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv.gz`)
   assert.equal(response.status, 401)
   await response.body?.cancel()
 })
@@ -196,7 +197,7 @@ test('on a full disk the release is published without files, and the error says 
   await mkdir(store)
   const next = path.join(directory, 'next')
   await writeSynthRelease({ records: RECORDS, seed: 1, release: 2 }, next)
-  const script = `mount -t tmpfs -o size=1m tmpfs "$OUTBREAKS_FILES" || { echo no mount; exit; }
+  const script = `mount -t tmpfs -o size=128k tmpfs "$OUTBREAKS_FILES" || { echo no mount; exit; }
     "$0" "$@" >/dev/null; echo "code $?"; ls -A "$OUTBREAKS_FILES"`
   const command = [process.execPath, CLI, 'release', 'publish', next]
   const { stdout, stderr } = await run('unshare', ['--map-root-user', '--mount', 'bash', '-c', script, ...command], {
@@ -206,7 +207,7 @@ test('on a full disk the release is published without files, and the error says 
   assert.equal(stdout, 'code 1\n')
   assert.match(
     stderr,
-    /^outbreakctl: release 3 is published, but its files could not be written \(hed-outbreaks-3\.\w+ could not be written: ENOSPC.*: run outbreakctl release export --release 3/,
+    /^outbreakctl: release 3 is published, but its files could not be written \(hed-outbreaks-3\.[\w.]+ could not be written: ENOSPC.*: run outbreakctl release export --release 3/,
   )
   const exported = await outbreakctl<ExportedFiles>(settings, 'release', 'export', '--release', '3')
   assert.ok(exported.every(({ written }) => written))

@@ -37,7 +37,7 @@ before(async () => {
 after(() => service.stop())
 
 /** Values of path parameters and of required query parameters. */
-const pathValues: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv' }
+const pathValues: Record<string, string> = { id: '1', number: '1', name: 'hed-outbreaks-1.csv.gz' }
 const requiredValues: Record<string, string> = {
   from: '1',
   by: 'event',

@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
 import { newSettings, outbreakctl } from '../../../dev/service.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
@@ -270,7 +271,8 @@ test('what check accepts, publish accepts and returns unchanged; the rest has a 
     assert.equal(published.records, accepted.length)
   })
   await t.test('the published records have the values of the input', async () => {
-    const lines = (await readFile(path.join(store, 'hed-outbreaks-1.ndjson'), 'utf8')).trim().split('\n')
+    const text = gunzipSync(await readFile(path.join(store, 'hed-outbreaks-1.ndjson.gz'))).toString()
+    const lines = text.trim().split('\n')
     assert.equal(lines.length, accepted.length)
     for (const [i, [title, json]] of accepted.entries())
       for (const [name, value] of Object.entries(JSON.parse(`{${json}}`) as Record<string, unknown>))

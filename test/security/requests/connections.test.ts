@@ -186,7 +186,7 @@ const unread: [title: string, skip: string | false, requests: (i: number) => str
   ['the reference bundle', false, () => format('/reference/static/swagger-ui-bundle.js')],
   ['an asset of the explorer', asset === undefined && 'the explorer is not built', () => format(`/explore/${asset}`)],
   ['pages', false, (i) => format(`/v2/hed-outbreaks/outbreaks?num=${1000 - i}`, authorization)],
-  ['a download', false, () => format('/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv', authorization)],
+  ['a download', false, () => format('/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv.gz', authorization)],
   [
     'a query as one file',
     false,

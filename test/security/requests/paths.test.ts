@@ -16,7 +16,8 @@ const LANES = 8
 
 const { service, token, files } = await startNodeWithFiles(50, { OUTBREAKS_LOG_LEVEL: 'error' })
 writeFileSync(path.join(files, '../canary.txt'), CANARY)
-for (const name of ['canary.txt', '.canary.csv', 'hed-outbreaks-9.csv']) writeFileSync(path.join(files, name), CANARY)
+for (const name of ['canary.txt', '.canary.csv', 'hed-outbreaks-9.csv.gz'])
+  writeFileSync(path.join(files, name), CANARY)
 symlinkSync('../canary.txt', path.join(files, 'link.csv'))
 mkdirSync(path.join(files, 'folder'))
 
@@ -139,23 +140,23 @@ for (const base of BASES)
 const NAMES = [
   ...[
     'HED-OUTBREAKS-1.CSV',
-    'hed-outbreaks-1.csv%00',
-    'hed-outbreaks-1.csv/',
-    './hed-outbreaks-1.csv',
-    'hed-outbreaks-1.csv.',
+    'hed-outbreaks-1.csv.gz%00',
+    'hed-outbreaks-1.csv.gz/',
+    './hed-outbreaks-1.csv.gz',
+    'hed-outbreaks-1.csv.gz.',
   ],
   ...[
-    'hed-outbreaks-1.csv::$DATA',
-    'hed-outbreaks-1.csv%20',
-    '%20hed-outbreaks-1.csv',
-    'hed-outbreaks-1.csv%2f',
-    'hed-outbreaks-9.csv',
+    'hed-outbreaks-1.csv.gz::$DATA',
+    'hed-outbreaks-1.csv.gz%20',
+    '%20hed-outbreaks-1.csv.gz',
+    'hed-outbreaks-1.csv.gz%2f',
+    'hed-outbreaks-9.csv.gz',
   ],
   ...[
-    'hed-outbreaks-1.csv;x',
-    'hed-outbreaks-1.csv%3fx',
+    'hed-outbreaks-1.csv.gz;x',
+    'hed-outbreaks-1.csv.gz%3fx',
     'hed-outbreaks-1',
-    '.hed-outbreaks-1.csv',
+    '.hed-outbreaks-1.csv.gz',
     'hed-outbreaks-1.%63sv%00',
     '%68ed-outbreaks-9.csv',
   ],
@@ -174,9 +175,9 @@ test(`${NAMES.length} names that are almost the name of a file are not found`, a
 test('the name of a file itself gives the file, also percent-encoded, but only that of its release', async () => {
   const base = '/v2/hed-outbreaks/releases'
   const answers = await sendAll(service.baseUrl, [
-    `${base}/1/files/hed-outbreaks-1.csv`,
+    `${base}/1/files/hed-outbreaks-1.csv.gz`,
     `${base}/1/files/%68ed-outbreaks-1.csv`,
-    `${base}/2/files/hed-outbreaks-1.csv`,
+    `${base}/2/files/hed-outbreaks-1.csv.gz`,
   ])
   assert.deepEqual(
     answers.map(({ status }) => status),
@@ -201,7 +202,7 @@ test('the store refuses a name with a separator, a dot in front, NUL or nothing'
     '-rf',
   ])
     assert.throws(() => requireFileName(name), Error, JSON.stringify(name))
-  requireFileName('hed-outbreaks-1.csv')
+  requireFileName('hed-outbreaks-1.csv.gz')
 })
 
 test('control: the same paths escape from a server that joins paths', async (t) => {

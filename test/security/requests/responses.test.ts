@@ -56,7 +56,7 @@ interface Operation {
   responses: Record<string, { content?: Record<string, unknown> }>
 }
 const examples: Record<string, string> = {
-  ...{ id: '1', number: '1', name: 'hed-outbreaks-1.csv', from: '1', by: 'event', interval: 'month', q: 'ebola' },
+  ...{ id: '1', number: '1', name: 'hed-outbreaks-1.csv.gz', from: '1', by: 'event', interval: 'month', q: 'ebola' },
   ...{ event: 'Ebola_DRC_2018', count: 'cases' },
 }
 

@@ -14,8 +14,8 @@ const file = (extension: string, mediaType: string, bytes: number) => ({
   ...{ name: `hed-outbreaks-3.${extension}`, mediaType, bytes, records: 42, sha256: String(bytes).repeat(64) },
 })
 const files = [
-  file('csv', 'text/csv; charset=utf-8', 1),
-  file('ndjson', 'application/x-ndjson', 2),
+  file('csv.gz', 'application/gzip', 1),
+  file('ndjson.gz', 'application/gzip', 2),
   file('parquet', 'application/vnd.apache.parquet', 3),
 ]
 
@@ -78,9 +78,9 @@ describe('Croissant', () => {
         ...[contentUrl, encodingFormat, contentSize, sha256],
       ]),
       [
-        [`${RELEASE_URL}/files/hed-outbreaks-3.csv`, 'text/csv', '1 B', '1'.repeat(64)],
+        [`${RELEASE_URL}/files/hed-outbreaks-3.csv.gz`, 'text/csv', '1 B', '1'.repeat(64)],
         [
-          `${RELEASE_URL}/files/hed-outbreaks-3.ndjson`,
+          `${RELEASE_URL}/files/hed-outbreaks-3.ndjson.gz`,
           ['application/x-ndjson', 'application/jsonlines'],
           '2 B',
           '2'.repeat(64),
@@ -112,7 +112,7 @@ describe('Croissant', () => {
   test('a field has its type, constraints, unit, closed list and the fields it is derived from', () => {
     const fields = (csv?.field ?? []) as { name: string }[]
     const head = (name: string) => ({ '@type': 'cr:Field', '@id': `records-csv/${name}`, name })
-    const source = (column: string) => ({ fileObject: { '@id': 'hed-outbreaks-3.csv' }, extract: { column } })
+    const source = (column: string) => ({ fileObject: { '@id': 'hed-outbreaks-3.csv.gz' }, extract: { column } })
     assert.deepEqual(byName(fields, 'latitude'), {
       ...head('latitude'),
       description: 'Degrees north, WGS 84. Only together with `longitude`.',
@@ -147,7 +147,11 @@ describe('a data package', () => {
       dataPackage.resources.map(({ schema: _schema, ...resource }) => resource),
       files.slice(0, 2).map(({ name, bytes, sha256 }, i) => ({
         ...{ name: `records-${i === 0 ? 'csv' : 'ndjson'}`, type: 'table', path: `${RELEASE_URL}/files/${name}` },
-        ...{ format: i === 0 ? 'csv' : 'ndjson', mediatype: i === 0 ? 'text/csv' : 'application/x-ndjson' },
+        ...{
+          format: i === 0 ? 'csv' : 'ndjson',
+          mediatype: i === 0 ? 'text/csv' : 'application/x-ndjson',
+          compression: 'gz',
+        },
         ...{ encoding: 'utf-8', bytes, hash: `sha256:${sha256}`, rows: 42 },
       })),
     )
@@ -221,7 +225,7 @@ describe('DCAT', () => {
       ],
     )
     assert.deepEqual(distributions[0]?.['dcat:byteSize'], { '@value': '1', '@type': 'xsd:nonNegativeInteger' })
-    assert.deepEqual(distributions[0]?.['dcat:downloadURL'], { '@id': `${RELEASE_URL}/files/hed-outbreaks-3.csv` })
+    assert.deepEqual(distributions[0]?.['dcat:downloadURL'], { '@id': `${RELEASE_URL}/files/hed-outbreaks-3.csv.gz` })
   })
 
   test('several licences that apply together are one document', () => {

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ._files import download_file, fetch_lines, find_file, locked, replace_file
+from ._files import download_file, fetch_lines, find_file, locked, read_lines, replace_file
 from ._frames import read_parquet_metadata, require, write_parquet
 from ._http import Connection
 from ._progress import Progress
@@ -76,20 +76,22 @@ def _remove_others(state: Path, lines: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def _read_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as lines:
-        for line in lines:
-            yield line.removesuffix(b"\n")
-
-
 def _download_whole(connection: Connection, description: dict[str, Any], lines: Path, progress: Progress) -> None:
     file = find_file(description, "ndjson")
     downloaded = download_file(connection, description["number"], file, lines.parent / "download", progress)
+    unfinished = lines.parent / "records.part"
+    _require_digest(_write_lines(read_lines(downloaded), unfinished), description)
+    replace_file(unfinished, lines)
+
+
+def _write_lines(lines: Iterable[bytes], target: Path) -> ReleaseDigest:
     digest = ReleaseDigest()
-    for line in _read_lines(downloaded):
-        digest.add(line)
-    _require_digest(digest, description)
-    replace_file(downloaded, lines)
+    with target.open("wb") as out:
+        for line in lines:
+            digest.add(line)
+            out.write(line)
+            out.write(b"\n")
+    return digest
 
 
 def _apply(
@@ -102,13 +104,8 @@ def _apply(
     except (InvalidParameter, Gone) as error:
         error.add_note("The changes cannot be applied to this copy. Download the whole release: sync(..., full=True)")
         raise
-    digest = ReleaseDigest()
-    with unfinished.open("wb") as out:
-        for line in apply_changes(_read_lines(before), _read_lines(changes), counts):
-            digest.add(line)
-            out.write(line)
-            out.write(b"\n")
-    _require_digest(digest, description)
+    applied = apply_changes(read_lines(before), read_lines(changes), counts)
+    _require_digest(_write_lines(applied, unfinished), description)
     replace_file(unfinished, after)
 
 
@@ -124,7 +121,7 @@ def _require_digest(digest: ReleaseDigest, description: dict[str, Any]) -> None:
 def _write_parquet(lines: Path, target: Path, description: dict[str, Any]) -> None:
     unfinished = lines.parent / "parquet.part"
     metadata = {"release": str(description["number"]), "digest": description["digest"]}
-    records = write_parquet(_read_lines(lines), unfinished, metadata)
+    records = write_parquet(read_lines(lines), unfinished, metadata)
     if records != description["records"]:
         raise Damaged(f"the file has {records} records, and the release {description['records']}")
     replace_file(unfinished, target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import os
 import re
@@ -35,13 +36,20 @@ class ReleaseFile(TypedDict):
 def find_file(release: dict[str, Any], format: str) -> ReleaseFile:
     """The file of a format. Its name becomes a path on this machine, so it may not have a folder."""
     for file in release["files"]:
-        if file["name"].endswith(f".{format}"):
+        if file["name"].endswith((f".{format}", f".{format}.gz")):
             if not _FILE_NAME.fullmatch(file["name"]) or not _SHA256.fullmatch(file["sha256"]):
                 raise Damaged(f"the release has a file with an invalid name or digest: {file['name']!r}")
             return ReleaseFile(name=file["name"], bytes=int(file["bytes"]), sha256=file["sha256"])
     names = ", ".join(file["name"] for file in release["files"]) or "none"
     detail = f"release {release['number']} has no {format} file. Its files: {names}"
     raise NotFound(detail, status=404, code="no_such_file")
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file without their ends, decompressed if its name ends with `.gz`."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+        for line in lines:
+            yield line.removesuffix(b"\n")
 
 
 def hash_file(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, Unpack
 from ._answers import Coverage, Facets, Records, Series, Sums, Table, TableType, Walk, to_table
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
-from ._files import ReleaseFile, download_file, find_file, hash_file
+from ._files import ReleaseFile, download_file, find_file, hash_file, read_lines
 from ._generated.parameters import (
     By,
     ChangesParameters,
@@ -211,6 +211,7 @@ class Client:
     ) -> Path:
         """Downloads a whole release into a directory. It goes on where it was interrupted, and is verified by SHA-256.
 
+        CSV and NDJSON are compressed by gzip; pandas and polars read such files by their name.
         A file of the same name is replaced if it differs from the published file.
         """
         description = self.release(release)
@@ -224,7 +225,7 @@ class Client:
         """
         description = self.release(release)
         if file is not None:
-            published = find_file(description, Path(file).suffix.removeprefix("."))
+            published = find_file(description, Path(file).name.removesuffix(".gz").rpartition(".")[2])
             if hash_file(Path(file)) != published["sha256"]:
                 raise Damaged(f"{file} differs from {published['name']} of release {description['number']}")
             return {"release": description["number"], "file": str(file), "sha256": published["sha256"]}
@@ -237,9 +238,8 @@ class Client:
         folder = self._cache.folder / "verify" / file["sha256"]
         path = download_file(self._connection, description["number"], file, folder, None)
         digest = ReleaseDigest()
-        with path.open("rb") as lines:
-            for line in lines:
-                digest.add(line.removesuffix(b"\n"))
+        for line in read_lines(path):
+            digest.add(line)
         path.unlink()
         folder.rmdir()
         return digest

@@ -74,3 +74,7 @@ case_report <- function(name) {
 }
 
 bytes_of <- function(text) charToRaw(enc2utf8(text))
+
+answer_bytes <- function(answer) {
+  if (isTRUE(answer$base64)) openssl::base64_decode(answer$body) else bytes_of(answer$body)
+}

@@ -24,8 +24,8 @@ call_case <- function(client, call, dir, answers) {
     cite = with_filters(ob_cite, release = call$release, format = call$format %||% "text"),
     download = {
       if (!is.null(call$have)) {
-        bytes <- bytes_of(answers[[call$have$answer]]$body)[seq_len(call$have$bytes)]
-        writeBin(bytes, file.path(dir, paste0("hed-outbreaks-4.", call$format, ".part")))
+        bytes <- answer_bytes(answers[[call$have$answer]])[seq_len(call$have$bytes)]
+        writeBin(bytes, file.path(dir, paste0("hed-outbreaks-4.", call$format, ".gz.part")))
       }
       ob_download(client, call$format, release = call$release, dir = dir)
     },
@@ -42,7 +42,7 @@ call_case <- function(client, call, dir, answers) {
 }
 
 write_old_copy <- function(client, dir, copy, answers) {
-  bytes <- bytes_of(answers[[copy$answer]]$body)
+  bytes <- answer_bytes(answers[[copy$answer]])
   path <- file.path(dir, "old")
   writeBin(bytes, path)
   about <- list(number = copy$release, digest = ob_digest(path))
@@ -85,7 +85,7 @@ expect_files <- function(case, result, dir) {
   expected <- case$expect
   if ("file" %in% names(expected)) {
     stem <- if (case$call$verb == "records_file") "records." else "hed-outbreaks-4."
-    path <- file.path(dir, paste0(stem, case$call$format))
+    path <- file.path(dir, paste0(stem, case$call$format, if (case$call$verb == "download") ".gz"))
     expect_identical(file.exists(path), !is.null(expected$file))
     if (!is.null(expected$file)) {
       expect_identical(normalizePath(result), normalizePath(path))

@@ -46,8 +46,9 @@ const open = ({ client_id, client_secret }: Credentials) =>
   new Outbreaks({ baseUrl: service.baseUrl, clientId: client_id, clientSecret: client_secret })
 
 const readFileOf = async (release: number): Promise<OutbreakRecord[]> => {
-  const bytes = await (await client.download('ndjson', { release })).bytes()
-  const lines = new TextDecoder().decode(bytes).split('\n').slice(0, -1)
+  const download = await client.download('ndjson', { release })
+  const bytes = Buffer.concat(await Array.fromAsync(download.text()))
+  const lines = bytes.toString().split('\n').slice(0, -1)
   return lines.map((line) => JSON.parse(line) as OutbreakRecord)
 }
 
@@ -114,7 +115,7 @@ test('every file of a release is saved and verified', async () => {
   const { files: listed } = await client.release(2)
   for (const { name, bytes, sha256 } of listed) {
     const target = path.join(directory, name)
-    assert.equal(await saveFile(client, name.split('.').at(-1) ?? '', target, { release: 2 }), sha256)
+    assert.equal(await saveFile(client, name.slice(name.indexOf('.') + 1), target, { release: 2 }), sha256)
     assert.equal((await readFile(target)).length, bytes)
   }
 })

@@ -145,8 +145,11 @@ interface Expectation {
   ids_before_error?: number[]
 }
 
-const answers = read('answers.json') as Record<string, { body: string }>
-const bodyOf = (name: string) => Buffer.from(answers[name]?.body ?? assert.fail(`there is no answer ${name}`))
+const answers = read('answers.json') as Record<string, { body: string; base64?: boolean }>
+const bodyOf = (name: string) => {
+  const { body, base64 = false } = answers[name] ?? assert.fail(`there is no answer ${name}`)
+  return Buffer.from(body, base64 ? 'base64' : 'utf8')
+}
 
 let server: ChildProcess
 let address = ''
@@ -280,7 +283,9 @@ async function playCase(send: typeof fetch | undefined, name: string, call: Call
   await fetch(baseUrl, { method: 'DELETE' })
   const root = new Outbreaks({ baseUrl, clientId: 'client', clientSecret: 'secret', fetch: send })
   const client = call.as_of === undefined ? root : root.asOf(call.as_of)
-  const target = await mkdtemp(path.join(directory, 'case-')).then((folder) => path.join(folder, 'file'))
+  const target = await mkdtemp(path.join(directory, 'case-')).then((folder) =>
+    path.join(folder, call.verb === 'download' ? 'file.gz' : 'file'),
+  )
   await prepare(call, target)
   const { items, value } = callClient(client, call, target)
   const received: Record<string, unknown>[] = []

@@ -28,12 +28,12 @@ describe('the files of a release', async () => {
   test('are listed in the metadata of the release with size and digest', async () => {
     const { files } = await downloads.manifest()
     assert.deepEqual(files[0], {
-      ...{ name: CSV, media_type: 'text/csv; charset=utf-8', records: 2, bytes: bytes.length, sha256 },
+      ...{ name: CSV, media_type: 'application/gzip', records: 2, bytes: bytes.length, sha256 },
       href: `https://api.test${HOME}/1/files/${CSV}`,
     })
     assert.deepEqual(
       files.map(({ name }) => name),
-      [CSV, 'hed-outbreaks-1.ndjson', 'hed-outbreaks-1.parquet'],
+      [CSV, 'hed-outbreaks-1.ndjson.gz', 'hed-outbreaks-1.parquet'],
     )
   })
 
@@ -119,14 +119,14 @@ describe('the files of a release', async () => {
       await assertProblem(await fetch(downloads.address(CSV, release)), 404, 'not_found')
     for (const name of [
       'x',
-      'hed-outbreaks-2.csv',
+      'hed-outbreaks-2.csv.gz',
       '..%2f..%2fetc%2fpasswd',
       '.%2e',
       `${CSV}%00`,
       'HED-OUTBREAKS-1.CSV',
     ]) {
       const detail = await assertProblem(await downloads.get(name), 404, 'not_found')
-      assert.match(detail, /Release 1 has only the files hed-outbreaks-1\.csv, |There is no resource at this URL/)
+      assert.match(detail, /Release 1 has only the files hed-outbreaks-1\.csv\.gz, |There is no resource at this URL/)
     }
   })
 

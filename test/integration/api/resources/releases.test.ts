@@ -241,6 +241,6 @@ test('latest is the newest release, must be revalidated, and follows a new relea
   const second = await getLatest(tag)
   assert.equal(second.statusCode, 200)
   assert.equal(second.json<{ number: number }>().number, 2)
-  for (const path of ['LATEST', 'latest/files/hed-outbreaks-2.csv', 'newest'])
+  for (const path of ['LATEST', 'latest/files/hed-outbreaks-2.csv.gz', 'newest'])
     await routes.assertProblem(`${RELEASES}/${path}`, {}, 404, 'not_found')
 })
