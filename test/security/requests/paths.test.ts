@@ -176,7 +176,7 @@ test('the name of a file itself gives the file, also percent-encoded, but only t
   const base = '/v2/hed-outbreaks/releases'
   const answers = await sendAll(service.baseUrl, [
     `${base}/1/files/hed-outbreaks-1.csv.gz`,
-    `${base}/1/files/%68ed-outbreaks-1.csv`,
+    `${base}/1/files/%68ed-outbreaks-1.csv.gz`,
     `${base}/2/files/hed-outbreaks-1.csv.gz`,
   ])
   assert.deepEqual(
