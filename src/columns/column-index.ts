@@ -71,6 +71,7 @@ interface IndexOptions {
   readonly waitMs?: number
   /** The first wait after a failure. Each further one is twice as long, up to MAX_RETRY_MS. */
   readonly retryMs?: number
+  readonly unreadyMs?: number
 }
 
 /** How long a query waits for the index of its release. */
@@ -95,7 +96,8 @@ const NO_CODE = -1
 type OpenIndex = IndexFile<AppliedReleases>
 
 export function createColumnIndex(options: IndexOptions): ColumnIndex {
-  const { dataset, database, directory, onProgress, waitMs = WAIT_MS, retryMs = RETRY_MS } = options
+  const { dataset, database, directory, onProgress } = options
+  const { waitMs = WAIT_MS, retryMs = RETRY_MS, unreadyMs = UNREADY_MS } = options
   let index: OpenIndex | null = null
   /** A file that could not be read. It is deleted before the next attempt. */
   let damaged: OpenIndex | null = null
@@ -136,7 +138,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     damaged = opened
     index = null
     hasCaughtUp = false
-    unreadyUntil = performance.now() + UNREADY_MS
+    unreadyUntil = performance.now() + unreadyMs
   }
 
   async function open(): Promise<OpenIndex> {
@@ -271,7 +273,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     follow(releases) {
       const latest = releases.at(-1)
       if (latest === undefined || (latest.number === target?.number && latest.digest === target.digest)) return
-      if (target === null) unreadyUntil = performance.now() + UNREADY_MS
+      if (target === null) unreadyUntil = performance.now() + unreadyMs
       target = latest
       // A new release may end the trouble of the one before.
       endWait()

@@ -37,11 +37,14 @@ const ENDS = sql`id in (select id from added union all select id from restepped 
 
 /** Makes the stored changes part of the rows, and removes what was staged for them. */
 export async function applyChanges(connection: DuckDBConnection, dataset: Dataset, release: number): Promise<void> {
+  // One transaction: DuckDB waits for the disk after each.
+  await connection.run('begin transaction')
   await connection.run(`create table begun_row as ${selectAdded(dataset, release).text}`)
   await connection.run(`delete from present_row where ${ENDS.text}`)
   await connection.run('insert into present_row select * from begun_row')
   for (const table of ['begun_row', 'entry', 'restepped', 'added', 'withdrawn', 'stepped'])
     await connection.run(`drop table if exists ${table}`)
+  await connection.run('commit')
 }
 
 /** Every changed record belongs to a series that was read. Otherwise the index would silently lack records. */

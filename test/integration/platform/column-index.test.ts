@@ -50,6 +50,7 @@ interface OpenOptions {
   database?: Database
   waitMs?: number
   retryMs?: number
+  unreadyMs?: number
   onFailure?: (error: unknown, retryMs: number) => void
 }
 
@@ -238,10 +239,11 @@ describe('an index does not answer', () => {
     assert.deepEqual(await readCases(index, newest), EXPECTED[2])
   })
 
-  test('while it waits for its parts: 503 after the wait, and the node is not ready', async () => {
+  test('while it waits for its parts: 503 after the wait, and the node is not ready for a while', async () => {
     const never = Promise.withResolvers<never>()
     never.promise.catch(() => {})
-    const index = await openFollowing({ database: { ...api, copyOut: () => never.promise }, waitMs: 50 })
+    const waiting = { ...api, copyOut: () => never.promise }
+    const index = await openFollowing({ database: waiting, waitMs: 50 })
     const newest = (await readReleases()).at(-1) as PublishedRelease
     await assert.rejects(readCases(index, newest), {
       code: 'unavailable',
@@ -249,6 +251,10 @@ describe('an index does not answer', () => {
     })
     assert.equal(index.isUnready(), true)
     assert.equal(index.status().state, 'building')
+    // All nodes may wait, and pages without filters need no index.
+    const patient = await openFollowing({ database: waiting, unreadyMs: 100 })
+    await waitUntil('it is ready without its index', async () => !patient.isUnready())
+    assert.equal(patient.status().state, 'building')
     never.reject(new Error('the test ends'))
   })
 

@@ -26,6 +26,9 @@ app.get('/fails-oddly', async () => {
 app.get('/unavailable', async () => {
   throw new Problem('unavailable', 'Not now.', { headers: { 'retry-after': '1' }, cause: new Error(CANARY) })
 })
+app.get('/waits', async () => {
+  throw new Problem('unavailable', 'Not yet.')
+})
 void app.register(async (scope) => {
   scope.addSchema(Type.Object({}, { $id: 'OfThisScope' }))
   scope.get('/scoped', { schema: { querystring: Type.Object({ num: Type.Integer() }) } }, async () => [])
@@ -101,6 +104,17 @@ test('the cause of an error is in the log and not in the response', async () => 
   const { response, logged } = await sendAndReadLog('/fails')
   assert.ok(!response.body.includes(CANARY) && !JSON.stringify(response.headers).includes(CANARY))
   assert.match(JSON.stringify(logged.find((line) => line['level'] === 50)), new RegExp(CANARY))
+})
+
+test('a 503 has a second log line only if it has a cause', async () => {
+  for (const [url, errors] of [
+    ['/unavailable', 1],
+    ['/waits', 0],
+  ] as const) {
+    const { response, logged } = await sendAndReadLog(url)
+    assert.equal(response.headers['retry-after'], '1')
+    assert.equal(logged.filter((line) => line['level'] === 50 && 'err' in line).length, errors)
+  }
 })
 
 test('the headers of a Problem are sent', async () => {
