@@ -87,8 +87,11 @@ function addFiles(tree: string): void {
   write('etc/nsswitch.conf', 'hosts: files dns\n')
   for (const [name, file] of Object.entries(PROGRAMS))
     write(`usr/bin/${name}`, `#!/usr/bin/node --max-semi-space-size=8\nimport('/app/src/${file}')\n`, 0o755)
-  mkdirSync(path.join(tree, 'tmp'), { recursive: true })
-  chmodSync(path.join(tree, 'tmp'), 0o1777)
+  // A new volume at one of these gets its mode, so that the user can write.
+  for (const name of ['tmp', 'index']) {
+    mkdirSync(path.join(tree, name), { recursive: true })
+    chmodSync(path.join(tree, name), 0o1777)
+  }
 }
 
 /** What npm installed, Node, and the packages of the libraries. */

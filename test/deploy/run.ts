@@ -116,10 +116,10 @@ function readRecord(): string {
   ].join('\n')
 }
 
-/** Requests while both nodes restart, one after the other. */
+/** Requests while both nodes restart three times, one after the other: the unit waits until a node is ready. */
 function rollingRestart(): string {
   return `
-(systemctl restart outbreaks@1 && sleep 2 && systemctl restart outbreaks@2 && sleep 2; touch /run/restarted) &
+(for i in 1 2 1 2 1 2; do systemctl restart outbreaks@$i && curl -fs -o /dev/null 127.0.0.1:808$i/ready || break; done; touch /run/restarted) &
 sent=0 failed=0
 while [ ! -e /run/restarted ]; do
   ${curl} ${base}/openapi.json >/dev/null || failed=$((failed + 1))

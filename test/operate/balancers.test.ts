@@ -1,198 +1,341 @@
-// Two nodes behind HAProxy and behind nginx, with the configurations of deploy/: kill -9, draining and a frozen node while clients
-// read. No client sees an error or a wrong byte.
+// Two nodes behind HAProxy, nginx and Caddy, with the configurations of deploy/: kill -9, rolling restarts, a frozen node, a noisy
+// client and a lost database while clients read. No client sees an error of the proxy, or a wrong byte. For whole runs:
+// BALANCER_RECORDS=300000 NOISY_SECONDS=60 RESTART_ROUNDS=20 RESTART_REQUESTS=50000.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import path from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../../dev/postgres.ts'
-import { type Credentials, newSettings, prepareDatabase, type Service, startService } from '../../dev/service.ts'
-import { createEmptyDatabase } from '../database.ts'
-import { createDirectory, startProgram, waitUntil, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
+import type { Credentials, Service } from '../../dev/service.ts'
+import {
+  createDirectory,
+  launchProgram,
+  type Program,
+  waitUntil,
+  withoutPrograms,
+  writeIn,
+} from '../fixtures/operate/program.ts'
+import { openSlowLink } from '../fixtures/operate/slow-link.ts'
+import { dearQuestions, publishSyntheticData, type SyntheticData } from '../fixtures/security/synthetic-node.ts'
 
 const deploy = path.resolve(import.meta.dirname, '../../deploy')
-const sample = path.resolve(import.meta.dirname, '../../sample/releases/1')
+const RECORDS = Number(process.env['BALANCER_RECORDS'] || 10_000)
+const NOISY_SECONDS = Number(process.env['NOISY_SECONDS'] || 5)
+const RESTART_ROUNDS = Number(process.env['RESTART_ROUNDS'] || 1)
+const RESTART_REQUESTS = Number(process.env['RESTART_REQUESTS'] || 500)
 const DRAIN_SECONDS = 2
+/** Concurrent requests of a client on a node. */
+const CONCURRENCY = 8
 /** A request waits at most this long for a node that hangs. */
 const FROZEN_MS = 8000
-const READERS = 8
+/** Less than one node allows, because the other one may be gone. */
+const READERS = 6
+const DATASET = '/v2/hed-outbreaks'
 
 interface Balancer {
   readonly name: string
   readonly program: string
   /** nginx does since version 1.27.2. */
   readonly passesTrailers: boolean
+  /** Asks /ready. A node that has just started may not yet answer requests with filters. */
+  readonly asksReady: boolean
   /** The file in deploy/ with the ports of this test; returns the arguments of the program. */
-  configure(directory: string, port: number, nodes: readonly number[], pem: { crt: string; key: string }): string[]
+  configure(
+    directory: string,
+    ports: { https: number; nodes: readonly number[]; spare: number },
+    pem: { crt: string; key: string },
+  ): { args: string[]; env?: Record<string, string> }
 }
+
+const readDeploy = (file: string, [first, second]: readonly number[]) =>
+  readFileSync(path.join(deploy, file), 'utf8')
+    .replaceAll('node1:8080', `127.0.0.1:${first}`)
+    .replaceAll('node2:8080', `127.0.0.1:${second}`)
 
 const BALANCERS: Balancer[] = [
   {
-    ...{ name: 'HAProxy', program: 'haproxy', passesTrailers: true },
-    configure(directory, port, [first, second], { crt, key }) {
+    ...{ name: 'HAProxy', program: 'haproxy', passesTrailers: true, asksReady: true },
+    configure(directory, { https, nodes }, { crt, key }) {
       const certificate = writeIn(directory, 'outbreaks.pem', readFileSync(crt, 'utf8') + readFileSync(key, 'utf8'))
-      const text = readFileSync(path.join(deploy, 'haproxy.cfg'), 'utf8')
+      const text = readDeploy('haproxy.cfg', nodes)
         .replace('    bind :80\n', '')
-        .replace('bind :443', `bind 127.0.0.1:${port}`)
+        .replace('bind :443', `bind 127.0.0.1:${https}`)
         .replace('/etc/haproxy/outbreaks.pem', certificate)
-        .replace('node1:8080', `127.0.0.1:${first}`)
-        .replace('node2:8080', `127.0.0.1:${second}`)
-      return ['-W', '-db', '-f', writeIn(directory, 'haproxy.cfg', text)]
+      return { args: ['-W', '-db', '-f', writeIn(directory, 'haproxy.cfg', text)] }
     },
   },
   {
-    ...{ name: 'nginx', program: 'nginx', passesTrailers: false },
-    configure(directory, port, [first, second], { crt, key }) {
-      const text = readFileSync(path.join(deploy, 'nginx.conf'), 'utf8')
+    ...{ name: 'nginx', program: 'nginx', passesTrailers: false, asksReady: false },
+    configure(directory, { https, nodes }, { crt, key }) {
+      const text = readDeploy('nginx.conf', nodes)
         .replace('listen 80;', `listen unix:${directory}/http;`)
-        .replace('listen 443', `listen 127.0.0.1:${port}`)
+        .replace('listen 443', `listen 127.0.0.1:${https}`)
         .replace('/etc/nginx/outbreaks.crt', crt)
         .replace('/etc/nginx/outbreaks.key', key)
-        .replace('node1:8080', `127.0.0.1:${first}`)
-        .replace('node2:8080', `127.0.0.1:${second}`)
         .replace('http {', `http { access_log off;`)
       const file = writeIn(
         directory,
         'nginx.conf',
         `daemon off; pid ${directory}/pid; error_log ${directory}/error.log;\n${text}`,
       )
-      return ['-c', file, '-p', directory, '-e', path.join(directory, 'error.log')]
+      return { args: ['-c', file, '-p', directory, '-e', path.join(directory, 'error.log')] }
+    },
+  },
+  {
+    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true, asksReady: true },
+    configure(directory, { https, nodes, spare }, { crt, key }) {
+      const text = readDeploy('caddy/Caddyfile', nodes)
+        .replace('{\n', `{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port ${https}\n\tskip_install_trust\n`)
+        .replace('tls {', `tls ${crt} ${key} {`)
+        .replaceAll('127.0.0.1:8079', `127.0.0.1:${spare}`)
+      const args = ['run', '--config', writeIn(directory, 'Caddyfile', text), '--adapter', 'caddyfile']
+      const home = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
+      return { args, env: { OUTBREAKS_HOSTNAME: 'localhost', ...home } }
     },
   },
 ]
 
-for (const { name, program, passesTrailers, configure } of BALANCERS)
-  describe(`two nodes behind ${name}`, { skip: withoutPrograms(program, 'openssl'), concurrency: false }, async () => {
-    if (withoutPrograms(program, 'openssl') !== false) return
+let data: SyntheticData
+before(async () => {
+  data = await publishSyntheticData(RECORDS)
+})
+after(() => data.stop())
+
+for (const { name, program, passesTrailers, asksReady, configure } of BALANCERS)
+  describe(`two nodes behind ${name}`, { skip: withoutPrograms(program, 'openssl'), concurrency: false }, () => {
     const directory = createDirectory()
-    const [crt, key] = [path.join(directory, 'crt'), path.join(directory, 'key')]
-    execFileSync(
-      'openssl',
-      [
-        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-        ...[
-          '-subj',
-          '/CN=localhost',
-          '-addext',
-          'subjectAltName=DNS:localhost,IP:127.0.0.1',
-          '-keyout',
-          key,
-          '-out',
-          crt,
-        ],
-      ],
-      { stdio: 'pipe' },
-    )
-    const [port, ...nodePorts] = [await findFreePort(), await findFreePort(), await findFreePort()]
-    const baseUrl = `https://localhost:${port}`
-    const settings = newSettings(await createEmptyDatabase())
-    const credentials = await prepareDatabase(settings, sample)
-    const start = (number: number): Promise<Service> =>
-      startService(settings, {
+    const nodes: Service[] = []
+    const nodePorts: number[] = []
+    let baseUrl = ''
+    let proxy: Program | undefined
+    let client: Client
+    let others: Credentials
+    let token = ''
+
+    const start = async (number: number, overrides: Record<string, string> = {}) => {
+      nodes[number] = await data.startNode({
         OUTBREAKS_PORT: String(nodePorts[number]),
         OUTBREAKS_BASE_URL: baseUrl,
         OUTBREAKS_DRAIN_SECONDS: String(DRAIN_SECONDS),
+        OUTBREAKS_CLIENT_CONCURRENCY: String(CONCURRENCY),
+        OUTBREAKS_INDEX: directory,
+        ...overrides,
       })
-    const nodes = [await start(0), await start(1)]
-    after(async () => {
-      for (const node of nodes) {
-        node.process.kill('SIGCONT')
-        node.process.kill('SIGKILL')
-      }
+    }
+    const ready = async () => (await client.send('GET', '/ready')).status === 200
+
+    before(async () => {
+      const pem = createCertificate(directory)
+      const [https, spare] = [await findFreePort(), await findFreePort()]
+      nodePorts.push(await findFreePort(), await findFreePort())
+      baseUrl = `https://localhost:${https}`
+      await Promise.all([start(0), start(1)])
+      const { args, env = {} } = configure(directory, { https, nodes: nodePorts, spare }, pem)
+      proxy = await launchProgram(program, args, { port: https, env })
+      client = createClient(baseUrl, readFileSync(pem.crt, 'utf8'))
+      await waitUntil('the balancer answers', ready)
+      others = await data.createClient(name)
+      token = await client.obtainToken(others)
     })
-    await startProgram(program, configure(directory, port, nodePorts, { crt, key }), { port })
-    const client = createClient(baseUrl, readFileSync(crt, 'utf8'))
-    after(client.close)
-    await waitUntil('the balancer answers', async () => (await client.send('GET', '/ready')).status === 200)
-    const token = await client.obtainToken(credentials)
+    after(async () => {
+      client.close()
+      for (const { process } of nodes) process.kill('SIGKILL')
+      await proxy?.stop()
+    })
+
+    /** Without filters, and with. Each address is answered with the same bytes every time. */
+    const addressOf = (i: number) =>
+      `${DATASET}/outbreaks?release=1&num=${1 + (i % 40)}${asksReady && i % 2 === 0 ? '&count_kind=new' : ''}`
 
     /** Reads pages, and compares each with the first answer, until `work` has ended. */
-    async function readWhile(work: () => Promise<void>) {
+    async function readWhile(work: (count: () => number) => Promise<void>) {
       const expected = new Map<string, string>()
       const reading = { isRunning: true }
       let [requests, slowestMs] = [0, 0]
       const bad: string[] = []
       const readers = Array.from({ length: READERS }, async (_, reader) => {
-        for (let i = 0; reading.isRunning; i++) {
-          const address = `/v2/hed-outbreaks/outbreaks?num=${1 + ((i + reader) % 40)}&release=1`
+        for (let i = reader; reading.isRunning; i++) {
+          const address = addressOf(i)
           const startedAt = performance.now()
-          const { status, body } = await client
-            .send('GET', address, { authorization: `Bearer ${token}` })
-            .catch((error: Error) => ({ status: 0, body: error.message }))
+          const { status, body } = await client.read(address, token)
           slowestMs = Math.max(slowestMs, performance.now() - startedAt)
           requests += 1
-          if (status !== 200) bad.push(`${status} ${body.slice(0, 100)}`)
+          if (status !== 200) bad.push(`${status} ${body.slice(0, 200)}`)
           else if ((expected.get(address) ?? body) !== body) bad.push(`other bytes: ${address}`)
           else expected.set(address, body)
         }
       })
-      await work()
-      reading.isRunning = false
-      await Promise.all(readers)
+      try {
+        await work(() => requests)
+      } finally {
+        reading.isRunning = false
+        await Promise.all(readers)
+      }
       assert.deepEqual(bad.slice(0, 5), [], `${bad.length} of ${requests}`)
       assert.ok(requests > 100, `only ${requests} requests`)
-      return slowestMs
+      return { requests, slowestMs }
     }
 
     test('kill -9 of a node, and its restart', async (t) => {
-      const slowest = await readWhile(async () => {
+      const { requests, slowestMs } = await readWhile(async () => {
         await wait(500)
         nodes[0]?.process.kill('SIGKILL')
         await wait(1500)
-        nodes[0] = await start(0)
+        await start(0)
         await wait(1500)
       })
-      t.diagnostic(`slowest request ${Math.round(slowest)} ms`)
+      t.diagnostic(`${requests} requests, the slowest ${Math.round(slowestMs)} ms`)
     })
 
-    test('a rolling restart: each node drains and starts again', async (t) => {
-      const slowest = await readWhile(async () => {
-        for (const number of [0, 1]) {
-          await nodes[number]?.stop()
-          nodes[number] = await start(number)
-          await wait(2500)
+    test('rolling restarts: each node drains, starts and is ready before the next one drains', async (t) => {
+      const { requests, slowestMs } = await readWhile(async (count) => {
+        for (let round = 0; round < RESTART_ROUNDS || count() < RESTART_REQUESTS; round++)
+          for (const number of [0, 1]) {
+            await nodes[number]?.stop()
+            await start(number)
+          }
+      })
+      t.diagnostic(`0 of ${requests} requests failed, the slowest took ${Math.round(slowestMs)} ms`)
+    })
+
+    test('a download that takes longer than draining is not cut off', async () => {
+      const download = client.send('GET', `${DATASET}/outbreaks`, {
+        headers: { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' },
+        pauseMs: (DRAIN_SECONDS + 3) * 1000,
+      })
+      await wait(500)
+      // Both, so that the node that sends it is one of them. One lives at any time.
+      for (const number of [0, 1]) {
+        await nodes[number]?.stop()
+        await start(number)
+      }
+      const { status, body } = await download
+      assert.equal(status, 200)
+      assert.equal(body.trim().split('\n').length, RECORDS)
+    })
+
+    test('a client with the dearest requests, at its allowed concurrency, takes nothing from others', async (t) => {
+      const noisy = createClient(baseUrl, client.ca, 2 * CONCURRENCY)
+      after(noisy.close)
+      const noisyToken = await noisy.obtainToken(await data.createClient('Noisy'))
+      const kinds = Object.values(dearQuestions)
+      const statuses = new Map<number, number>()
+      const until = performance.now() + NOISY_SECONDS * 1000
+      const probes = new Map<string, number>()
+      let i = Math.floor(Math.random() * 1000)
+      const noise = Array.from({ length: 2 * CONCURRENCY }, async () => {
+        while (performance.now() < until) {
+          i += 1
+          const question = kinds[i % kinds.length]?.(i)
+          const { status } = await noisy.read(question?.path ?? '/', noisyToken, question?.headers)
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
         }
       })
-      t.diagnostic(`slowest request ${Math.round(slowest)} ms`)
+      const probe = async (address: string) => {
+        while (performance.now() < until) {
+          const { status, body } = await client.read(address, token)
+          const key = `${address} ${status}${status === 200 ? '' : ` ${body.slice(0, 200)}`}`
+          probes.set(key, (probes.get(key) ?? 0) + 1)
+          await wait(50)
+        }
+      }
+      const addresses = ['/ready', `${DATASET}/outbreaks?release=1&num=100`, '/v2/whoami']
+      await Promise.all([...noise, ...addresses.map(probe)])
+      t.diagnostic(`noisy: ${JSON.stringify(Object.fromEntries(statuses))}`)
+      t.diagnostic(`others: ${JSON.stringify(Object.fromEntries(probes))}`)
+      assert.deepEqual([...probes.keys()].sort(), addresses.map((address) => `${address} 200`).sort())
+      for (const status of [0, 500, 502, 504]) assert.ok(!statuses.has(status), `the noisy client got ${status}`)
     })
 
     test('a node that hangs gets no more requests', async (t) => {
-      const slowest = await readWhile(async () => {
+      const { requests, slowestMs } = await readWhile(async () => {
         await wait(500)
         nodes[1]?.process.kill('SIGSTOP')
         await wait(6000)
         nodes[1]?.process.kill('SIGCONT')
         await wait(1000)
       })
-      t.diagnostic(`slowest request ${Math.round(slowest)} ms`)
-      assert.ok(slowest < FROZEN_MS, `${slowest} ms`)
-    })
-
-    test('with no node left the balancer answers with an error, and with 200 when one is back', async () => {
-      for (const node of nodes) node.process.kill('SIGKILL')
-      await wait(2500)
-      const { status } = await client.send('GET', '/ready')
-      assert.ok(status >= 500, String(status))
-      nodes[0] = await start(0)
-      nodes[1] = await start(1)
-      await waitUntil('it answers again', async () => (await client.send('GET', '/ready')).status === 200)
+      t.diagnostic(`${requests} requests, the slowest ${Math.round(slowestMs)} ms`)
+      assert.ok(slowestMs < FROZEN_MS, `${slowestMs} ms`)
     })
 
     test('a query as one file arrives complete, with its trailers', { skip: !passesTrailers }, async () => {
-      const { status, trailers, body } = await client.send('GET', '/v2/hed-outbreaks/outbreaks', {
-        ...{ authorization: `Bearer ${token}`, accept: 'application/x-ndjson', te: 'trailers' },
+      const { status, trailers, body } = await client.read(`${DATASET}/outbreaks?count_kind=new`, token, {
+        ...{ accept: 'application/x-ndjson', te: 'trailers' },
       })
       assert.equal(status, 200, body.slice(0, 200))
       assert.equal(trailers['outbreaks-records'], String(body.trim().split('\n').length))
     })
 
     test('every response has Strict-Transport-Security', async () => {
-      for (const address of ['/ready', '/nothing', '/v2/hed-outbreaks/outbreaks'])
+      for (const address of ['/ready', '/nothing', `${DATASET}/outbreaks`])
         assert.match(String((await client.send('GET', address)).headers['strict-transport-security']), /max-age/)
     })
+
+    test('without the database, nodes still answer what they can', async () => {
+      const link = await openSlowLink(data.databaseUrl, Number.POSITIVE_INFINITY)
+      for (const number of [0, 1]) {
+        await nodes[number]?.stop()
+        await start(number, { DATABASE_URL: link.url })
+      }
+      await waitUntil('the balancer answers', ready)
+      await link.close()
+      const reasons = await waitUntil('no node is ready', async () => {
+        const { status, body } = await client.send('GET', '/ready')
+        return status === 503 && (JSON.parse(body) as { reasons?: string[] }).reasons
+      })
+      assert.ok(reasons.includes('database'))
+      // Long enough for a balancer to notice it too.
+      await wait(3000)
+      assert.equal((await client.read('/v2/whoami', token)).status, 200)
+      assert.notEqual(await client.obtainToken(others), '')
+      const page = await client.read(`${DATASET}/outbreaks?num=777`, token)
+      const { request_id } = assertUnavailable(page) as { request_id?: string }
+      assert.ok(request_id, 'the response of a node has an id')
+    })
+
+    test('with no node left the balancer answers with a problem, and with 200 when one is back', async () => {
+      for (const node of nodes) {
+        node.process.kill('SIGKILL')
+        await node.exited
+      }
+      for (const seconds of [0, 3]) {
+        await wait(seconds * 1000)
+        const response = await client.read(`${DATASET}/outbreaks`, token)
+        assertUnavailable(response)
+        assert.match(String(response.headers['strict-transport-security']), /max-age/)
+      }
+      await start(0)
+      await waitUntil('it answers again', ready)
+    })
   })
+
+function assertUnavailable({ status, headers, body }: Answer): unknown {
+  assert.ok([502, 503, 504].includes(status), `${status} ${body.slice(0, 200)}`)
+  assert.match(String(headers['content-type']), /^application\/problem\+json/)
+  assert.match(String(headers['retry-after']), /^\d+$/)
+  const problem = JSON.parse(body) as { code: string; status: number }
+  assert.equal(problem.code, 'unavailable')
+  assert.equal(problem.status, status)
+  return problem
+}
+
+function createCertificate(directory: string): { crt: string; key: string } {
+  const [crt, key] = [path.join(directory, 'crt'), path.join(directory, 'key')]
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+      ...['-keyout', key, '-out', crt],
+    ],
+    { stdio: 'pipe' },
+  )
+  return { crt, key }
+}
 
 interface Answer {
   status: number
@@ -201,36 +344,48 @@ interface Answer {
   body: string
 }
 
-function createClient(baseUrl: string, ca: string) {
-  const agent = new Agent({ keepAlive: true, ca, maxSockets: READERS })
-  const send = (
-    method: string,
-    address: string,
-    headers: Record<string, string> = {},
-    body?: string,
-  ): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      const outgoing = request(baseUrl + address, { agent, method, headers, timeout: 20_000 }, (incoming) => {
-        let text = ''
-        incoming.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk
-        })
-        incoming.on('end', () =>
-          resolve({
-            ...{ status: incoming.statusCode ?? 0, headers: incoming.headers, trailers: incoming.trailers, body: text },
-          }),
-        )
-        incoming.on('error', reject)
+interface SendOptions {
+  headers?: Record<string, string>
+  body?: string
+  /** Reads nothing for so long after the headers. */
+  pauseMs?: number
+}
+
+type Client = ReturnType<typeof createClient>
+
+function createClient(baseUrl: string, ca: string, maxSockets = READERS + 3) {
+  const agent = new Agent({ keepAlive: true, ca, maxSockets })
+  const send = (method: string, address: string, { headers = {}, body, pauseMs = 0 }: SendOptions = {}) =>
+    new Promise<Answer>((resolve, reject) => {
+      const outgoing = request(baseUrl + address, { agent, method, headers, timeout: 30_000 }, async (incoming) => {
+        try {
+          await wait(pauseMs)
+          const chunks = await Array.fromAsync(incoming.setEncoding('utf8') as AsyncIterable<string>)
+          const { statusCode: status = 0, headers: received, trailers } = incoming
+          resolve({ status, headers: received, trailers, body: chunks.join('') })
+        } catch (error) {
+          reject(error)
+        }
       })
       outgoing.on('error', reject).on('timeout', () => outgoing.destroy(new Error('no response')))
       outgoing.end(body)
     })
   return {
+    ca,
     send,
-    async obtainToken({ client_id, client_secret }: Credentials): Promise<string> {
+    /** Status 0 for a connection that was lost. */
+    read: (address: string, token: string, headers: Record<string, string> = {}): Promise<Answer> =>
+      send('GET', address, { headers: { authorization: `Bearer ${token}`, ...headers } }).catch((error: Error) => ({
+        ...{ status: 0, headers: {}, trailers: {}, body: error.message },
+      })),
+    /** Waits until the nodes know a new client. */
+    obtainToken({ client_id, client_secret }: Credentials): Promise<string> {
       const body = JSON.stringify({ client_id, client_secret, audience: baseUrl, grant_type: 'client_credentials' })
-      const { body: text } = await send('POST', '/oauth/token', { 'content-type': 'application/json' }, body)
-      return (JSON.parse(text) as { access_token: string }).access_token
+      const headers = { 'content-type': 'application/json' }
+      return waitUntil('a token', async () => {
+        const { body: text } = await send('POST', '/oauth/token', { headers, body })
+        return (JSON.parse(text) as { access_token?: string }).access_token
+      })
     },
     close: () => agent.destroy(),
   }

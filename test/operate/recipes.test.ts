@@ -1,5 +1,5 @@
 // The recipes of deploy/ that cannot run here, checked by programs that know them: the Compose file, the manifests of Kubernetes,
-// the unit of systemd, the configuration of Caddy's neighbours. And what a recipe names exists: variables, files, ports.
+// the unit of systemd. And what a recipe names exists: variables, files, volumes, ports.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
@@ -37,6 +37,22 @@ test('every file of the repository that a recipe mounts exists', () => {
   for (const [, file = ''] of read('compose.yaml').matchAll(/"?\.\/([\w./-]+):/g))
     assert.ok(file === 'input' || existsSync(path.join(deploy, file)), `${file} does not exist`)
 })
+
+/** What lost work, or made a start slow, before. The proxies are run in balancers.test.ts. */
+const REQUIRED: [file: string, what: string, pattern: RegExp][] = [
+  ['systemd/outbreaks@.service', 'waits for /ready', /^ExecStartPost=.*\/ready/m],
+  ['systemd/outbreaks@.service', 'keeps the index', /^CacheDirectory=[^]*OUTBREAKS_INDEX=\/var\/cache\/outbreaks$/m],
+  [
+    'compose.yaml',
+    'keeps the index of each node',
+    /"index1:\/index"[^]*"index2:\/index"[^]*index1: \{\}, index2: \{\}/,
+  ],
+  ['compose.yaml', 'has no /tmp in memory', /^(?![^]*tmpfs:)[^]*"\.\/input:\/input:ro", "\/tmp"/],
+  ['kubernetes/node.yaml', 'keeps the index of each node', /volumeClaimTemplates:\s+- metadata: \{ name: index \}/],
+  ['kubernetes/publish.yaml', 'has a job that publishes, with room', /release, publish[^]*emptyDir: \{ sizeLimit: 5Gi/],
+]
+
+for (const [file, what, pattern] of REQUIRED) test(`${file} ${what}`, () => assert.match(read(file), pattern))
 
 describe('the unit of systemd', { skip: withoutPrograms('systemd-analyze') }, () => {
   test('is valid, and has few rights', () => {
@@ -85,9 +101,9 @@ kubernetes_validate.validate(document, '1.31', strict=True)`
 import glob, yaml
 for file in glob.glob('kubernetes/*.yaml'):
     for document in yaml.safe_load_all(open(file)):
-        if document['kind'] not in ('Deployment', 'Job'):
+        if document['kind'] not in ('Deployment', 'StatefulSet', 'Job', 'CronJob'):
             continue
-        pod = document['spec']['template']['spec']
+        pod = document['spec'].get('jobTemplate', document)['spec']['template']['spec']
         assert pod['securityContext']['runAsNonRoot'] and pod['securityContext']['seccompProfile']['type'] == 'RuntimeDefault', file
         assert pod['automountServiceAccountToken'] is False, file
         for container in pod['containers']:
