@@ -106,7 +106,7 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'The program',
         sources: [
-          ...inDocs('architecture', 'scale', 'performance', 'mutants'),
+          ...inDocs('architecture', 'capacity', 'scale', 'performance', 'mutants'),
           ...['SECURITY.md', ...inDocs('security', 'security-fuzz'), 'CONTRIBUTING.md', 'docs/decisions/README.md'],
         ],
       },
