@@ -145,7 +145,7 @@ export async function recordAnswers(
 
     answers.set('nothing-published', await get('/outbreaks'))
     await publishVectorReleases(settings)
-    await outbreakctl(settings, 'release', 'prune', '--before', '2')
+    await outbreakctl(settings, 'release', 'prune', '--before', '2', '--confirm-pruned', '1')
     // The service reads the list of releases twice a second.
     await waitFor(async () => !(await get('/releases/1')).body.includes('"pruned_at":null'))
     for (const [name, address, headers] of REQUESTS) answers.set(name, await get(address, headers))

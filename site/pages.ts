@@ -80,7 +80,16 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         label: 'Operate',
-        sources: inDocs('deploy', 'operating', 'add-a-node', 'rotate-a-key', 'runbooks', 'failover', 'release-process'),
+        sources: inDocs(
+          'deploy',
+          'operating',
+          'upgrade',
+          'add-a-node',
+          'rotate-a-key',
+          'runbooks',
+          'failover',
+          'release-process',
+        ),
       },
     ],
   },

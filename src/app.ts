@@ -161,17 +161,19 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   if (service.securityContact) registerSecurityText(app, baseUrl, service.securityContact)
 
   const maxStalenessMs = service.maxStalenessSeconds * 1000
+  let hasNoReadableKey = () => false
   const findReasons = () => [
     ...(isDraining() ? ['draining'] : []),
     ...(watcher.msSinceResponse() > DATABASE_TIMEOUT_MS ? ['database'] : []),
-    ...(watcher.stalenessMs() > maxStalenessMs ? ['stale'] : []),
+    // Without keys the watcher loads nothing more, so its data becomes stale.
+    ...(hasNoReadableKey() ? ['keys'] : watcher.stalenessMs() > maxStalenessMs ? ['stale'] : []),
     ...(watcher.clockDifferenceMs() > MAX_CLOCK_DIFFERENCE_MS ? ['clock'] : []),
     ...([...indexes.values()].some((index) => index.isUnready()) ? ['index'] : []),
   ]
   registerHealth(app, findReasons, describeIndexes)
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
-  let unreadableKeys = 0
+  let unreadableKeys: string[] = []
   const { verifyToken, findSessionToken } =
     externalIssuer === null
       ? registerIssuer()
@@ -191,7 +193,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
       indexes,
       quota,
       published: () => published.value,
-      unreadableKeys: () => unreadableKeys,
+      unreadableKeys: () => unreadableKeys.length,
     })
   void app.register(async (guarded: HttpServer) => {
     requireScope(guarded, { ...guard, scope: null })
@@ -231,6 +233,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   function registerIssuer() {
     const sealingKeys = deriveKeys(secrets, 'signing keys')
     const credentialCache = createCredentialCache(watcher, sealingKeys, maxStalenessMs, noteUnreadableKeys)
+    hasNoReadableKey = () => unreadableKeys.length > 0 && credentialCache.keys().length === 0
     const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
     registerTokenEndpoint(app, { audience: baseUrl, tokens, recordFailure, acquireSlot: slots.credentials })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
@@ -238,8 +241,9 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   }
 
   function noteUnreadableKeys(kids: string[]): void {
-    unreadableKeys = kids.length
-    for (const kid of kids) log.warn({ kid }, 'a signing key cannot be read: the node does not use it')
+    for (const kid of kids.filter((id) => !unreadableKeys.includes(id)))
+      log.warn({ kid }, 'a signing key cannot be read: the node does not use it')
+    unreadableKeys = kids
   }
 
   /** Returns how the guard finds the token of a session; undefined if there is no explorer. */

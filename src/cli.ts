@@ -3,10 +3,12 @@
 // operator, the configuration or the database caused the error.
 import { inspect, styleText } from 'node:util'
 import { Command } from 'commander'
+import { listClients } from './auth/provisioning/clients.ts'
 import { registerCredentialCommands } from './auth/provisioning/commands.ts'
 import {
   ConfigError,
   type FileAccess,
+  hasDatabase,
   readDatabaseConfig,
   readFilesLocation,
   readIndexDirectory,
@@ -22,7 +24,7 @@ import { escapeInLines } from './platform/cli/escape-controls.ts'
 import { createProgress } from './platform/cli/progress.ts'
 import { type CommandOutput, formatOutput } from './platform/cli/terminal.ts'
 import { deriveKeys } from './platform/derive-key.ts'
-import { OperatorError } from './platform/operator-error.ts'
+import { describeSystemError, OperatorError } from './platform/operator-error.ts'
 import { checkConnectionSettings } from './platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from './platform/postgres/database.ts'
 import { describeDatabaseError } from './platform/postgres/database-error.ts'
@@ -52,6 +54,15 @@ const READING_COMMANDS = [
   'audit verify',
   'audit export',
 ]
+/** What an operator needs after going back a version: they work on a schema with newer migrations that only add. */
+const COMMANDS_OF_THE_WAY_BACK = [
+  ...READING_COMMANDS.filter((name) => name !== 'release preview'),
+  'client disable',
+  'client enable',
+  'client rotate',
+  'key disable',
+  'release rollback',
+]
 let commandName = ''
 
 /** Runs the work between two rows of the audit log: an action that took effect has at least the first one. */
@@ -67,7 +78,7 @@ async function audit<Result>(database: Database, work: () => Promise<Result>): P
   })
   await endAction(null).catch((cause: unknown) => {
     throw new OperatorError(
-      `the command is done, but the audit log has only its beginning (${describeFailure(cause)}): do not repeat it`,
+      `The command succeeded, but its result could not be written to the audit log (${describeFailure(cause)}). Do not run it again.`,
       { cause },
     )
   })
@@ -94,9 +105,19 @@ async function runOnDatabase(work: (database: Database) => Promise<void>): Promi
     connections: 2,
   })
   try {
-    await checkSchema(database)
+    await checkSchema(database, { mayBeExpanded: COMMANDS_OF_THE_WAY_BACK.includes(commandName) })
     await checkConnectionSettings(database, 'outbreaks_operator')
     await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/** With any login: the nodes' is enough. */
+async function readClientNames(): Promise<ReadonlyMap<string, string>> {
+  const database = openDatabase({ url: readDatabaseConfig(process.env).databaseUrl, role: null, connections: 1 })
+  try {
+    return new Map((await listClients(database)).map(({ client_id, name }) => [client_id, name]))
   } finally {
     await database.close()
   }
@@ -148,6 +169,8 @@ registerCredentialCommands(program, {
 })
 registerOperateCommands(program, {
   print,
+  printNote: (text) => console.error(escapeInLines(text)),
+  readNames: () => (hasDatabase(process.env) ? readClientNames() : null),
   readOptions: () => {
     const { filesLocation, indexDirectory, secret, fallbackSecrets, ...config } = readServiceConfig(process.env)
     return {
@@ -190,12 +213,19 @@ function describeFailure(error: unknown): string {
   return describeError(error) ?? String(error)
 }
 
+/** The original error below the sentence, if the sentence does not have it. */
+function withCause({ message, cause }: Error): string {
+  return cause instanceof Error && !message.includes(cause.message)
+    ? `${message}\n  ${cause.message.split('\n', 1)[0]}`
+    : message
+}
+
 /** The message for an error of the operator, the configuration or the database. Undefined for other errors, which are bugs. */
 function describeError(error: unknown): string | undefined {
   const cause = error instanceof Problem ? error.cause : undefined
   const sentence = describeDatabaseError(cause ?? error)
   if (sentence !== undefined) return sentence
   if (error instanceof Problem) return cause instanceof Error ? `${error.message} (${cause.message})` : error.message
-  if (error instanceof OperatorError || error instanceof ConfigError) return error.message
-  return undefined
+  if (error instanceof OperatorError || error instanceof ConfigError) return withCause(error)
+  return describeSystemError(error)
 }

@@ -84,6 +84,10 @@ type Environment = Record<string, string | undefined>
 export const readDatabaseConfig = (environment: Environment): DatabaseConfig =>
   readAll(environment, (read) => ({ databaseUrl: read('DATABASE_URL') }))
 
+/** For commands that use a database only if there is one. */
+export const hasDatabase = (environment: Environment): boolean =>
+  Boolean(environment['DATABASE_URL'] || environment['DATABASE_URL_FILE'])
+
 export const readOperatorConfig = (environment: Environment): OperatorConfig =>
   readAll(environment, (read) => ({
     databaseUrl: read('DATABASE_URL'),

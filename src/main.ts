@@ -64,7 +64,7 @@ const watcher = createWatcher(
   },
   // Only once, at the first response of the database: a later migration does not end a running node.
   async () => {
-    await checkSchema(watcherDatabase, { onlyReads: true })
+    await checkSchema(watcherDatabase, { mayBeExpanded: true })
     await checkConnectionSettings(watcherDatabase, 'outbreaks_api')
   },
 )

@@ -91,7 +91,7 @@ async function checkVersion(database: Database): Promise<Finding[]> {
 async function checkSchemaAndSettings(database: Database): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const [name, compare] of [
-    ['schema', () => checkSchema(database, { onlyReads: true })],
+    ['schema', () => checkSchema(database, { mayBeExpanded: true })],
     ['connection settings', () => checkConnectionSettings(database, 'outbreaks_api')],
   ] as const) {
     const check = findingsOf(name)
@@ -100,8 +100,7 @@ async function checkSchemaAndSettings(database: Database): Promise<Finding[]> {
       findings.push(check.ok('as this program needs it'))
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error
-      const [message = '', ...rest] = error.message.split(/: (?=run |Give )|(?<=drops the settings)\. /)
-      findings.push(check.error(message, rest.join(' ')))
+      findings.push(check.error(error.sentence, error.remedy))
     }
   }
   return findings
@@ -196,7 +195,7 @@ async function checkKeys(database: Database, { sealingKeys }: DatabaseCheck): Pr
   const signer = findSigner(ring, now)
   if (signer === undefined) return [...errors, check.error('no key signs tokens', 'run outbreakctl key rotate')]
   const days = Math.floor((now - signer.signsFrom) / DAY_MS)
-  const message = `the key ${signer.kid} signs since ${days} days`
+  const message = `key ${signer.kid} has been signing for ${days} days`
   return [...errors, days > KEY_AGE_DAYS ? check.warning(message, 'run outbreakctl key rotate') : check.ok(message)]
 }
 

@@ -6,13 +6,14 @@ import { statfs } from 'node:fs/promises'
 import os from 'node:os'
 import { connect, type TLSSocket } from 'node:tls'
 import { DAY_MS } from '../platform/calendar-date.ts'
-import { openRedis } from '../platform/redis/redis.ts'
+import { describeRedisError, openRedis } from '../platform/redis/redis.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
 import type { ReleaseFile } from '../storage/published-releases.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 const TIMEOUT_MS = 5000
 const CERTIFICATE_DAYS = 14
+const CERTIFICATE_ERROR_DAYS = 3
 const MINIMUM_FREE_BYTES = 1e9
 /** A node can add nothing to its index. */
 const FULL_BYTES = 1e7
@@ -35,11 +36,10 @@ export async function checkRedis(url: string | null): Promise<Finding[]> {
     await redis.ping()
     return [check.ok('answers')]
   } catch (error) {
-    // Only the message: the error of a failed login contains the password.
     return [
       check.error(
-        `Redis does not answer (${(error as Error).message})`,
-        'check OUTBREAKS_REDIS_URL and that Redis runs',
+        describeRedisError(redis, error),
+        'check OUTBREAKS_REDIS_URL, and that Redis runs; until then each node counts quotas on its own',
       ),
     ]
   } finally {
@@ -70,7 +70,12 @@ export async function checkFiles(store: FileStore | undefined, recorded: readonl
     return findings.length > 0 ? findings : [check.ok(`the ${recorded.length} files of the newest release are there`)]
   } catch (error) {
     const reason = ((error as Error).cause ?? error) as Error
-    return [check.error(`the store does not answer (${reason.message})`, 'check OUTBREAKS_FILES and its credentials')]
+    return [
+      check.error(
+        `the files cannot be read (${reason.message})`,
+        'check OUTBREAKS_FILES, its permissions and its credentials',
+      ),
+    ]
   }
 }
 
@@ -117,6 +122,40 @@ export function checkLimits(maxConnections: number): Finding[] {
   ]
 }
 
+/** The node of this configuration. It must run, and say that it is ready. */
+export async function checkListener(host: string, port: number): Promise<Finding[]> {
+  if (port === 0) return []
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
+  return [
+    await checkReady(
+      'this node',
+      `http://${name}:${port}`,
+      'start it, and read its log: journalctl -u outbreaks@1 -n 50',
+    ),
+  ]
+}
+
+async function checkReady(name: string, url: string, remedy: string): Promise<Finding> {
+  const check = findingsOf(name)
+  try {
+    const response = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const { reasons = [] } = (await response.json().catch(() => ({}))) as { reasons?: string[] }
+    if (response.ok) return check.ok(`${url} is ready`)
+    const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : ''
+    return check.error(`${url}/ready returns ${response.status}${why}`, 'see docs/runbooks.md, "OutbreaksNoNodeReady"')
+  } catch (error) {
+    return describeSilence(name, url, error as Error, remedy)
+  }
+}
+
+/** A name that this machine cannot find may still be known to clients. */
+function describeSilence(name: string, url: string, error: Error, remedy: string): Finding {
+  const check = findingsOf(name)
+  const reason = describeFailure(error)
+  const message = `${url} does not respond (${reason})`
+  return /ENOTFOUND|EAI_AGAIN/.test(reason) ? check.warning(message, remedy) : check.error(message, remedy)
+}
+
 /** The address that clients use. It may be that of a load balancer. */
 export async function checkPublicAddress(baseUrl: string): Promise<Finding[]> {
   const check = findingsOf('public address')
@@ -128,26 +167,12 @@ export async function checkPublicAddress(baseUrl: string): Promise<Finding[]> {
     protocol === 'https:' || isLocal
       ? []
       : [check.error('clients send secrets and tokens without TLS', 'put a proxy with TLS in front, and use https://')]
-  const answer = await fetch(`${baseUrl}/ready`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
-    async (response) => {
-      if (response.ok) return check.ok(`${baseUrl} is ready`)
-      const { reasons = [] } = (await response.json().catch(() => ({}))) as { reasons?: string[] }
-      return check.error(
-        `${baseUrl}/ready answers ${response.status}${reasons.length > 0 ? ` (${reasons.join(', ')})` : ''}`,
-        'see docs/operating.md, "Health"',
-      )
-    },
-    (error: Error) =>
-      check.warning(
-        `${baseUrl} does not answer (${describeFailure(error)})`,
-        'start a node, or check OUTBREAKS_BASE_URL and the proxy',
-      ),
-  )
-  return [...plain, ...certificate, answer]
+  return [...plain, ...certificate, await checkReady('public address', baseUrl, PROXY_REMEDY)]
 }
 
+const PROXY_REMEDY = 'check that the proxy runs (systemctl status haproxy), its certificate, and OUTBREAKS_BASE_URL'
+
 async function checkCertificate(host: string, port: number): Promise<Finding[]> {
-  const check = findingsOf('certificate')
   const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: TIMEOUT_MS })
   try {
     await new Promise<void>((resolve, reject) => {
@@ -156,7 +181,7 @@ async function checkCertificate(host: string, port: number): Promise<Finding[]> 
     })
     return [describeCertificate(socket)]
   } catch (error) {
-    return [check.warning(`${host}:${port} does not answer with TLS (${(error as Error).message})`, 'start the proxy')]
+    return [describeSilence('certificate', `${host}:${port}`, error as Error, PROXY_REMEDY)]
   } finally {
     socket.destroy()
   }
@@ -166,15 +191,15 @@ function describeCertificate(socket: TLSSocket): Finding {
   const check = findingsOf('certificate')
   const { valid_to: end } = socket.getPeerCertificate()
   const days = Math.floor((Date.parse(end) - Date.now()) / DAY_MS)
-  if (days < 0) return check.error(`it expired on ${end}`, 'renew it')
+  if (days < 0) return check.error(`the certificate expired on ${end}`, 'renew it')
   if (!socket.authorized)
     return check.error(
-      `clients do not trust it (${socket.authorizationError})`,
-      'use a certificate of a public issuer for this host, with its intermediate certificates',
+      `clients do not trust the certificate (${socket.authorizationError})`,
+      'use one from a public issuer for this host, with its intermediate certificates',
     )
-  return days < CERTIFICATE_DAYS
-    ? check.warning(`it expires in ${days} days`, 'renew it')
-    : check.ok(`valid for ${days} days`)
+  const message = `the certificate expires in ${days} days`
+  if (days < CERTIFICATE_ERROR_DAYS) return check.error(message, 'renew it')
+  return days < CERTIFICATE_DAYS ? check.warning(message, 'renew it') : check.ok(`valid for ${days} days`)
 }
 
 /** An issuer of tokens or of identities must answer with JSON that has a member. */
@@ -184,9 +209,9 @@ export async function checkIssuer(name: string, url: string, member: string): Pr
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     const body = (await response.json()) as Record<string, unknown>
     if (response.ok && body[member] !== undefined) return [check.ok(`${url} answers`)]
-    return [check.error(`${url} answers ${response.status}, without ${member}`, 'check the address')]
+    return [check.error(`${url} returned ${response.status} without ${member}`, 'check the URL')]
   } catch (error) {
-    return [check.error(`${url} does not answer (${describeFailure(error as Error)})`, 'check the address')]
+    return [check.error(`${url} does not respond (${describeFailure(error as Error)})`, 'check the URL')]
   }
 }
 

@@ -1,6 +1,7 @@
 // outbreakctl doctor: checks the configuration of a node and everything that the node uses. Each finding says what to do.
 import { checkIndexFiles } from '../columns/index-file.ts'
 import type { Dataset } from '../datasets/define.ts'
+import { describeSystemError, OperatorError } from '../platform/operator-error.ts'
 import { openDatabase } from '../platform/postgres/database.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
 import { loadPublishedReleases, type ReleaseFile } from '../storage/published-releases.ts'
@@ -10,6 +11,7 @@ import {
   checkFiles,
   checkIssuer,
   checkLimits,
+  checkListener,
   checkPublicAddress,
   checkRedis,
 } from './check-dependencies.ts'
@@ -19,6 +21,8 @@ import { type Finding, findingsOf } from './finding.ts'
 export interface DoctorOptions {
   readonly databaseUrl: string
   readonly baseUrl: string
+  readonly host: string
+  readonly port: number
   readonly redisUrl: string | null
   readonly maxConnections: number
   readonly maxStalenessSeconds: number
@@ -35,21 +39,40 @@ export interface DoctorOptions {
 
 const OLDEST_NODE = 24
 
+/** What matters most comes last, where the terminal shows it. */
 export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
   const { databaseUrl, externalIssuer, oidc, datasets, maxStalenessSeconds } = options
   const sealingKeys = externalIssuer === null ? options.sealingKeys : null
-  const findings = [checkNode(), ...checkLimits(options.maxConnections)]
-  findings.push(
-    ...(await checkDatabase({ url: databaseUrl, sealingKeys, datasets, maxStalenessSeconds })),
-    ...(await checkRedis(options.redisUrl)),
-    ...(await checkStore(options)),
-    ...(await checkIndex(options)),
-    ...(await checkDisks(options.directories)),
-    ...(externalIssuer === null ? [] : await checkIssuer('issuer of tokens', externalIssuer.jwksUrl, 'keys')),
-    ...(oidc === null ? [] : await checkIssuer('provider', `${oidc.issuer}${DISCOVERY}`, 'authorization_endpoint')),
-    ...(await checkPublicAddress(options.baseUrl)),
-  )
-  return findings
+  const checks: [name: string, run: () => Finding[] | Promise<Finding[]>][] = [
+    ['Node', () => [checkNode()]],
+    ['file descriptors', () => checkLimits(options.maxConnections)],
+    ['database', () => checkDatabase({ url: databaseUrl, sealingKeys, datasets, maxStalenessSeconds })],
+    ['Redis', () => checkRedis(options.redisUrl)],
+    ['files', () => checkStore(options)],
+    ['index file', () => checkIndex(options)],
+    ['disk', () => checkDisks(options.directories)],
+    ['issuer of tokens', () => (externalIssuer ? checkIssuer('issuer of tokens', externalIssuer.jwksUrl, 'keys') : [])],
+    ['provider', () => (oidc ? checkIssuer('provider', oidc.issuer + DISCOVERY, 'authorization_endpoint') : [])],
+    ['this node', () => checkListener(options.host, options.port)],
+    ['public address', () => checkPublicAddress(options.baseUrl)],
+  ]
+  const findings: Finding[] = []
+  for (const [name, run] of checks) findings.push(...(await runCheck(name, run)))
+  return findings.toSorted((a, b) => URGENCY[a.status] - URGENCY[b.status])
+}
+
+const URGENCY = { ok: 0, warning: 1, error: 2 }
+
+/** Whatever fails is a finding: the other checks still run. */
+async function runCheck(name: string, run: () => Finding[] | Promise<Finding[]>): Promise<Finding[]> {
+  const check = findingsOf(name)
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof OperatorError) return [check.error(error.sentence, error.remedy)]
+    const message = describeSystemError(error) ?? (error as Error).message
+    return [check.error(`this could not be checked: ${message}`, 'see the chapter about it in docs/operating.md')]
+  }
 }
 
 const DISCOVERY = '/.well-known/openid-configuration'
@@ -73,9 +96,10 @@ async function checkIndex({ indexDirectory, datasets }: DoctorOptions): Promise<
         findings.push(
           damage === undefined
             ? check.ok(`every row of ${file} can be read`)
-            : check.error(`${file} cannot be read: ${damage}`, 'stop its node, delete the file, start the node'),
+            : check.error(`${file} cannot be read: ${damage}`, `stop its node, run rm ${file}, start the node`),
         )
   } catch (error) {
+    if (error instanceof OperatorError) throw error
     findings.push(check.error((error as Error).message, 'correct OUTBREAKS_INDEX, or create the directory'))
   }
   return findings

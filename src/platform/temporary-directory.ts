@@ -3,6 +3,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { OperatorError } from './operator-error.ts'
 
 /** Containers that share a directory repeat process ids, but not host names. */
 const PREFIX = `outbreaks-${os.hostname()}-`
@@ -13,7 +14,12 @@ export async function createTemporaryDirectory(): Promise<string> {
   // Only once, before this process has a directory: the process before it in a container had the same id.
   cleaned ??= removeAbandoned()
   await cleaned
-  return mkdtemp(path.join(os.tmpdir(), `${PREFIX}${process.pid}-`))
+  return mkdtemp(path.join(os.tmpdir(), `${PREFIX}${process.pid}-`)).catch((cause: Error) => {
+    throw new OperatorError(`No temporary file can be written to ${os.tmpdir()} (${cause.message}).`, {
+      cause,
+      remedy: 'Create the directory, free some space, or set TMPDIR to another directory.',
+    })
+  })
 }
 
 async function removeAbandoned(): Promise<void> {

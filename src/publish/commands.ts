@@ -109,11 +109,16 @@ export function registerReleaseCommands(
     )
   command('prune', 'permanently delete the records of old releases')
     .requiredOption('--before <number>', 'the oldest release to keep', parseNumber)
-    .action((options: { dataset: string; before: number }) =>
+    .option(
+      '--confirm-pruned <number>',
+      'confirm how many releases will be deleted; without it, show what would be',
+      parseNumber,
+    )
+    .action((options: { dataset: string; before: number; confirmPruned?: number }) =>
       runAndPrint(async (database) => {
         const { pruneReleases, removeFiles } = await import('./prune.ts')
         const store = await openFiles('write')
-        const summary = await pruneReleases(database, findDataset(options), options.before)
+        const summary = await pruneReleases(database, findDataset(options), options.before, options.confirmPruned ?? 0)
         return { ...summary, ...(store && (await removeFiles(database, store, findDataset(options)))) }
       }),
     )

@@ -87,22 +87,17 @@ export async function publishRelease(
   const input = await openRelease(directory)
   return database.transaction(async (client) => {
     const publication = await startPublication({ database, client, dataset }, options)
-    const { summary, replaced } = await publishInput(publication, input, options)
-    requireConfirmedWithdrawal(summary, replaced, options.confirmedWithdrawn)
+    const { summary } = await publishInput(publication, input, { confirmedWithdrawn: 0, ...options })
     return summary
   })
 }
 
-/** Throws if the release withdraws a large share of the records and the operator did not confirm their number. */
-export function requireConfirmedWithdrawal(
-  { withdrawn }: PublishedSummary,
-  { records }: { records: number },
-  confirmedWithdrawn = 0,
-): void {
-  if (withdrawn > records * MAX_UNCONFIRMED_SHARE && withdrawn !== confirmedWithdrawn)
-    throw new OperatorError(
-      `this would withdraw ${withdrawn} of ${records} records; to confirm, add --confirm-withdrawn ${withdrawn}`,
-    )
+/** Throws if a large share of the records would be withdrawn and the operator did not confirm their number. */
+function requireConfirmedWithdrawal(withdrawn: number, records: number, confirmed: number | undefined): void {
+  if (confirmed === undefined || withdrawn <= records * MAX_UNCONFIRMED_SHARE || withdrawn === confirmed) return
+  throw new OperatorError(
+    `This would withdraw ${withdrawn} of ${records} records. If that is right, add --confirm-withdrawn ${withdrawn}.`,
+  )
 }
 
 /** Reports what publishing the directory would do: publishes it, describes the changes and rolls the transaction back. */
@@ -125,11 +120,10 @@ export async function previewRelease(
   })
 }
 
-/** `replaced` has the number of records that the input replaces: those of the latest release, or of one source in it. */
 async function publishInput(
   publication: Publication,
   { manifest, files, withdrawals }: ReleaseInput,
-  { confirmedRejected = 0, replacedSource }: PublishOptions,
+  { confirmedWithdrawn, confirmedRejected = 0, replacedSource }: PublishOptions,
   reportsChanges = false,
 ) {
   const { client, dataset, latest, findings } = publication
@@ -143,19 +137,16 @@ async function publishInput(
     rows: validateRows(dataset, files, findings, { possibleDuplicates, source: replacedSource }),
     replacedSource,
     withdrawn: base === undefined ? 'absent' : readWithdrawals(withdrawals, findings),
+    confirmedWithdrawn,
     metadata: { title, licence, note, reasons, restores: null },
   }
-  const { summary, replaced, changes } = await publishDraft(publication, draft, reportsChanges).catch(
-    async (error: unknown) => {
-      if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
-      throw error
-    },
-  )
-  // An empty input would withdraw every record, which is usually a mistake.
-  if (base === undefined && summary.records === 0) throw new OperatorError('the input has no records')
+  const { summary, changes } = await publishDraft(publication, draft, reportsChanges).catch(async (error: unknown) => {
+    if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
+    throw error
+  })
   if (!summary.unchanged) await writeRejectedRows(client, dataset, summary.release, findings.rejections)
   const { warnings, rejected } = findings.counts
-  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, replaced, changes }
+  return { summary: { ...summary, warnings, rejected, skipped: countSkipped(files) }, changes }
 }
 
 function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
@@ -173,12 +164,13 @@ export interface ReleaseDraft {
   rows: AsyncIterable<LocatedRow[]>
   /** The records of the latest release to withdraw: all that the rows do not name, or those listed. */
   withdrawn: 'absent' | AsyncIterable<NamedRow[]>
+  /** The number of withdrawn records that the operator confirmed; undefined if nobody needs to, because nothing is published. */
+  confirmedWithdrawn: number | undefined
   /** If given, the rows replace only the records of this source. */
   replacedSource?: string | undefined
   metadata: { title: string; licence: string; note: string | null; reasons: Reasons; restores: number | null }
 }
 
-/** `replaced` has the number of records of the latest release that the rows replace: all, or those of one source. */
 export async function publishDraft(publication: Publication, draft: ReleaseDraft, reportsChanges = false) {
   const { client, dataset, latest } = publication
   await renewIndex(client, dataset)
@@ -188,8 +180,7 @@ export async function publishDraft(publication: Publication, draft: ReleaseDraft
     const summary = await writeDraft(publication, draft, index, source)
     const changed = summary.unchanged ? null : index
     const changes = reportsChanges ? await describeChanges(client, dataset, latest.number + 1, changed) : null
-    const replaced: { records: number } = source ?? latest
-    return { summary, replaced, changes }
+    return { summary, changes }
   } finally {
     await index.close()
   }
@@ -208,7 +199,7 @@ async function findSource(index: IndexWriter, source: string): Promise<ReplacedS
 
 async function writeDraft(
   publication: Publication,
-  { rows, withdrawn, metadata }: ReleaseDraft,
+  { rows, withdrawn, confirmedWithdrawn, metadata }: ReleaseDraft,
   index: IndexWriter,
   source: ReplacedSource | undefined,
 ): Promise<PublishedSummary> {
@@ -239,6 +230,14 @@ async function writeDraft(
     await writer.end()
 
     await comparison.keepRejected(findings.rejections.flatMap(({ identity }) => identity ?? []))
+    // Before the work that takes long: half a file is the usual mistake.
+    if (withdrawn === 'absent') {
+      findings.throwIfErrors()
+      const missing = comparison.countMissing()
+      if (latest.records + counts.added === missing)
+        throw new OperatorError('The input has no records, so nothing was published.')
+      requireConfirmedWithdrawal(missing, (source ?? latest).records, confirmedWithdrawn)
+    }
     const withdrawnBatches =
       withdrawn === 'absent' ? comparison.findMissing() : mapBatches(withdrawn, comparison.findWithdrawn)
     for await (const ids of withdrawnBatches) {
@@ -250,6 +249,7 @@ async function writeDraft(
       counts.withdrawn += ids.length
     }
     findings.throwIfErrors()
+    requireConfirmedWithdrawal(counts.withdrawn, (source ?? latest).records, confirmedWithdrawn)
     const records = latest.records + counts.added - counts.withdrawn
     const isUnchanged = counts.added + counts.corrected + counts.withdrawn === 0 && latest.number > 0
     if (isUnchanged) return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }

@@ -9,7 +9,7 @@ import { copySourceOf, readRecordsById } from '../storage/read-records.ts'
 import { readCells } from '../storage/serialise-record.ts'
 import { NO_END_RELEASE, tablesOf } from '../storage/tables.ts'
 import { assertKept, isInKeptRelease, isInRelease } from '../storage/versions.ts'
-import { publishDraft, requireConfirmedWithdrawal, startPublication } from './publish.ts'
+import { publishDraft, startPublication } from './publish.ts'
 import type { LatestRelease } from './write/latest-release.ts'
 import { readByCursor } from './write/server-cursor.ts'
 
@@ -33,6 +33,7 @@ export async function rollbackTo(
         cells: readCells(dataset, JSON.parse(body) as Record<string, FieldValue>),
       })),
       withdrawn: mapEach(readRecordsToWithdraw(client, dataset, earlier), ({ id }) => locate(Number(id))),
+      confirmedWithdrawn,
       metadata: {
         ...restored,
         note,
@@ -41,7 +42,6 @@ export async function rollbackTo(
       },
     }
     const { summary } = await publishDraft(publication, draft)
-    requireConfirmedWithdrawal(summary, latest, confirmedWithdrawn)
     return summary
   })
 }
@@ -54,10 +54,12 @@ async function findEarlierRelease(client: PoolClient, dataset: Dataset, earlier:
     from release where dataset = ${dataset.name} and number = ${earlier}`)
   const [release] = rows
   if (release === undefined || earlier >= latest.number)
-    throw new OperatorError(`there is no release ${earlier} before the latest release ${latest.number}`)
+    throw new OperatorError(
+      `Release ${earlier} is not an earlier release than the latest, ${latest.number}. Run outbreakctl release list to see all of them.`,
+    )
   if (release.pruned)
     throw new OperatorError(
-      `release ${earlier} is pruned; the oldest release that can be restored is ${release.oldest}`,
+      `Release ${earlier} has been pruned. The oldest release you can go back to is ${release.oldest}.`,
     )
   return { title: release.title, licence: release.licence }
 }

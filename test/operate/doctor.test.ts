@@ -49,6 +49,7 @@ const SOUND: Record<string, string> = {
   DATABASE_URL: withLogin(cluster.url),
   OUTBREAKS_SECRET: settings.secret,
   OUTBREAKS_BASE_URL: service.baseUrl,
+  OUTBREAKS_PORT: new URL(service.baseUrl).port,
   OUTBREAKS_FILES: files,
   OUTBREAKS_INDEX: indexDirectory,
   ...(redis === null ? {} : { OUTBREAKS_REDIS_URL: redis.url }),
@@ -61,9 +62,9 @@ async function diagnose(overrides: Record<string, string> = {}): Promise<{ code:
     return { code: 0, findings: JSON.parse(stdout) as Finding[] }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    if (stdout === '')
-      return { code, findings: [{ status: 'error', check: 'configuration', message: stderr, remedy: '' }] }
-    return { code, findings: JSON.parse(stdout) as Finding[] }
+    const findings = JSON.parse(stdout) as Finding[]
+    assert.match(stderr, /^\d+ errors, \d+ warnings\. Do this first: .+\.\n$/)
+    return { code, findings }
   }
 }
 
@@ -79,7 +80,7 @@ async function expectFinding(
   assert.ok(found, `no ${status} of ${check} in ${JSON.stringify(findings, null, 1)}`)
   assert.match(found.message, message)
   assert.equal(code, findings.some((finding) => finding.status === 'error') ? 1 : 0)
-  if (check !== 'configuration') assert.notEqual(found.remedy, '')
+  assert.notEqual(found.remedy, '')
   for (const secret of [settings.secret, 'wrong-password'])
     assert.ok(!JSON.stringify(findings).includes(secret), 'a secret is shown')
 }
@@ -151,7 +152,7 @@ describe('the doctor names', () => {
     whileChanged(
       `update signing_key set signs_from = signs_from - interval '200 days'`,
       `update signing_key set signs_from = signs_from + interval '200 days'`,
-      () => expectFinding('warning', 'signing keys', /signs since (199|200) days/),
+      () => expectFinding('warning', 'signing keys', /has been signing for (199|200) days/),
     ))
   test('that nobody can read', () =>
     whileChanged('update client set disabled_at = now()', 'update client set disabled_at = null', () =>
@@ -187,8 +188,16 @@ describe('the doctor names', () => {
       (error: Error) => JSON.stringify(error.cause ?? '').includes('cannot be read'),
     )
   })
-  test('a directory for temporary files that does not exist', () =>
-    expectFinding('error', 'disk', /cannot be used/, { TMPDIR: path.join(files, 'none'), OUTBREAKS_INDEX: '' }))
+  test('a directory for temporary files that does not exist, and the other checks still run', async () => {
+    const TMPDIR = path.join(files, 'none')
+    await expectFinding('error', 'disk', /cannot be used/, { TMPDIR, OUTBREAKS_INDEX: '' })
+    await expectFinding('error', 'index file', /No temporary file can be written to .*ENOENT/, { TMPDIR })
+    const { findings } = await diagnose({ TMPDIR })
+    assert.ok(findings.some(({ check, status }) => check === 'public address' && status === 'ok'))
+    assert.ok(!JSON.stringify(findings).includes('The database cannot be reached'))
+  })
+  test('a node that does not run', () =>
+    expectFinding('error', 'this node', /127\.0\.0\.1:1 does not respond/, { OUTBREAKS_PORT: '1' }))
   test('a replica that stands still', async () => {
     await replica.catchUp()
     await replica.pause()
@@ -198,7 +207,9 @@ describe('the doctor names', () => {
     await superuser.query('drop table something')
   })
   test('a Redis that does not answer', () =>
-    expectFinding('error', 'Redis', /does not answer/, { OUTBREAKS_REDIS_URL: 'redis://:wrong-password@127.0.0.1:1' }))
+    expectFinding('error', 'Redis', /^No Redis listens at this address\. \(.*ECONNREFUSED/, {
+      OUTBREAKS_REDIS_URL: 'redis://:wrong-password@127.0.0.1:1',
+    }))
   test('a file that is missing, and one that is too short', async () => {
     rmSync(path.join(files, 'hed-outbreaks-1.csv.gz'))
     await expectFinding('error', 'files', /hed-outbreaks-1.csv.gz is missing/)
@@ -213,13 +224,13 @@ describe('the doctor names', () => {
       OUTBREAKS_MAX_CONNECTIONS: '1000000',
     }))
   test('a public address at which nobody answers', () =>
-    expectFinding('warning', 'public address', /does not answer/, { OUTBREAKS_BASE_URL: 'http://127.0.0.1:1' }))
+    expectFinding('error', 'public address', /does not respond/, { OUTBREAKS_BASE_URL: 'http://127.0.0.1:1' }))
   test('a public address without TLS', () =>
     expectFinding('error', 'public address', /without TLS/, { OUTBREAKS_BASE_URL: 'http://outbreaks.invalid' }))
   test('a certificate that clients do not trust, and one that has expired', async () => {
     for (const [isExpired, message] of [
-      [false, /do not trust it \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
-      [true, /it expired on/],
+      [false, /do not trust the certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
+      [true, /the certificate expired on/],
     ] as const) {
       const certificate = createCertificate(createDirectory(), isExpired)
       const server = createServer(certificate, (_request, response) => response.end('{}'))

@@ -257,11 +257,19 @@ describe('an object store', { skip: withoutObjectStore }, () => {
           .map(({ Key = '' }) => path.basename(Key))
           .sort()
       assert.equal((await list()).length, 6)
-      const pruned = await outbreakctl<{ files_removed: number }>(settings, 'release', 'prune', '--before', '2')
+      const pruned = await outbreakctl<{ files_removed: number }>(
+        settings,
+        'release',
+        'prune',
+        '--before',
+        '2',
+        '--confirm-pruned',
+        '1',
+      )
       assert.equal(pruned.files_removed, 3)
       assert.deepEqual(await list(), ['hed-outbreaks-2.csv.gz', 'hed-outbreaks-2.ndjson.gz', 'hed-outbreaks-2.parquet'])
       await objects.s3.putObject({ Bucket: objects.bucket, Key: 'files/hed-outbreaks-1.csv.gz', Body: 'left over' })
-      await outbreakctl(settings, 'release', 'prune', '--before', '2')
+      await outbreakctl(settings, 'release', 'prune', '--before', '2', '--confirm-pruned', '1')
       assert.equal((await list()).length, 3)
       assert.equal((await ask(node, 'hed-outbreaks-1.csv.gz')).status, 410)
       assert.equal((await ask(node, 'hed-outbreaks-2.csv.gz')).status, 200)

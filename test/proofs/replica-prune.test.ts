@@ -83,7 +83,7 @@ for (const url of paths) {
 
 test('while the replica replays the pruning, every response is correct, 410 or 503', async (t) => {
   await replica.pause()
-  await outbreakctl(settings, 'release', 'prune', '--before', '2')
+  await outbreakctl(settings, 'release', 'prune', '--before', '2', '--confirm-pruned', '1')
   const counts = { 200: 0, 410: 0, 503: 0 }
   const wrong: string[] = []
   const stopped = new AbortController()

@@ -80,6 +80,7 @@ export async function rotateSecret(
   const secret = generateSecret()
   const oldSecretExpiresAt = await database.transaction(async (client) => {
     await requireClient(
+      clientId,
       client.query(sql`
       update client set generation = generation + ${overlapSeconds === 0 ? 1 : 0} where client_id = ${clientId}`),
     )
@@ -107,6 +108,7 @@ export async function setPublicKeys(
 ) {
   const oldSecretExpiresAt = await database.transaction(async (client) => {
     await requireClient(
+      clientId,
       client.query(sql`
       update client set public_keys = ${JSON.stringify(publicKeys)}, generation = generation + ${overlapSeconds === 0 ? 1 : 0}
       where client_id = ${clientId}`),
@@ -131,6 +133,7 @@ async function endSecrets(client: PoolClient, clientId: string, seconds: number)
 export async function setClientDisabled(database: Database, clientId: string, disabled: boolean) {
   await database.transaction((client) =>
     requireClient(
+      clientId,
       client.query(sql`
       update client set generation = generation + 1, disabled_at = case when ${disabled} then coalesce(disabled_at, now()) end
       where client_id = ${clientId}`),
@@ -139,6 +142,7 @@ export async function setClientDisabled(database: Database, clientId: string, di
   return { client_id: clientId, disabled }
 }
 
-async function requireClient(update: Promise<{ rowCount: number | null }>): Promise<void> {
-  if ((await update).rowCount !== 1) throw new OperatorError('there is no such client')
+async function requireClient(id: string, update: Promise<{ rowCount: number | null }>): Promise<void> {
+  if ((await update).rowCount !== 1)
+    throw new OperatorError(`No client has the id ${id}. Run outbreakctl client list to see all of them.`)
 }

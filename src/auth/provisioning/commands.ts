@@ -105,7 +105,17 @@ export function registerCredentialCommands(
     .description(
       'encrypt all keys with OUTBREAKS_SECRET; OUTBREAKS_SECRET_PREVIOUS reads those that another one encrypted',
     )
-    .action(() => runAndPrint((database) => resealKeys(database, sealingKeys())))
+    .action(() =>
+      runAndPrint(async (database) => {
+        const result = await resealKeys(database, sealingKeys())
+        if (result.unreadable.length === 0) return result
+        process.exitCode = 1
+        return {
+          ...result,
+          next: `set OUTBREAKS_SECRET_PREVIOUS to the secret that encrypted them and run this again, or run outbreakctl key disable ${result.unreadable[0]}`,
+        }
+      }),
+    )
   key
     .command('list')
     .description('list all keys')

@@ -52,14 +52,17 @@ async function assertSecretMatches(client: PoolClient, sealingKeys: SealingKeys,
   for (const row of rows) await openKey(row, sealingKeys).catch(() => unreadable.push(row.kid))
   if (force) {
     if (unreadable.length === rows.length) return
-    throw new OperatorError('this secret reads a key, so --force is not allowed: it is for a secret that is lost')
+    throw new OperatorError(
+      'OUTBREAKS_SECRET decrypts at least one key, so it is not lost. Run the command without --force.',
+    )
   }
   if (unreadable.length === 0) return
-  const remedy =
+  const keys = unreadable.join(', ')
+  throw new OperatorError(
     unreadable.length === rows.length
-      ? 'use the secret of the nodes, or --force if it is lost'
-      : 'run outbreakctl key disable for it if its row is damaged'
-  throw new OperatorError(`the key ${unreadable.join(', ')} cannot be read with this OUTBREAKS_SECRET: ${remedy}`)
+      ? `OUTBREAKS_SECRET does not decrypt key ${keys}. Use the same secret as the nodes. If that secret is lost, add --force.`
+      : `OUTBREAKS_SECRET does not decrypt key ${keys}, although it decrypts others. If the row is damaged, run outbreakctl key disable ${unreadable[0]}.`,
+  )
 }
 
 /** The key id is the thumbprint (RFC 7638). A key whose id starts with a hyphen is discarded: it would look like an option. */
@@ -75,20 +78,22 @@ export async function generateKey(algorithm: Algorithm) {
 
 /**
  * Encrypts all keys with the current secret, also those that have ended, so that the previous secret is not needed any more.
- * Keys that none of the secrets reads stay as they are.
+ * Keys that none of the secrets reads stay as they are; only those that nodes still need are named.
  */
 export async function resealKeys(database: Database, sealingKeys: SealingKeys) {
   const [current] = sealingKeys
   return database.transaction(async (client) => {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
-    const { rows } = await client.query<Pick<KeyRow, 'kid' | 'sealed_private_key'>>(
-      sql`select kid, sealed_private_key from signing_key order by signs_from, kid`,
+    const { rows } = await client.query<Pick<KeyRow, 'kid' | 'sealed_private_key'> & { live: boolean }>(
+      sql`select kid, sealed_private_key, verifies_until is null or verifies_until > now() as live
+        from signing_key order by signs_from, kid`,
     )
     const result = { resealed: 0, unchanged: 0, unreadable: [] as string[] }
-    for (const { kid, sealed_private_key: sealed } of rows) {
+    for (const { kid, sealed_private_key: sealed, live } of rows) {
       if (isReadable(() => unseal(sealed, current, kid))) result.unchanged += 1
-      else if (!isReadable(() => unsealWithAny(sealed, sealingKeys, kid))) result.unreadable.push(kid)
-      else {
+      else if (!isReadable(() => unsealWithAny(sealed, sealingKeys, kid))) {
+        if (live) result.unreadable.push(kid)
+      } else {
         const resealed = seal(unsealWithAny(sealed, sealingKeys, kid), current, kid)
         await client.query(sql`update signing_key set sealed_private_key = ${resealed} where kid = ${kid}`)
         result.resealed += 1
@@ -116,7 +121,8 @@ export async function disableKey(database: Database, kid: string) {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
     const changed = await client.query(sql`
       update signing_key set verifies_until = now() where kid = ${kid} and (verifies_until is null or verifies_until > now())`)
-    if (changed.rowCount !== 1) throw new OperatorError('there is no such key, or it is not trusted any more')
+    if (changed.rowCount !== 1)
+      throw new OperatorError(`No trusted key has the id ${kid}. Run outbreakctl key list to see all of them.`)
     await client.query(sql`
       update signing_key set verifies_until = null where kid = (
         select kid from signing_key where verifies_until is null or verifies_until > now()

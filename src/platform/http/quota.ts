@@ -3,7 +3,7 @@
 // Why the fallback does not use the insurance limiter of the library: docs/decisions/0020-libraries-tried.md.
 import type { FastifyBaseLogger } from 'fastify'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
-import { openRedis } from '../redis/redis.ts'
+import { describeRedisError, openRedis } from '../redis/redis.ts'
 
 interface QuotaOptions {
   /** Units of a client in one window. A request costs one or more (rate-limit.ts). */
@@ -43,10 +43,9 @@ export function createQuota({ limit, seconds, redisUrl, log }: QuotaOptions): Qu
   const shared = redis === null ? local : new RateLimiterRedis({ ...rule, storeClient: redis })
   let isShared = true
 
-  // Only the message: the error of a failed login contains the password.
   function onRedisFailure(error: unknown): void {
-    if (isShared)
-      log.warn({ reason: (error as Error).message }, 'Redis does not respond: this node counts requests alone')
+    if (isShared && redis !== null)
+      log.warn({ reason: describeRedisError(redis, error) }, 'Redis does not respond: this node counts requests alone')
     isShared = false
   }
 

@@ -7,6 +7,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '28000': 'check the user in DATABASE_URL and the rules in pg_hba.conf on the server',
   '3D000': 'create it, or correct its name in DATABASE_URL',
   '42P01': 'run outbreakctl migrate',
+  '53100': 'free some space on the disk of the database server',
   '42P07': 'run outbreakctl migrate on an empty database',
 }
 const INSUFFICIENT_PRIVILEGE = '42501'
@@ -61,7 +62,7 @@ export function describeDatabaseError(error: unknown): string | undefined {
 function remedyForPrivilege(message: string): string {
   const role = /role "(outbreaks_\w+)"/.exec(message)?.[1]
   if (role !== undefined) return `as a superuser, grant ${role} to the user in DATABASE_URL`
-  return 'for migrate, log in as the owner of the database, with CREATEROLE; for anything else, as a member of outbreaks_operator'
+  return 'for migrate, use the migration login, which owns the database (DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url); for anything else, a member of outbreaks_operator'
 }
 
 /** A host with several addresses fails with an AggregateError, which has one error for each address and no message. */

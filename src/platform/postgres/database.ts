@@ -196,7 +196,7 @@ const PROBLEM_CODES: ReadonlyMap<string, ProblemCode> = new Map([
   ['OB503', 'unavailable'],
 ])
 const TRANSIENT_ERRORS =
-  /timeout|terminated|not queryable|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT|EHOSTUNREACH|ETIMEDOUT/i
+  /timeout|terminated|not queryable|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|connect ENOENT|EHOSTUNREACH|ETIMEDOUT/i
 
 /** Converts a transient error of the database or its driver to a Problem; returns other ones unchanged. */
 export function toTransientProblem(error: unknown): unknown {

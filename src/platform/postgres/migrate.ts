@@ -1,6 +1,7 @@
 // Migrates a database to the current schema: plain SQL files, in order, forward only.
 import { setTimeout as wait } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
+import { OperatorError } from '../operator-error.ts'
 import { toTransientProblem } from './database.ts'
 import { migrationsDirectory } from './schema-version.ts'
 
@@ -21,8 +22,18 @@ export async function migrate(url: string): Promise<string[]> {
       return applied.map((migration) => migration.name)
     } catch (error) {
       const locked = error instanceof Error && error.message.includes('Another migration is already running')
-      if (!locked || Date.now() > deadline) throw toTransientProblem(error)
+      if (!locked || Date.now() > deadline) throw describeOwnership(error) ?? toTransientProblem(error)
       await wait(200)
     }
   }
+}
+
+/** The mistake of an upgrade: the operator's login. node-pg-migrate throws a text that has the server's message and a stack. */
+function describeOwnership(error: unknown): OperatorError | undefined {
+  const [denial] = /must be owner of .*|permission denied for .*/.exec((error as Error).message) ?? []
+  if (denial === undefined) return undefined
+  return new OperatorError(`This login may not change the schema (${denial}).`, {
+    remedy:
+      'Use the migration login, which owns the database: DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url outbreakctl migrate.',
+  })
 }

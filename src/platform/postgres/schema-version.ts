@@ -9,29 +9,30 @@ export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../m
 
 export class SchemaMismatch extends OperatorError {}
 
-/** A migration with this in its name only adds: nodes of the version before read the schema as before it. */
+/** A migration with this in its name only adds: programs of the version before use the schema as before it. */
 const EXPANDS = /^\d{4}_expand_/
 
 /**
  * Throws SchemaMismatch if the schema is older or newer than the program; throws other errors if it cannot be read. With
- * `onlyReads` the schema may have newer migrations that only add.
+ * `mayBeExpanded` the schema may have newer migrations that only add.
  */
-export async function checkSchema(database: Database, { onlyReads = false } = {}): Promise<void> {
+export async function checkSchema(database: Database, { mayBeExpanded = false } = {}): Promise<void> {
   const known = readdirSync(migrationsDirectory)
     .filter((file) => file.endsWith('.sql'))
     .map((file) => file.slice(0, -'.sql'.length))
   const applied = await readApplied(database)
-  const newer = applied.filter((name) => !known.includes(name) && !(onlyReads && EXPANDS.test(name)))
+  const newer = applied.filter((name) => !known.includes(name) && !(mayBeExpanded && EXPANDS.test(name)))
   if (newer.length > 0) {
     throw new SchemaMismatch(
-      `The database schema is newer than this program, which does not have the migration ${newer.at(-1)}: run a newer version of the program.`,
+      `The database schema is newer than this program, which does not have the migration ${newer.at(-1)}.`,
+      { remedy: 'Run the newer version of the program.' },
     )
   }
   const missing = known.filter((name) => !applied.includes(name)).sort()
   if (missing.length > 0) {
-    throw new SchemaMismatch(
-      `The database schema is older than this program and lacks the migration ${missing[0]}: run outbreakctl migrate.`,
-    )
+    throw new SchemaMismatch(`The database schema is older than this program and lacks the migration ${missing[0]}.`, {
+      remedy: 'Run outbreakctl migrate with the migration login.',
+    })
   }
 }
 

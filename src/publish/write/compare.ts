@@ -66,7 +66,9 @@ export function createComparison(
   const seen = createIdSet()
   const keptIds = new Set<number>()
   let lastId = latest.lastId
+  /** Records of the latest release, or of the source, that a row names, and others that stay because their row is rejected. */
   let matched = 0
+  let kept = 0
   let newNamedBy: 'id' | 'key' | null = null
 
   const lookUp = async (identities: readonly Identity[]) =>
@@ -147,9 +149,15 @@ export function createComparison(
     async keepRejected(identities: readonly Identity[]): Promise<void> {
       for (let from = 0; from < identities.length; from += LOOKUP_ROWS) {
         const known = await lookUp(identities.slice(from, from + LOOKUP_ROWS))
-        for (const { id } of known.values()) keptIds.add(id)
+        for (const { id, open } of known.values()) {
+          if (open && !keptIds.has(id) && !seen.has(id) && source?.has(id) !== false) kept += 1
+          keptIds.add(id)
+        }
       }
     },
+
+    /** How many records `findMissing` finds. */
+    countMissing: () => (source ?? latest).records - matched - kept,
 
     /** The records of the latest release, or of the source, that are not in the input, in batches. */
     async *findMissing(): AsyncGenerator<number[]> {

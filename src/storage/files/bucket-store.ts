@@ -46,6 +46,12 @@ export function openBucketStore({ bucket: Bucket, folder, hasLinks }: BucketOpti
       if (Key === target.Key) await s3.abortMultipartUpload({ ...target, UploadId })
   }
 
+  const findObject = (target: { Bucket: string; Key: string }) =>
+    s3.headObject(target).catch((error: unknown) => {
+      if (error instanceof NotFound) return undefined
+      throw new Problem('unavailable', 'The store of the files does not respond; try again shortly.', { cause: error })
+    })
+
   async function* readRange(target: { Bucket: string; Key: string; IfMatch: string }, start: number, end: number) {
     if (start === end) return
     const { Body } = await s3.getObject({ ...target, Range: `bytes=${start}-${end - 1}` })
@@ -66,12 +72,7 @@ export function openBucketStore({ bucket: Bucket, folder, hasLinks }: BucketOpti
 
     async open(name) {
       const target = locate(name)
-      const found = await s3.headObject(target).catch((error: unknown) => {
-        if (error instanceof NotFound) return undefined
-        throw new Problem('unavailable', 'The store of the files does not respond; try again shortly.', {
-          cause: error,
-        })
-      })
+      const found = await findObject(target)
       if (found === undefined) return undefined
       const { ContentLength: bytes = 0, ETag = '' } = found
       return {
@@ -83,11 +84,18 @@ export function openBucketStore({ bucket: Bucket, folder, hasLinks }: BucketOpti
     },
 
     async remove(names) {
+      let removed = 0
       for (let first = 0; first < names.length; first += MOST_REMOVED) {
-        const Objects = names.slice(first, first + MOST_REMOVED).map((name) => ({ Key: locate(name).Key }))
+        const Objects: { Key: string }[] = []
+        // S3 reports an object that does not exist as deleted.
+        for (const name of names.slice(first, first + MOST_REMOVED))
+          if ((await findObject(locate(name))) !== undefined) Objects.push({ Key: locate(name).Key })
+        if (Objects.length === 0) continue
         const { Errors = [] } = await s3.deleteObjects({ Bucket, Delete: { Objects, Quiet: true } })
         if (Errors[0] !== undefined) throw new Error(`${Errors[0].Key} could not be removed: ${Errors[0].Message}`)
+        removed += Objects.length
       }
+      return removed
     },
 
     async createLink(name, mediaType) {

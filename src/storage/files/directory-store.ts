@@ -1,10 +1,11 @@
 // Stores the files of releases in one directory. Only this file knows paths.
 // A file has its final name only when it is complete, even if the process or the disk fails.
 import { createHash, randomBytes } from 'node:crypto'
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { callbackify } from 'node:util'
+import { Problem } from '../../platform/problem.ts'
 import { type FileStore, requireFileName, type StoredFile, withOperatorError } from './file-store.ts'
 
 const CHUNK_BYTES = 1 << 18
@@ -23,7 +24,10 @@ export function openDirectoryStore(directory: string): FileStore {
       const handle = await withOperatorError(name, async () => {
         for (const entry of await readdir(directory))
           if (entry.startsWith(prefix)) await rm(path.join(directory, entry), { force: true })
-        return open(temporary, 'wx')
+        const created = await open(temporary, 'wx')
+        // As the directory allows, and not as the umask of the shell: nodes run as another user.
+        await created.chmod(0o600 | ((await stat(directory)).mode & 0o044))
+        return created
       })
       const digest = createHash('sha256')
       let bytes = 0
@@ -54,20 +58,32 @@ export function openDirectoryStore(directory: string): FileStore {
 
     async open(name) {
       const handle = await open(locate(name)).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-        throw error
+        if (isMissing(error)) return undefined
+        throw isDenied(error) ? describeDenial(name, error) : error
       })
       return handle && describeFile(name, handle)
     },
 
     async remove(names) {
-      for (const name of names) await rm(locate(name), { force: true })
+      let removed = 0
+      for (const name of names) {
+        const failure = await rm(locate(name)).catch((error: unknown) => error)
+        if (failure === undefined) removed += 1
+        else if (!isMissing(failure)) throw failure
+      }
       await syncDirectory(directory)
+      return removed
     },
 
     createLink: () => Promise.resolve(null),
   }
 }
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT'
+const isDenied = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EACCES'
+
+const describeDenial = (name: string, cause: unknown) =>
+  new Problem('unavailable', `This node may not read ${name}; the operator must correct its permissions.`, { cause })
 
 async function describeFile(name: string, handle: FileHandle): Promise<StoredFile> {
   const { size, mtimeNs } = await handle.stat({ bigint: true }).catch(async (error: unknown) => {

@@ -8,8 +8,8 @@ export interface FileStore {
   create(name: string): Promise<FileDraft>
   /** Undefined where there is no such file. */
   open(name: string): Promise<StoredFile | undefined>
-  /** Removes files. It is no error if one does not exist. */
-  remove(names: readonly string[]): Promise<void>
+  /** Removes files and returns how many there were. It is no error if one does not exist. */
+  remove(names: readonly string[]): Promise<number>
   /** An address from which anybody can download the file for a short time; null if this service sends the bytes itself. */
   createLink(name: string, mediaType: string): Promise<string | null>
 }

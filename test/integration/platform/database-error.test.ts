@@ -76,7 +76,7 @@ before(async () => {
 
 describe('before the first migration', () => {
   test('the operator role does not exist', async () => {
-    await assertExplained(cluster.url, /older.*run outbreakctl migrate/)
+    await assertExplained(cluster.url, /older.*Run outbreakctl migrate/)
   })
   test('migrate by a user that may not create roles', async () => {
     await query(cluster.url, 'create role modest login')
@@ -121,7 +121,7 @@ describe('with a migrated database', () => {
       () => urlFor('nowhere', PUBLISHER),
       /database "nowhere" does not exist.*create it/,
     ],
-    'a database that was never migrated': [() => urlFor('empty', PUBLISHER), /older.*run outbreakctl migrate/],
+    'a database that was never migrated': [() => urlFor('empty', PUBLISHER), /older.*Run outbreakctl migrate/],
     'a server without TLS': [
       () => urlFor('outbreaks', PUBLISHER, { query: '?sslmode=verify-full' }),
       /does not offer TLS.*sslmode/,

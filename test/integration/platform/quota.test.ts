@@ -29,7 +29,7 @@ async function openQuota({ limit = 3, seconds = 60, redisUrl = null as string | 
     grants,
     measureSlowest,
     lines,
-    logged: () => lines.map((line) => JSON.parse(line) as { msg: string }),
+    logged: () => lines.map((line) => JSON.parse(line) as { msg: string; reason?: string }),
   }
 }
 
@@ -135,6 +135,7 @@ test('without Redis a node counts alone and logs it once, and shares the quota a
       node.logged().map(({ msg }) => msg.split(':')[0]),
       ['Redis does not respond', 'Redis responds again'],
     )
+    assert.match(node.logged()[0]?.reason ?? '', /^[A-Z][^(]+\. \(.+\)$/)
   }
 })
 
@@ -191,6 +192,7 @@ test('with a wrong Redis password a node counts alone, and the password is not l
   assert.deepEqual([await wrong.grants('a'), (await wrong.peek('a')).remaining], [true, 2])
   assert.equal(wrong.lines.length, 1)
   assert.ok(!wrong.lines.join('').includes('canary0password'))
+  assert.match(wrong.logged()[0]?.reason ?? '', /^Redis rejects the user or the password\. \(.*WRONGPASS/)
   const right = await openQuota({ redisUrl: redis.url.replace('//', '//:the0real0one@') })
   assert.ok(await right.grants('a'))
   assert.deepEqual(right.lines, [])

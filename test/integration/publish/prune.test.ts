@@ -29,14 +29,24 @@ await publish([{ key: 'stays' }, { key: 'changes', cases: 1 }, { key: 'goes' }])
 await publish([{ key: 'stays' }, { key: 'changes', cases: 2 }], 1)
 await publish([{ key: 'stays' }, { key: 'changes', cases: 3 }, { key: 'comes' }])
 
+test('without the right number nothing is pruned, and the message says what would be', async () => {
+  const before = await countRows()
+  for (const confirmed of [0, 1, 3])
+    await assert.rejects(
+      pruneReleases(database, hedOutbreaks, 3, confirmed),
+      /would permanently delete 2 releases \(1, 2\) with 0 files of 0\.0 MB\. Nothing was deleted\. .* --confirm-pruned 2\.$/,
+    )
+  assert.deepEqual(await countRows(), before)
+})
+
 test('pruning does not change a kept release and deletes what no kept release has', async () => {
   const kept = [await read(2), await read(3)]
   const before = await countRows()
   assert.deepEqual(before, { versions: 6, chunks: 3, events: 3, pruned: 0 })
-  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, ['1'])
+  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2, 1)).pruned, ['1'])
   assert.deepEqual([await read(2), await read(3)], kept)
   assert.deepEqual(await countRows(), { versions: 4, chunks: 2, events: 2, pruned: 1 })
-  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2)).pruned, [])
+  assert.deepEqual((await pruneReleases(database, hedOutbreaks, 2, 1)).pruned, [])
 })
 
 test('a record whose versions were all deleted gets its id again when it returns', async () => {
@@ -69,7 +79,7 @@ test('a rollback to a pruned release is rejected', async () => {
   const before = await countRows()
   await assert.rejects(
     rollbackTo(database, hedOutbreaks, 2, 'x'),
-    /release 2 is pruned; the oldest release that can be restored is/,
+    /Release 2 has been pruned. The oldest release you can go back to is/,
   )
   assert.deepEqual(await countRows(), before)
 })
@@ -78,7 +88,7 @@ test('a release that does not exist or is already pruned cannot be the oldest to
   for (const oldest of [1, 99]) {
     await assert.rejects(
       pruneReleases(database, hedOutbreaks, oldest),
-      /release \d+ does not exist or is already pruned/,
+      /Release \d+ does not exist or has already been pruned/,
     )
     // The SQL function rejects it too.
     await assert.rejects(

@@ -56,6 +56,20 @@ for (const published of [0, 1]) {
   })
 }
 
+test('half of a file is rejected before the work that takes long', async () => {
+  const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_operator' })
+  after(() => database.close())
+  const steps = new Set<string>()
+  const publish = async (some: Row[]) =>
+    publishRelease(database, hedOutbreaks, await writeNdjson(some), { progress: (step) => steps.add(step) })
+  await publish(rows.slice(0, 100))
+  assert.ok(steps.has('comparing series'))
+  steps.clear()
+  await assert.rejects(publish(rows.slice(0, 50)), /would withdraw 50 of 100 records\. .* --confirm-withdrawn 50\.$/)
+  assert.deepEqual([...steps], ['comparing'])
+  await assert.rejects(publish([]), /The input has no records, so nothing was published\./)
+})
+
 for (const [name, table, lost, message] of [
   ['a chunk', 'chunk', 'slot = 1', /the chunks have 80 records, but the release has 130/],
   ['all chunks of a group', 'chunk', 'slot = 2', /groups with only chunks or only a digest: 1/],

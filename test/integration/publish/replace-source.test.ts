@@ -92,7 +92,10 @@ test('base and --replace-source exclude each other', async () => {
 test('more than 5 % of the source need confirmation, although they are less than 5 % of the release', async () => {
   const large = rowsOf('Large', Array<number>(200).fill(1))
   const { replace } = await openStore(...large, ...B)
-  await assert.rejects(replace('B', B.slice(1)), /would withdraw 1 of 3 records; to confirm, add --confirm-withdrawn 1/)
+  await assert.rejects(
+    replace('B', B.slice(1)),
+    /would withdraw 1 of 3 records. If that is right, add --confirm-withdrawn 1/,
+  )
   assert.equal((await replace('B', B.slice(1), { confirmedWithdrawn: 1 })).withdrawn, 1)
 })
 

@@ -42,7 +42,7 @@ test('a rollback to a pruned release is rejected and names the oldest possible o
   for (const pruned of [1, 2])
     await assert.rejects(
       rollBack(pruned, 1),
-      new RegExp(`release ${pruned} is pruned; the oldest release that can be restored is 3$`),
+      new RegExp(`Release ${pruned} has been pruned. The oldest release you can go back to is 3.$`),
     )
   assert.equal(await countReleases(), 4)
   const before = await read(3)
@@ -56,7 +56,7 @@ test('a rollback that withdraws more than 5 % of the records is rejected until t
   await publish([{ key: 'a' }])
   await publish([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
   for (const confirmed of [0, 1, 3])
-    await assert.rejects(rollBack(1, confirmed), /would withdraw 2 of 3 records; .* --confirm-withdrawn 2$/)
+    await assert.rejects(rollBack(1, confirmed), /would withdraw 2 of 3 records. .* --confirm-withdrawn 2.$/)
   assert.equal(await countReleases(), 2)
   await rollBack(1, 2)
   assert.deepEqual(await read(3), await read(1))

@@ -77,7 +77,7 @@ for (const number of [5, 6, 99]) {
   test(`a rollback to release ${number}, which is not earlier, is rejected`, async () => {
     await assert.rejects(
       rollbackTo(database, hedOutbreaks, number, 'x'),
-      /there is no release \d+ before the latest release/,
+      /Release \d+ is not an earlier release than the latest/,
     )
   })
 }

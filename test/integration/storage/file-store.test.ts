@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readlink, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readlink, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
@@ -36,6 +36,26 @@ async function read(store: FileStore, start: number, end: number): Promise<Buffe
 }
 
 const find = async (store: FileStore) => (await store.open(NAME)) ?? assert.fail('there is no file')
+
+test('a file is as readable as its directory, regardless of the umask, and removed files are counted', async () => {
+  const { directory, store } = await openEmpty()
+  const before = process.umask(0o077)
+  try {
+    for (const [ofDirectory, ofFile] of [
+      [0o755, 0o644],
+      [0o750, 0o640],
+      [0o700, 0o600],
+    ] as const) {
+      await chmod(directory, ofDirectory)
+      await write(store, drawBytes(10))
+      assert.equal((await stat(path.join(directory, NAME))).mode & 0o777, ofFile)
+    }
+  } finally {
+    process.umask(before)
+  }
+  assert.equal(await store.remove([NAME, 'hed-outbreaks-9.csv']), 1)
+  assert.equal(await store.remove([NAME]), 0)
+})
 
 test('a file has its name only after commit, with all of its bytes and their digest', async () => {
   const { directory, store } = await openEmpty()

@@ -11,8 +11,9 @@ import { newSettings, outbreakctl, prepareDatabase, type Settings, startService 
 import { createTestDatabase } from '../../database.ts'
 
 const NEWER =
-  /^The database schema is newer than this program, .* 9999_from_the_future: run a newer version of the program/m
-const OLDER = /^The database schema is older than this program .* \d{4}_\w+: run outbreakctl migrate\.$/m
+  /^The database schema is newer than this program, .* 9999_from_the_future\. Run the newer version of the program/m
+const OLDER =
+  /^The database schema is older than this program .* \d{4}_\w+\. Run outbreakctl migrate with the migration login\.$/m
 const TIMEOUT_MS = 60_000
 const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-start-'))
 after(() => rmSync(home, { recursive: true, force: true }))

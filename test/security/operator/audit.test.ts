@@ -113,14 +113,14 @@ test('every command that changes something leaves its beginning and its result',
   await check('release', 'publish', first)
   await check('release', 'publish', second)
   await check('release', 'rollback', '--to', '1', '--note', 'a mistake')
-  await check('release', 'prune', '--before', '2')
+  await check('release', 'prune', '--before', '2', '--confirm-pruned', '1')
   await check('release', 'export')
   await check('release', 'reindex')
 })
 
 test('a failed command leaves its reason', async (t) => {
   for (const [args, reason] of [
-    [['client', 'disable', 'nobody'], /there is no such client/],
+    [['client', 'disable', 'nobody'], /No client has the id nobody\./],
     [['release', 'publish', '/nowhere'], /nowhere/],
     [['release', 'prune', '--before', '99'], /does not exist/],
   ] as const)
@@ -254,7 +254,7 @@ test('kill -9 in the middle of a publication leaves an act without a result', as
 
 test('the first migration records itself, and no other command runs without the log', async () => {
   const empty = newSettings(await createEmptyDatabase())
-  await assert.rejects(outbreakctl(empty, 'client', 'create', '--name', 'A'), /run outbreakctl migrate/)
+  await assert.rejects(outbreakctl(empty, 'client', 'create', '--name', 'A'), /Run outbreakctl migrate/)
   await outbreakctl(empty, 'migrate')
   assert.deepEqual(
     (await readRows(empty)).map((row) => [row.command, row.outcome]),

@@ -192,7 +192,7 @@ test('a mistyped parameter, a record and a release that do not exist, and a disa
 })
 
 test('a pruned release is gone', async () => {
-  await outbreakctl(settings, 'release', 'prune', '--before', '2')
+  await outbreakctl(settings, 'release', 'prune', '--before', '2', '--confirm-pruned', '1')
   await assert.rejects(
     async () => {
       const deadline = Date.now() + 10_000
