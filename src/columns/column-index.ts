@@ -231,7 +231,10 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   }
 
   async function waitFor(release: Release): Promise<OpenIndex> {
-    if (!has(release) && attempt !== null) await Promise.race([attempt, wait(waitMs, undefined, { ref: false })])
+    // The attempt that runs may be for an earlier release; the next one begins when it ends.
+    const end = performance.now() + waitMs
+    for (let left = waitMs; left > 0 && !has(release) && attempt !== null; left = end - performance.now())
+      await Promise.race([attempt, wait(left, undefined, { ref: false })])
     if (index !== null && has(release)) return index
     throw notReady(release)
   }
