@@ -1,6 +1,6 @@
 // Two nodes behind HAProxy, nginx and Caddy, with the configurations of deploy/: kill -9, rolling restarts, a frozen node, a noisy
 // client and a lost database while clients read. No client sees an error of the proxy, or a wrong byte. For whole runs:
-// BALANCER_RECORDS=300000 NOISY_SECONDS=60 RESTART_ROUNDS=20 RESTART_REQUESTS=50000.
+// BALANCER_RECORDS=100000 NOISY_SECONDS=60 RESTART_ROUNDS=20 RESTART_REQUESTS=50000.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
