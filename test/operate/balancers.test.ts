@@ -44,7 +44,7 @@ interface Balancer {
   /** The file in deploy/ with the ports of this test; returns the arguments of the program. */
   configure(
     directory: string,
-    ports: { https: number; nodes: readonly number[]; spare: number },
+    ports: { https: number; nodes: readonly number[] },
     pem: { crt: string; key: string },
   ): { args: string[]; env?: Record<string, string> }
 }
@@ -84,12 +84,11 @@ const BALANCERS: Balancer[] = [
     },
   },
   {
-    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true, asksReady: true },
-    configure(directory, { https, nodes, spare }, { crt, key }) {
+    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true, asksReady: false },
+    configure(directory, { https, nodes }, { crt, key }) {
       const text = readDeploy('caddy/Caddyfile', nodes)
         .replace('{\n', `{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port ${https}\n\tskip_install_trust\n`)
         .replace('tls {', `tls ${crt} ${key} {`)
-        .replaceAll(':8079', `:${spare}`)
       const args = ['run', '--config', writeIn(directory, 'Caddyfile', text), '--adapter', 'caddyfile']
       const home = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
       return { args, env: { OUTBREAKS_HOSTNAME: 'localhost', ...home } }
@@ -128,11 +127,11 @@ for (const { name, program, passesTrailers, asksReady, configure } of BALANCERS)
 
     before(async () => {
       const pem = createCertificate(directory)
-      const [https, spare] = [await findFreePort(), await findFreePort()]
+      const https = await findFreePort()
       nodePorts.push(await findFreePort(), await findFreePort())
       baseUrl = `https://localhost:${https}`
       await Promise.all([start(0), start(1)])
-      const { args, env = {} } = configure(directory, { https, nodes: nodePorts, spare }, pem)
+      const { args, env = {} } = configure(directory, { https, nodes: nodePorts }, pem)
       proxy = await launchProgram(program, args, { port: https, env })
       client = createClient(baseUrl, readFileSync(pem.crt, 'utf8'))
       await waitUntil('the balancer answers', ready)
