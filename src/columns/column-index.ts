@@ -233,8 +233,11 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
   async function waitFor(release: Release): Promise<OpenIndex> {
     // The attempt that runs may be for an earlier release; the next one begins when it ends.
     const end = performance.now() + waitMs
-    for (let left = waitMs; left > 0 && !has(release) && attempt !== null; left = end - performance.now())
-      await Promise.race([attempt, wait(left, undefined, { ref: false })])
+    for (let left = waitMs; left > 0 && !has(release); left = end - performance.now()) {
+      const running = attempt
+      if (running === null) break
+      await Promise.race([running, wait(left, undefined, { ref: false })])
+    }
     if (index !== null && has(release)) return index
     throw notReady(release)
   }
