@@ -34,7 +34,6 @@ async function renderOpenApi(): Promise<string> {
       maxConnections: 1,
       cacheMegabytes: 0,
       rateLimit: 6000,
-      rateSeconds: 60,
       redisUrl: null,
       failedAttempts: 60,
       clientConcurrency: 8,

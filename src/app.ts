@@ -29,7 +29,7 @@ import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { registerLandingPage, registerSecurityText } from './platform/http/landing-page.ts'
 import { registerOpenApi } from './platform/http/openapi.ts'
-import { createQuota } from './platform/http/quota.ts'
+import { createQuota, QUOTA_SECONDS } from './platform/http/quota.ts'
 import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
 import { loadDocumentation, registerDocumentation } from './platform/pages/documentation.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
@@ -66,7 +66,6 @@ interface LimitSettings {
   maxConnections: number
   cacheMegabytes: number
   rateLimit: number
-  rateSeconds: number
   redisUrl: string | null
   /** Attempts to authenticate that may fail in a minute from one address; 0 for no limit. */
   failedAttempts: number
@@ -277,9 +276,9 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   }
 
   function openQuota() {
-    const { rateLimit: limit, rateSeconds: seconds, redisUrl } = limits
+    const { rateLimit: limit, redisUrl } = limits
     if (limit === 0) return null
-    const created = createQuota({ limit, seconds, redisUrl, log })
+    const created = createQuota({ limit, seconds: QUOTA_SECONDS, redisUrl, log })
     app.addHook('onReady', created.open)
     app.addHook('onClose', created.close)
     return created

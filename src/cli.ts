@@ -7,6 +7,7 @@ import { listClients } from './auth/provisioning/clients.ts'
 import { registerCredentialCommands } from './auth/provisioning/commands.ts'
 import {
   ConfigError,
+  explainConfig,
   type FileAccess,
   hasDatabase,
   readDatabaseConfig,
@@ -183,6 +184,14 @@ registerOperateCommands(program, {
     }
   },
 })
+program
+  .command('config')
+  .description('show every setting with its value and where it comes from; passwords and keys are hidden')
+  .action(() => {
+    const variables = explainConfig(process.env)
+    print(variables)
+    if (variables.some(({ problem }) => problem !== '')) process.exitCode = 1
+  })
 registerAuditCommands(program, {
   runAndPrint,
   runAndWrite: (work) =>

@@ -18,8 +18,6 @@ export interface ServiceConfig extends OperatorConfig {
   authUrl: string
   host: string
   port: number
-  /** Whether other processes may listen on the same port; each of them needs this setting too. */
-  sharePort: boolean
   /** Maximum number of open client connections. */
   maxConnections: number
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
@@ -35,9 +33,8 @@ export interface ServiceConfig extends OperatorConfig {
   cacheMegabytes: number
   /** Maximum age of the loaded clients and keys; beyond it every token is rejected. */
   maxStalenessSeconds: number
-  /** Requests of a client in `rateSeconds`; 0 for no limit. */
+  /** Units of a client in a minute; 0 for no limit. */
   rateLimit: number
-  rateSeconds: number
   /** Attempts to authenticate that may fail in a minute from one address. */
   failedAttempts: number
   /** Concurrent requests of a client on one node; 0 for no limit. */
@@ -113,7 +110,6 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       authUrl: read('OUTBREAKS_AUTH_URL') || baseUrl,
       host: read('OUTBREAKS_HOST'),
       port: read('OUTBREAKS_PORT'),
-      sharePort: read('OUTBREAKS_SHARE_PORT'),
       maxConnections: read('OUTBREAKS_MAX_CONNECTIONS'),
       trustedProxies: read('OUTBREAKS_TRUSTED_PROXIES'),
       securityContact: read('OUTBREAKS_SECURITY_CONTACT') || null,
@@ -123,7 +119,6 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       cacheMegabytes: read('OUTBREAKS_CACHE_MB'),
       maxStalenessSeconds: read('OUTBREAKS_MAX_STALENESS_SECONDS'),
       rateLimit: read('OUTBREAKS_RATE_LIMIT'),
-      rateSeconds: read('OUTBREAKS_RATE_SECONDS'),
       failedAttempts: read('OUTBREAKS_FAILED_ATTEMPTS'),
       clientConcurrency: read('OUTBREAKS_CLIENT_CONCURRENCY'),
       redisUrl: read('OUTBREAKS_REDIS_URL') || null,
@@ -182,6 +177,52 @@ function attempt(read: () => string): string {
     return ''
   }
 }
+
+/** A variable as this process sees it. */
+type ExplainedVariable = {
+  name: string
+  /** Without passwords and keys; empty if there is none. */
+  value: string
+  /** Where the value comes from: the default, the environment, or a file. */
+  from: string
+  /** What is wrong with it; empty if nothing is. */
+  problem: string
+}
+
+/** Every variable with the value in force, and those of the environment that this program does not know. */
+export function explainConfig(environment: Environment): ExplainedVariable[] {
+  const names = Object.keys(ALL_VARIABLES) as (keyof Variables)[]
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith('OUTBREAKS_') && !names.some((known) => name === known || name === `${known}_FILE`),
+  )
+  return [
+    ...names.map((name) => explainVariable(environment, name)),
+    ...unknown.map((name) => ({ name, value: '', from: 'environment', problem: 'this program has no such variable' })),
+  ]
+}
+
+function explainVariable(environment: Environment, name: keyof Variables): ExplainedVariable {
+  const { parse, fallback, isSecret } = ALL_VARIABLES[name] as Variable<unknown>
+  const file = environment[`${name}_FILE`] ?? ''
+  const from = file === '' ? 'environment' : `file ${file}`
+  let text = ''
+  try {
+    text = findText(environment, name)
+    if (text !== '') parse(text)
+  } catch (error) {
+    return { name, value: '', from, problem: (error as Error).message }
+  }
+  if (text !== '') return { name, value: isSecret ? '[redacted]' : removePassword(text), from, problem: '' }
+  const isMissing = fallback === undefined && (name in VARIABLES || isSignInSet(environment))
+  return { name, value: describeDefault(fallback), from: 'default', problem: isMissing ? 'is missing' : '' }
+}
+
+/** -1 stands for no port. */
+const describeDefault = (value: unknown): string =>
+  ['string', 'number', 'boolean'].includes(typeof value) && value !== -1 ? `${value as string}` : ''
+
+const removePassword = (text: string): string =>
+  /^[a-z+]+:\/\//.test(text) ? text.replace(/(\/\/[^:@/]*):.*@/, '$1:[redacted]@').replace(/\?.*$/, '') : text
 
 /** For the first log line: the configuration without passwords and keys. */
 export function redactConfig(config: ServiceConfig): Record<string, unknown> {

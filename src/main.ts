@@ -83,10 +83,8 @@ const app = await buildApp({
 
 log.info({ version, node: process.version, config: redactConfig(config) }, 'starting')
 await watcher.start()
-const { host, port, sharePort } = config
-// fastify passes reusePort to Node, but its types do not have it. They reject it only in an object literal.
-const listenOptions = { host, port, reusePort: sharePort }
-const address = await app.listen(listenOptions).catch(exitOnListenError)
+const { host, port } = config
+const address = await app.listen({ host, port }).catch(exitOnListenError)
 log.info({ address }, 'listening')
 const metricsServer =
   config.metricsAddress &&

@@ -61,9 +61,6 @@ export const VARIABLES = {
   OUTBREAKS_AUTH_URL: define(parseUrl, '', 'the address of the token issuer, if it is not the base address'),
   OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address on which the node listens'),
   OUTBREAKS_PORT: define(parseInteger(0, 65_535), 8080, 'the port on which the node listens; 0 for a free one'),
-  OUTBREAKS_SHARE_PORT: define(parseBoolean, false, 'true if several processes listen on the port', {
-    see: 'operating.md#several-cores',
-  }),
   OUTBREAKS_MAX_CONNECTIONS: define(
     parseInteger(1, 1_000_000),
     1024,
@@ -99,10 +96,9 @@ export const VARIABLES = {
   OUTBREAKS_RATE_LIMIT: define(
     parseInteger(0, 1_000_000_000),
     6000,
-    'units of a client in a window, over all nodes; 0 for no limit',
+    'units of a client in a minute, over all nodes; 0 for no limit',
     { see: 'operating.md#quota' },
   ),
-  OUTBREAKS_RATE_SECONDS: define(parseInteger(1, 86_400), 60, 'length of a window'),
   OUTBREAKS_FAILED_ATTEMPTS: define(
     parseInteger(0, 1_000_000),
     60,

@@ -1,4 +1,5 @@
 // The page of limits, from the constants that the program uses.
+
 import { MAX_VALUES } from '../../src/api/filters/filters.ts'
 import { DEFAULT_NUM, MAX_HITS, MAX_NUM } from '../../src/api/requests/parameters.ts'
 import { MAX_CELLS } from '../../src/api/resources/coverage.ts'
@@ -12,6 +13,7 @@ import { TOKEN_SECONDS } from '../../src/auth/key-ring.ts'
 import { MAX_TEXT_LENGTH } from '../../src/datasets/define.ts'
 import { MAX_PIPELINED } from '../../src/platform/http/bounded-server.ts'
 import { BODY_LIMIT, DEFAULT_LIMITS, SERVER_OPTIONS } from '../../src/platform/http/http-server.ts'
+import { QUOTA_SECONDS } from '../../src/platform/http/quota.ts'
 import * as input from '../../src/publish/input/limits.ts'
 import { MAX_UNCONFIRMED_SHARE } from '../../src/publish/publish.ts'
 import { VARIABLES } from '../../src/variables.ts'
@@ -51,11 +53,7 @@ const REQUESTS: Row[] = [
 const CLIENTS: Row[] = [
   ['a token is valid for', hours(TOKEN_SECONDS * 1000), 'status 401'],
   ['length of a token', `${number(MAX_TOKEN_LENGTH)} characters`, 'status 401'],
-  [
-    `units of a client in ${VARIABLES.OUTBREAKS_RATE_SECONDS.fallback} s`,
-    setting('OUTBREAKS_RATE_LIMIT'),
-    'status 429 with `Retry-After`',
-  ],
+  [`units of a client in ${QUOTA_SECONDS} s`, setting('OUTBREAKS_RATE_LIMIT'), 'status 429 with `Retry-After`'],
   [
     'concurrent requests of a client on a node',
     setting('OUTBREAKS_CLIENT_CONCURRENCY'),

@@ -96,6 +96,7 @@ pg1-user=postgres
     superuser = new pg.Client(cluster.url)
     await superuser.connect()
     settings = newSettings(cluster.url)
+    environment['OUTBREAKS_SECRET'] = settings.secret
     await prepareDatabase(settings, sample(1))
     await outbreakctl(settings, 'release', 'publish', sample(2))
     await backRest('stanza-create')
@@ -121,7 +122,10 @@ pg1-user=postgres
     await wait(2000)
     const { stdout } = await drill()
     assert.deepEqual(readDrill(stdout), await digests())
-    assert.match(stdout.trim().split('\n').at(-1) ?? '', /^restore drill: ok, newest release 3 of /)
+    assert.match(
+      stdout.trim().split('\n').at(-1) ?? '',
+      /^restore drill: ok, the secret decrypts the keys, newest release 3 of /,
+    )
   })
 
   test('to a point in time has the releases of that time', async () => {
@@ -147,6 +151,17 @@ pg1-user=postgres
     await assert.rejects(drill(), (error: { code: number }) => error.code !== 0)
     writeFileSync(largest, intact)
     await drill()
+  })
+
+  test('without the secret, or with another one, fails, and the drill says so', async () => {
+    for (const [secret, message] of [
+      ['', /name your copy of the secret/],
+      [randomBytes(32).toString('base64url'), /your copy of the secret does not decrypt the signing keys/],
+    ] as const) {
+      environment['OUTBREAKS_SECRET'] = secret
+      await assert.rejects(drill(), (error: { stderr: string }) => message.test(error.stderr))
+    }
+    environment['OUTBREAKS_SECRET'] = settings.secret
   })
 
   test('leaves nothing behind', async () => {

@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 import { inspect } from 'node:util'
 import {
   ConfigError,
+  explainConfig,
   readDatabaseConfig,
   readOperatorConfig,
   readServiceConfig,
@@ -53,7 +54,6 @@ test('three variables are required; the others have defaults', () => {
     authUrl: 'https://api.test',
     host: '127.0.0.1',
     port: 8080,
-    sharePort: false,
     maxConnections: 1024,
     trustedProxies: [],
     securityContact: null,
@@ -63,7 +63,6 @@ test('three variables are required; the others have defaults', () => {
     cacheMegabytes: 64,
     maxStalenessSeconds: 60,
     rateLimit: 6000,
-    rateSeconds: 60,
     failedAttempts: 60,
     clientConcurrency: 8,
     redisUrl: null,
@@ -84,7 +83,6 @@ test('every variable can be set', () => {
     OUTBREAKS_TOKEN_TYPE: 'JWT',
     OUTBREAKS_HOST: '0.0.0.0',
     OUTBREAKS_PORT: '0',
-    OUTBREAKS_SHARE_PORT: 'true',
     OUTBREAKS_MAX_CONNECTIONS: '2000',
     OUTBREAKS_TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
     OUTBREAKS_SECURITY_CONTACT: 'mailto:security@api.test',
@@ -95,7 +93,6 @@ test('every variable can be set', () => {
     OUTBREAKS_CACHE_MB: '0',
     OUTBREAKS_MAX_STALENESS_SECONDS: '600',
     OUTBREAKS_RATE_LIMIT: '0',
-    OUTBREAKS_RATE_SECONDS: '86400',
     OUTBREAKS_CLIENT_CONCURRENCY: '0',
     OUTBREAKS_FILES: os.tmpdir(),
     OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
@@ -106,13 +103,11 @@ test('every variable can be set', () => {
   })
   assert.deepEqual(config.externalIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
-  assert.equal(config.sharePort, true)
   assert.equal(config.maxConnections, 2000)
   assert.equal(config.securityContact, 'mailto:security@api.test')
   assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
-  assert.equal(readServiceConfig({ ...valid, OUTBREAKS_SHARE_PORT: 'false' }).sharePort, false)
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
-  assert.deepEqual([config.maxStalenessSeconds, config.rateLimit, config.rateSeconds], [600, 0, 86_400])
+  assert.deepEqual([config.maxStalenessSeconds, config.rateLimit], [600, 0])
   assert.equal(config.clientConcurrency, 0)
   assert.equal(config.filesLocation, os.tmpdir())
   assert.deepEqual(config.metricsAddress, { host: '0.0.0.0', port: 9464 })
@@ -212,14 +207,12 @@ const invalid: Record<string, string[]> = {
   OUTBREAKS_JWKS_URL: [CANARY, 'file:///keys.json'],
   OUTBREAKS_TOKEN_TYPE: [CANARY, 'jwt', 'at+JWT'],
   OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
-  OUTBREAKS_SHARE_PORT: [CANARY, '1', 'yes', 'True', 'true '],
   OUTBREAKS_MAX_CONNECTIONS: [CANARY, '0', '-1', '1000001', '1k'],
   OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
   OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
   OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],
   OUTBREAKS_MAX_STALENESS_SECONDS: [CANARY, '0', '4', '601', '1m'],
   OUTBREAKS_RATE_LIMIT: [CANARY, '-1', '1000000001', '60/s'],
-  OUTBREAKS_RATE_SECONDS: [CANARY, '0', '86401', '1m'],
   OUTBREAKS_FAILED_ATTEMPTS: [CANARY, '-1', '1000001'],
   OUTBREAKS_CLIENT_CONCURRENCY: [CANARY, '-1', '10001', '8x'],
   OUTBREAKS_METRICS_PORT: [CANARY, '-1', '65536'],
@@ -395,4 +388,38 @@ test('the values to remove from texts have every secret, also the previous and t
   ]
   const secrets = Object.fromEntries(names.map((name) => [name, randomBytes(32).toString('base64url')]))
   assert.deepEqual(secretValues(secrets).toSorted(), Object.values(secrets).toSorted())
+})
+
+test('every setting is explained with its source, without a secret; mistakes and unknown variables are named', () => {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  const file = path.join(directory, 'explained')
+  writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`)
+  const { OUTBREAKS_SECRET: _, ...rest } = valid
+  const environment = {
+    ...rest,
+    OUTBREAKS_SECRET_FILE: file,
+    OUTBREAKS_PORT: 'http',
+    OUTBREAKS_REDIS_URL: `redis://:${CANARY}@cache.test:6379`,
+    OUTBREAKS_OIDC_CLIENT_SECRET: CANARY,
+    OUTBREAKS_TYPO: CANARY,
+  }
+  const explained = explainConfig(environment)
+  const find = (name: string) => explained.find((one) => one.name === name) ?? assert.fail(`${name} is not listed`)
+  assert.ok(!JSON.stringify(explained).includes(CANARY))
+  assert.deepEqual(find('DATABASE_URL'), {
+    name: 'DATABASE_URL',
+    value: 'postgres://user:[redacted]@db.test:5432/outbreaks',
+    from: 'environment',
+    problem: '',
+  })
+  assert.deepEqual([find('OUTBREAKS_SECRET').value, find('OUTBREAKS_SECRET').from], ['[redacted]', `file ${file}`])
+  assert.deepEqual([find('OUTBREAKS_RATE_LIMIT').value, find('OUTBREAKS_RATE_LIMIT').from], ['6000', 'default'])
+  assert.match(find('OUTBREAKS_PORT').problem, /whole number/)
+  assert.equal(find('OUTBREAKS_OIDC_ISSUER').problem, 'is missing')
+  assert.equal(find('OUTBREAKS_TYPO').problem, 'this program has no such variable')
+  assert.deepEqual(
+    explainConfig(valid).filter(({ problem }) => problem !== ''),
+    [],
+  )
 })

@@ -5,6 +5,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import { describeRedisError, openRedis } from '../redis/redis.ts'
 
+/** Length of a window. */
+export const QUOTA_SECONDS = 60
+
 interface QuotaOptions {
   /** Units of a client in one window. A request costs one or more (rate-limit.ts). */
   limit: number

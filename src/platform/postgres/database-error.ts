@@ -62,7 +62,7 @@ export function describeDatabaseError(error: unknown): string | undefined {
 function remedyForPrivilege(message: string): string {
   const role = /role "(outbreaks_\w+)"/.exec(message)?.[1]
   if (role !== undefined) return `as a superuser, grant ${role} to the user in DATABASE_URL`
-  return 'for migrate, use the migration login, which owns the database (DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url); for anything else, a member of outbreaks_operator'
+  return 'for migrate, use the migration login, which owns the database and, if the group roles do not exist, has CREATEROLE; for anything else, a member of outbreaks_operator'
 }
 
 /** A host with several addresses fails with an AggregateError, which has one error for each address and no message. */

