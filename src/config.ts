@@ -218,8 +218,10 @@ function explainVariable(environment: Environment, name: keyof Variables): Expla
 }
 
 /** -1 stands for no port. */
-const describeDefault = (value: unknown): string =>
-  ['string', 'number', 'boolean'].includes(typeof value) && value !== -1 ? `${value as string}` : ''
+function describeDefault(value: unknown): string {
+  if (value === -1) return ''
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}
 
 const removePassword = (text: string): string =>
   /^[a-z+]+:\/\//.test(text) ? text.replace(/(\/\/[^:@/]*):.*@/, '$1:[redacted]@').replace(/\?.*$/, '') : text

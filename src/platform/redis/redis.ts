@@ -53,6 +53,7 @@ export function describeRedisError(redis: Redis | Cluster, error: unknown): stri
   const { message } = error as Error
   const reason = reasons.get(redis)?.message
   const text = reason === undefined || reason === message ? message : `${message.replace(/\.$/, '')}: ${reason}`
-  const [, sentence = 'Redis does not respond in time.'] = SENTENCES.find(([pattern]) => pattern.test(text)) ?? []
+  const [, sentence = 'The connection was closed, or took too long.'] =
+    SENTENCES.find(([pattern]) => pattern.test(text)) ?? []
   return `${sentence} (${text})`
 }
