@@ -7,7 +7,7 @@ import type { Dataset } from '../datasets/define.ts'
 import { type DuckDb, openDuckDb, type RunQuery } from '../platform/duckdb/duckdb.ts'
 import { createTemporaryDirectory } from '../platform/temporary-directory.ts'
 import { layoutOf } from './parts.ts'
-import { createTables } from './tables.ts'
+import { createTables, dropTables } from './tables.ts'
 
 /** Processes that share a directory: each has a file of its own. */
 const MAX_FILES = 64
@@ -58,6 +58,12 @@ async function openFile<State>(
   readState: (query: RunQuery) => Promise<State>,
 ): Promise<IndexFile<State>> {
   const workDirectory = `${file}.work`
+  // Every write ends with a checkpoint, so a log is left only by a process that was killed while it wrote. What DuckDB makes of
+  // it is not trusted: a filter once found nothing in a file that was opened with its log.
+  const isUnfinished = await access(`${file}.wal`).then(
+    () => true,
+    () => false,
+  )
   const duckDb = await openDuckDb({
     file,
     memoryMegabytes: MEMORY_MEGABYTES,
@@ -68,7 +74,10 @@ async function openFile<State>(
     // A process that was killed may have left files.
     await rm(workDirectory, { recursive: true, force: true })
     await mkdir(workDirectory)
-    await duckDb.write((connection) => createTables(connection, dataset))
+    await duckDb.write(async (connection) => {
+      if (isUnfinished) await dropTables(connection)
+      await createTables(connection, dataset)
+    })
     return { file, duckDb, workDirectory, state: await duckDb.read(async ({ state }) => state) }
   } catch (error) {
     await duckDb.close()

@@ -53,6 +53,12 @@ export async function createPresentTables(connection: DuckDBConnection, dataset:
   await run(connection, sql`create table if not exists present_row (${declareColumns(indexColumns(dataset))})`)
 }
 
+/** For a file that is built from nothing. */
+export async function dropTables(connection: DuckDBConnection): Promise<void> {
+  for (const table of ['applied_release', 'dictionary', 'present_row', 'past_row', 'id_run'])
+    await run(connection, sql`drop table if exists ${raw(table)}`)
+}
+
 /** Deletes all releases. */
 export async function clearTables(connection: DuckDBConnection): Promise<void> {
   for (const table of ['applied_release', 'dictionary', 'present_row', 'past_row'])

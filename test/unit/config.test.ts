@@ -9,7 +9,6 @@ import { after, test } from 'node:test'
 import { inspect } from 'node:util'
 import {
   ConfigError,
-  explainConfig,
   readDatabaseConfig,
   readOperatorConfig,
   readServiceConfig,
@@ -388,38 +387,4 @@ test('the values to remove from texts have every secret, also the previous and t
   ]
   const secrets = Object.fromEntries(names.map((name) => [name, randomBytes(32).toString('base64url')]))
   assert.deepEqual(secretValues(secrets).toSorted(), Object.values(secrets).toSorted())
-})
-
-test('every setting is explained with its source, without a secret; mistakes and unknown variables are named', () => {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-config-'))
-  after(() => rmSync(directory, { recursive: true, force: true }))
-  const file = path.join(directory, 'explained')
-  writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`)
-  const { OUTBREAKS_SECRET: _, ...rest } = valid
-  const environment = {
-    ...rest,
-    OUTBREAKS_SECRET_FILE: file,
-    OUTBREAKS_PORT: 'http',
-    OUTBREAKS_REDIS_URL: `redis://:${CANARY}@cache.test:6379`,
-    OUTBREAKS_OIDC_CLIENT_SECRET: CANARY,
-    OUTBREAKS_TYPO: CANARY,
-  }
-  const explained = explainConfig(environment)
-  const find = (name: string) => explained.find((one) => one.name === name) ?? assert.fail(`${name} is not listed`)
-  assert.ok(!JSON.stringify(explained).includes(CANARY))
-  assert.deepEqual(find('DATABASE_URL'), {
-    name: 'DATABASE_URL',
-    value: 'postgres://user:[redacted]@db.test:5432/outbreaks',
-    from: 'environment',
-    problem: '',
-  })
-  assert.deepEqual([find('OUTBREAKS_SECRET').value, find('OUTBREAKS_SECRET').from], ['[redacted]', `file ${file}`])
-  assert.deepEqual([find('OUTBREAKS_RATE_LIMIT').value, find('OUTBREAKS_RATE_LIMIT').from], ['6000', 'default'])
-  assert.match(find('OUTBREAKS_PORT').problem, /whole number/)
-  assert.equal(find('OUTBREAKS_OIDC_ISSUER').problem, 'is missing')
-  assert.equal(find('OUTBREAKS_TYPO').problem, 'this program has no such variable')
-  assert.deepEqual(
-    explainConfig(valid).filter(({ problem }) => problem !== ''),
-    [],
-  )
 })

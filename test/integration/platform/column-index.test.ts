@@ -129,11 +129,13 @@ describe('an index', () => {
       )
   })
 
-  test('in a directory is used again by the next start, without reading the parts', async () => {
+  test('in a directory is used again by the next start, unless a process that was killed has left a log', async () => {
     const home = await mkdtemp(path.join(directory, 'kept-'))
     const newest = (await readReleases()).at(-1) as PublishedRelease
     const first = await openFollowing({ directory: home })
     assert.deepEqual(await readCases(first, newest), EXPECTED[2])
+    const [file = '', ...others] = (await readdir(home)).toSorted()
+    assert.deepEqual(others, [`${file}.work`])
     await first.close()
     let statements = 0
     const counting: Database = {
@@ -145,9 +147,11 @@ describe('an index', () => {
     }
     const second = await openFollowing({ directory: home, database: counting })
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
-    // Opening is the extension to a release that it already has: nothing is fetched.
     assert.equal(statements, 0)
     await second.close()
+    await writeFile(path.join(home, `${file}.wal`), '')
+    assert.deepEqual(await readCases(await openFollowing({ directory: home, database: counting }), newest), EXPECTED[2])
+    assert.ok(statements > 0)
   })
 
   test('in a directory that another process uses has a file of its own; it removes files of older layouts that nobody uses', async () => {
