@@ -259,7 +259,7 @@ test('a release that withdraws more than 5 % of the records is rejected until th
   for (const confirmedWithdrawn of [0, 5, 7]) {
     await assert.rejects(
       publish(rows.slice(11), writeNdjson, confirmedWithdrawn),
-      /withdraw 6 of 95 .* --confirm-withdrawn 6$/,
+      /withdraw 6 of 95 .* --confirm-withdrawn 6\.$/,
     )
   }
   assert.equal(await count('release'), 2)
