@@ -62,7 +62,7 @@ function summarise(findings: readonly Finding[]): string {
   const errors = findings.filter(({ status }) => status === 'error')
   const warnings = findings.filter(({ status }) => status === 'warning')
   if (errors.length === 0) return `No errors, ${warnings.length} warnings.`
-  return `${errors.length} errors, ${warnings.length} warnings. Do this first: ${errors[0]?.remedy}.`
+  return `${errors.length} errors, ${warnings.length} warnings. Do this first: ${errors[0]?.remedy?.replace(/\.$/, '')}.`
 }
 
 async function* readFiles(files: readonly string[]) {

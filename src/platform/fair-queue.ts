@@ -1,6 +1,6 @@
-// A queue before work of which only a little can run at once: queries of DuckDB, and searches. Clients take turns, so one that
-// asks much waits for itself. Its length is fixed, so every wait is bounded. A full queue refuses the newest request of the client
-// that has the most waiting: a flood costs its sender requests, and nobody else.
+// A queue before work of which only a little can run at once: queries of DuckDB, and searches. Clients take turns, and the last of
+// several places is for another client, so one that asks much waits for itself. Its length is fixed, so every wait is bounded. A full
+// queue refuses the newest request of the client that has the most waiting: a flood costs its sender requests, and nobody else.
 import { currentSignal } from './cancellation.ts'
 import { currentWork } from './client-work.ts'
 import { clientClosedRequest, Problem } from './problem.ts'

@@ -128,7 +128,8 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       writing = connection
       try {
         const result = await inTransaction(connection, () => work(connection))
-        // A process that is killed later leaves no log to replay. It fails if a session reads what the write replaced; the next one succeeds.
+        // A process that is killed later leaves no log. While a session reads what the write replaced, this fails, and the log stays
+        // until the next write.
         await connection.run('checkpoint').catch(() => {})
         return result
       } catch (error) {
