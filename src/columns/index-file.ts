@@ -58,8 +58,8 @@ async function openFile<State>(
   readState: (query: RunQuery) => Promise<State>,
 ): Promise<IndexFile<State>> {
   const workDirectory = `${file}.work`
-  // Every write ends with a checkpoint, so a log is left only by a process that was killed while it wrote. What DuckDB makes of
-  // it is not trusted: a filter once found nothing in a file that was opened with its log.
+  // Every write ends with a checkpoint, so a log is left only by a process that was killed while it wrote. DuckDB 1.5 loses what
+  // the log adds to an index, if the file is closed before the index is used: a filter then finds nothing (duckdb/duckdb#23788).
   const isUnfinished = await access(`${file}.wal`).then(
     () => true,
     () => false,

@@ -17,6 +17,7 @@ import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../../../src/storage/published-releases.ts'
 import { createTestDatabase } from '../../database.ts'
+import { HOLD_FILE, leaveLog } from '../../fixtures/column-index.ts'
 import { waitUntil } from '../../fixtures/operate/program.ts'
 import { openSlowLink } from '../../fixtures/operate/slow-link.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
@@ -36,14 +37,6 @@ after(async () => {
 /** Of a file of DuckDB. */
 const HEADER_BYTES = 12_288
 const BLOCK_BYTES = 262_144
-
-/** Opens a file and keeps it open. */
-const HOLD_FILE = `
-  import { DuckDBInstance } from '@duckdb/node-api'
-  const instance = await DuckDBInstance.create(process.argv[1])
-  const connection = await instance.connect()
-  console.log('open')
-  process.stdin.resume()`
 
 interface OpenOptions {
   directory?: string
@@ -149,9 +142,14 @@ describe('an index', () => {
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
     assert.equal(statements, 0)
     await second.close()
-    await writeFile(path.join(home, `${file}.wal`), '')
-    assert.deepEqual(await readCases(await openFollowing({ directory: home, database: counting }), newest), EXPECTED[2])
+    await leaveLog(path.join(home, file))
+    const third = await openFollowing({ directory: home, database: counting })
+    assert.deepEqual(await readCases(third, newest), EXPECTED[2])
     assert.ok(statements > 0)
+    await third.close()
+    const fourth = await openFollowing({ directory: home })
+    const kinds = new Map([['count_kind', ['cumulative']]])
+    assert.equal((await fourth.read(newest, ({ codesOf }) => codesOf(kinds))).get('count_kind')?.size, 1)
   })
 
   test('in a directory that another process uses has a file of its own; it removes files of older layouts that nobody uses', async () => {
