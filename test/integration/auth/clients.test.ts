@@ -36,6 +36,7 @@ const topicVersion = async () => {
 
 test('a new client authenticates with its secret', async () => {
   const created = await create('Analyst')
+  assert.deepEqual(Object.keys(created), ['client_id', 'client_secret', 'name', 'scopes'])
   assert.match(created.client_id, /^[0-9a-f]{24}$/)
   assert.match(created.client_secret, /^ods_[\w-]{43}$/)
   assert.ok(await isAccepted(created.client_id, created.client_secret))
@@ -175,7 +176,8 @@ test('a rotation returns the latest expiry of the older secrets', async () => {
 
 test('a secret with an expiry is accepted until then, and the list shows it', async () => {
   const expiresAt = new Date(Date.now() + 3_600_000)
-  const { client_id, client_secret } = await createClient(database, 'Guest', SCOPES, expiresAt)
+  const { client_id, client_secret, ...created } = await createClient(database, 'Guest', SCOPES, expiresAt)
+  assert.deepEqual(created, { name: 'Guest', scopes: SCOPES, secret_expires_at: expiresAt })
   assert.ok(await isAccepted(client_id, client_secret, expiresAt.getTime() - 1))
   assert.ok(!(await isAccepted(client_id, client_secret, expiresAt.getTime())))
   assert.deepEqual((await readSummary(client_id)).secret_expires_at, expiresAt)

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import { decodeJwt, type JWTPayload, SignJWT } from 'jose'
-import { createVerifier, issueToken } from '../../../src/auth/access-tokens.ts'
+import {
+  createVerifier,
+  isCompactJwt,
+  issueToken,
+  MAX_TOKEN_LENGTH,
+  readScopes,
+} from '../../../src/auth/access-tokens.ts'
 import type { Client } from '../../../src/auth/client-registry.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createSigningKey } from './signing-key.ts'
@@ -119,6 +125,17 @@ for (const [title, extraClaims, releases] of claimCases)
     assert.deepEqual(second, first)
     assert.equal(first.expiresAt.getTime() - first.issuedAt.getTime(), 86_400_000)
   })
+
+test('a text longer than the limit has not the form of a token', () => {
+  const signature = 'A'.repeat(MAX_TOKEN_LENGTH - 4)
+  assert.ok(isCompactJwt(`a.b.${signature}`))
+  assert.ok(!isCompactJwt(`aa.b.${signature}`))
+})
+
+test('scopes are separated by spaces; a claim that is no text has none', () => {
+  assert.deepEqual([...readScopes({ scope: ' read:a  read:b ' })], ['read:a', 'read:b'])
+  for (const scope of [undefined, 5, ['read:a']]) assert.equal(readScopes({ scope }).size, 0)
+})
 
 test('a changed text of a cached token is not accepted', async () => {
   const token = await issueCached()

@@ -94,6 +94,10 @@ for (const [title, change] of accepted)
     assert.equal(await verify(await sign(change), CLIENT), CLIENT)
   })
 
+test('a key without a kid is tried whatever kid the assertion names', async () => {
+  assert.equal(await createVerifier([jwk])(await sign({ header: { kid: 'any' } }), CLIENT), CLIENT)
+})
+
 const refused: [title: string, change: Change, reason: RegExp][] = [
   ['another client', { payload: { iss: 'other', sub: 'other' } }, /no key/],
   ['another subject', { payload: { sub: 'other' } }, /subject/],

@@ -1,7 +1,10 @@
 // Which key signs and which keys verify, from the first day of a key to its last.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { findSigner, findVerifier, type KeyRing, type SigningKey } from '../../../src/auth/key-ring.ts'
+import { findSigner, findVerifier, type KeyRing, openKey, type SigningKey } from '../../../src/auth/key-ring.ts'
+import { generateKey } from '../../../src/auth/provisioning/keys.ts'
+import { seal } from '../../../src/auth/sealing.ts'
 
 const key = (kid: string, signsFrom: number, verifiesUntil = Number.POSITIVE_INFINITY) =>
   ({ kid, signsFrom, verifiesUntil }) as SigningKey
@@ -56,3 +59,20 @@ for (const kid of [undefined, '', 'A', 'a ', '__proto__', 'constructor', 'toStri
   test(`the id ${JSON.stringify(kid) ?? 'undefined'} finds no key`, () => {
     assert.equal(findVerifier(rotated, kid, 0), undefined)
   })
+
+test('a row whose public or private key is that of another key is not opened', async () => {
+  const secret = randomBytes(32)
+  const [own, other] = [await generateKey('ES256'), await generateKey('ES256')]
+  const open = (publicKey: typeof own, privateKey: typeof own) =>
+    openKey(
+      {
+        ...{ kid: own.kid, algorithm: 'ES256', public_jwk: publicKey.publicJwk },
+        sealed_private_key: seal(privateKey.privateKey, secret, own.kid),
+        ...{ signs_from: new Date(), verifies_until: null },
+      },
+      [secret],
+    )
+  assert.equal((await open(own, own)).kid, own.kid)
+  await assert.rejects(open(other, own), /is not that of its private key/)
+  await assert.rejects(open(own, other), /is not that of its private key/)
+})
