@@ -7,7 +7,10 @@ const folders = {
     'test/integration/api/{responder,table,paging/page-from-chunks,paging/routes,search/search}.test.ts',
     'test/integration/api/resources/{coverage,descriptions,figures,files,record,releases}.test.ts',
   ],
-  publish: ['test/unit/publish/**/*.test.ts', 'test/integration/publish/publish.test.ts'],
+  publish: [
+    'test/unit/publish/**/*.test.ts',
+    'test/integration/publish/{publish,export-files,bulk/{id-set,parquet-file}}.test.ts',
+  ],
   'platform/http': [
     'test/unit/platform/{content-encoding,concurrency-limit,failed-attempts,health,http-server,landing-page,problem,query-string,rate-limit}.test.ts',
     'test/integration/platform/{quota,connections/*}.test.ts',
