@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, test } from 'node:test'
-import { registerLandingPage, registerSecurityText } from '../../../src/platform/http/landing-page.ts'
-import { BASE_URL, createObservedServer } from '../../fixtures/observed-server.ts'
+import { registerLandingPage, registerSecurityText } from '../../../../src/platform/http/landing-page.ts'
+import { BASE_URL, createObservedServer } from '../../../fixtures/observed-server.ts'
 
 const HOSTILE = '</script><b a="'
 const { app } = createObservedServer()
