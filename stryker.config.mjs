@@ -9,7 +9,7 @@ const folders = {
   ],
   publish: [
     'test/unit/publish/**/*.test.ts',
-    'test/integration/publish/{publish,export-files,bulk/{id-set,parquet-file}}.test.ts',
+    'test/integration/publish/{changes,export-files,publish,replace-source,bulk/{id-set,parquet-file}}.test.ts',
   ],
   'platform/http': [
     'test/unit/platform/{content-encoding,concurrency-limit,failed-attempts,health,http-server,http/landing-page,problem,query-string,rate-limit}.test.ts',

@@ -12,6 +12,12 @@ test('an error without a rejected row also throws', () => {
   assert.throws(() => findings.throwIfErrors(), InputError)
 })
 
+test('an error message has the first twenty findings, and how many follow', () => {
+  const linesOf = (findings: number) => new InputError(Array<typeof error>(findings).fill(error)).message.split('\n')
+  assert.deepEqual([linesOf(20).length, linesOf(20).at(-1)], [21, '  a.csv:2 cases: is not a number'])
+  assert.deepEqual([linesOf(23).length, linesOf(23).at(-1)], [22, '  … and 3 more'])
+})
+
 test('without errors nothing is thrown', () => {
   const findings = collectFindings()
   findings.add({ ...error, severity: 'warning' })
