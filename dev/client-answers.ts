@@ -53,6 +53,7 @@ export const OPERATIONS: Record<string, { parameters?: string; answer?: string; 
 const NAMED_MEMBERS: Record<string, string> = {
   ...{ new: 'Counts', cumulative: 'Counts', point: 'Counts', cases: 'Coverage', completeness: 'Completeness' },
   ...{ points: 'Point', explain: 'Explanation', cover: 'Cover', files: 'ReleaseFile', figures: 'EventFigure' },
+  ...{ spans: 'Span', beside: 'PlaceFigure' },
   ...{ data: 'SearchMatch', suggestions: 'SearchMatch', event: 'Facet', reasons: 'Reasons' },
 }
 /** The walk adds these. */

@@ -4,6 +4,7 @@ import type { Counts, Point } from '../../clients/typescript/src/client.ts'
 export const MARKS = [
   ...(['unknown', 'partial', 'revision', 'base_unknown', 'definition_changed'] as const),
   ...(['disagree', 'derived', 'includes_earlier_days', 'overlapping', 'inexact'] as const),
+  ...(['in_span', 'interim'] as const),
 ]
 export type Mark = (typeof MARKS)[number]
 
@@ -32,6 +33,8 @@ export function marksOf(
     includes_earlier_days: kind === 'new' && point.includes_earlier_days,
     overlapping: point.overlapping,
     inexact: value !== null && point.inexact,
+    in_span: kind === 'new' && point.in_span,
+    interim: kind === 'cumulative' && point.interim,
   }
   return MARKS.filter((mark) => has[mark])
 }

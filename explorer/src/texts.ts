@@ -92,7 +92,8 @@ export const texts = {
   guard: {
     comparable: (records: number, series: number) =>
       `Comparable: ${count(records, 'record')} in ${count(series, 'series', 'series')}.`,
-    undated: (records: number) => `${count(records, 'record')} without a day ${records === 1 ? 'is' : 'are'} not used.`,
+    undated: (records: number, total: string | null) =>
+      `${count(records, 'record')} without a day${total === null ? '' : ` (${total})`} ${records === 1 ? 'is' : 'are'} not drawn.`,
     mixed: (fields: string) => `Not drawn: the records differ in ${fields}, so their counts must not be added up.`,
     keep: 'Keep one:',
     group: (field: string) => `Show the counts ${field}, side by side`,
@@ -123,6 +124,8 @@ export const texts = {
       includes_earlier_days: 'may include earlier days',
       overlapping: 'a report that overlaps others was left out',
       inexact: 'at least, at most or approximate',
+      in_span: 'outline: one count over several periods, as a mean',
+      interim: 'interim: the outbreak may have gone on',
     },
     period: (first: string, last: string) => (first === last ? first : `${first} to ${last}`),
     columns: { group: 'group', period: 'period', value: 'count', records: 'records', marks: 'marks' },

@@ -1,6 +1,7 @@
 // Registers the endpoints of a dataset.
 import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
+import { fitCase } from './filters/filters.ts'
 import { type DatasetOptions, type ResourceOptions, shareAmongResources } from './requests/resource-options.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
 import { registerCitationRoutes } from './resources/citation.ts'
@@ -23,6 +24,10 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
   addNewestReleaseHeader(app, routes)
   addOperationSuffix(app, dataset)
+  app.addHook('preValidation', (request, _reply, done) => {
+    fitCase(dataset, request.query as Record<string, unknown>)
+    done()
+  })
   registerRecordsRoutes(app, routes)
   registerRecordRoutes(app, routes)
   registerReleaseRoutes(app, routes)

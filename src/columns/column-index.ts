@@ -352,6 +352,7 @@ function createCodeFinder() {
         const key = keyOf(String(field), String(value))
         if (known.has(key)) known.set(key, Number(code))
       }
+      await findIgnoringCase(query, texts, known, keyOf)
       for (const { key } of unknown) cache.set(key, known.get(key))
     }
     return new Map(
@@ -361,4 +362,22 @@ function createCodeFinder() {
       }),
     )
   }
+}
+
+/** Values that no record has are looked up without regard to case. That reads the whole dictionary, so only then. */
+async function findIgnoringCase(
+  query: IndexSnapshot['query'],
+  texts: TextsByField,
+  known: Map<string, number | undefined>,
+  keyOf: (field: string, value: string) => string,
+): Promise<void> {
+  const missing = [...texts].flatMap(([field, values]) =>
+    values.map((value) => ({ field, value, key: keyOf(field, value) })).filter(({ key }) => known.get(key) === NO_CODE),
+  )
+  if (missing.length === 0) return
+  const lowered = [...new Set(missing.map(({ value }) => value.toLowerCase()))]
+  const rows = await query(sql`
+    select field, lower(value), min(code) from dictionary where lower(value) in (${join(lowered)}) group by all`)
+  const codes = new Map(rows.map(([field, value, code]) => [`${String(field)}\0${String(value)}`, Number(code)]))
+  for (const { field, value, key } of missing) known.set(key, codes.get(`${field}\0${value.toLowerCase()}`) ?? NO_CODE)
 }

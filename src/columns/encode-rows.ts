@@ -68,17 +68,16 @@ export function encodeSteps(
     codeOf(PLACES, series.exclusivePlace),
     ...(place?.names ?? []).map((name) => codeOf(name, series.read(name))),
   ]
-  return deriveRecordSteps(series, counts.length).map(({ id, day, firstDay, marks, counts: steps }) => [
+  return deriveRecordSteps(series, counts.length).map(({ id, day, marks, counts: steps }) => [
     id,
     broken.has(id),
     day,
-    firstDay,
     marks,
     ...shared,
     ...steps.flatMap((step) =>
       step === null
-        ? [null, null, null, null, null, null]
-        : [RULES.indexOf(step.rule), step.increment, step.total, step.gain, step.until, step.isFirst],
+        ? [null, null, null, null, null, null, null]
+        : [RULES.indexOf(step.rule), step.increment, step.since, step.total, step.gain, step.until, step.isFirst],
     ),
   ])
 }

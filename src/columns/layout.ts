@@ -66,6 +66,7 @@ export const recordColumns = (dataset: Dataset): Column[] => [
 export const countColumns = (count: string) => ({
   rule: `${count}_rule`,
   increment: `${count}_new`,
+  since: `${count}_since`,
   total: `${count}_total`,
   gain: `${count}_gain`,
   until: `${count}_until`,
@@ -80,7 +81,6 @@ export function stepColumns(dataset: SeriesDataset): Column[] {
   const { series } = dataset
   return [
     { name: 'day', type: 'date' },
-    { name: 'first_day', type: 'date' },
     { name: 'marks', type: 'smallint' },
     { name: 'place', type: 'code' },
     { name: 'exclusive_place', type: 'code' },
@@ -90,6 +90,7 @@ export function stepColumns(dataset: SeriesDataset): Column[] {
       return [
         { name: names.rule, type: 'smallint' },
         { name: names.increment, type: 'bigint' },
+        { name: names.since, type: 'date' },
         { name: names.total, type: 'bigint' },
         { name: names.gain, type: 'bigint' },
         { name: names.until, type: 'date' },

@@ -153,6 +153,8 @@ export interface Comparison {
   readonly addable: readonly string[]
   /** Like `addable`; null is everyone and is never added to a part. */
   readonly parts: readonly string[]
+  /** True if some of these values of a field in `parts` have people in common, so that they are never added up. */
+  readonly overlap?: (field: string, values: readonly string[]) => boolean
 }
 
 type ValueOf = (name: string) => FieldValue | undefined
@@ -169,8 +171,18 @@ interface Place {
   readonly mayContainOthers: (valueOf: ValueOf) => boolean
   /** The position of each place in the tree of places, from the top; null if it has none. */
   readonly findPaths: (places: readonly ValueOf[]) => (readonly string[] | null)[]
-  /** The filter that selects a named place and everything in it, by field; null if the name is unknown. */
-  readonly findFilter: (name: string) => ReadonlyMap<string, string> | null
+  /** The filter that selects a named place and everything in it, and the start of their paths; null if the name is unknown. */
+  readonly findFilter: (
+    name: string,
+  ) => { readonly values: ReadonlyMap<string, string>; readonly path: readonly string[] } | null
+  /** The filters that a named place excludes. */
+  readonly filters: readonly string[]
+  /** The levels whose places contain the groups of a field; null if the field is not about places. */
+  readonly levelsAbove: (field: string) => readonly string[] | null
+  /** True if the name of the place lists several places. */
+  readonly listsPlaces: (valueOf: ValueOf) => boolean
+  /** The positions of the places that others contain by name. */
+  readonly findContained: (places: readonly ValueOf[]) => ReadonlySet<number>
 }
 
 type UnnamedField = Omit<Field, 'name'>

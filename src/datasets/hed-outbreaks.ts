@@ -2,6 +2,7 @@
 // Unknown is null, never "", "NA" or 0. Dates are ISO 8601 calendar dates without a time zone.
 
 import { hash } from 'node:crypto'
+import { agesOverlap } from './age-groups.ts'
 import {
   boolean,
   choice,
@@ -24,7 +25,18 @@ import {
 } from './define.ts'
 import { outbreakExample } from './outbreak-example.ts'
 import { namesOfOutbreakValue } from './outbreak-names.ts'
-import { findFilter, findPaths, identifyPlace, mayContainOthers, PLACE_FIELDS, PLACE_NAMES } from './outbreak-places.ts'
+import {
+  findContained,
+  findFilter,
+  findPaths,
+  identifyPlace,
+  levelsAbove,
+  listsPlaces,
+  mayContainOthers,
+  PLACE_FIELDS,
+  PLACE_NAMES,
+  WHERE_FILTERS,
+} from './outbreak-places.ts'
 import { outbreakRules } from './outbreak-rules.ts'
 import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
 import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from './vocabulary.ts'
@@ -111,6 +123,7 @@ export const hedOutbreaks = defineDataset({
       ],
       addable: ['event', 'pathogen', 'disease', 'host'],
       parts: ['age_group', 'sex', 'population'],
+      overlap: (field, values) => field === 'age_group' && agesOverlap(values),
     },
     place: {
       level: 'location_granularity',
@@ -120,6 +133,10 @@ export const hedOutbreaks = defineDataset({
       mayContainOthers,
       findPaths,
       findFilter,
+      filters: WHERE_FILTERS,
+      levelsAbove,
+      listsPlaces,
+      findContained,
     },
   },
   search: {

@@ -2,7 +2,7 @@
 // contain more deaths than cases, negative corrections and retired codes, and none of that may be lost.
 import { compareCountryName } from './country-names.ts'
 import type { FieldValue, Rule } from './define.ts'
-import { isCurrentSubdivision, isUserAssigned } from './vocabulary.ts'
+import { isCurrentSubdivision, isUserAssigned, KOSOVO } from './vocabulary.ts'
 
 type ValueOf = (name: string) => FieldValue
 
@@ -24,9 +24,6 @@ const tableWarning = (...rule: Parameters<typeof warning>): Rule => ({ ...warnin
 
 const DAYS = ['date_low', 'date_high', 'date_report']
 const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested']
-
-/** ISO 3166-1 has no code for Kosovo. Most sources use this user-assigned one. */
-const KOSOVO = 'XK'
 
 /** Hosts and vectors, which are not pathogens. Names and ids of NCBI Taxonomy. */
 const HOST_TAXA: Record<number, string> = {
@@ -114,7 +111,7 @@ export const outbreakRules: readonly Rule[] = [
   ),
   tableWarning('country_is_country', 'location_granularity', (valueOf) => {
     const code = valueOf('country_code')
-    if (valueOf('location_granularity') !== 'country' || code === KOSOVO) return null
+    if (valueOf('location_granularity') !== 'country') return null
     return typeof code === 'string' && isUserAssigned(code)
       ? `is country, but ${code} is no code of a country: use multi_country, global or locality`
       : null
@@ -163,10 +160,11 @@ const isBefore = (first: FieldValue, second: FieldValue) =>
 const isAbove = (first: FieldValue, second: FieldValue) =>
   typeof first === 'number' && typeof second === 'number' && first > second
 
-/** Users who assign a code of their own (XA to XZ) also choose its name. */
+/** Users who assign a code of their own (XA to XZ) also choose its name. ISO has no name of Kosovo. */
 function compareNames(valueOf: ValueOf) {
   const country = valueOf('country_code')
   const name = valueOf('country')
-  if (typeof country !== 'string' || typeof name !== 'string' || isUserAssigned(country)) return 'same'
+  if (typeof country !== 'string' || typeof name !== 'string') return 'same'
+  if (isUserAssigned(country) || country === KOSOVO) return 'same'
   return compareCountryName(country, name)
 }

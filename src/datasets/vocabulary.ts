@@ -9,15 +9,17 @@ export interface Vocabulary {
   has(code: string): boolean
 }
 
-/** ISO 3166-1 reserves XA to XZ for users: ships, and reports that cover several countries. */
-const USER_ASSIGNED = /^X[A-Z]$/
+/** ISO 3166-1 reserves XA to XZ for users: ships, and reports that cover several countries. XK is Kosovo, a country. */
+const USER_ASSIGNED = /^X[A-JL-Z]$/
+/** ISO 3166-1 has no code for Kosovo. Most sources use this one. */
+export const KOSOVO = 'XK'
 const alpha3ByCode = new Map(iso31661.map((entry) => [entry.alpha2, entry.alpha3]))
 const subdivisions = new Set(iso31662.map((entry) => entry.code))
 
 export const countryCodes: Vocabulary = {
   name: 'ISO 3166-1 alpha-2',
   pattern: '^[A-Z]{2}$',
-  has: (code) => alpha3ByCode.has(code) || USER_ASSIGNED.test(code),
+  has: (code) => alpha3ByCode.has(code) || code === KOSOVO || USER_ASSIGNED.test(code),
 }
 
 /** Null for the codes that users assign. */
@@ -38,6 +40,38 @@ export const subdivisionCodes: Vocabulary = {
   has: (code) => SUBDIVISION.test(code) && countryCodes.has(code.slice(0, 2)),
 }
 export const isCurrentSubdivision = (code: string): boolean => subdivisions.has(code)
+
+/** Names that provinces had before. Reports still use them. */
+const EARLIER_NAMES: readonly (readonly [code: string, name: string])[] = [
+  ['IN-OD', 'Orissa'],
+  ['IN-PY', 'Pondicherry'],
+  ['IN-UK', 'Uttaranchal'],
+  ['ID-AC', 'Nanggroe Aceh Darussalam'],
+  ['TR-33', 'İçel'],
+]
+
+/** Letters without accents, in lower case, so that Mahārāshtra is Maharashtra. */
+const foldName = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+    .toLowerCase()
+
+/** By country and folded name; null if several parts of a country have the name. */
+const codesByName = new Map<string, string | null>()
+for (const [code, name] of [
+  ...iso31662
+    .filter(({ code, parent }) => parent === code.slice(0, 2))
+    .map((entry) => [entry.code, entry.name] as const),
+  ...EARLIER_NAMES,
+]) {
+  const key = `${code.slice(0, 2)} ${foldName(name)}`
+  codesByName.set(key, (codesByName.get(key) ?? code) === code ? code : null)
+}
+
+/** The ISO 3166-2 code of a part of the first level with this name; null if there is none, or more than one. */
+export const subdivisionOf = (countryCode: string, name: string): string | null =>
+  codesByName.get(`${countryCode} ${foldName(name)}`) ?? null
 
 /** Checks only the form, because the list itself may not be shipped. I and O are excluded: they look like digits. */
 const LETTER = 'A-HJ-NP-Z'

@@ -39,16 +39,18 @@ export function deriveSeries({ kind, place, reports }: SeriesReports): DerivedSe
   }
 }
 
-/** The days on which a count that is used has another case definition than the count before it. */
+/** The days on which a count that is used has another case definition than the last one before it that is known. */
 function findRedefinitions(steps: readonly Step[], reports: readonly Report[]): number[] {
   if (reports.every(({ definition }) => definition === null)) return []
   const definitions = new Map(reports.map(({ id, definition }) => [id, definition]))
   const used = steps.filter(({ rule }) => !LEFT_OUT.has(rule)).toSorted((a, b) => a.day - b.day)
-  return [...Map.groupBy(used, ({ count }) => count).values()].flatMap((count) =>
-    count.flatMap(({ id, day }, i) => {
-      const before = definitions.get(count[i - 1]?.id ?? id) ?? null
-      const after = definitions.get(id) ?? null
-      return before !== null && after !== null && before !== after ? [day] : []
-    }),
-  )
+  return [...Map.groupBy(used, ({ count }) => count).values()].flatMap((count) => {
+    let before: string | null = null
+    return count.flatMap(({ id, day }) => {
+      const after = definitions.get(id) ?? before
+      const isOther = before !== null && after !== before
+      before = after
+      return isOther ? [day] : []
+    })
+  })
 }

@@ -26,6 +26,10 @@ export interface SeriesSummary {
   readonly lastDay: string | null
   readonly new: Counts
   readonly cumulative: Counts
+  /** The greatest of each count of the undated records. */
+  readonly undated: Counts
+  /** True if the last total was published so early that the outbreak may have gone on. */
+  readonly interim: boolean
 }
 
 /** Summarises the records of one series. Rows also have `last_release`. */
@@ -37,6 +41,8 @@ export function summariseSeries(
   const { series } = dataset
   const steps = series.counts.map((_, count) => derived.steps.filter((step) => step.count === count))
   const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, derived.read(field)]))
+  const undatedIds = new Set(derived.undated)
+  const undated = rows.filter((row) => undatedIds.has(Number(row['id'])))
   const days = rows.flatMap((row) => [row[series.begins], row[series.day]]).filter((day) => typeof day === 'string')
   return {
     event: derived.read('event') as string,
@@ -51,6 +57,8 @@ export function summariseSeries(
     lastDay: maximum(days),
     new: steps.map((ofCount) => sumKnown(ofCount.map(({ increment }) => increment))),
     cumulative: steps.map((ofCount) => (derived.kind === 'cumulative' ? findLastCount(ofCount) : null)),
+    undated: series.counts.map((name) => greatest(undated.map((row) => row[name] as number | null))),
+    interim: derived.interim !== null,
   }
 }
 
@@ -72,7 +80,7 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
       JSON.stringify([comparison, exclusivePlace]),
     ).values(),
   ]
-    .map((members) => toFigure(series, members))
+    .map((members) => toFigure(series, members, extentOf(summaries).last_day))
     .map((figure) => ({ figure, text: JSON.stringify(figure) }))
     .sort((a, b) => b.figure.records - a.figure.records || (a.text < b.text ? -1 : 1))
     .map(({ figure }) => figure)
@@ -86,23 +94,33 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
   }
 }
 
-function toFigure(series: Series, members: readonly SeriesSummary[]) {
+/** `lastDay` is the last day of the event. */
+function toFigure(series: Series, all: readonly SeriesSummary[], lastDay: string | null) {
   const { counts, place } = series
-  const [first] = members as readonly [SeriesSummary]
+  const contained = place?.findContained(all.map((member) => (field: string) => member.place[field])) ?? new Set()
+  const members = all.filter((_, i) => !contained.has(i))
+  const first = members[0] as SeriesSummary
   const places = new Set(members.map(({ placeKey }) => placeKey))
   const sum = (pick: (summary: SeriesSummary) => Counts) =>
     Object.fromEntries(counts.map((name, i) => [name, sumKnown(members.map((member) => pick(member)[i] ?? null))]))
+  const extent = extentOf(all)
+  const isTotal = first.comparison[series.kind] === 'cumulative'
   return {
     // The database does not keep the order of members.
     ...pickInOrder(first.comparison, comparedFields(series)),
     places: places.size,
     place:
       places.size === 1 ? pickInOrder(first.place, place === undefined ? [] : [place.level, ...place.fields]) : null,
-    ...extentOf(members),
+    ...extent,
     new: sum((summary) => summary.new),
     cumulative: sum((summary) => summary.cumulative),
+    undated: sum((summary) => summary.undated),
+    interim: isTotal && (members.some(({ interim }) => interim) || (extent.last_day ?? '') < (lastDay ?? '')),
   }
 }
+
+const greatest = (counts: readonly (number | null)[]): number | null =>
+  counts.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
 
 const comparedFields = ({ comparison: { separate, addable, parts } }: Series) =>
   [...separate, ...addable, ...parts].filter((field) => field !== 'event')

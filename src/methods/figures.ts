@@ -19,10 +19,18 @@ interface Completeness {
   readonly share: number | null
 }
 
+/** A new count whose days do not lie in one interval. */
+export interface Span {
+  readonly first: number
+  readonly last: number
+  readonly records: number
+  readonly new: Counts
+}
+
 export interface Explanation {
   readonly id: number
   /** By count; null if the record does not have the count. */
-  readonly rules: readonly (Rule | 'covered' | null)[]
+  readonly rules: readonly (Rule | 'covered' | 'span' | null)[]
   readonly new: Counts
 }
 
@@ -40,6 +48,9 @@ export interface Figure {
   readonly includesEarlierDays: boolean
   readonly overlapping: boolean
   readonly inexact: boolean
+  readonly interim: boolean
+  /** Days of the interval are part of a span, so `new` is not all of them. */
+  readonly inSpan: boolean
   /** Null unless requested. */
   readonly explanations: readonly Explanation[] | null
 }

@@ -2,6 +2,7 @@
 // docs/methods.md has the rules and their examples. Pure: the result depends only on the reports of the series, not on the
 // days of a question, so every sum is a sum of these steps.
 import { countPreceding } from '../platform/binary-search.ts'
+import { parseDay } from './calendar.ts'
 
 export type CountKind = 'new' | 'cumulative' | 'period_to_date' | 'point'
 export type Counts = readonly (number | null)[]
@@ -31,6 +32,7 @@ export type Rule =
   | 'point'
   | 'first_report'
   | 'dip'
+  | 'late'
   | 'superseded'
   | 'overlap'
   | 'earlier_start'
@@ -48,12 +50,14 @@ export interface Step {
   readonly firstDay: number
   /** The count as reported. */
   readonly value: number
+  /** Nothing tells which of several counts of the same days is later; this is the greatest. */
+  readonly isLowerBound: boolean
 }
 
 /** Reports with these rules are left out: their count is used nowhere. */
 export const LEFT_OUT: ReadonlySet<Rule> = new Set<Rule>(['superseded', 'overlap', 'earlier_start'])
 /** Reports with these rules show that an earlier count was revised. */
-export const REVISIONS: ReadonlySet<Rule> = new Set<Rule>(['dip', 'rebound', 'correction'])
+export const REVISIONS: ReadonlySet<Rule> = new Set<Rule>(['dip', 'rebound', 'correction', 'late'])
 /** The increment is not a count as reported but was derived from one. */
 export const DERIVED: ReadonlySet<Rule> = new Set<Rule>([
   'difference',
@@ -61,10 +65,13 @@ export const DERIVED: ReadonlySet<Rule> = new Set<Rule>([
   'restart',
   'rebound',
   'correction',
+  'late',
 ])
 
 /** A fall is a dip if the earlier count is reached again within this many days, or by the next report. */
 const DIP_DAYS = 7
+/** A later count of the same days is a correction of these days only if it is published within this many days. */
+const LATE_DAYS = 7
 
 /** The day to which a report belongs; null if it is unknown. */
 export function dayOf(kind: CountKind, { first, last }: Pick<Report, 'first' | 'last'>): number | null {
@@ -85,15 +92,26 @@ interface KnownCount {
   readonly day: number
   readonly start: number | null
   readonly value: number
+  /** A later count of a day that has an earlier one: what it adds may lie on any day since counting began. */
+  readonly isLate?: boolean
+  /** Nothing tells which of several counts of the same days is later; this is the greatest. */
+  readonly isLowerBound?: boolean
 }
 
-/** The steps of one series, in no particular order. Undated reports and counts that are null have none. */
+/** The steps of one series; those of one count and day are in the order of reports. Undated reports and counts that are null have none. */
 export function deriveSteps(kind: CountKind, reports: readonly Report[]): Step[] {
   const width = reports[0]?.counts.length ?? 0
-  return Array.from({ length: width }, (_, count) => deriveCount(kind, reports, count)).flat()
+  const starts = knownStarts(reports)
+  return Array.from({ length: width }, (_, count) => deriveCount(kind, reports, count, starts)).flat()
 }
 
-function deriveCount(kind: CountKind, reports: readonly Report[], count: number): Step[] {
+/** When counting began, for all counts of the series alike. A first day on which every report that has it ends is unknown. */
+const knownStarts = (reports: readonly Report[]): ReadonlySet<number | null> =>
+  new Set(
+    reports.filter(({ first, last }) => first !== null && last !== null && first < last).map(({ first }) => first),
+  )
+
+function deriveCount(kind: CountKind, reports: readonly Report[], count: number, starts: Starts): Step[] {
   const known: KnownCount[] = []
   for (const report of reports) {
     const day = dayOf(kind, report)
@@ -103,7 +121,7 @@ function deriveCount(kind: CountKind, reports: readonly Report[], count: number)
   const { current, superseded } = mergeSameDays(kind, known)
   return [
     ...superseded.map((item) => toStep(count, item, 'superseded')),
-    ...DERIVE[kind](current).map(({ item, rule, increment, firstDay }) => ({
+    ...DERIVE[kind](current, starts).map(({ item, rule, increment, firstDay }) => ({
       ...toStep(count, item, rule),
       increment,
       firstDay,
@@ -111,9 +129,11 @@ function deriveCount(kind: CountKind, reports: readonly Report[], count: number)
   ]
 }
 
+type Starts = ReadonlySet<number | null>
+
 const startOf = (kind: CountKind, { first, last }: Report) => (kind === 'new' ? (first ?? last) : first)
 
-const toStep = (count: number, { report, day, value }: KnownCount, rule: Rule): Step => ({
+const toStep = (count: number, { report, day, value, isLowerBound = false }: KnownCount, rule: Rule): Step => ({
   id: report.id,
   count,
   day,
@@ -121,34 +141,78 @@ const toStep = (count: number, { report, day, value }: KnownCount, rule: Rule): 
   value,
   increment: null,
   firstDay: day,
+  isLowerBound,
 })
 
-/** Of the reports for the same days, the latest remains. The rest is in the order of days, then of first days. */
+/**
+ * Of the reports for the same days, the latest remains. Of a count since a start, the first one remains too if the latest was
+ * published long after it. The rest is in the order of days, then of first days.
+ */
 function mergeSameDays(kind: CountKind, known: readonly KnownCount[]) {
-  const ordered = known.toSorted(
-    (a, b) => a.day - b.day || startRank(kind, a) - startRank(kind, b) || compareRank(a, b),
-  )
-  const isSame = (a: KnownCount, b: KnownCount | undefined) =>
-    b !== undefined && a.day === b.day && startRank(kind, a) === startRank(kind, b)
-  const isLatest = (item: KnownCount, i: number) => !isSame(item, ordered[i + 1])
-  return { current: ordered.filter(isLatest), superseded: ordered.filter((item, i) => !isLatest(item, i)) }
+  const current: KnownCount[] = []
+  const superseded: KnownCount[] = []
+  const days = Map.groupBy(known, (item) => `${item.day} ${startRank(kind, item)}`)
+  for (const members of days.values()) {
+    const latest = findLatest(members)
+    const first = isSinceStart(kind) ? findFirst(members, latest) : latest
+    const isLowerBound = isAmbiguous(latest, members)
+    const last = { ...latest, isLowerBound }
+    current.push(...(first === latest ? [last] : [first, { ...last, isLate: true }]))
+    superseded.push(...members.filter((item) => item !== latest && item !== first))
+  }
+  const isAfter = (a: KnownCount, b: KnownCount) => Number(a.isLate ?? false) - Number(b.isLate ?? false)
+  current.sort((a, b) => a.day - b.day || startRank(kind, a) - startRank(kind, b) || isAfter(a, b))
+  return { current, superseded }
 }
+
+const isSinceStart = (kind: CountKind) => kind === 'cumulative' || kind === 'period_to_date'
 
 /** Only counts of a period are told apart by their first day. */
 const startRank = (kind: CountKind, { start }: KnownCount) =>
   kind === 'new' || kind === 'period_to_date' ? (start as number) : 0
 
-/** The order of reports for the same days, the latest last. It does not depend on ids, so not on the order of publication. */
-const compareRank = (a: KnownCount, b: KnownCount) =>
-  compareTexts(a.report.reported, b.report.reported) ||
-  compareTexts(a.report.sourceReport, b.report.sourceReport) ||
-  a.value - b.value ||
-  b.report.id - a.report.id
+/** The latest of the reports for the same days. The order does not depend on ids, so not on the order of publication. */
+function findLatest(members: readonly KnownCount[]): KnownCount {
+  if (members.length === 1) return members[0] as KnownCount
+  const reported = members.reduce((latest, { report }) => maxText(latest, report.reported ?? ''), '')
+  const last = members.filter(({ report }) => (report.reported ?? '') === reported)
+  const order = isNumbered(last) ? compareNumbers : () => 0
+  return last.reduce((a, b) => ((order(a, b) || a.value - b.value || b.report.id - a.report.id) < 0 ? b : a))
+}
 
-const compareTexts = (a: string | null, b: string | null) => (a === b ? 0 : compareCodePoints(a ?? '', b ?? ''))
+/** True if another report of the same days has another count, and nothing tells which one is later. */
+const isAmbiguous = (latest: KnownCount, members: readonly KnownCount[]): boolean =>
+  members.some(
+    ({ report, value }) =>
+      value !== latest.value &&
+      report.reported === latest.report.reported &&
+      (!isNumbered([latest, { ...latest, report }]) || compareNumbers(latest, { ...latest, report }) === 0),
+  )
 
-/** JavaScript compares UTF-16 units, which differs from code points above U+FFFF. UTF-8 has the order of code points. */
-const compareCodePoints = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+/** The first published of the reports for the same days, if the latest was published more than a week after it. */
+function findFirst(members: readonly KnownCount[], latest: KnownCount): KnownCount {
+  if (members.length === 1 || members.some(({ report }) => report.reported === null)) return latest
+  const [first = ''] = members.map(({ report }) => report.reported ?? '').sort()
+  if (parseDay(latest.report.reported as string) - parseDay(first) <= LATE_DAYS) return latest
+  return findLatest(members.filter(({ report }) => report.reported === first))
+}
+
+const maxText = (a: string, b: string) => (a < b ? b : a)
+const NUMBER = /\d+/g
+
+/** True if the names of the reports differ only in their numbers, so that these tell the order: No. 9 is before No. 10. */
+const isNumbered = (members: readonly KnownCount[]): boolean =>
+  new Set(members.map(({ report }) => report.sourceReport?.replaceAll(NUMBER, '0') ?? null)).size === 1
+
+function compareNumbers(a: KnownCount, b: KnownCount): number {
+  const numbers = ({ report }: KnownCount) => (report.sourceReport?.match(NUMBER) ?? []).map(BigInt)
+  const right = numbers(b)
+  for (const [i, left] of numbers(a).entries()) {
+    const other = right[i] as bigint
+    if (left !== other) return left < other ? -1 : 1
+  }
+  return 0
+}
 
 interface Derived {
   readonly item: KnownCount
@@ -157,18 +221,22 @@ interface Derived {
   readonly firstDay: number
 }
 
-const DERIVE: Record<CountKind, (current: readonly KnownCount[]) => Derived[]> = {
+const DERIVE: Record<CountKind, (current: readonly KnownCount[], starts: Starts) => Derived[]> = {
   new: deriveNew,
   cumulative: deriveCumulative,
   period_to_date: derivePeriodToDate,
   point: (current) => current.map((item) => ({ item, rule: 'point', increment: null, firstDay: item.day })),
 }
 
-/** Takes the reports without a common day that cover the most days and, of such sets, the one with the most reports. */
+/**
+ * Takes the reports without a common day that cover the most days and, of such sets, the one with the most reports. A negative
+ * count corrects others and covers no days.
+ */
 function deriveNew(current: readonly KnownCount[]): Derived[] {
-  const taken = selectDisjoint(current)
-  return current.map((item, i) =>
-    taken.has(i)
+  const counts = current.filter(({ value }) => value >= 0)
+  const taken = new Set([...selectDisjoint(counts)].map((i) => counts[i]))
+  return current.map((item) =>
+    item.value < 0 || taken.has(item)
       ? { item, rule: 'counted', increment: item.value, firstDay: item.start as number }
       : { item, rule: 'overlap', increment: null, firstDay: item.day },
   )
@@ -209,13 +277,12 @@ interface Run {
   readonly items: KnownCount[]
 }
 
-function deriveCumulative(current: readonly KnownCount[]): Derived[] {
-  const startOfCounting = knownStarts(current)
+function deriveCumulative(current: readonly KnownCount[], starts: Starts): Derived[] {
   const runs: Run[] = []
   const leftOut: Derived[] = []
   for (const item of current) {
     const run = runs.at(-1)
-    const start = startOfCounting(item)
+    const start = starts.has(item.start) ? item.start : null
     if (run === undefined) runs.push({ start, rule: 'since_start', items: [item] })
     else if (start !== null && start > (run.items.at(-1) as KnownCount).day)
       runs.push({ start, rule: 'restart', items: [item] })
@@ -226,12 +293,6 @@ function deriveCumulative(current: readonly KnownCount[]): Derived[] {
 }
 
 const leaveOut = (item: KnownCount): Derived => ({ item, rule: 'earlier_start', increment: null, firstDay: item.day })
-
-/** When counting began. A first day that is the last day of every report that has it is the day of the report: unknown. */
-function knownStarts(current: readonly KnownCount[]): (item: KnownCount) => number | null {
-  const starts = new Set(current.filter(({ start, day }) => start !== null && start < day).map(({ start }) => start))
-  return ({ start }) => (starts.has(start) ? start : null)
-}
 
 function derivePeriodToDate(current: readonly KnownCount[]): Derived[] {
   const periods = Map.groupBy(current, ({ start }) => start as number)
@@ -257,7 +318,10 @@ function deriveRun({ start, rule: firstRule, items }: Run): Derived[] {
           ? { item, rule: 'first_report', increment: null, firstDay: item.day }
           : { item, rule: firstRule, increment: item.value, firstDay: start },
       )
-    else {
+    else if (item.isLate && before.day === item.day) {
+      if (start === null && before === items[0]) derived.pop()
+      derived.push(...deriveLate(item, before, start, items[0]))
+    } else {
       const { value, day } = before
       const end = item.value < value ? findRebound(items, i, value) : i
       const rule = end === null ? 'correction' : end > i ? 'rebound' : 'difference'
@@ -271,6 +335,25 @@ function deriveRun({ start, rule: firstRule, items }: Run): Derived[] {
     before = items[i] as KnownCount
   }
   return derived
+}
+
+/**
+ * What a late count adds may lie on any day since counting began. If the count before it is the first of all and its beginning
+ * is unknown, the late count takes its place.
+ */
+function deriveLate(
+  item: KnownCount,
+  before: KnownCount,
+  start: number | null,
+  first: KnownCount | undefined,
+): Derived[] {
+  if (start === null && before === first)
+    return [
+      { item: before, rule: 'superseded', increment: null, firstDay: item.day },
+      { item, rule: 'first_report', increment: null, firstDay: item.day },
+    ]
+  const firstDay = start ?? (first as KnownCount).day + 1
+  return [{ item, rule: 'late', increment: item.value - before.value, firstDay }]
 }
 
 /** The first report after a fall that reaches the earlier count again, if it is soon enough; otherwise null. */

@@ -21,6 +21,10 @@ export interface RecordSeries extends DerivedSeries {
   readonly exclusivePlace: string | null
   /** The records that have a day and at least one count. */
   readonly counted: readonly { readonly day: number }[]
+  /** The last record, if its total was published so early that the outbreak may have gone on; otherwise null. */
+  readonly interim: number | null
+  /** True if the name of the place lists several places. */
+  readonly listsPlaces: boolean
 }
 
 /** The fields that all records of a series have in common, and the fields that are derived from them. */
@@ -64,7 +68,17 @@ export function toSeries({ series }: SeriesDataset, rows: readonly Row[]): Recor
     read,
     exclusivePlace: series.place?.mayContainOthers(read) === true ? place : null,
     counted: derived.records.filter(({ id }) => hasCount.has(id)),
+    interim: findInterim(kind, reports),
+    listsPlaces: series.place?.listsPlaces(read) === true,
   }
+}
+
+/** A total is interim if it was published soon after its last day. */
+function findInterim(kind: CountKind, reports: readonly Report[]): number | null {
+  if (kind !== 'cumulative') return null
+  const last = reports[findLatest(kind, reports)]
+  if (last?.last == null || last.reported === null) return null
+  return parseDay(last.reported) - last.last < FINAL_DAYS ? last.id : null
 }
 
 /** The level and the fields of the place of a series. */
@@ -80,6 +94,9 @@ function findLatest(kind: CountKind, reports: readonly Report[]): number {
   const ofLastDay = reports.filter((_, i) => days[i] === lastDay)
   return reports.indexOf(ofLastDay.reduce((a, b) => (compareReports(a, b) < 0 ? b : a)))
 }
+
+/** A total that is published this long after its last day, twice the incubation period of Ebola, is the final one. */
+const FINAL_DAYS = 42
 
 const toDay = (value: FieldValue | undefined) => (typeof value === 'string' ? parseDay(value) : null)
 const toText = (value: FieldValue | undefined) => (typeof value === 'string' ? value : null)

@@ -17,6 +17,7 @@ export const RULES = [
   'superseded',
   'overlap',
   'earlier_start',
+  'late',
 ] as const satisfies readonly Rule[]
 
 /** What a figure has to tell about the counts of a record: the bits of a stored number. */
@@ -27,6 +28,8 @@ export const MARKS = {
   overlapping: 8,
   inexact: 16,
   definitionChanged: 32,
+  interim: 64,
+  listsPlaces: 128,
 } as const
 
 /** One count of one record. */
@@ -34,13 +37,15 @@ interface CountStep {
   readonly rule: Rule
   /** The new count; null if the record gives none. */
   readonly increment: number | null
+  /** The first day that the new count may contain; null without a new count. */
+  readonly since: number | null
   /** The total of the series after this record, never below 0; null if the record is left out. */
   readonly total: number | null
   /** How much this record adds to the total; null if the record is left out. */
   readonly gain: number | null
   /** The day of the next record of the series that is not left out; null if there is none. */
   readonly until: number | null
-  /** True if no earlier record of the series has the count. */
+  /** True if no earlier record of the series has the count. Total, gain and this are unknown if the place reports only events. */
   readonly isFirst: boolean
 }
 
@@ -51,8 +56,6 @@ export interface RecordSteps {
   /** By count; null if the record does not have the count. */
   readonly counts: readonly (CountStep | null)[]
   readonly marks: number
-  /** The first day that a new count of the record may contain; null without a new count. */
-  readonly firstDay: number | null
 }
 
 /** The steps of every record of a series. `width` is the number of counts. */
@@ -61,40 +64,50 @@ export function deriveRecordSteps(series: RecordSeries, width: number): RecordSt
   const steps = Array.from({ length: width }, (_, count) => deriveCountSteps(series.kind, byCount.get(count) ?? []))
   const byRecord = Map.groupBy(series.steps, ({ id }) => id)
   const redefined = new Set(series.redefinedDays)
-  const describe = (id: number, day: number | null): RecordSteps => {
-    const own = byRecord.get(id) ?? []
-    const firstDays = own.filter(({ increment }) => increment !== null).map(({ firstDay }) => firstDay)
-    return {
-      id,
-      day,
-      counts: steps.map((byId) => byId.get(id) ?? null),
-      marks: combineMarks(own, series.inexact.has(id), day !== null && redefined.has(day)),
-      firstDay: firstDays.length === 0 ? null : Math.min(...firstDays),
-    }
-  }
+  const describe = (id: number, day: number | null): RecordSteps => ({
+    id,
+    day,
+    counts: steps.map((byId) => byId.get(id) ?? null),
+    marks:
+      combineMarks(byRecord.get(id) ?? [], series.inexact.has(id), day !== null && redefined.has(day)) |
+      (series.interim === id ? MARKS.interim : 0) |
+      (series.listsPlaces ? MARKS.listsPlaces : 0),
+  })
   return [...series.records.map(({ id, day }) => describe(id, day)), ...series.undated.map((id) => describe(id, null))]
 }
 
-/** The steps of one count, by record. A series has at most one record for each day that is not left out. */
+/** The steps of one count, by record. They are in the order of reports, so that a late count follows the first of its day. */
 function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, CountStep> {
   const used = steps.filter(({ rule }) => !LEFT_OUT.has(rule)).sort((a, b) => a.day - b.day)
   const isSum = kind === 'new' || kind === 'period_to_date'
-  const byRecord = new Map<number, CountStep>(
-    steps.map(({ id, rule, increment }) => [
-      id,
-      { rule, increment, total: null, gain: null, until: null, isFirst: false },
-    ]),
-  )
+  const toCount = ({ rule, increment, firstDay }: Step): CountStep => ({
+    rule,
+    increment,
+    since: increment === null ? null : firstDay,
+    total: null,
+    gain: null,
+    until: null,
+    isFirst: false,
+  })
+  const byRecord = new Map<number, CountStep>(steps.map((step) => [step.id, toCount(step)]))
+  if (kind === 'new' && !isRegular(used)) return byRecord
   let sum = 0
   let before = 0
-  for (const [i, { id, rule, increment, value }] of used.entries()) {
+  for (const [i, step] of used.entries()) {
+    const { id, increment, value } = step
     sum += increment ?? 0
     const total = Math.max(0, isSum ? sum : value)
     const until = used[i + 1]?.day ?? null
-    byRecord.set(id, { rule, increment, total, until, gain: total - before, isFirst: i === 0 })
+    byRecord.set(id, { ...toCount(step), total, until, gain: total - before, isFirst: i === 0 })
     before = total
   }
   return byRecord
+}
+
+/** True if new counts follow each other without a day between them. Otherwise silence may mean that there were no cases. */
+const isRegular = (used: readonly Step[]): boolean => {
+  const counts = used.filter(({ value }) => value >= 0)
+  return counts.length > 1 && counts.every(({ firstDay }, i) => i === 0 || firstDay <= (counts[i - 1] as Step).day + 1)
 }
 
 function combineMarks(steps: readonly Step[], isInexact: boolean, isRedefined: boolean): number {
@@ -105,7 +118,7 @@ function combineMarks(steps: readonly Step[], isInexact: boolean, isRedefined: b
     (has(REVISIONS) || steps.some(isNegative) ? MARKS.revision : 0) |
     (steps.some(({ rule }) => rule === 'first_report') ? MARKS.baseUnknown : 0) |
     (steps.some(({ rule }) => rule === 'overlap') ? MARKS.overlapping : 0) |
-    (isInexact && steps.some(({ rule }) => !LEFT_OUT.has(rule)) ? MARKS.inexact : 0) |
+    (steps.some(({ rule, isLowerBound }) => !LEFT_OUT.has(rule) && (isInexact || isLowerBound)) ? MARKS.inexact : 0) |
     (isRedefined ? MARKS.definitionChanged : 0)
   )
 }

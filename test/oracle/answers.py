@@ -1,11 +1,28 @@
 """Answers questions about series, sums, vintages, events, mixtures and numbers of records (docs/methods.md, rules 5 to 10)."""
 import json
 
-from comparable import GUARDED, choose_comparable, find_mixed, guarded_fields, is_container
-from cover import choose_cover, in_scope
+from comparable import (
+    GUARDED,
+    choose_comparable,
+    counted_records,
+    find_contained,
+    find_mixed,
+    guarded_fields,
+    is_container,
+    leave_contained,
+    pattern_of,
+)
+from cover import choose_cover, in_scope, paths_of, within_place
 from figures import describe_days, explain, make_figures, records_within
 from intervals import INTERVALS, interval_of
 from records import COUNTS, PLACE_FIELDS, to_day, to_number
+
+ALL_LEVELS = ("global", "region", "multi_country", "country", "admin1", "admin2", "admin3", "locality")
+ABOVE = {
+    **dict.fromkeys(("country_code", "who_region", "un_region"), ()),
+    **dict.fromkeys(("al1_code", "admin_l1"), ("country",)),
+    "admin_l2": ("country", "admin1"),
+}
 
 
 class NotComparable(Exception):
@@ -70,24 +87,72 @@ def split_groups(matching, names):
     return [({name: group_value(groups[key][-1], name) for name in names}, groups[key]) for key in keys]
 
 
+def split_levels(matching, question):
+    """Rule 7: the series of the table, and those of places that contain the groups."""
+    names = question.get("group_by", ())
+    places = [name for name in names if name in ABOVE or name == "place"]
+    if not places or "location_granularity" in names:
+        return matching, []
+    window = window_of(question)
+    reporting = [series for series in matching if counted_records(series, *window)]
+    above = {level for name in places if name != "place" for level in ABOVE[name]}
+    if "place" in places:
+        sites = {level: set() for level in ALL_LEVELS}
+        for series in reporting:
+            if not is_container(series):
+                sites[series.fields["location_granularity"]].add(series.site)
+        most = max(len(own) for own in sites.values())
+        kept = next(level for level in ALL_LEVELS if len(sites[level]) == most)
+        above = {level for level in ALL_LEVELS if level != kept}
+
+    def is_beside(series):
+        return is_container(series) or series.fields["location_granularity"] in above
+
+    beside = [series for series in matching if is_beside(series)]
+    if all(is_beside(series) for series in reporting) or not any(is_beside(series) for series in reporting):
+        return matching, []
+    return [series for series in matching if not is_beside(series)], beside
+
+
+def find_beside(beside, question):
+    """One figure for each place beside the table; None if one of them is mixed."""
+    groups = split_groups(beside, ["place"])
+    asked = {name: value for name, value in question.items() if name not in ("place", "explain")} | {"group_by": ["place"]}
+    selections = [(value, Selection(group, asked)) for value, group in groups]
+    if any(selection.mixed for _, selection in selections):
+        return None
+    return [{**value, **row} for value, selection in selections for row in rows_of(selection, None)]
+
+
 class Selection:
     """The series of one group in the days of the answer: comparable, and without places that others cover."""
 
     def __init__(self, group, question):
         window = window_of(question)
+        place = question.get("place")
+        paths = {}
+        if place is not None:
+            group = within_place(group, place)
+            paths = paths_of(group)
         self.group, self.window, self.question = group, window, question
         fields, across = guarded_fields(question), question.get("across", ())
         self.mixed = find_mixed(group, fields, across, *window)
-        self.counted, self.covered = group, set()
-        if question.get("place") is None:
-            self.used = choose_comparable(group, fields, across, window)
-        else:
-            self.places, left_out = choose_cover(group, *window)
+        self.counted, self.covered, self.is_partial = group, set(), False
+        if place is not None:
+            self.places, left_out, self.is_partial = choose_cover(group, paths, *window)
             self.covered = set(left_out)
             # With a place, the numbers of records and series are about the places that are used, if there are any.
             used = [series for own in self.places.values() for series in own]
             self.counted = used or group
-            self.used = choose_comparable(used, fields, across, window)
+        used = self.counted if place is None or self.counted is not group else []
+        self.used = choose_comparable(used, fields, across, window)
+        if not self.mixed:
+            contained = leave_contained(used, self.used, window)
+            self.covered |= contained
+            self.counted = [series for series in self.counted if series not in contained]
+            self.used = [series for series in self.used if series not in contained]
+        self.spans = []
+        self.judged = [pattern_of(series, fields, across) for series in self.counted if any(record.has_count for record in series.undated)]
 
     def records(self):
         return [record for series in self.counted for record in records_within(series, *self.window)]
@@ -97,11 +162,26 @@ class Selection:
 
     def figures(self, ranges):
         """Of each range: the figure and, if wanted, the explanation."""
-        figures = make_figures(self.used, ranges)
+        figures, self.spans = make_figures(self.used, ranges)
+        if self.is_partial:
+            for figure in figures:
+                for completeness in figure["completeness"].values():
+                    completeness["share"] = None
         if self.question.get("explain"):
             for figure, days in zip(figures, ranges):
                 figure["explain"] = explain(self.group, self.covered, *days)
         return figures
+
+    def undated_counts(self):
+        """Rule 2: of each series the greatest of each count, added up; None if they must not be added up."""
+        if len(set(self.judged)) != 1:
+            return None
+        counts = {}
+        for series in self.counted:
+            for count in COUNTS:
+                known = [record.data[count] for record in series.undated if record.data[count] is not None]
+                counts[count] = counts.get(count) if not known else (counts.get(count) or 0) + max(known)
+        return counts
 
     def cover(self):
         """The places with their records in the days of the answer; 0 if only earlier counts are used."""
@@ -116,6 +196,7 @@ class Selection:
     def summary(self):
         series = sum(1 for series in self.counted if records_within(series, *self.window))
         summary = {"records": len(self.records()), "series": series, "undated": len(self.undated())}
+        summary["undated_counts"] = self.undated_counts()
         if self.question.get("place") is not None:
             summary["cover"] = self.cover()
         return summary
@@ -145,24 +226,26 @@ def rows_of(selection, interval):
     rows = []
     for key, (first, last), figure in zip(keys, cuts, selection.figures(cuts)):
         days = ranges[key]
-        shown = describe_days(min(days) if first is None else first, max(days) if last is None else last)
+        begins = figure.pop("begins")
+        start = min(days) if begins is None else min(begins, *days)
+        shown = describe_days(start if first is None else first, max(days) if last is None else last)
         rows.append({"period": key[2], "reference_date": to_day(key[1]), **shown, "records": len(days), **figure})
     return rows
 
 
 def series_answer(all_series, question):
     names = question.get("group_by", [])
-    matching = select(all_series, question)
+    matching, beside = split_levels(select(all_series, question), question)
     groups = [(value, Selection(group, question)) for value, group in split_groups(matching, names)]
     refuse_mixtures(selection for _, selection in groups)
     if not names:
         selection = groups[0][1] if groups else Selection([], question)
-        return {**selection.summary(), "points": rows_of(selection, question["interval"])}
-    answered = [
-        {"group": value, **selection.summary(), "points": rows_of(selection, question["interval"])}
-        for value, selection in groups
-    ]
-    result = {"groups": [group for group in answered if group["records"] or group["undated"]]}
+        return {**selection.summary(), "points": rows_of(selection, question["interval"]), "spans": selection.spans}
+    answered = []
+    for value, selection in groups:
+        points = rows_of(selection, question["interval"])
+        answered.append({"group": value, **selection.summary(), "points": points, "spans": selection.spans})
+    result = {"groups": [group for group in answered if group["records"] or group["undated"]], "beside": find_beside(beside, question)}
     if names == ["source_name"]:
         result["range"] = range_of(answered)
     return result
@@ -191,11 +274,12 @@ def range_of(groups):
 def sums_answer(all_series, question):
     names = question.get("group_by", [])
     period = next((name for name in names if name in INTERVALS), None)
-    groups = split_groups(select(all_series, question), [name for name in names if name != period])
+    matching, beside = split_levels(select(all_series, question), question)
+    groups = split_groups(matching, [name for name in names if name != period])
     selections = [(value, Selection(group, question)) for value, group in groups]
     refuse_mixtures(selection for _, selection in selections)
     result = {"records": 0, "series": 0, "undated": 0}
-    data, covers = [], []
+    data, covers, spans, undated = [], [], [], []
     for value, selection in selections:
         summary = selection.summary()
         for name in result:
@@ -203,9 +287,13 @@ def sums_answer(all_series, question):
         for row in rows_of(selection, period):
             data.append({"group": value | ({period: row["period"]} if period else {}), **row})
         covers.append({"group": value, **summary.get("cover", {})})
+        spans += [{"group": value, **span} for span in selection.spans]
+        if summary["undated_counts"] is not None:
+            undated.append({"group": value, "records": summary["undated"], "counts": summary["undated_counts"]})
     if question.get("place") is not None:
         result["covers"] = covers
-    return {**result, "groups": len(data), "data": data}
+    others = {"spans": spans, "undated_counts": undated, "beside": find_beside(beside, question)}
+    return {**result, "groups": len(data), "data": data, **others}
 
 
 def vintages_answer(releases, question):
@@ -236,15 +324,34 @@ def event_figures(group):
         key = (*(series.fields[name] for name in GUARDED), series.site if is_container(series) else None)
         combinations.setdefault(key, []).append(series)
     figures = []
-    for members in combinations.values():
-        records = [record for series in members for record in (*series.records, *series.undated)]
-        days = [day for record in records for day in (record.data["date_low"], record.data["date_high"]) if day is not None]
-        [figure] = make_figures(members, [(None, None)])
+    last_day = max((day for series in group for record in (*series.records, *series.undated) for day in days_in(record)), default=None)
+    for everything in combinations.values():
+        contained = find_contained(everything)
+        members = [series for series in everything if series not in contained]
+        records = [record for series in everything for record in (*series.records, *series.undated)]
+        days = [day for record in records for day in days_in(record)]
+        [figure], _ = make_figures(members, [(None, None)])
         values = {name: members[0].fields[name] for name in GUARDED if members[0].fields[name] is not None}
         kept = {"records": len(records), "first_day": min(days, default=None), "last_day": max(days, default=None)}
-        kept |= {"new": figure["new"], "cumulative": figure["cumulative"]}
+        kept |= {"new": figure["new"], "cumulative": figure["cumulative"], "undated": greatest_undated(members)}
+        is_total = members[0].kind == "cumulative"
+        kept["interim"] = is_total and (figure["interim"] or (kept["last_day"] or "") < (last_day or ""))
         figures.append({**values, "places": len({series.site for series in members}), **kept})
     return figures
+
+
+def days_in(record):
+    return [day for day in (record.data["date_low"], record.data["date_high"]) if day is not None]
+
+
+def greatest_undated(members):
+    counts = dict.fromkeys(COUNTS)
+    for series in members:
+        for count in COUNTS:
+            known = [record.data[count] for record in series.undated if record.data[count] is not None]
+            if known:
+                counts[count] = (counts[count] or 0) + max(known)
+    return counts
 
 
 def count_answer(all_series, question):

@@ -19,11 +19,24 @@ export interface Figure {
   base_unknown: boolean
   includes_earlier_days: boolean
   overlapping: boolean
+  inexact: boolean
+  interim: boolean
+  in_span: boolean
   explain?: { id: number; rules: Record<string, string>; new: Counts }[]
+}
+
+interface Span {
+  group: Record<string, unknown>
+  first_day: string
+  last_day: string
+  new: Counts
 }
 
 export interface FiguresAnswer {
   undated: number
+  undated_counts: Counts
+  spans: Span[]
+  beside: Figure[] | null
   points: Figure[]
   data: Figure[]
   groups: { group: Record<string, unknown>; points: Figure[] }[]

@@ -6,6 +6,7 @@ import type { Question } from './questions.ts'
 const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'] as const
 const FLAGS = [
   ...['derived', 'revision', 'base_unknown', 'definition_changed', 'includes_earlier_days', 'overlapping', 'inexact'],
+  ...['interim', 'in_span'],
 ]
 /** `share` has 4 decimals, and both programs may round the last one differently. */
 const SHARE_TOLERANCE = 0.000_11
@@ -42,12 +43,17 @@ export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<
       return {
         ...pick(answer, ['records', 'series', 'groups', ...undated]),
         data: byGroup(rows),
+        spans: listByGroup(answer['spans']),
+        undated_counts: question.place === undefined ? listByGroup(answer['undated_counts']) : [],
+        beside: summariseBeside(answer['beside'], byId),
         covers: covers === undefined ? undefined : byGroup(covers),
       }
     }
     default: {
       const summary = (part: Json) => ({
         ...pick(part, ['records', 'series', ...undated]),
+        undated_counts: question.place === undefined ? part['undated_counts'] : null,
+        spans: part['spans'],
         points: (part['points'] as Json[]).map((point) => ({ period: point['period'], ...figure(point) })),
         ...summariseCover(part['cover'] as Json | undefined),
       })
@@ -56,14 +62,28 @@ export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<
         group: summariseGroup(part['group']),
         ...summary(part),
       }))
-      return { groups: byGroup(groups), ...pick(answer, ['range']) }
+      const beside = summariseBeside(answer['beside'], byId)
+      return { groups: byGroup(groups), beside, ...pick(answer, ['range']) }
     }
   }
 }
 
+/** Lists with groups, in an order of our own. */
+const listByGroup = (list: unknown): string[] =>
+  (list as Json[]).map(({ group, ...rest }) => JSON.stringify([summariseGroup(group), sortKeys(rest)])).sort()
+const sortKeys = (value: Json): unknown =>
+  Object.entries(value)
+    .map(([name, inner]) => [name, isObject(inner) ? sortKeys(inner) : inner])
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+
+const summariseBeside = (beside: unknown, byId: ReadonlyMap<number, PublishedRecord>): unknown =>
+  (beside as Json[] | null)
+    ?.map((figure) => JSON.stringify([summariseGroup({ place: figure['place'] }), summariseFigure(figure, byId)]))
+    .sort() ?? null
+
 /** The figures of an event by the fields in which they differ. */
 export function summariseEvent(figures: readonly Json[]): Json {
-  const shared = ['places', 'records', 'first_day', 'last_day', 'new', 'cumulative']
+  const shared = ['places', 'records', 'first_day', 'last_day', 'new', 'cumulative', 'undated', 'interim']
   const other = [...shared, 'place', 'event']
   const named = figures.map((figure): [string, Json] => {
     const fields = Object.entries(figure).filter(([name, value]) => value !== null && !other.includes(name))
@@ -115,7 +135,8 @@ function summariseGroup(group: unknown): Json {
   const entries = Object.entries(group as Json).map(([field, value]): [string, unknown] => {
     if (field !== 'place') return [field, value]
     const place = value as Json
-    return [field, { ...place, admin_l1: place['al1_code'] === null ? place['admin_l1'] : null }]
+    const shown: Json = { ...place, admin_l1: place['al1_code'] === null ? place['admin_l1'] : null }
+    return [field, Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))]
   })
   return Object.fromEntries(entries)
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { ORACLE, skipWithoutPython } from './python.ts'
+import { ORACLE, skipWithoutPython, writeSubdivisions } from './python.ts'
 
 const names = [...readFileSync(path.join(ORACLE, 'test_methods.py'), 'utf8').matchAll(/def (test_\w+)\(/g)].map(
   ([, name = '']) => name,
@@ -14,6 +14,7 @@ test('the second implementation passes its own tests', { skip: skipWithoutPython
   const { stderr } = spawnSync('python3', ['-B', '-m', 'unittest', '-v', 'test_methods'], {
     cwd: ORACLE,
     encoding: 'utf8',
+    env: { ...process.env, SUBDIVISIONS: writeSubdivisions() },
     timeout: 60_000,
   })
   assert.ok(names.length > 15)

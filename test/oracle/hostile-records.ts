@@ -46,6 +46,17 @@ const PLACES: readonly Fields[] = [
   at('GH', 'Ghana', 'locality', { locality: 'Tema harbour' }),
   at('NG', 'Nigeria', 'locality', { al1_code: 'NG-LA', admin_l1: 'Lagos', admin_l2: 'Ikeja', locality: 'Airport' }),
   at('FR', 'France', 'admin1', { admin_l1: 'Corse', place_id: 'geonames:3023518' }),
+  // Ids of a state and of a county that is renamed; a town without its county; names without a code; names of several places.
+  at('US', 'United States', 'admin1', { al1_code: 'US-CO', admin_l1: 'Colorado', place_id: 'geonames:5417618' }),
+  at('US', 'United States', 'admin1', { admin_l1: 'Colorado' }),
+  at('US', 'United States', 'admin2', { admin_l1: 'Texas', admin_l2: 'Gaines County', place_id: 'geonames:1' }),
+  at('US', 'United States', 'admin2', { admin_l1: 'Texas', admin_l2: 'Gaines', place_id: 'geonames:1' }),
+  at('US', 'United States', 'locality', { al1_code: 'US-TX', admin_l1: 'Texas', locality: 'Seminole' }),
+  at('IN', 'India', 'admin1', { admin_l1: 'Orissa' }),
+  at('IN', 'India', 'admin1', { admin_l1: 'Odisha' }),
+  at('GH', 'Ghana', 'locality', { locality: 'Tema harbour, Ada; Keta' }),
+  at('GH', 'Ghana', 'locality', { locality: 'Ada' }),
+  at('XK', 'Kosovo', 'country'),
 ]
 /** Places that may contain other places. */
 const CONTAINERS: readonly Fields[] = [
@@ -62,8 +73,8 @@ const EVENTS: readonly Fields[] = [
   { event: 'Influenza_World_2020', pathogen: 'Influenza A virus', disease: null, host: 'animal' },
   { event: 'Influenza_Europe_2021', pathogen: 'Influenza B virus', disease: null, host: 'human' },
 ]
-/** The second and the third compare differently as UTF-16 and as code points. */
-const REPORTS = ['Bulletin 1', 'Bulletin \uff5e', 'Bulletin \u{1f9a0}', null]
+/** Numbers tell the order, other texts do not. */
+const REPORTS = ['Bulletin 9', 'Bulletin 10', 'Bulletin \u{1f9a0}', null]
 
 const common: Fields = {
   case_status: 'confirmed',
@@ -88,7 +99,7 @@ function drawSeries(draw: Draw): Fields {
     ...rarely({ date_type: draw.pick(['onset', null]) }),
     ...rarely({ location_type: 'residence' }, 0.05),
     ...rarely({ composite: true }, 0.05),
-    ...rarely({ age_group: draw.pick(['0-4', '5-14', '15+']) }, 0.2),
+    ...rarely({ age_group: draw.pick(['0-4', '0-4', '5-14', '5-14', '15+', '0-14']) }, 0.2),
     ...rarely({ sex: draw.pick(['female', 'male']) }, 0.05),
     ...rarely({ population: 'health workers' }, 0.05),
   }

@@ -33,6 +33,8 @@ export interface Published {
   records: PublishedRecord[]
   releases: number
   get(target: string): Promise<Response>
+  /** The body in another format. */
+  text(target: string, type: string): Promise<string>
 }
 
 const HOME = '/v2/hed-outbreaks'
@@ -79,7 +81,14 @@ export async function publish(inputs: readonly ReleaseInput[]): Promise<Publishe
   }
   const oracle = startOracle(files)
   after(() => oracle.stop())
-  return { oracle, records, releases: inputs.length, get }
+  const text = async (target: string, type: string) => {
+    const response = await fetch(service.baseUrl + HOME + target, {
+      headers: { authorization: `Bearer ${token}`, accept: type },
+      signal: AbortSignal.timeout(60_000),
+    })
+    return response.text()
+  }
+  return { oracle, records, releases: inputs.length, get, text }
 }
 
 async function readRecords(get: (target: string) => Promise<Response>, release: number): Promise<PublishedRecord[]> {

@@ -1,6 +1,11 @@
 // The second implementation of docs/methods.md as a process: it reads one question in each line and writes one answer.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { after } from 'node:test'
+import { iso31662 } from 'iso-3166'
 
 export const ORACLE = import.meta.dirname
 
@@ -19,10 +24,20 @@ export interface Oracle {
 
 const ANSWER_MS = 120_000
 
+/** ISO 3166-2 as data: the oracle has its own code for it. */
+export function writeSubdivisions(): string {
+  const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'outbreaks-oracle-')), 'subdivisions.json')
+  after(() => rmSync(path.dirname(file), { recursive: true, force: true }))
+  writeFileSync(file, JSON.stringify(iso31662))
+  return file
+}
+
 /** `files` has the records of each release, and the day on which it was published. */
 export function startOracle(files: readonly { release: number; file: string; published: string }[]): Oracle {
   const releases = files.map(({ release, file, published }) => `${release}=${file}=${published}`)
-  const child: ChildProcessWithoutNullStreams = spawn('python3', ['-B', `${ORACLE}/serve.py`, ...releases])
+  const child: ChildProcessWithoutNullStreams = spawn('python3', ['-B', `${ORACLE}/serve.py`, ...releases], {
+    env: { ...process.env, SUBDIVISIONS: writeSubdivisions() },
+  })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text

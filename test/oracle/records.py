@@ -4,6 +4,8 @@ Written from docs/methods.md only. It shares no code with the service. Standard 
 """
 import datetime
 import json
+import os
+import unicodedata
 from dataclasses import dataclass, field
 
 COUNTS = ("cases", "deaths", "hospitalised", "recovered", "tested")
@@ -38,11 +40,63 @@ class Record:
         self.has_count = any(self.data[count] is not None for count in COUNTS)
 
 
+EARLIER_NAMES = [("IN-OD", "Orissa"), ("IN-PY", "Pondicherry"), ("IN-UK", "Uttaranchal"), ("ID-AC", "Nanggroe Aceh Darussalam"), ("TR-33", "İçel")]
+WIDE = ("global", "region", "multi_country")
+
+
+def fold(name):
+    """Without case, accents and punctuation."""
+    letters = unicodedata.normalize("NFKD", name)
+    return "".join(letter for letter in letters if unicodedata.category(letter)[0] in "LN").lower()
+
+
+def read_subdivisions():
+    """The codes of ISO 3166-2 by country and folded name; None if several parts have the name. The table is data, not code."""
+    path = os.environ.get("SUBDIVISIONS")
+    listed = []
+    if path is not None:
+        with open(path, encoding="utf-8") as file:
+            listed = [(entry["code"], entry["name"]) for entry in json.load(file) if entry["parent"] == entry["code"][:2]]
+    codes = {}
+    for code, name in [*listed, *EARLIER_NAMES]:
+        key = (code[:2], fold(name))
+        codes[key] = code if codes.get(key, code) == code else None
+    return codes
+
+
+SUBDIVISIONS = read_subdivisions()
+
+
+def first_level(data):
+    """The code of the first level, given or by its name; None without."""
+    if data["al1_code"] is not None or data["admin_l1"] is None:
+        return data["al1_code"]
+    return SUBDIVISIONS.get((data["country_code"], fold(data["admin_l1"])))
+
+
+def is_user_code(code):
+    """XA to XZ without Kosovo: ships, and reports about several countries."""
+    return len(code) == 2 and code[0] == "X" and "A" <= code[1] <= "Z" and code != "XK"
+
+
+def is_wide(data):
+    """A place that may contain other places."""
+    level = data["location_granularity"]
+    return level in WIDE or (level == "country" and is_user_code(data["country_code"]))
+
+
 def place_of(data):
-    if data["place_id"] is not None:
-        return ("id", data["place_id"])
-    first = ("code", data["al1_code"]) if data["al1_code"] is not None else ("name", data["admin_l1"])
-    return (data["country_code"], first, data["admin_l2"], data["admin_l3"], data["locality"])
+    """Rule 1: what identifies the place."""
+    level, code = data["location_granularity"], first_level(data)
+    first = ("code", code) if code is not None else ("name", data["admin_l1"])
+    names = (data["country_code"], first, data["admin_l2"], data["admin_l3"], data["locality"])
+    if is_wide(data):
+        return names if data["place_id"] is None else ("id", data["country_code"], data["place_id"])
+    if level == "country":
+        return ("country", data["country_code"])
+    if level == "admin1" and code is not None:
+        return ("code", code)
+    return names if data["place_id"] is None else ("id", data["place_id"])
 
 
 def days_of(data):

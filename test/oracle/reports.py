@@ -1,14 +1,16 @@
 """New counts of one series (docs/methods.md, rules 3 and 4): the rule that takes or leaves each count of each record."""
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from records import COUNTS
+from records import COUNTS, to_number
 
 REPORTING = {
-    *("counted", "difference", "since_start", "restart", "rebound", "correction", "point", "first_report", "dip"),
+    *("counted", "difference", "since_start", "restart", "rebound", "correction", "point", "first_report", "dip", "late"),
 }
-DERIVED = {"difference", "since_start", "restart", "rebound", "correction"}
+DERIVED = {"difference", "since_start", "restart", "rebound", "correction", "late"}
 DIP_DAYS = 7
+LATE_DAYS = 7
 
 
 @dataclass(eq=False)
@@ -22,6 +24,9 @@ class Entry:
     since: int | None = None
     """The first day that the new count may contain."""
     definition_changed: bool = False
+    is_late: bool = False
+    is_unsure: bool = False
+    """Nothing tells which of several different counts of the same days is later."""
 
     @property
     def day(self):
@@ -42,11 +47,12 @@ def analyse_count(series, count):
     entries = {record.id: Entry(record, record.data[count], "not_reported") for record in series.records}
     reported = [entry for entry in entries.values() if entry.value is not None]
     taken = merge(series.kind, reported)
+    starts = {record.low for record in (*series.records, *series.undated) if record.low is not None and record.day is not None and record.low < record.day}
     {"new": count_new, "cumulative": count_cumulative, "period_to_date": count_periods, "point": count_point}[
         series.kind
-    ](taken, reported)
+    ](taken, starts)
     mark_definitions([entry for entry in taken if entry.reports()])
-    return sorted(entries.values(), key=lambda entry: (entry.day, entry.record.id))
+    return sorted(entries.values(), key=lambda entry: (entry.day, entry.is_late, entry.record.id))
 
 
 def merge(kind, reported):
@@ -57,15 +63,54 @@ def merge(kind, reported):
         groups.setdefault(days, []).append(entry)
     taken = []
     for days in sorted(groups):
-        *others, latest = sorted(groups[days], key=lateness)
-        for other in others:
-            other.rule = "superseded"
-        taken.append(latest)
+        members = groups[days]
+        latest = find_latest(members)
+        first = find_first(members, latest) if kind in ("cumulative", "period_to_date") else latest
+        for other in members:
+            if other not in (latest, first):
+                other.rule = "superseded"
+        latest.is_unsure = any(is_unordered(latest, other) for other in members)
+        latest.is_late = first is not latest
+        taken += [first, latest] if latest.is_late else [latest]
     return taken
 
 
-def lateness(entry):
-    return (*known_days(entry.record), entry.value, -entry.record.id)
+def report_day(entry):
+    return entry.record.data["date_report"] or ""
+
+
+def find_latest(members):
+    last = max(report_day(entry) for entry in members)
+    members = [entry for entry in members if report_day(entry) == last]
+    if len({frame(entry) for entry in members}) == 1:
+        return max(members, key=lambda entry: (numbers(entry), entry.value, -entry.record.id))
+    return max(members, key=lambda entry: (entry.value, -entry.record.id))
+
+
+def find_first(members, latest):
+    """The first published report of the same days, if the latest one was published long after it."""
+    if any(entry.record.data["date_report"] is None for entry in members):
+        return latest
+    first = min(report_day(entry) for entry in members)
+    if to_number(report_day(latest)) - to_number(first) <= LATE_DAYS:
+        return latest
+    return find_latest([entry for entry in members if report_day(entry) == first])
+
+
+def frame(entry):
+    """The name of the report without its numbers."""
+    name = entry.record.data["source_report"]
+    return None if name is None else re.sub("[0-9]+", "0", name)
+
+
+def numbers(entry):
+    return [int(number) for number in re.findall("[0-9]+", entry.record.data["source_report"] or "")]
+
+
+def is_unordered(latest, other):
+    if other.value == latest.value or other.record.data["date_report"] != latest.record.data["date_report"]:
+        return False
+    return frame(other) != frame(latest) or numbers(other) == numbers(latest)
 
 
 def count_point(taken, _):
@@ -74,7 +119,11 @@ def count_point(taken, _):
 
 
 def count_new(taken, _):
-    """Of reports without a common day: the most days, then the most reports, then the latest."""
+    """Of reports without a common day: the most days, then the most reports, then the latest. A negative count is added."""
+    for entry in taken:
+        if entry.value < 0:
+            entry.rule, entry.new, entry.since = "counted", entry.value, entry.record.low
+    taken = [entry for entry in taken if entry.value >= 0]
     last_days = [entry.day for entry in taken]
     best = [(0, 0)]  # the most days and reports among the first n reports
     choice = []
@@ -98,9 +147,8 @@ def count_new(taken, _):
             n -= 1
 
 
-def count_cumulative(taken, reported):
-    # A date_low is a start only if some report with it ends on a later day.
-    starts = {entry.record.low for entry in reported if entry.record.low is not None and entry.day > entry.record.low}
+def count_cumulative(taken, starts):
+    """`starts`: a date_low is a start only if some record with it ends on a later day."""
     segment, restarted = [], None
     for entry in taken:
         start = entry.record.low if entry.record.low in starts else None
@@ -138,11 +186,15 @@ def count_periods(taken, _):
 
 
 def compare(segment):
-    """Differences, dips and corrections of reports that count from the same start. The first report has its rule."""
+    """Differences, dips, corrections and late totals of reports that count from the same start. The first report has its rule."""
     at = 1
     while at < len(segment):
         before, entry = segment[at - 1], segment[at]
         back = None
+        if entry.is_late and before.day == entry.day:
+            follow_late(segment, at)
+            at += 1
+            continue
         if entry.value < before.value:
             back = next(
                 (
@@ -164,12 +216,29 @@ def compare(segment):
         at += 1
 
 
+def follow_late(segment, at):
+    """A late total after the first total of its day."""
+    first, before, entry = segment[0], segment[at - 1], segment[at]
+    if first.rule == "first_report" and before is first:
+        before.rule, entry.rule = "superseded", "first_report"
+        return
+    entry.rule, entry.new = "late", entry.value - before.value
+    # The first report of a run has the day on which counting began, if it is known.
+    entry.since = first.day + 1 if first.since is None else first.since
+
+
 def mark_definitions(reports):
-    """Marks the reports whose case definition differs from that of the report before."""
-    for before, entry in zip(reports, reports[1:]):
-        old, new = (report.record.data["case_definition"] for report in (before, entry))
-        entry.definition_changed = old is not None and new is not None and old != new
+    """Marks the reports whose case definition differs from the last known one before."""
+    known = None
+    for entry in reports:
+        new = entry.record.data["case_definition"]
+        entry.definition_changed = known is not None and new is not None and known != new
+        known = known if new is None else new
 
 
-def known_days(record):
-    return [(record.data[name] is not None, record.data[name] or "") for name in ("date_report", "source_report")]
+def is_regular(series, entries):
+    """Whether the counts of a series say something about completeness: new counts without a day between them."""
+    if series.kind != "new":
+        return True
+    counts = sorted((entry for entry in entries if entry.reports() and entry.value >= 0), key=lambda entry: entry.day)
+    return len(counts) > 1 and all(later.record.low <= before.day + 1 for before, later in zip(counts, counts[1:]))

@@ -51,7 +51,7 @@ FRANCE = cumulative(("2020-11-03", 1_597_139), ("2020-11-04", 1_549_838), ("2020
 class Examples(unittest.TestCase):
     def test_rule_2_an_undated_record_is_not_used(self):
         result = ask([period("2016-01-01", None, 37_417, "period_to_date")])
-        self.assertEqual((result["undated"], result["points"]), (1, []))
+        self.assertEqual((result["undated"], result["points"], result["undated_counts"]["cases"]), (1, [], 37_417))
 
     def test_rule_3_counts_of_one_day_are_merged(self):
         both = points([{"date_high": "2020-05-02", "cases": 130}, {"date_high": "2020-05-02", "deaths": 9}])
@@ -73,20 +73,61 @@ class Examples(unittest.TestCase):
         self.assertEqual(figure["new"]["cases"], 90)
         self.assertEqual([line["rules"]["cases"] for line in figure["explain"]], ["overlap"] * 3 + ["counted"])
 
+    def test_rule_1_an_id_that_is_added_later(self):
+        reports = [*cumulative(("2020-05-01", 100)), *cumulative(("2020-05-08", 150), place_id="geonames:3017382")]
+        self.assertEqual(total(reports)["cumulative"]["cases"], 150)
+
+    def test_rule_1_a_renamed_province(self):
+        place = {"country_code": "IN", "location_granularity": "admin1"}
+        reports = [*cumulative(("2011-05-01", 150), admin_l1="Orissa", **place), *cumulative(("2012-05-01", 210), admin_l1="Odisha", al1_code="IN-OD", **place)]
+        self.assertEqual(total(reports)["cumulative"]["cases"], 210)
+
+    def test_rule_1_one_id_in_two_countries(self):
+        place = {"location_granularity": "admin2", "admin_l2": "Abyei", "place_id": "geonames:1"}
+        reports = [*cumulative(("2011-05-01", 100), country_code="SD", **place), *cumulative(("2012-05-01", 120), country_code="SS", **place)]
+        self.assertEqual(total(reports)["cumulative"]["cases"], 120)
+
+    def test_rule_3_numbers_of_reports(self):
+        reports = [{"date_high": "2020-05-01", "cases": cases, "source_report": name} for cases, name in ((9, "No. 9"), (8, "No. 10"))]
+        self.assertEqual(total(reports)["cumulative"]["cases"], 8)
+
+    def test_rule_3_clusters_of_the_same_days(self):
+        reports = [period("2013-12-01", "2014-04-30", cases, source_report=f"cluster {name}") for cases, name in ((3, "a"), (3, "b"), (1, "c"), (1, "d"))]
+        self.assertEqual((total(reports)["new"]["cases"], total(reports)["inexact"]), (3, True))
+
+    def test_rule_3_a_late_total(self):
+        def year(high, cases, reported):
+            return period("2016-01-01", high, cases, "period_to_date", date_report=reported)
+
+        reports = [year("2016-12-24", 35_870, "2016-12-24"), year("2016-12-31", 36_326, "2016-12-31"), year("2016-12-31", 39_040, "2017-12-28")]
+        weeks = ask(reports, interval="isoweek")
+        self.assertEqual(weeks["points"][-1]["new"]["cases"], 456)
+        self.assertEqual([(span["first_day"], span["last_day"], span["new"]["cases"]) for span in weeks["spans"]], [("2016-01-01", "2016-12-24", 35_870), ("2016-01-01", "2016-12-31", 2714)])
+        self.assertEqual(total(reports, date_from="2016-01-01", date_to="2016-12-31")["new"]["cases"], 39_040)
+
+    def test_rule_4_a_negative_count_over_a_period(self):
+        days = [period(f"2020-03-0{day}", f"2020-03-0{day}", 10) for day in (1, 2, 3)]
+        self.assertEqual(total([*days, period("2020-03-01", "2020-03-03", -3)])["new"]["cases"], 27)
+
+    def test_rule_4_when_counting_began_is_known_for_all_counts(self):
+        reports = [{"date_low": "2020-05-01", "date_high": "2020-05-01", "cases": 5, "deaths": 1}, {"date_low": "2020-05-01", "date_high": "2020-05-08", "deaths": 2}]
+        self.assertEqual([total(reports)["new"][count] for count in ("cases", "deaths")], [5, 2])
+
     def test_rule_4_a_negative_count_is_added(self):
         figure = total([period(*WEEKS[0]), period("2021-02-08", "2021-02-08", -3)])
         self.assertEqual((figure["new"]["cases"], figure["revision"]), (17, True))
 
     def test_rule_4_a_dip_and_its_rebound(self):
-        found = points(FRANCE)
-        self.assertEqual([found[day]["new"]["cases"] for day in sorted(found)], [None, None, 10_008])
+        found = ask(FRANCE)
+        self.assertEqual([point["new"]["cases"] for point in found["points"]], [None, None, None])
+        self.assertEqual([(span["first_day"], span["last_day"], span["new"]["cases"]) for span in found["spans"]], [("2020-11-04", "2020-11-05", 10_008)])
         self.assertEqual(total(FRANCE)["new"]["cases"], 1_607_147 - 1_597_139)
 
     def test_rule_4_a_correction(self):
         reports = cumulative(("2020-05-01", 100), ("2020-06-01", 200), ("2020-07-01", 150), ("2020-08-01", 160))
-        found = points(reports, interval="month")
-        self.assertEqual([found[month]["new"]["cases"] for month in sorted(found)], [None, 100, -50, 10])
-        self.assertEqual(total(reports, date_from="2020-06-01", date_to="2020-08-31")["new"]["cases"], 60)
+        found = ask(reports, interval="month")
+        self.assertEqual([span["new"]["cases"] for span in found["spans"]], [100, -50, 10])
+        self.assertEqual(total(reports, date_from="2020-05-02", date_to="2020-08-01")["new"]["cases"], 60)
 
     def test_rule_4_a_restart(self):
         reports = [
@@ -96,11 +137,33 @@ class Examples(unittest.TestCase):
 
     def test_rule_4_period_to_date(self):
         reports = [period("2016-01-01", day, cases, "period_to_date") for day, cases in (("2016-08-04", 9736), ("2016-08-18", 13_186))]
-        august = points(reports, interval="month")["2016-08"]
-        self.assertEqual((august["new"]["cases"], august["includes_earlier_days"]), (13_186, True))
-        days = points(reports)
-        self.assertEqual([days[day]["new"]["cases"] for day in sorted(days)], [9736, 3450])
+        august = ask(reports, interval="month")
+        self.assertEqual((august["points"][0]["new"]["cases"], august["points"][0]["in_span"]), (3450, True))
+        self.assertEqual([(span["first_day"], span["last_day"], span["new"]["cases"]) for span in august["spans"]], [("2016-01-01", "2016-08-04", 9736)])
         self.assertEqual(total(reports, date_from="2016-01-01", date_to="2016-12-31")["new"]["cases"], 13_186)
+
+    def test_rule_5_a_total_over_years_is_a_span(self):
+        reports = [period("2013-12-01", "2016-03-27", 28_616, "cumulative")]
+        months = ask(reports, interval="month")
+        self.assertEqual((months["points"][0]["new"]["cases"], months["spans"][0]["new"]["cases"]), (None, 28_616))
+        self.assertEqual((total(reports)["new"]["cases"], total(reports)["first_day"]), (28_616, "2013-12-01"))
+        later = ask(reports, "sums", date_from="2016-01-01")
+        self.assertEqual((later["data"][0]["new"]["cases"], len(later["spans"])), (None, 1))
+
+    def test_rule_5_a_week_that_does_not_end_with_the_month(self):
+        week = [period("2020-06-28", "2020-07-04", 70)]
+        july = points(week, interval="month")["2020-07"]
+        self.assertEqual((july["new"]["cases"], july["includes_earlier_days"]), (70, True))
+        self.assertEqual(len(ask(week)["spans"]), 1)
+
+    def test_rule_5_interim(self):
+        report = period("2010-10-01", "2010-11-20", 60_240, "cumulative", date_report="2010-11-24")
+        self.assertTrue(total([report])["interim"])
+        self.assertFalse(total([report | {"date_report": "2011-11-24"}])["interim"])
+
+    def test_rule_5_places_that_report_only_cases(self):
+        figure = total([period("2025-03-03", "2025-03-03", 1), period("2025-03-09", "2025-03-09", 2)])
+        self.assertEqual(figure["completeness"]["cases"], {"places_known": 0, "places_reporting": 0, "share": None})
 
     def test_rule_5_completeness(self):
         reports = [
@@ -117,6 +180,35 @@ class Examples(unittest.TestCase):
         self.assertEqual(total(reports, filters={"source_name": ["T"]})["cumulative"]["cases"], 890)
         extent = ask(reports, group_by=["source_name"])["range"][0]["cumulative"]["cases"]
         self.assertEqual(extent, {"min": 890, "max": 900})
+
+    def test_rule_6_a_list_of_places(self):
+        counts = {"St. Croix, St. John, St. Thomas": 1031, "St. Croix": 257, "St. John": 89, "St. Thomas": 685}
+        reports = [report for name, cases in counts.items() for report in cumulative(("2018-01-24", cases), location_granularity="locality", locality=name)]
+        self.assertEqual(total(reports)["cumulative"]["cases"], 1031)
+
+    def test_rule_6_age_groups_in_common(self):
+        reports = [report for ages, cases in (("0-4", 10), ("5-14", 20), ("0-14", 30)) for report in cumulative(("2020-03-08", cases), age_group=ages)]
+        self.assertEqual(list(ask(reports, across=["age_group"])["mixed"]), ["age_group"])
+
+    def test_rule_7_what_contains_the_groups_is_beside(self):
+        state = {"country_code": "US", "location_granularity": "admin1"}
+        reports = [*cumulative(("2025-03-08", 2286), country_code="US"), *cumulative(("2025-03-08", 803), admin_l1="Texas", al1_code="US-TX", **state)]
+        result = ask(reports, "sums", group_by=["admin_l1"])
+        self.assertEqual([row["group"]["admin_l1"] for row in result["data"]], ["Texas"])
+        self.assertEqual([row["cumulative"]["cases"] for row in result["beside"]], [2286])
+
+    def test_rule_8_ids_names_and_towns(self):
+        def reported(cases, **place):
+            return {"date_high": "2025-01-07", "cases": cases, "country_code": "US", **place}
+
+        colorado = {"al1_code": "US-CO", "admin_l1": "Colorado"}
+        adams = reported(60, location_granularity="admin2", admin_l2="Adams", **colorado)
+        state = reported(110, location_granularity="admin1", place_id="geonames:5417618", **colorado)
+        self.assertEqual(ask([state, adams], "sums", place="US")["data"][0]["cumulative"]["cases"], 110)
+        named = reported(110, location_granularity="admin1", admin_l1="Colorado")
+        self.assertEqual(ask([named, adams], "sums", place="US-CO")["data"][0]["cumulative"]["cases"], 110)
+        bent = reported(3, location_granularity="locality", locality="Bent", **colorado)
+        self.assertEqual(ask([adams, bent], "sums", place="US-CO")["data"][0]["cumulative"]["cases"], 60)
 
     def test_rule_8_counties_and_a_state(self):
         def reported(level, state, county, cases):

@@ -9,6 +9,7 @@ import { skipWithoutPython } from './python.ts'
 type Fields = Omit<Partial<Row>, 'key' | 'id'>
 
 const skip = skipWithoutPython
+const NO_COUNTS = { cases: null, deaths: null, hospitalised: null, recovered: null, tested: null }
 const base: Fields = { country_code: 'IT', country: 'Italy', host: 'human', date_type: 'report' }
 const rows: Row[] = []
 /** Adds the rows of an event. */
@@ -116,6 +117,116 @@ const silent = add(
     total('2020-03-08', 100, province('B')),
   ],
 )
+const inUs = (level: string, cases: number, place: Fields = {}): Fields =>
+  total('2025-01-07', cases, { country_code: 'US', country: 'United States', location_granularity: level, ...place })
+const colorado = { al1_code: 'US-CO', admin_l1: 'Colorado' }
+const stateWithId = add(
+  'State_With_Id_2025',
+  inUs('admin1', 110, { ...colorado, place_id: 'geonames:5417618' }),
+  inUs('admin2', 60, { ...colorado, admin_l2: 'Adams' }),
+)
+const stateByName = add(
+  'State_By_Name_2025',
+  inUs('admin1', 110, { admin_l1: 'Colorado' }),
+  inUs('admin2', 100, { ...colorado, admin_l2: 'Adams' }),
+)
+const abyei = { location_granularity: 'admin2', admin_l2: 'Abyei', place_id: 'geonames:1' }
+const twoCodes = add(
+  'Two_Codes_2011',
+  total('2011-06-01', 100, { ...abyei, country_code: 'SD', country: 'Sudan' }),
+  total('2011-08-01', 120, { ...abyei, country_code: 'SS', country: 'South Sudan' }),
+)
+const idAddedLater = add(
+  'Id_Added_2020',
+  total('2020-05-01', 100),
+  total('2020-05-08', 150, { place_id: 'geonames:3175395' }),
+)
+const negativeWeek = add(
+  'Negative_2020',
+  ...['01', '02', '03'].map((day) => during(`2020-05-${day}`, `2020-05-${day}`, 10)),
+  during('2020-05-01', '2020-05-03', -3),
+)
+const islands = add(
+  'Islands_2016',
+  ...Object.entries({
+    'St. Croix, St. John, St. Thomas': 1031,
+    'St. Croix': 257,
+    'St. John': 89,
+    'St. Thomas': 685,
+  }).map(([locality, cases]) => total('2018-01-24', cases, { location_granularity: 'locality', locality })),
+)
+const clusters = add(
+  'Clusters_2013',
+  ...[3, 3, 1, 1].map((cases, i) =>
+    during('2013-12-01', '2014-04-30', cases, { source_report: `cluster ${'dcba'[i]}` }),
+  ),
+)
+const bulletins = add(
+  'Bulletins_2020',
+  total('2020-05-01', 9, { source_report: 'No. 9' }),
+  total('2020-05-01', 8, { source_report: 'No. 10' }),
+)
+const startForDeaths = add('Start_For_Deaths_2020', total('2020-05-01', 5, { date_low: '2020-05-01', deaths: 1 }), {
+  date_low: '2020-05-01',
+  date_high: '2020-05-08',
+  deaths: 2,
+})
+const silentParent = add(
+  'Silent_Parent_2020',
+  total('2020-05-01', 1000),
+  total('2020-06-01', 50, province('A', 'IT-25')),
+)
+const townAndCounty = add(
+  'Town_2025',
+  inUs('admin2', 5, { ...colorado, admin_l2: 'Adams' }),
+  inUs('locality', 3, { ...colorado, locality: 'Bent' }),
+)
+const india: Fields = { country_code: 'IN', country: 'India', location_granularity: 'admin1' }
+const orissa = add(
+  'Orissa_2011',
+  total('2011-05-01', 150, { ...india, admin_l1: 'Orissa' }),
+  total('2012-05-01', 210, { ...india, admin_l1: 'Odisha' }),
+)
+const kosovo = add(
+  'Kosovo_2020',
+  total('2020-05-01', 40, { country_code: 'XK', country: 'Kosovo' }),
+  total('2020-05-01', 60),
+)
+const agesInCommon = add(
+  'Ages_In_Common_2020',
+  ...['0-4', '5-14', '0-14'].map((age_group) => during('2020-05-04', '2020-05-10', 10, { age_group })),
+)
+const years = add('Years_2013', total('2016-03-27', 28_616, { date_low: '2013-12-01', date_report: '2016-06-10' }))
+const levels = add(
+  'Levels_2025',
+  inUs('country', 2286),
+  inUs('admin1', 803, { al1_code: 'US-TX', admin_l1: 'Texas' }),
+  inUs('admin1', 70, colorado),
+)
+const late = add(
+  'Late_2016',
+  ...(
+    [
+      ['2016-12-24', 35_870, '2016-12-24'],
+      ['2016-12-31', 36_326, '2016-12-31'],
+      ['2016-12-31', 39_040, '2017-12-28'],
+    ] as const
+  ).map(([day, cases, date_report]) =>
+    total(day, cases, { count_kind: 'period_to_date', date_low: '2016-01-01', date_report }),
+  ),
+)
+const undated = add('Undated_2004', { date_low: '2004-04-01', cases: 36, deaths: 27 })
+const onlyCases = add(
+  'Only_Cases_2025',
+  ...[3, 9, 20].map((day, i) => {
+    const date = `2025-12-${String(day).padStart(2, '0')}`
+    return during(date, date, 1, i === 0 ? province('A') : province('B'))
+  }),
+)
+const firstMonth = add(
+  'First_Month_2010',
+  total('2010-11-20', 60_240, { date_low: '2010-10-01', date_report: '2010-11-24' }),
+)
 
 const published = skip === false ? await publish([{ directory: await writeNdjson(rows) }]) : ({} as Published)
 function rowTest(title: string, run: () => Promise<void>): void {
@@ -162,8 +273,8 @@ rowTest('3: an event with five sources has five figures', async () => {
 })
 
 rowTest('4c: after a restart the whole count is new', async () => {
-  const years = await askPoints(published, 'year', restart)
-  assert.deepEqual([years['2015']?.new.cases, years['2016']?.new.cases], [50, 80])
+  const byYear = await askPoints(published, 'year', restart)
+  assert.deepEqual([byYear['2015']?.new.cases, byYear['2016']?.new.cases], [50, 80])
 })
 rowTest('4c: the sum of both years is 130', async () => assert.equal((await askSum(published, restart)).new.cases, 130))
 
@@ -188,9 +299,10 @@ rowTest('5c: the event has both counts', async () => {
   assert.deepEqual([figure?.cumulative.cases, figure?.cumulative.deaths], [130, 9])
 })
 
-rowTest('6: the day of a dip has no new count, and the next day has the difference to the day before it', async () => {
+rowTest('6: a dip has no new count, and the rebound is the difference of both days together', async () => {
   const days = await askPoints(published, 'day', badDay)
-  assert.deepEqual([days['2020-05-13']?.new.cases, days['2020-05-14']?.new.cases], [null, 20])
+  assert.deepEqual([days['2020-05-13']?.new.cases, days['2020-05-14']?.new.cases], [null, null])
+  assert.deepEqual(await spansOf({ ...badDay, interval: 'day' }), [['2020-05-13', '2020-05-14', 20]])
 })
 rowTest('6: a dip is marked as a revision', async () => {
   const days = await askPoints(published, 'day', badDay)
@@ -253,4 +365,115 @@ rowTest('11: a silent place keeps its cumulative count', async () => {
 rowTest('11: the answer says that one of two places reports', async () => {
   const week = (await askPoints(published, 'isoweek', silent))['2020-W11']
   assert.deepEqual(week?.completeness['cases'], { places_known: 2, places_reporting: 1, share: 0.9048 })
+})
+
+const cumulativeOf = async (parameters: Record<string, string>) =>
+  (await askSum(published, parameters)).cumulative.cases
+const spansOf = async (parameters: Record<string, string>) =>
+  (await ask(published, 'series', parameters)).spans.map((span) => [span.first_day, span.last_day, span.new.cases])
+
+rowTest('D1: a state with an id covers its counties', async () =>
+  assert.equal(await cumulativeOf({ ...stateWithId, place: 'US' }), 110),
+)
+rowTest('D2: a state with a name and no code is found by its code', async () =>
+  assert.equal(await cumulativeOf({ ...stateByName, place: 'US-CO' }), 110),
+)
+rowTest('D3: one id with two country codes is one place', async () => assert.equal(await cumulativeOf(twoCodes), 120))
+rowTest('W1: an id that is added later does not double a count', async () =>
+  assert.equal(await cumulativeOf(idAddedLater), 150),
+)
+rowTest('W2: a negative correction of a period does not replace its counts', async () =>
+  assert.equal((await askSum(published, negativeWeek)).new.cases, 27),
+)
+rowTest('W3: islands and the list of their names are counted once', async () => {
+  assert.equal(await cumulativeOf(islands), 1031)
+  assert.equal((await askEvent(published, islands.event))[0]?.cumulative.cases, 1031)
+})
+rowTest('W4: clusters of the same days are at least the greatest of them', async () => {
+  const figure = await askSum(published, clusters)
+  assert.deepEqual([figure.new.cases, figure.inexact], [3, true])
+})
+rowTest('W4: No. 10 is later than No. 9', async () => assert.equal(await cumulativeOf(bulletins), 8))
+rowTest('W5: when counting began is known for all counts', async () => {
+  const { new: counts } = await askSum(published, startForDeaths)
+  assert.deepEqual([counts.cases, counts.deaths], [5, 2])
+})
+rowTest('W6: a silent parent does not look complete', async () => {
+  const parameters = { ...silentParent, place: 'IT', date_from: '2020-06-01' }
+  assert.equal((await askSum(published, parameters)).completeness['cases']?.share, null)
+})
+rowTest('W7: a town without its county is not added to the counties', async () =>
+  assert.equal(await cumulativeOf({ ...townAndCounty, place: 'US' }), 5),
+)
+rowTest('W8: a renamed province without a code is one place', async () => assert.equal(await cumulativeOf(orissa), 210))
+rowTest('W9: Kosovo is a country', async () => {
+  assert.equal(await cumulativeOf(kosovo), 100)
+  assert.equal(await cumulativeOf({ ...kosovo, place: 'XK' }), 40)
+})
+rowTest('W10: a total over years shows its first day', async () => {
+  const { first_day, last_day } = await askSum(published, years)
+  assert.deepEqual([first_day, last_day], ['2013-12-01', '2016-03-27'])
+})
+rowTest('W11: age groups with ages in common are refused', () =>
+  assertRefused(published, 'sums', { ...agesInCommon, across: 'age_group' }, 'age_group'),
+)
+rowTest('M1: a total over years is a span, in series and in a ranking of one year', async () => {
+  const months = await ask(published, 'series', { ...years, interval: 'month' })
+  assert.deepEqual(
+    months.points.map((point) => [point.period, point.new.cases, point.in_span]),
+    [['2016-03', null, true]],
+  )
+  assert.deepEqual(await spansOf({ ...years, interval: 'month' }), [['2013-12-01', '2016-03-27', 28_616]])
+  const ranking = await ask(published, 'sums', {
+    event: [years.event, negativeWeek.event],
+    ...{ group_by: 'event', sort: '-new_cases', date_from: '2016-01-01' },
+  })
+  assert.deepEqual(
+    ranking.data.map(({ group, new: counts }) => [group['event'], counts.cases]),
+    [
+      [negativeWeek.event, 27],
+      [years.event, null],
+    ],
+  )
+  assert.deepEqual(ranking.spans[0]?.group, { event: years.event })
+})
+rowTest('M2: the country is beside the states, not a row among them', async () => {
+  const { data, beside } = await ask(published, 'sums', { ...levels, group_by: 'admin_l1', sort: '-cumulative_cases' })
+  assert.deepEqual(
+    data.map(({ group, cumulative }) => [group['admin_l1'], cumulative.cases]),
+    [
+      ['Texas', 803],
+      ['Colorado', 70],
+    ],
+  )
+  assert.deepEqual(
+    beside?.map(({ cumulative }) => cumulative.cases),
+    [2286],
+  )
+})
+rowTest('M3: late additions of a year do not fall on its last week', async () => {
+  const weeks = await askPoints(published, 'isoweek', late)
+  assert.equal(weeks['2016-W52']?.new.cases, 456)
+  assert.deepEqual((await spansOf({ ...late, interval: 'isoweek' })).at(-1), ['2016-01-01', '2016-12-31', 2714])
+})
+rowTest('M4: an undated total is told, in JSON and in CSV', async () => {
+  const series = await ask(published, 'series', { ...undated, interval: 'month' })
+  assert.deepEqual([series.undated, series.undated_counts.cases, series.points.length], [1, 36, 0])
+  assert.deepEqual((await askEvent(published, undated.event))[0]?.['undated'], { ...NO_COUNTS, cases: 36, deaths: 27 })
+  const text = await published.text(`/series?event=${undated.event}&interval=month`, 'text/csv')
+  const [names = [], values = []] = text.split('\r\n').map((line) => line.split(','))
+  assert.equal(values[names.indexOf('row')], 'undated')
+  assert.equal(values[names.indexOf('undated_cases')], '36')
+})
+rowTest('M6: places that report only cases have no share', async () => {
+  const [month] = Object.values(await askPoints(published, 'month', onlyCases))
+  assert.deepEqual(month?.completeness['cases'], { places_known: 0, places_reporting: 0, share: null })
+})
+rowTest('M7: values match without regard to case', async () => {
+  assert.equal(await cumulativeOf({ event: 'LEVELS_2025', country_code: 'us', location_granularity: 'COUNTRY' }), 2286)
+})
+rowTest('M8: a total of the first month is interim', async () => {
+  assert.equal((await askSum(published, firstMonth)).interim, true)
+  assert.equal((await askEvent(published, firstMonth.event))[0]?.['interim'], true)
+  assert.equal((await askSum(published, years)).interim, false)
 })

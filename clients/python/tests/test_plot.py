@@ -69,6 +69,18 @@ def test_unknown_is_hatched_and_breaks_are_marked() -> None:
     assert ax.get_xlabel() == "by isoweek, release 4, 2 records without a day"
 
 
+def test_a_span_is_an_outline_over_its_days_as_high_as_its_mean() -> None:
+    span = {"first_day": "2023-12-04", "last_day": "2023-12-31", "records": 1, "new": {"cases": 40}}
+    ax = make_series(points=POINTS, spans=[span], undated_counts={"cases": 36}).plot()
+    outlines = [patch for container in ax.containers for patch in container if not patch.get_fill()]
+    assert [(bar.get_width(), bar.get_height()) for bar in outlines] == [(28, 10)]
+    assert "one count over all these days, as a mean" in ax.get_legend_handles_labels()[1]
+    assert ax.get_xlabel().endswith("2 records without a day (36 cases)")
+    cumulative = [{**entry, "cumulative": entry["new"]} for entry in POINTS]
+    ax = make_series(points=cumulative, spans=[span]).plot(figure="cumulative")
+    assert all(patch.get_fill() for container in ax.containers for patch in container)
+
+
 def test_groups_are_drawn_apart_and_never_stacked() -> None:
     groups = [
         {"group": {"place": {"country_code": "XA", "al1_code": None}}, "points": POINTS[:2]},

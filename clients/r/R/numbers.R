@@ -2,7 +2,8 @@
 
 COUNTS <- c("cases", "deaths", "hospitalised", "recovered", "tested")
 FLAGS <- c(
-  "derived", "revision", "base_unknown", "definition_changed", "includes_earlier_days", "overlapping", "inexact"
+  "derived", "revision", "base_unknown", "definition_changed", "includes_earlier_days", "overlapping", "inexact",
+  "interim", "in_span"
 )
 
 figure_types <- function(first) {
@@ -52,13 +53,14 @@ series_rows <- function(value) {
 #' @return A tibble with a row for each interval that has a record: `period`, `first_day`, `last_day`, `records`,
 #'   `new_cases`, `cumulative_cases`, `point_cases`, the same for `deaths`, `hospitalised`, `recovered` and `tested`,
 #'   the share of places that report (`completeness_cases_share`, …), and the flags `derived`, `revision`,
-#'   `base_unknown`, `definition_changed`, `includes_earlier_days`, `overlapping` and `inexact`. With `group_by`, the
-#'   columns of the group come first. The names are those of the service's CSV, which documents them under "How
+#'   `base_unknown`, `definition_changed`, `includes_earlier_days`, `overlapping`, `inexact`, `interim` and `in_span`.
+#'   With `group_by`, the columns of the group come first. The names are those of the service's CSV, which documents them under "How
 #'   numbers are made from records".
 #'
 #'   `NA` is unknown, not zero. An interval without a record has no row.
 #'
-#'   Attributes: `release`, `interval`, `group_by`, and `about` with the other members of the answer.
+#'   Attributes: `release`, `interval`, `group_by`, and `about` with the other members of the answer: `spans` has counts
+#'   over several intervals, `undated_counts` those without a day, and `beside` the places that contain the groups.
 #' @seealso [ob_plot()] to draw it.
 #' @export
 #' @examples

@@ -4,7 +4,8 @@
 #'
 #' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is
 #' not zero. A dashed line is a break: the case definition changed. A cross marks counts that correct earlier ones,
-#' which may be negative. A light bar may include earlier days.
+#' which may be negative. A light bar may include earlier days. An outline is one count over all its days, as high as the
+#' mean of an interval: a total of several months is not the count of its last month.
 #'
 #' @param series From [ob_series()].
 #' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
@@ -12,7 +13,7 @@
 #' @param title The title. Default: none.
 #' @param engine `"ggplot2"` or `"base"`. Default: ggplot2 if it is installed, otherwise base graphics.
 #' @return With ggplot2 a plot, which can be changed further. With base graphics, invisibly, a list of the data frames
-#'   that were drawn: `bars`, `unknown`, `breaks` and `revisions`.
+#'   that were drawn: `bars`, `unknown`, `breaks`, `revisions` and `spans`.
 #' @export
 #' @examples
 #' series <- data.frame(
@@ -54,8 +55,33 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
   known <- !is.na(rows$value)
   list(
     bars = rows[known, ], unknown = rbind(rows[!known, c("panel", "from", "to")], find_gaps(rows)),
-    breaks = rows[rows$broken, c("panel", "from")], revisions = find_revisions(rows)
+    breaks = rows[rows$broken, c("panel", "from")], revisions = find_revisions(rows),
+    spans = if (kind == "new") find_spans(series, count) else NO_SPANS
   )
+}
+
+NO_SPANS <- data.frame(panel = character(), from = as.Date(character()), to = as.Date(character()), value = double())
+# The days of an interval, on average.
+LENGTHS <- c(day = 1, isoweek = 7, epiweek = 7, month = 30.4, year = 365.25)
+
+# Counts over several intervals. The value is the mean of an interval, so that the area is the count.
+find_spans <- function(series, count) {
+  about <- attr(series, "about")
+  if (is.null(about)) return(NO_SPANS)
+  bodies <- if (is.list(about[["groups"]])) about[["groups"]] else list(about)
+  rows <- lapply(bodies, function(body) {
+    named <- if (is.null(body[["group"]])) "" else lapply(flatten_object(body["group"]), function(x) x %||% NA)
+    panel <- paste(unlist(named), collapse = ", ")
+    lapply(body[["spans"]], function(span) {
+      from <- as.Date(span$first_day)
+      to <- as.Date(span$last_day) + 1
+      value <- span$new[[count]]
+      if (is.null(value)) return(NULL)
+      mean <- value * LENGTHS[[attr(series, "interval")]] / as.numeric(to - from)
+      data.frame(panel = panel, from = from, to = to, value = mean)
+    })
+  })
+  do.call(rbind, c(list(NO_SPANS), unlist(rows, recursive = FALSE)))
 }
 
 # Intervals between two rows of a panel: the service leaves out an interval without a record.
@@ -81,7 +107,8 @@ describe_curve <- function(curve, release) {
     if (nrow(curve$unknown) > 0) "Grey: unknown, not zero.",
     if (nrow(curve$breaks) > 0) "Dashed: the definition changed.",
     if (nrow(curve$revisions) > 0) "Cross: corrects earlier counts.",
-    if (any(curve$bars$earlier)) "Light: may include earlier days."
+    if (any(curve$bars$earlier)) "Light: may include earlier days.",
+    if (nrow(curve$spans) > 0) "Outline: one count over all these days, as a mean."
   )
   paste(parts, collapse = " ")
 }
@@ -97,9 +124,11 @@ plot_ggplot <- function(curve, labels) {
   caption <- paste(strwrap(labels$caption, 100), collapse = "\n")
   unknown <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = -Inf, ymax = Inf)
   bar <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = 0, ymax = .data$value, fill = .data$fill)
+  span <- ggplot2::aes(xmin = .data$from, xmax = .data$to, ymin = 0, ymax = .data$value)
   plot <- ggplot2::ggplot() +
     ggplot2::geom_rect(unknown, data = curve$unknown, fill = COLOURS[["unknown"]]) +
     ggplot2::geom_rect(bar, data = bars, colour = "white", linewidth = 0.1) +
+    ggplot2::geom_rect(span, data = curve$spans, fill = NA, colour = COLOURS[["bar"]], linewidth = 0.4) +
     ggplot2::geom_vline(ggplot2::aes(xintercept = .data$from),
       data = curve$breaks, linetype = "dashed", colour = COLOURS[["broken"]], linewidth = 0.4
     ) +
@@ -117,7 +146,7 @@ plot_ggplot <- function(curve, labels) {
 }
 
 plot_base <- function(curve, labels) {
-  panels <- unique(c(curve$bars$panel, curve$unknown$panel))
+  panels <- unique(c(curve$bars$panel, curve$unknown$panel, curve$spans$panel))
   columns <- ceiling(sqrt(max(1, length(panels))))
   old <- graphics::par(mfrow = c(ceiling(max(1, length(panels)) / columns), columns))
   on.exit(graphics::par(old))
@@ -129,8 +158,10 @@ plot_base <- function(curve, labels) {
 }
 
 draw_panel <- function(curve, labels, title) {
-  days <- c(curve$bars$from, curve$bars$to, curve$unknown$from, curve$unknown$to)
-  top <- range(0, curve$bars$value)
+  days <- c(
+    curve$bars$from, curve$bars$to, curve$unknown$from, curve$unknown$to, curve$spans$from, curve$spans$to
+  )
+  top <- range(0, curve$bars$value, curve$spans$value)
   if (length(days) == 0) return(graphics::plot.new())
   graphics::plot(days, rep(0, length(days)), type = "n", ylim = if (diff(top) == 0) c(0, 1) else top,
     xlab = "", ylab = labels$y, main = title, sub = labels$caption, bty = "n", las = 1
@@ -141,6 +172,7 @@ draw_panel <- function(curve, labels, title) {
   }
   box(curve$unknown, limits[3], limits[4], COLOURS[["unknown"]])
   box(curve$bars, 0, curve$bars$value, ifelse(curve$bars$earlier, COLOURS[["earlier"]], COLOURS[["bar"]]), "white")
+  box(curve$spans, 0, curve$spans$value, NA, COLOURS[["bar"]])
   graphics::points(curve$revisions$day, curve$revisions$value, pch = 4, col = COLOURS[["broken"]])
   if (nrow(curve$breaks) > 0) graphics::abline(v = curve$breaks$from, lty = "dashed", col = COLOURS[["broken"]])
 }

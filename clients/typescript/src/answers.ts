@@ -40,6 +40,10 @@ export interface EventFigure {
   new: Counts
   /** The last cumulative count of each series, added up. */
   cumulative: Counts
+  /** The counts of records without a day; in no other number. */
+  undated?: Counts
+  /** A total that was published within 42 days of its last day, or before the last day of the event: the outbreak went on, or may have. */
+  interim?: boolean
   [member: string]: unknown
 }
 
@@ -124,6 +128,10 @@ export interface Point {
   overlapping: boolean
   /** Some counts are "at least", "at most" or approximate. */
   inexact: boolean
+  /** The last total was published within 42 days of its last day: the outbreak may have gone on. */
+  interim: boolean
+  /** Days of this interval are part of a span, so `new` does not have all of them. */
+  in_span: boolean
   /** The records of these days, if `explain` is true. */
   explain?: Explanation[]
 }
@@ -157,6 +165,50 @@ export interface Explanation {
   }
   /** What the record adds to `new`. */
   new: Counts
+}
+
+export interface Span {
+  first_day: string
+  last_day: string
+  records: number
+  /** The new counts of all these days together. */
+  new: Counts
+}
+
+export interface PlaceFigure {
+  place: Record<string, unknown>
+  first_day: string
+  last_day: string
+  /** The matching records of these days. */
+  records: number
+  /** New counts of these days; null if none is known. */
+  new: Counts
+  /** The last known cumulative count of each series, added up. */
+  cumulative: Counts
+  /** The last count at a moment of each series, added up. */
+  point: Counts
+  /** How complete each count is. */
+  completeness: Completeness
+  /** Some new counts are differences of counts, or counts since a start. */
+  derived: boolean
+  /** An earlier count was revised: a dip, a rebound, a correction or a negative new count. */
+  revision: boolean
+  /** The first report of a series is not part of `new`, because it is unknown when counting began. */
+  base_unknown: boolean
+  /** The case definition changed. */
+  definition_changed: boolean
+  /** A new count may contain earlier days. */
+  includes_earlier_days: boolean
+  /** A report was left out because other reports cover its days. */
+  overlapping: boolean
+  /** Some counts are "at least", "at most" or approximate. */
+  inexact: boolean
+  /** The last total was published within 42 days of its last day: the outbreak may have gone on. */
+  interim: boolean
+  /** Days of this interval are part of a span, so `new` does not have all of them. */
+  in_span: boolean
+  /** The records of these days, if `explain` is true. */
+  explain?: Explanation[]
 }
 
 export interface RecordVersion {
@@ -306,12 +358,16 @@ export interface Series {
   records: number
   /** The number of their series. */
   series: number
-  /** Matching records without a day; they are not used. */
+  /** Matching records without a day; they are in no interval. */
   undated: number
   undated_records?: number[]
   /** What the figures of the requested place are made of. */
   cover?: Cover
+  /** The counts of the undated records; null without any, or if they must not be added up. */
+  undated_counts?: Counts | null
   points?: Point[]
+  /** New counts over days that do not lie in one interval: a total of several months is not the count of its last month. */
+  spans?: Span[]
   groups?: {
     /** The values of the group. */
     group: Record<string, unknown>
@@ -319,13 +375,19 @@ export interface Series {
     records: number
     /** The number of their series. */
     series: number
-    /** Matching records without a day; they are not used. */
+    /** Matching records without a day; they are in no interval. */
     undated: number
     undated_records?: number[]
     /** What the figures of the requested place are made of. */
     cover?: Cover
+    /** The counts of the undated records; null without any, or if they must not be added up. */
+    undated_counts: Counts | null
     points: Point[]
+    /** New counts over days that do not lie in one interval: a total of several months is not the count of its last month. */
+    spans: Span[]
   }[]
+  /** With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared. */
+  beside?: PlaceFigure[] | null
   /** With `group_by=source_name`: the smallest and the largest count of the sources in each interval. */
   range?: {
     period: string
@@ -341,7 +403,7 @@ export interface Sums {
   records: number
   /** The number of their series. */
   series: number
-  /** Matching records without a day; they are not used. */
+  /** Matching records without a day; they are in no interval. */
   undated: number
   undated_records?: number[]
   /** The number of rows, also of those that `num` leaves out. */
@@ -380,9 +442,33 @@ export interface Sums {
     overlapping: boolean
     /** Some counts are "at least", "at most" or approximate. */
     inexact: boolean
+    /** The last total was published within 42 days of its last day: the outbreak may have gone on. */
+    interim: boolean
+    /** Days of this interval are part of a span, so `new` does not have all of them. */
+    in_span: boolean
     /** The records of these days, if `explain` is true. */
     explain?: Explanation[]
   }[]
+  /** New counts over days that do not lie in one interval: a total of several months is not the count of its last month. */
+  spans: {
+    /** The values of the group. */
+    group: Record<string, unknown>
+    first_day: string
+    last_day: string
+    records: number
+    /** The new counts of all these days together. */
+    new: Counts
+  }[]
+  /** The counts of undated records by group, without groups in which they must not be added up. */
+  undated_counts: {
+    /** The values of the group. */
+    group: Record<string, unknown>
+    records: number
+    /** The counts of the undated records. */
+    counts: Counts
+  }[]
+  /** With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared. */
+  beside: PlaceFigure[] | null
 }
 
 export interface Vintages {

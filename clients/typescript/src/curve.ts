@@ -1,5 +1,5 @@
 // An epidemic curve as SVG. What is unknown is marked and never drawn as zero; so is every break of the series.
-import type { Counts, Point, Series } from './answers.ts'
+import type { Counts, Point, Series, Span } from './answers.ts'
 
 export interface CurveOptions {
   title?: string
@@ -17,40 +17,48 @@ interface Frame {
   readonly from: number
   readonly to: number
   readonly x: (day: number) => number
+  /** The days of an interval. */
+  readonly length: number
   /** What the legend explains. */
   readonly used: Set<Mark>
 }
 
-type Mark = 'known' | 'partial' | 'unknown' | 'base' | 'revision' | 'definition'
+type Mark = 'known' | 'partial' | 'span' | 'unknown' | 'base' | 'revision' | 'definition'
 const PANEL_HEIGHT = 250
 const [LEFT, RIGHT, TOP, BOTTOM] = [80, 20, 36, 30]
 const RED = '#c1121f'
 const LEGEND: Record<Mark, [sign: string, colour: string, text: string]> = {
   known: ['■', '#2a6f97', ''],
   partial: ['■', '#8fbcd4', 'not all places reported'],
+  span: ['□', '#2a6f97', 'one count over all these days, as a mean'],
   unknown: ['■', '#d9d9d9', 'unknown, not zero'],
   base: ['○', RED, 'first report, start unknown'],
   revision: ['▼', RED, 'revised by the source'],
   definition: ['¦', RED, 'case definition changed'],
 }
+/** The days of an interval, on average. */
+const LENGTHS: Record<string, number> = { day: 1, isoweek: 7, epiweek: 7, month: 30.4, year: 365.25 }
 /** Months between two dates of the axis. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600]
 
 /** Each group gets a panel of its own: groups need not be comparable, so they are never stacked. */
 export function drawCurve(series: Series & { release?: number | null }, options: CurveOptions = {}): string {
   const { title = '', count = 'cases', kind = 'new', width = 900 } = options
-  const groups = series.groups ?? [{ group: {}, points: series.points ?? [] }]
-  const days = groups.flatMap(({ points }) =>
-    points.flatMap((point) => [toDay(point.first_day), toDay(point.last_day) + 1]),
+  const groups = series.groups ?? [{ group: {}, points: series.points ?? [], spans: series.spans ?? [] }]
+  const days = groups.flatMap(({ points, spans }) =>
+    [...points, ...(kind === 'new' ? (spans ?? []) : [])].flatMap((one) => [
+      toDay(one.first_day),
+      toDay(one.last_day) + 1,
+    ]),
   )
   const [from, to] =
     days.length === 0 ? [0, 1] : [days.reduce((a, b) => Math.min(a, b)), days.reduce((a, b) => Math.max(a, b))]
   const x = (day: number) => round(LEFT + ((day - from) / (to - from)) * (width - LEFT - RIGHT))
-  const frame = { kind, count, from, to, x, used: new Set<Mark>() }
-  const panels = groups.map(({ group, points }, index) => {
+  const frame = { kind, count, from, to, x, length: LENGTHS[series.interval] ?? 1, used: new Set<Mark>() }
+  const panels = groups.map(({ group, points, spans }, index) => {
     const heading = [title, describe(group)].filter(Boolean).join(': ')
     return `<g transform="translate(0 ${index * PANEL_HEIGHT})"><text x="${LEFT}" y="20" font-size="15">${escape(heading)}</text>
-${drawPanel(points, frame)}</g>\n`
+${drawPanel(points, kind === 'new' ? (spans ?? []) : [], frame)}</g>\n`
   })
   const bottom = groups.length * PANEL_HEIGHT
   const legend = [...frame.used].map((mark) => {
@@ -58,7 +66,7 @@ ${drawPanel(points, frame)}</g>\n`
     return `<tspan fill="${colour}">${sign}</tspan> ${text || `${kind} ${count}`}`
   })
   const release = series.release == null ? '' : `, release ${series.release}`
-  const undated = series.undated > 0 ? `, ${series.undated} records without a day` : ''
+  const undated = series.undated > 0 ? `, ${describeUndated(series, count)}` : ''
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 50}" font-family="sans-serif" font-size="12" role="img">
 <title>${escape(title || 'Epidemic curve')}</title><rect width="100%" height="100%" fill="white"/>
 ${panels.join('')}<text x="${LEFT}" y="${bottom + 14}" xml:space="preserve">${legend.join('   ')}</text>
@@ -66,9 +74,13 @@ ${panels.join('')}<text x="${LEFT}" y="${bottom + 14}" xml:space="preserve">${le
 </svg>`
 }
 
-function drawPanel(points: readonly Point[], frame: Frame): string {
-  const { kind, count, from, to, x, used } = frame
-  const values = points.map((point) => point[kind][count] ?? 0)
+function drawPanel(points: readonly Point[], spans: readonly Span[], frame: Frame): string {
+  const { kind, count, from, to, x, length, used } = frame
+  const means = spans.flatMap(({ first_day, last_day, new: counts }) => {
+    const [first, after, total] = [toDay(first_day), toDay(last_day) + 1, counts[count]]
+    return total === null ? [] : [{ first, after, total, mean: (total * length) / (after - first) }]
+  })
+  const values = [...points.map((point) => point[kind][count] ?? 0), ...means.map(({ mean }) => mean)]
   const [low, high] = [values.reduce((a, b) => Math.min(a, b), 0), values.reduce((a, b) => Math.max(a, b), 1)]
   const [end, zero] = [PANEL_HEIGHT - BOTTOM, (high / (high - low)) * (PANEL_HEIGHT - BOTTOM - TOP)]
   const y = (value: number) => round(TOP + zero - (value / (high - low)) * (end - TOP))
@@ -112,6 +124,14 @@ function drawPanel(points: readonly Point[], frame: Frame): string {
       drawn.push(shape)
     }
   }
+  for (const { first, after, total, mean } of means) {
+    used.add('span')
+    const [top, foot] = [y(Math.max(mean, 0)), y(Math.min(mean, 0))]
+    const text = `${toDate(first)} to ${toDate(after - 1)}: ${total.toLocaleString('en')}`
+    drawn.push(
+      `<rect x="${x(first)}" y="${top}" width="${round(x(after) - x(first))}" height="${round(foot - top)}" fill="none" stroke="${LEGEND.span[1]}"><title>${text}</title></rect>`,
+    )
+  }
   if (points.length === 0) drawn.push(`<text x="${x((from + to) / 2)}" y="${PANEL_HEIGHT / 2}">no report</text>`)
   return `${drawn.join('\n')}<path d="M${x(from)} ${y(0)}H${x(to)}" stroke="#555"/>`
 }
@@ -143,6 +163,13 @@ function chooseDays(from: number, to: number): [day: number, text: string][] {
     if (day >= to) return days
     if (day >= from) days.push([day, toDate(day).slice(0, step % 12 === 0 ? 4 : 7)])
   }
+}
+
+/** The records without a day, with their count if it is known. */
+function describeUndated({ undated, undated_counts: counts, groups }: Series, count: keyof Counts): string {
+  const known = [counts, ...(groups ?? []).map((group) => group.undated_counts)].map((one) => one?.[count] ?? null)
+  const total = known.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null)
+  return `${undated} records without a day${total === null ? '' : ` (${total.toLocaleString('en')} ${count})`}`
 }
 
 const toDay = (date: string) => Date.parse(date) / 86_400_000

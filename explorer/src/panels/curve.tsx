@@ -37,7 +37,13 @@ export function CurvePanel({ release, source }: { release: number; source: strin
         {(series) => (
           <>
             <Comparable series={series} />
-            <Curve panels={toPanels(series, other.value, view.value)} label={title} view={view.value} onDraw={setSvg} />
+            <Curve
+              panels={toPanels(series, other.value, view.value)}
+              label={title}
+              view={view.value}
+              interval={interval}
+              onDraw={setSvg}
+            />
             {compare !== null && other.error === undefined && <p class="note">{texts.curve.outline(compare)}</p>}
             {other.error !== undefined && <Failure error={other.error} />}
             <div class="choices">
@@ -87,7 +93,15 @@ function toPanels(series: Series, other: Series | undefined, { kind, count }: Vi
       .map((value) => (value === null ? texts.notGiven : formatValue(value)))
       .join(', ')
   if (series.groups === undefined)
-    return [{ name: '', points: series.points ?? [], outline: other?.points ?? [], ranges: new Map() }]
+    return [
+      {
+        name: '',
+        points: series.points ?? [],
+        spans: series.spans ?? [],
+        outline: other?.points ?? [],
+        ranges: new Map(),
+      },
+    ]
   const ranges = new Map(
     (series.range ?? []).flatMap(({ period, ...kinds }) => {
       const range = (kinds[kind] as Record<string, Range | null> | undefined)?.[count] ?? null
@@ -95,8 +109,8 @@ function toPanels(series: Series, other: Series | undefined, { kind, count }: Vi
     }),
   )
   const outlines = new Map(other?.groups?.map(({ group, points }) => [describe(group), points]))
-  return series.groups.map(({ group, points }) => {
+  return series.groups.map(({ group, points, spans }) => {
     const name = describe(group)
-    return { name, points, outline: outlines.get(name) ?? [], ranges }
+    return { name, points, spans, outline: outlines.get(name) ?? [], ranges }
   })
 }

@@ -1,6 +1,6 @@
 // An epidemic curve. What is unknown is hatched and never drawn as zero; every mark is explained below the chart and in the table.
 import { useState } from 'preact/hooks'
-import type { Counts, Point } from '../../../clients/typescript/src/client.ts'
+import type { Counts, Point, Span } from '../../../clients/typescript/src/client.ts'
 import type { View } from '../address.ts'
 import { MARKS, type Mark, marksOf, type Range } from '../marks.ts'
 import { formatNumber, formatShort, texts } from '../texts.ts'
@@ -11,6 +11,8 @@ export interface Panel {
   /** The value of the group; empty if there are no groups. */
   readonly name: string
   readonly points: readonly Point[]
+  /** New counts over several periods. */
+  readonly spans: readonly Span[]
   /** The same of another release. */
   readonly outline: readonly Point[]
   /** What the sources say, by period; empty unless each panel is a source. */
@@ -21,6 +23,7 @@ interface CurveProps {
   readonly panels: readonly Panel[]
   readonly label: string
   readonly view: Pick<View, 'count' | 'kind' | 'scale' | 'align'>
+  readonly interval: View['interval']
   /** Called with the SVG element, for saving it as a picture. */
   readonly onDraw: (svg: SVGSVGElement | null) => void
 }
@@ -60,27 +63,62 @@ const toBars = (
     }
   })
 
+/** A count over several periods at its place on the axis: its area is the count, so it is as high as the mean of a period. */
+interface SpanBar {
+  readonly span: Span
+  readonly first: number
+  readonly after: number
+  readonly total: number
+  readonly value: number
+}
+
+/** The days of a period, on average. */
+const LENGTHS: Record<View['interval'], number> = { day: 1, isoweek: 7, epiweek: 7, month: 30.4, year: 365.25 }
+
+const toSpans = (
+  spans: readonly Span[],
+  { count, kind }: Pick<View, 'count' | 'kind'>,
+  start: number,
+  interval: View['interval'],
+): SpanBar[] =>
+  spans.flatMap((span) => {
+    const total = span.new[count]
+    if (kind !== 'new' || total === null) return []
+    const [first, after] = [toDay(span.first_day) - start, toDay(span.last_day) + 1 - start]
+    return [{ span, first, after, total, value: (total * LENGTHS[interval]) / (after - first) }]
+  })
+
 /** The first day with a count above zero. */
 const firstCase = (points: readonly Point[], count: keyof Counts, kind: View['kind']): number => {
   const found = points.find((point) => (point[kind][count] ?? 0) > 0) ?? points[0]
   return found === undefined ? 0 : toDay(found.first_day)
 }
 
-export function Curve({ panels, label, view, onDraw }: CurveProps) {
+export function Curve({ panels, label, view, interval, onDraw }: CurveProps) {
   const { count, kind, scale, align } = view
   const [width, frame] = useWidth<HTMLDivElement>(760)
   const [at, setAt] = useState<{ panel: number; bar: number } | null>(null)
-  const drawn = panels.map(({ name, points, outline, ranges }) => {
+  const drawn = panels.map(({ name, points, spans, outline, ranges }) => {
     const start = align === 'first' ? firstCase(points, count, kind) : 0
-    return { name, bars: toBars(points, view, start, ranges), outline: toBars(outline, view, start, new Map()) }
+    return {
+      name,
+      bars: toBars(points, view, start, ranges),
+      spans: toSpans(spans, view, start, interval),
+      outline: toBars(outline, view, start, new Map()),
+    }
   })
   const all = drawn.flatMap(({ bars, outline }) => [...bars, ...outline])
   if (all.length === 0) return <p class="empty">{texts.curve.empty}</p>
 
   const least = (values: readonly number[]) => values.reduce((a, b) => Math.min(a, b))
   const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b))
-  const days = [least(all.map(({ first }) => first)), most(all.map(({ after }) => after))] as const
-  const values = all.flatMap(({ value, range }) => [value ?? 0, range?.max ?? 0])
+  const allSpans = drawn.flatMap(({ spans }) => spans)
+  const placed = [...all, ...allSpans]
+  const days = [least(placed.map(({ first }) => first)), most(placed.map(({ after }) => after))] as const
+  const values = [
+    ...all.flatMap(({ value, range }) => [value ?? 0, range?.max ?? 0]),
+    ...allSpans.map(({ value }) => value),
+  ]
   const height = panels.length === 1 ? 280 : 150
   const x = (align === 'first' ? sinceAxis : dayAxis)(days, [LEFT, width - RIGHT])
   const y = countAxis([least([0, ...values]), most([1, ...values])], [height - BOTTOM, TOP], {
@@ -131,7 +169,7 @@ export function Curve({ panels, label, view, onDraw }: CurveProps) {
             </pattern>
           </defs>
           <g aria-hidden="true">
-            {drawn.map(({ name, bars, outline }, index) => (
+            {drawn.map(({ name, bars, spans, outline }, index) => (
               <g key={name} transform={`translate(0 ${index * height})`}>
                 {name !== '' && (
                   <text class="panel-name" x={LEFT} y={14}>
@@ -150,6 +188,9 @@ export function Curve({ panels, label, view, onDraw }: CurveProps) {
                     isShown={at?.panel === index && at.bar === position}
                     onShow={() => setAt({ panel: index, bar: position })}
                   />
+                ))}
+                {spans.map((one) => (
+                  <SpanShape key={`${one.first} ${one.after}`} one={one} x={x} y={y} height={height} />
                 ))}
                 {outline.map((bar) => (
                   <OutlineShape key={bar.point.period} bar={bar} x={x} y={y} />
@@ -300,6 +341,25 @@ const drawWave = (x: number, y: number): string => `M${x - 4},${y}q2,-4 4,0t4,0`
 const drawArrow = (x: number, y: number): string => `M${x},${y}l4,-3v6z`
 const drawSquares = (x: number, y: number): string => `M${x - 4},${y - 3}h5v5h-5zm3,2h5v5h-5z`
 
+function SpanShape({ one, x, y, height }: { one: SpanBar; x: Axis; y: Axis; height: number }) {
+  const zero = Number.isFinite(y.at(0)) ? y.at(0) : height - BOTTOM
+  const end = Number.isFinite(y.at(one.value)) ? y.at(one.value) : zero
+  return (
+    <rect
+      class="span"
+      x={x.at(one.first)}
+      width={x.at(one.after) - x.at(one.first)}
+      y={Math.min(end, zero)}
+      height={Math.abs(zero - end)}
+    >
+      <title>{describeSpan(one)}</title>
+    </rect>
+  )
+}
+
+const describeSpan = ({ span, total }: SpanBar): string =>
+  `${texts.curve.period(span.first_day, span.last_day)}: ${formatNumber(total)}`
+
 function OutlineShape({ bar, x, y }: ShapeProps) {
   if (bar.value === null || !Number.isFinite(y.at(bar.value))) return null
   return <line class="outline" x1={x.at(bar.first)} x2={x.at(bar.after)} y1={y.at(bar.value)} y2={y.at(bar.value)} />
@@ -327,6 +387,10 @@ function Key({ mark }: { mark: Mark }) {
       return <path class="earlier" d={drawArrow(6, 8)} />
     case 'overlapping':
       return <path class="overlapping" d={drawSquares(7, 7)} />
+    case 'in_span':
+      return <rect class="span" x="1" y="4" width="14" height="11" />
+    case 'interim':
+      return <path class="derived" d="M1,12h3m2,0h3m2,0h3" />
   }
 }
 
@@ -338,10 +402,16 @@ const describe = ({ point, value, marks }: Bar, { count, kind }: Pick<View, 'cou
     ...marks.map((mark) => `, ${texts.curve.marks[mark]}`),
   ].join('')
 
-function PointTable({ panels }: { panels: readonly { name: string; bars: readonly Bar[] }[] }) {
+interface TablePanel {
+  readonly name: string
+  readonly bars: readonly Bar[]
+  readonly spans: readonly SpanBar[]
+}
+
+function PointTable({ panels }: { panels: readonly TablePanel[] }) {
   const [isOpen, setOpen] = useState(false)
   const { columns } = texts.curve
-  const rows = panels.reduce((sum, { bars }) => sum + bars.length, 0)
+  const rows = panels.reduce((sum, { bars, spans }) => sum + bars.length + spans.length, 0)
   const isGrouped = panels.some(({ name }) => name !== '')
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -359,8 +429,8 @@ function PointTable({ panels }: { panels: readonly { name: string; bars: readonl
               </tr>
             </thead>
             <tbody>
-              {panels.flatMap(({ name, bars }) =>
-                bars.map(({ point, value, marks }) => (
+              {panels.flatMap(({ name, bars, spans }) => [
+                ...bars.map(({ point, value, marks }) => (
                   <tr key={`${name} ${point.period}`}>
                     {isGrouped && <td>{name}</td>}
                     <th scope="row">{point.period}</th>
@@ -369,7 +439,16 @@ function PointTable({ panels }: { panels: readonly { name: string; bars: readonl
                     <td>{marks.map((mark) => texts.curve.marks[mark]).join(', ')}</td>
                   </tr>
                 )),
-              )}
+                ...spans.map(({ span, total }) => (
+                  <tr key={`${name} ${span.first_day} ${span.last_day}`}>
+                    {isGrouped && <td>{name}</td>}
+                    <th scope="row">{texts.curve.period(span.first_day, span.last_day)}</th>
+                    <td class="number">{formatNumber(total)}</td>
+                    <td class="number">{formatNumber(span.records)}</td>
+                    <td>{texts.curve.marks.in_span}</td>
+                  </tr>
+                )),
+              ])}
             </tbody>
           </table>
         </div>

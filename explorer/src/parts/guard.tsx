@@ -2,7 +2,7 @@
 import type { NotComparable, Series } from '../../../clients/typescript/src/client.ts'
 import { GROUPS, parseQuestion } from '../address.ts'
 import { setQuestion, setView } from '../state.ts'
-import { texts } from '../texts.ts'
+import { formatNumber, texts } from '../texts.ts'
 
 const MOST_CHOICES = 8
 
@@ -10,9 +10,15 @@ export function Comparable({ series }: { series: Series }) {
   return (
     <p class="guard good">
       <span aria-hidden="true">●</span> {texts.guard.comparable(series.records, series.series)}{' '}
-      {series.undated > 0 && texts.guard.undated(series.undated)}
+      {series.undated > 0 && texts.guard.undated(series.undated, describeUndated(series))}
     </p>
   )
+}
+
+/** The cases without a day; null if there are none that may be added up. */
+const describeUndated = ({ undated_counts: own, groups }: Series): string | null => {
+  const cases = [own, ...(groups ?? []).map((group) => group.undated_counts)].flatMap((counts) => counts?.cases ?? [])
+  return cases.length === 0 ? null : `${formatNumber(cases.reduce((a, b) => a + b))} ${texts.counts.cases}`
 }
 
 export function Refusal({ error }: { error: NotComparable }) {

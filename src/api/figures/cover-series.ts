@@ -31,6 +31,8 @@ export interface GroupCover {
   readonly madeOf: readonly CoveredPlace[]
   /** The number of series that another place covers, or that have no position. */
   readonly leftOut: number
+  /** True if a place is silent and others stand for it. */
+  readonly isPartial: boolean
 }
 
 export interface Covers {
@@ -41,11 +43,13 @@ export interface Covers {
   readonly groups: ReadonlyMap<string, GroupCover>
 }
 
-interface PlacedSeries {
+export interface PlacedSeries {
   readonly code: number
   readonly group: string
   /** The values in which comparable series agree. */
   readonly judged: readonly unknown[]
+  /** Identifies what was counted: series of other events or people are not parts of each other. */
+  readonly counted: string
   readonly placeCode: unknown
   readonly valueOf: (field: string) => FieldValue
   readonly path: readonly string[] | null
@@ -63,7 +67,8 @@ export async function chooseCovers(
   maxSeries: number,
 ): Promise<Covers> {
   const judged = judgeFields(dataset, request)
-  const groups = await readGroups(dataset, snapshot, rows, request, maxSeries)
+  const found = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
+  const groups = new Map([...found].map(([key, members]) => [key, members.filter(isInside(dataset, request))]))
   const placed = [...groups.values()].flat().filter(({ path }) => path !== null)
   const mixed = new Set([...groups.values()].flatMap((members) => findMixed(members)))
   if (mixed.size > 0) {
@@ -82,8 +87,14 @@ export async function chooseCovers(
   }
 }
 
-/** One row for each series, in the order of their first record. */
-async function readGroups(
+/** True for a series in the requested place, or without a position. */
+function isInside({ series }: SeriesDataset, { place }: FigureRequest): (member: PlacedSeries) => boolean {
+  const start = (place === null ? null : series.place?.findFilter(place)?.path) ?? []
+  return ({ path }) => (path === null ? start.length === 0 : start.every((step, i) => path[i] === step))
+}
+
+/** By group: one item for each series, in the order of their first record. */
+export async function readPlacedSeries(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
   { from, condition }: FigureRows,
@@ -92,6 +103,7 @@ async function readGroups(
 ): Promise<Map<string, PlacedSeries[]>> {
   const { series } = dataset
   const { window, groupBy } = request
+  const { addable, parts } = series.comparison
   const place = placeColumns(dataset)
   const same = (values: readonly Sql[]) => values.map((value) => sql`any_value(${value})`)
   const found = await snapshot.query(sql`
@@ -104,6 +116,7 @@ async function readGroups(
       ...same([
         sql`place`,
         ...groupBy.map((field) => column(figureColumn(dataset, field))),
+        ...[...addable, ...parts].map(column),
         ...judgeFields(dataset, request).map(judgedValue),
       ]),
     ])}
@@ -134,7 +147,8 @@ async function readGroups(
         return position === undefined ? null : decode(position.name, row[position.i])
       },
       group: groupKey(values.slice(0, groupBy.length)),
-      judged: values.slice(groupBy.length),
+      counted: groupKey(values.slice(groupBy.length, groupBy.length + addable.length + parts.length)),
+      judged: values.slice(groupBy.length + addable.length + parts.length),
     }
   })
   const groups = Map.groupBy(members, ({ group }) => group)
@@ -156,7 +170,7 @@ function findMixed(members: readonly PlacedSeries[]): number[] {
 
 function describeCover(
   dataset: SeriesDataset,
-  { taken, covered, unplaced }: Cover<PlacedSeries>,
+  { taken, covered, unplaced, isPartial }: Cover<PlacedSeries>,
   members: readonly PlacedSeries[],
 ): GroupCover {
   const reporting = members.find(({ reports, path }) => reports && path !== null)
@@ -177,5 +191,6 @@ function describeCover(
         records,
       })),
     leftOut: covered.length + unplaced.length,
+    isPartial,
   }
 }

@@ -9,10 +9,15 @@ import type { Explanation } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { RULES } from '../../methods/step-columns.ts'
 import { Problem } from '../../platform/problem.ts'
-import type { Covers } from './cover-series.ts'
 import { type FigureRows, figureColumn, groupKey, isInSeries, isInWindow, toNumber } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
-import { cellOf } from './figure-sql.ts'
+import { belongsToCell, cellOf } from './figure-sql.ts'
+
+/** The codes of the series that are used, or null for all others, and of those that other places cover. */
+interface UsedSeries {
+  readonly taken: readonly number[] | null
+  readonly covered: readonly number[]
+}
 
 export interface Explanations {
   /** The records of a cell of a group. */
@@ -25,20 +30,20 @@ export async function readExplanations(
   snapshot: IndexSnapshot,
   { from, condition }: FigureRows,
   { window, groupBy }: FigureRequest,
-  { interval, covers, maxRecords }: { interval: Interval | null; covers: Covers | null; maxRecords: number },
+  { interval, covers, maxRecords }: { interval: Interval | null; covers: UsedSeries | null; maxRecords: number },
 ): Promise<Explanations> {
   const { counts } = dataset.series
   const isCovered = covers === null || covers.covered.length === 0 ? sql`false` : isInSeries(dataset, covers.covered)
-  const isTaken = covers === null ? sql`true` : isInSeries(dataset, covers.taken)
+  const isUsed = covers === null || covers.taken === null ? sql`true` : isInSeries(dataset, covers.taken)
   const columns = counts.flatMap((count) => {
     const { rule, increment } = countColumns(count)
-    return [column(rule), column(increment)]
+    return [column(rule), column(increment), sql`${belongsToCell(count, window, interval)}::INTEGER`]
   })
   const groups = groupBy.map((field) => column(figureColumn(dataset, field)))
   const rows = await snapshot.query(sql`
     select id, ${isCovered} as covered, ${join([dayNumber(cellOf(window, interval)), ...columns, ...groups])}
     from ${from}
-    where ${condition} and (${isTaken} or ${isCovered} and day is not null) and (day is null or ${isInWindow(window)})
+    where ${condition} and (${isUsed} or ${isCovered} and day is not null) and (day is null or ${isInWindow(window)})
     order by id limit ${raw(String(maxRecords + 1))}`)
   if (rows.length > maxRecords)
     throw new Problem(
@@ -60,8 +65,12 @@ export async function readExplanations(
     else
       append(cells, `${String(cell)} ${group}`, {
         id: Number(id),
-        rules: counts.map((_, i) => (covered === true ? 'covered' : (RULES[steps[2 * i] ?? -1] ?? null))),
-        new: counts.map((_, i) => (covered === true ? null : (steps[2 * i + 1] ?? null))),
+        rules: counts.map((_, i) => {
+          if (covered === true) return 'covered'
+          // A new count that does not belong to the interval is a span.
+          return steps[3 * i + 1] != null && steps[3 * i + 2] === 0 ? 'span' : (RULES[steps[3 * i] ?? -1] ?? null)
+        }),
+        new: counts.map((_, i) => (covered === true ? null : (steps[3 * i + 1] ?? null))),
       })
   }
   return {

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from 'typebox'
 import type { FieldValue, Series } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
-import type { Figure } from '../../methods/figures.ts'
+import type { Figure, Span } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
 import type { FigureGroup } from './read-figures.ts'
 
@@ -34,6 +34,8 @@ export function formatFigure(series: Series, figure: Figure) {
     includes_earlier_days: figure.includesEarlierDays,
     overlapping: figure.overlapping,
     inexact: figure.inexact,
+    interim: figure.interim,
+    in_span: figure.inSpan,
     ...(explanations === null
       ? {}
       : {
@@ -50,6 +52,40 @@ export function formatFigure(series: Series, figure: Figure) {
 }
 
 export const formatGroup = ({ group }: FigureGroup): Record<string, FieldValue> => Object.fromEntries(group)
+
+const formatSpan = (series: Series, { first, last, records, new: counts }: Span) => ({
+  first_day: formatDay(first),
+  last_day: formatDay(last),
+  records,
+  new: byCount(series, counts),
+})
+
+export const formatSpans = (series: Series, { spans }: FigureGroup) => spans.map((span) => formatSpan(series, span))
+
+/** The counts of the undated records of a group; null without any, or if they must not be added up. */
+export const formatUndated = (series: Series, { undatedCounts }: FigureGroup) =>
+  undatedCounts === null ? null : byCount(series, undatedCounts)
+
+/** The places that contain those of the answer, each with its figure. */
+export const formatBeside = (series: Series, beside: readonly FigureGroup[] | null) =>
+  beside?.flatMap((group) =>
+    group.figures.map((figure) => ({ ...formatGroup(group), ...formatFigure(series, figure) })),
+  ) ?? null
+
+/** The lines of a table that follow those of the figures: spans, and counts without a day. */
+export const formatOtherRows = (series: Series, groups: readonly FigureGroup[]) => [
+  ...groups.flatMap((group) =>
+    formatSpans(series, group).map((span) => ({ ...formatGroup(group), ...span, row: 'span' })),
+  ),
+  ...groups
+    .filter(({ undatedCounts }) => undatedCounts !== null)
+    .map((group) => ({
+      ...formatGroup(group),
+      records: group.undated,
+      undated: formatUndated(series, group),
+      row: 'undated',
+    })),
+]
 
 /** The totals of an answer: over all groups at the top, or of one group. */
 export const formatTotals = (groups: readonly FigureGroup[], explain: boolean) => {
@@ -117,6 +153,8 @@ export const figureSchema = (series: Series) => ({
   includes_earlier_days: flag('A new count may contain earlier days.'),
   overlapping: flag('A report was left out because other reports cover its days.'),
   inexact: flag('Some counts are "at least", "at most" or approximate.'),
+  interim: flag('The last total was published within 42 days of its last day: the outbreak may have gone on.'),
+  in_span: flag('Days of this interval are part of a span, so `new` does not have all of them.'),
   explain: Type.Optional(
     Type.Array(
       Type.Object({
@@ -129,10 +167,36 @@ export const figureSchema = (series: Series) => ({
   ),
 })
 
+/** New counts whose days do not lie in one interval. */
+export const spanSchema = (series: Series) => ({
+  first_day: Type.String({ format: 'date' }),
+  last_day: Type.String({ format: 'date' }),
+  records: Type.Integer({ minimum: 1 }),
+  new: schemaByCount(series, countOrNull, 'The new counts of all these days together.'),
+})
+
+export const spansDescription =
+  'New counts over days that do not lie in one interval: a total of several months is not the count of its last month.'
+
+export const undatedSchema = (series: Series) =>
+  schemaByCount(series, countOrNull, 'The counts of the undated records.')
+
+export const besideSchema = (series: Series) =>
+  Type.Union(
+    [
+      Type.Array(Type.Object({ place: Type.Object({}, { additionalProperties: true }), ...figureSchema(series) })),
+      Type.Null(),
+    ],
+    {
+      description:
+        'With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared.',
+    },
+  )
+
 export const totalsSchema = {
   records: Type.Integer({ minimum: 0, description: 'The matching records with a day in the requested range.' }),
   series: Type.Integer({ minimum: 0, description: 'The number of their series.' }),
-  undated: Type.Integer({ minimum: 0, description: 'Matching records without a day; they are not used.' }),
+  undated: Type.Integer({ minimum: 0, description: 'Matching records without a day; they are in no interval.' }),
   undated_records: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }))),
 }
 

@@ -106,13 +106,13 @@ function restrictToPlace({ series }: SeriesDataset, filters: Filters, place: str
       'place must be world, a WHO region such as AFR, a UN region such as Western Africa, a country code such as US, or an ISO 3166-2 code such as US-CO.',
       { parameter: 'place' },
     )
-  const repeated = [...filter.keys()].find((name) => filters.values.has(name))
+  const repeated = series.place?.filters.find((name) => filters.values.has(name))
   if (repeated !== undefined)
     throw new Problem('invalid_parameter', `place and ${repeated} exclude each other. Choose one.`, {
       parameter: 'place',
     })
   return {
     ...filters,
-    values: new Map([...filters.values, ...[...filter].map(([name, value]) => [name, [value]] as const)]),
+    values: new Map([...filters.values, ...[...filter.values].map(([name, value]) => [name, [value]] as const)]),
   }
 }

@@ -41,6 +41,30 @@ function cellEnd({ to }: Window, interval: Interval | null): Sql {
   return Number.isFinite(to) ? sql`least(${end}, ${dayLiteral(to)})` : end
 }
 
+/** The first day of the cell of a row; null if it is open. */
+function cellFirst({ from }: Window, interval: Interval | null): Sql | null {
+  if (interval === null) return Number.isFinite(from) ? dayLiteral(from) : null
+  return Number.isFinite(from)
+    ? sql`greatest(${PERIOD_STARTS[interval]}, ${dayLiteral(from)})`
+    : PERIOD_STARTS[interval]
+}
+
+/** A new count may begin this many days before the interval of its last day: a week does not end with the month. */
+const MAX_EARLIER_DAYS = 6
+
+/**
+ * True if a new count belongs to the interval of its last day: all its days are in it or, if it covers no more days than the
+ * interval has, all but some days of a week. Otherwise it is a span. docs/methods.md, section 5.
+ */
+export function belongsToCell(count: string, window: Window, interval: Interval | null): Sql {
+  const since = column(countColumns(count).since)
+  const first = cellFirst(window, interval)
+  if (first === null) return sql`${since} is not null`
+  const isOpen = interval === null && !Number.isFinite(window.to)
+  const isShort = isOpen ? sql`true` : sql`day - ${since} <= (${cellEnd(window, interval)}) - (${first})`
+  return sql`(${since} >= ${first} or ${since} >= (${first}) - ${raw(String(MAX_EARLIER_DAYS))} and ${isShort})`
+}
+
 /**
  * The columns of a cell for one count: the sum of new counts, how much the totals grow, the totals of the series that report,
  * the places that report, and the places whose first count is in the cell.
@@ -58,11 +82,11 @@ const lastTotal = (count: string) => {
   return sql`if(${column(until)} is null or ${column(until)} > cell_end, ${column(total)}, null)`
 }
 
-function sumCount(count: string, hasSeriesPerPlace: boolean): Sql[] {
+function sumCount(count: string, belongs: Sql, hasSeriesPerPlace: boolean): Sql[] {
   const { increment, gain, isFirst } = countColumns(count)
   const reported = cellColumn(count, 'reported')
   return [
-    sql`sum(${column(increment)}) as ${cellColumn(count, 'new')}`,
+    sql`sum(${column(increment)}) filter (where ${belongs}) as ${cellColumn(count, 'new')}`,
     sql`sum(${column(gain)}) as ${cellColumn(count, 'gain')}`,
     sql`sum(${reported}) as ${reported}`,
     sql`count(${hasSeriesPerPlace ? reported : sql`distinct if(${reported} is null, null, place)`})
@@ -90,6 +114,8 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
   const groupValues = groups.map((value, i) => sql`${value} as ${groupNames[i]}`)
   const days = Number.isFinite(window.to) ? sql`(day is null or ${isUpTo(window)})` : sql`true`
   const list = (...parts: readonly (Sql | readonly Sql[])[]) => join(parts.flat())
+  const belongs = counts.map((count) => belongsToCell(count, window, interval))
+  const sinces = counts.map((count) => column(countColumns(count).since))
   const figures = counts.flatMap((count) =>
     CELL_COLUMNS.map((name) => {
       const sum = sql`sum(${cellColumn(count, name)})`
@@ -106,14 +132,19 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
       )}
       from ${from} where ${condition} and ${days}
     ), collected as (
-      select ${list(groupNames, sql`cell`)}, count(*) as records, bit_or(marks) as marks, min(first_day) as begins,
+      select ${list(groupNames, sql`cell`)}, count(*) as records, bit_or(marks) as marks,
+        least(${join(sinces.map((since, i) => sql`min(${since}) filter (where ${belongs[i]})`))}) as begins,
+        ${join(
+          sinces.map((since, i) => sql`coalesce(bool_or(${since} is not null and not ${belongs[i]}), false)`),
+          ' or ',
+        )} as has_span,
         ${list(
           options.withFirstId ? sql`min(id) as first_id` : sql`null::BIGINT as first_id`,
           // Only an open end of the window is shown as the day of a record.
           interval === null ? sql`min(day) as first_record` : sql`null::DATE as first_record`,
           interval === null ? sql`max(day) as last_record` : sql`null::DATE as last_record`,
           sql`min(${column(kind)}) filter (where ${hasCount(counts)}) as kind`,
-          counts.flatMap((count) => sumCount(count, hasSeriesPerPlace)),
+          counts.flatMap((count, i) => sumCount(count, belongs[i] as Sql, hasSeriesPerPlace)),
         )}
       from matching group by all
       union all by name
@@ -129,12 +160,60 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
       }
     )
     select ${list(groupNames, dayNumber(sql`cell`))}, sum(records)::DOUBLE, sum(series)::DOUBLE, min(first_id)::DOUBLE,
-      bit_or(marks), ${dayNumber(sql`min(begins)`)}, ${dayNumber(sql`min(first_record)`)},
+      bit_or(marks), coalesce(bool_or(has_span), false)::INTEGER, ${dayNumber(sql`min(begins)`)},
+      ${dayNumber(sql`min(first_record)`)},
       ${list(dayNumber(sql`max(last_record)`), sql`min(kind)`, figures)}
     from collected group by ${list(groupNames, sql`cell`)}
     window in_order as (${groups.length === 0 ? empty : sql`partition by ${join(groupNames)}`} order by cell)
     qualify cell is null or cell > ${BEFORE}
     limit ${raw(String(maxRows))}`
+}
+
+/** A row for each span of each group: its days, the number of its records, and its counts. */
+export function selectSpans(
+  { from, condition }: FigureRows,
+  { window, interval, groups, counts, maxRows }: Omit<FigureSqlOptions, 'hasSeriesPerPlace' | 'withFirstId'>,
+): Sql {
+  const names = groups.map((_, i) => raw(`group_${i}`))
+  const values = groups.map((value, i) => sql`${value} as ${names[i]}`)
+  const parts = counts.map((count) => {
+    const { increment, since } = countColumns(count)
+    return sql`
+      select ${join([...values, sql`id`, sql`day`, sql`${column(since)} as since`, sql`${column(increment)} as ${cellColumn(count, 'new')}`])}
+      from ${from} where ${condition} and ${isInWindow(window)} and ${column(since)} is not null
+        and not ${belongsToCell(count, window, interval)}`
+  })
+  const sums = counts.map((count) => sql`sum(${cellColumn(count, 'new')})::DOUBLE`)
+  return sql`
+    select ${join([...names, dayNumber(sql`since`), dayNumber(sql`day`), sql`count(distinct id)::DOUBLE`, ...sums])}
+    from (${join(parts, ' union all by name ')}) group by ${join([...names, sql`since`, sql`day`])}
+    order by day, since limit ${raw(String(maxRows))}`
+}
+
+/**
+ * What undated records have: of each series the greatest of each count, added up. The second column is the number of sets
+ * among them that must not be added up.
+ */
+export function selectUndated(
+  dataset: SeriesDataset,
+  { from, condition }: FigureRows,
+  { groups, judged }: { groups: readonly Sql[]; judged: readonly Sql[] },
+): Sql {
+  const { id, counts } = dataset.series
+  const names = groups.map((_, i) => raw(`group_${i}`))
+  const keys = judged.map((_, i) => raw(`judged_${i}`))
+  const named = [
+    ...groups.map((value, i) => sql`${value} as ${names[i]}`),
+    ...judged.map((value, i) => sql`${value} as ${keys[i]}`),
+  ]
+  const sets = keys.length === 0 ? sql`1` : sql`count(distinct hash(${join(keys)}))`
+  return sql`
+    select ${join([...names, sql`${sets}::DOUBLE`, ...counts.map((count) => sql`sum(${column(count)})::DOUBLE`)])}
+    from (
+      select ${join([...named, ...counts.map((count) => sql`max(${column(count)}) as ${column(count)}`)])}
+      from ${from} where ${condition} and day is null and ${hasCount(counts)}
+      group by ${join([...names, ...keys, column(id)])})
+    ${names.length === 0 ? empty : sql`group by ${join(names)}`}`
 }
 
 /** One row of `selectFigures`. */
@@ -146,6 +225,8 @@ export interface FigureCell {
   readonly series: number
   readonly firstId: number
   readonly marks: number
+  /** True if a new count of the cell is a span. */
+  readonly hasSpan: boolean
   /** The first day that a new count of the cell may contain. */
   readonly begins: number | null
   readonly firstRecord: number
@@ -157,7 +238,7 @@ export interface FigureCell {
 }
 
 export function readCell(row: DuckRow, groups: number, counts: readonly string[]): FigureCell {
-  const [cell, records, series, firstId, marks, begins, firstRecord, lastRecord, kind, ...figures] = row
+  const [cell, records, series, firstId, marks, hasSpan, begins, firstRecord, lastRecord, kind, ...figures] = row
     .slice(groups)
     .map(toNumber)
   return {
@@ -167,6 +248,7 @@ export function readCell(row: DuckRow, groups: number, counts: readonly string[]
     series: series ?? 0,
     firstId: firstId ?? 0,
     marks: marks ?? 0,
+    hasSpan: hasSpan === 1,
     begins: begins ?? null,
     firstRecord: firstRecord ?? 0,
     lastRecord: lastRecord ?? 0,

@@ -6,9 +6,10 @@ import { column } from '../../columns/tables.ts'
 import { type Extent, type JudgedField, judgedFields, type Mixture, PLACE } from '../../methods/comparability.ts'
 import type { Window } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
+import { MARKS } from '../../methods/step-columns.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import type { Filters } from '../filters/filters.ts'
-import { type FigureRows, hasCount, isInWindow, readTexts, toNumber } from './figure-columns.ts'
+import { type FigureRows, groupKey, hasCount, isInWindow, readTexts, toNumber } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
 /** A refusal lists the largest choices; a list of thousands would only be long. */
@@ -44,6 +45,8 @@ interface Verdict {
   readonly mixed: readonly string[]
   /** The counts that some row has. */
   readonly counts: readonly string[]
+  /** True if the name of a place lists several places. */
+  readonly listsPlaces: boolean
 }
 
 /** Judges the rows with a count on some days, each group by itself. */
@@ -57,6 +60,7 @@ export async function judgeRows(
   const flags = [
     ...counts.map((count) => sql`count(${column(count)}) > 0`),
     ...judged.map((field) => differs(judgedValue(field))),
+    sql`bit_or(marks) & ${raw(String(MARKS.listsPlaces))} <> 0`,
   ].map((value, i) => sql`${value} as ${raw(`flag_${i}`)}`)
   const [row = []] = await snapshot.query(sql`
     select ${join(flags.map((_, i) => sql`bool_or(${raw(`flag_${i}`)})`))} from (
@@ -65,7 +69,30 @@ export async function judgeRows(
   return {
     counts: counts.filter((_, i) => row[i] === true),
     mixed: judged.filter((_, i) => row[counts.length + i] === true).map(({ field }) => field),
+    listsPlaces: row[counts.length + judged.length] === true,
   }
+}
+
+/** The fields that are added up on request although some values have people in common, in one of the groups. */
+export async function findOverlaps(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  { across, groups, days }: { across: readonly string[]; groups: readonly Sql[]; days: Sql },
+): Promise<string[]> {
+  const { overlap, parts } = dataset.series.comparison
+  const found: string[] = []
+  for (const field of parts.filter((name) => across.includes(name))) {
+    const values = [...groups, column(field)]
+    const list = await snapshot.query(sql`select distinct ${join(values)} ${counted(dataset, rows, days)}`)
+    const decode = await readTexts(dataset, snapshot, [{ name: field, values: list.map((row) => row.at(-1)) }])
+    const texts = Map.groupBy(list, (row) => groupKey(row.slice(0, -1)))
+    const isText = (value: unknown) => typeof value === 'string'
+    const overlaps = (members: readonly DuckRow[]) =>
+      overlap?.(field, members.map((row) => decode(field, row.at(-1))).filter(isText)) === true
+    if ([...texts.values()].some(overlaps)) found.push(field)
+  }
+  return found
 }
 
 /**

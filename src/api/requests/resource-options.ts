@@ -46,7 +46,7 @@ export function shareAmongResources(options: DatasetOptions): ResourceOptions {
     releases: createReleaseResolver(options),
     respond: createResponder(options),
     loadIndex,
-    checkValues: createValueCheck({ index, loadIndex }),
+    checkValues: createValueCheck({ dataset, index, loadIndex }),
     streamLimit: createStreamLimit(),
   }
 }

@@ -127,6 +127,13 @@ const eventSchema = ({ series }: SeriesDataset) => {
             last_day: day('Last day that a record covers.'),
             new: counts('The sum of all new counts, as in `/sums`.'),
             cumulative: counts('The last cumulative count of each series, added up.'),
+            undated: Type.Optional(counts('The counts of records without a day; in no other number.')),
+            interim: Type.Optional(
+              Type.Boolean({
+                description:
+                  'A total that was published within 42 days of its last day, or before the last day of the event: the outbreak went on, or may have.',
+              }),
+            ),
           },
           { additionalProperties: true },
         ),

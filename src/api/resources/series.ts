@@ -6,15 +6,23 @@ import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import {
+  besideSchema,
   coverSchema,
   figureSchema,
+  formatBeside,
   formatCover,
   formatFigure,
   formatGroup,
+  formatOtherRows,
   formatRange,
+  formatSpans,
   formatTotals,
+  formatUndated,
   groupSchema,
+  spanSchema,
+  spansDescription,
   totalsSchema,
+  undatedSchema,
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
@@ -38,7 +46,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'getSeries',
         summary: 'Read counts over time',
         description:
-          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. docs/methods.md has every rule. As `text/csv`: a line for each interval.',
+          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; the column `row` says which.',
         querystring: seriesQuery(dataset),
         response: {
           200: withFiles(okResponse(seriesSchema(dataset), 'The counts.'), TABLE_TYPES),
@@ -60,18 +68,21 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         ...format,
         variant: `${interval} ${figureRequest.variant}`,
         async render() {
-          const groups = await readFigures(index, { dataset, release, request: figureRequest, interval })
+          const { groups, beside } = await readFigures(index, { dataset, release, request: figureRequest, interval })
           const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
           if (isTable) {
             const rows = groups.flatMap((group) =>
-              group.figures.map((figure) => ({ ...formatGroup(group), ...formatPoint(figure) })),
+              group.figures.map((figure) => ({ ...formatGroup(group), ...formatPoint(figure), row: 'figure' })),
             )
-            return [encodeTable(rows, [...groupBy, 'period', 'first_day', 'last_day', 'records'])]
+            const columns = [...groupBy, 'period', 'first_day', 'last_day', 'records']
+            return [encodeTable([...rows, ...formatOtherRows(series, groups)], columns)]
           }
           const formatBody = (group: FigureGroup) => ({
             ...formatTotals([group], explain),
             ...(place === null ? {} : { cover: formatCover(place, group) }),
+            undated_counts: formatUndated(series, group),
             points: group.figures.map(formatPoint),
+            spans: formatSpans(series, group),
           })
           const [only = EMPTY_GROUP] = groups
           const body =
@@ -80,6 +91,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
               : {
                   ...formatTotals(groups, explain),
                   groups: groups.map((group) => ({ group: formatGroup(group), ...formatBody(group) })),
+                  beside: formatBeside(series, beside),
                   ...(groupBy[0] === series.source ? { range: formatRanges(dataset, groups) } : {}),
                 }
           return [JSON.stringify({ interval, group_by: groupBy, across, ...body })]
@@ -94,8 +106,10 @@ const EMPTY_GROUP: FigureGroup = {
   records: 0,
   series: 0,
   undated: 0,
+  undatedCounts: null,
   undatedIds: [],
   figures: [],
+  spans: [],
   cover: null,
 }
 
@@ -121,16 +135,32 @@ function seriesSchema({ series }: SeriesDataset) {
       ...figureSchema(series),
     }),
   )
+  const spans = Type.Array(Type.Object(spanSchema(series)), { description: spansDescription })
+  const undated = Type.Union([undatedSchema(series), Type.Null()], {
+    description: 'The counts of the undated records; null without any, or if they must not be added up.',
+  })
   return Type.Object({
     interval: Type.String(),
     group_by: Type.Array(Type.String()),
     across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
     ...totalsSchema,
     cover: Type.Optional(coverSchema),
+    undated_counts: Type.Optional(undated),
     points: Type.Optional(points),
+    spans: Type.Optional(spans),
     groups: Type.Optional(
-      Type.Array(Type.Object({ group: groupSchema, ...totalsSchema, cover: Type.Optional(coverSchema), points })),
+      Type.Array(
+        Type.Object({
+          group: groupSchema,
+          ...totalsSchema,
+          cover: Type.Optional(coverSchema),
+          undated_counts: undated,
+          points,
+          spans,
+        }),
+      ),
     ),
+    beside: Type.Optional(besideSchema(series)),
     range: Type.Optional(
       Type.Array(Type.Object({ period: Type.String() }, { additionalProperties: true }), {
         description: 'With `group_by=source_name`: the smallest and the largest count of the sources in each interval.',

@@ -7,14 +7,22 @@ import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import {
+  besideSchema,
   coverSchema,
   figureSchema,
+  formatBeside,
   formatCover,
   formatFigure,
   formatGroup,
+  formatOtherRows,
+  formatSpans,
   formatTotals,
+  formatUndated,
   groupSchema,
+  spanSchema,
+  spansDescription,
   totalsSchema,
+  undatedSchema,
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
@@ -45,7 +53,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         operationId: 'getSums',
         summary: 'Add up counts by group',
         description:
-          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row.',
+          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; the column `row` says which.',
         querystring: sumsQuery(dataset),
         response: {
           200: withFiles(okResponse(sumsSchema(dataset), 'A row for each group.'), TABLE_TYPES),
@@ -71,7 +79,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         ...format,
         variant: [requested, sort, num, figureRequest.variant].join(' '),
         async render() {
-          const groups = await readFigures(index, {
+          const { groups, beside } = await readFigures(index, {
             dataset,
             release,
             request: figureRequest,
@@ -90,8 +98,9 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
           })
           const selected = rows.slice(0, num).map(formatRow)
           if (isTable) {
-            const flat = selected.map(({ group, ...figure }) => ({ ...group, ...figure }))
-            return [encodeTable(flat, [...requested, 'first_day', 'last_day', 'records'])]
+            const flat = selected.map(({ group, ...figure }) => ({ ...group, ...figure, row: 'figure' }))
+            const columns = [...requested, 'first_day', 'last_day', 'records']
+            return [encodeTable([...flat, ...formatOtherRows(series, groups)], columns)]
           }
           const covers =
             place === null
@@ -105,6 +114,17 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               groups: rows.length,
               ...covers,
               data: selected,
+              spans: groups.flatMap((group) =>
+                formatSpans(series, group).map((span) => ({ group: formatGroup(group), ...span })),
+              ),
+              undated_counts: groups
+                .filter(({ undatedCounts }) => undatedCounts !== null)
+                .map((group) => ({
+                  group: formatGroup(group),
+                  records: group.undated,
+                  counts: formatUndated(series, group),
+                })),
+              beside: formatBeside(series, beside),
             }),
           ]
         },
@@ -146,4 +166,10 @@ const sumsSchema = ({ series }: SeriesDataset) =>
       }),
     ),
     data: Type.Array(Type.Object({ group: groupSchema, ...figureSchema(series) })),
+    spans: Type.Array(Type.Object({ group: groupSchema, ...spanSchema(series) }), { description: spansDescription }),
+    undated_counts: Type.Array(
+      Type.Object({ group: groupSchema, records: Type.Integer({ minimum: 1 }), counts: undatedSchema(series) }),
+      { description: 'The counts of undated records by group, without groups in which they must not be added up.' },
+    ),
+    beside: besideSchema(series),
   })

@@ -66,7 +66,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
           const rows: object[] = []
           for (const release of vintages) {
             const { number, publishedAt } = release
-            const groups = await readFigures(index, { dataset, release, request: figureRequest, interval })
+            const { groups } = await readFigures(index, { dataset, release, request: figureRequest, interval })
             for (const figure of groups.flatMap((group) => group.figures)) {
               rows.push({
                 release: number,

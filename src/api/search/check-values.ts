@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
 import { column } from '../../columns/tables.ts'
+import type { Dataset } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { type Filters, serialiseFilters } from '../filters/filters.ts'
@@ -18,6 +19,8 @@ interface MissingValue {
   readonly parameter: string
   readonly value: string
   readonly nearest: readonly string[]
+  /** Where the value is found under its name: Puerto Rico is a part of a country in most sources. */
+  readonly elsewhere: string | null
 }
 
 /**
@@ -42,11 +45,12 @@ const MAX_LOOKUPS = 10
 const MAX_LISTED = 50
 
 interface CheckOptions {
+  dataset: Dataset
   index: ColumnIndex
   loadIndex: LoadSearchIndex
 }
 
-export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValues {
+export function createValueCheck({ dataset, index, loadIndex }: CheckOptions): CheckValues {
   const cache = new LRUCache<string, readonly MissingValue[]>({ max: CACHED_RESULTS })
   const presentValues: PresentValues = new LRUCache({
     maxSize: CACHED_VALUES,
@@ -56,7 +60,7 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
     const present = await Promise.all(releases.map((release) => findPresent(index, presentValues, release, filters)))
     const missing = [...filters.values].flatMap(([parameter, values]) =>
       values
-        .map((value) => ({ parameter, value: String(value), nearest: [] }))
+        .map((value) => ({ parameter, value: String(value), nearest: [], elsewhere: null }))
         .filter(({ value }) => present.every((found) => !found.has(`${parameter}\0${value}`))),
     )
     const latest = releases.at(-1)
@@ -65,7 +69,11 @@ export function createValueCheck({ index, loadIndex }: CheckOptions): CheckValue
     const described: MissingValue[] = []
     // One after the other: a request has at most one place in the queue of searches.
     for (const entry of missing.slice(0, MAX_LOOKUPS))
-      described.push({ ...entry, nearest: await findNearest(searchIndex, entry) })
+      described.push({
+        ...entry,
+        nearest: await findNearest(searchIndex, entry),
+        elsewhere: await findElsewhere(dataset, searchIndex, entry),
+      })
     return [...described, ...missing.slice(MAX_LOOKUPS)]
   }
 
@@ -83,6 +91,19 @@ async function findNearest({ search, suggest }: SearchIndex, { parameter, value 
   const hits = await search(value, [parameter])
   const nearest = hits.length > 0 ? hits : await suggest(value, [parameter], MAX_NEAREST)
   return nearest.slice(0, MAX_NEAREST).map((hit) => hit.value)
+}
+
+/** The same name in another field of the same kind, such as the first level for a country. */
+async function findElsewhere({ search }: Dataset, index: SearchIndex, { parameter, value }: MissingValue) {
+  const label = search?.namesOf(parameter, value).label
+  const kind = Object.values(search?.kinds ?? {}).find((fields) => fields.includes(parameter))
+  if (label === undefined || kind === undefined) return null
+  const hits = await index.search(
+    label,
+    kind.filter((field) => field !== parameter),
+  )
+  const hit = hits.find(({ match }) => match === 'name')
+  return hit === undefined ? null : `${label} is ${formatParameter(hit.field, hit.value)}.`
 }
 
 /** By release and field: the values that records have, as the index stores them; null if there are too many to keep. */
@@ -129,11 +150,11 @@ async function hasValue(snapshot: IndexSnapshot, rows: Sql, field: string, store
   return found.length > 0
 }
 
-const describeMissing = ({ parameter, value, nearest }: MissingValue): string =>
-  `${formatParameter(parameter, value)} matches no record. ${describeNearest(nearest.map((name) => formatParameter(parameter, name)))}`
+const describeMissing = ({ parameter, value, nearest, elsewhere }: MissingValue): string =>
+  `${formatParameter(parameter, value)} matches no record. ${elsewhere ?? describeNearest(nearest.map((name) => formatParameter(parameter, name)))}`
 
 const missingValueProblem = (parameter: string, missing: readonly MissingValue[]) =>
   new Problem('invalid_parameter', `No record has this value: ${missing.slice(0, 3).map(describeMissing).join(' ')}`, {
     parameter,
-    members: { suggestions: missing.slice(0, MAX_LISTED) },
+    members: { suggestions: missing.slice(0, MAX_LISTED).map(({ elsewhere: _elsewhere, ...entry }) => entry) },
   })

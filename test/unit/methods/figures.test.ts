@@ -47,15 +47,25 @@ describe('completeness', () => {
   })
   test('is by count: a place that reports no cases does not report them', () => {
     const [only] = figuresOf(
-      [series('new', 'A', [['2020-03-03', 4]]), series('new', 'B', [['2020-03-03', null]])],
+      [series('cumulative', 'A', [['2020-03-03', 4]]), series('cumulative', 'B', [['2020-03-03', null]])],
       'day',
     )
     assert.deepEqual(only?.completeness, [{ placesKnown: 1, placesReporting: 1, share: 1 }])
     assert.equal(only?.records, 2)
   })
   test('has no share of nothing', () => {
-    const [only] = figuresOf([series('new', 'A', [['2020-03-03', 0]])], 'day')
+    const [only] = figuresOf([series('cumulative', 'A', [['2020-03-03', 0]])], 'day')
     assert.deepEqual(only?.completeness, [{ placesKnown: 1, placesReporting: 1, share: null }])
+  })
+  test('is unknown where a place reports only when it has cases', () => {
+    const days: Day[] = [
+      ['2020-03-03', 4],
+      ['2020-03-04', 1],
+    ]
+    const completeness = (all: Day[]) => figuresOf([series('new', 'A', all)], 'month')[0]?.completeness
+    assert.deepEqual(completeness(days), [{ placesKnown: 1, placesReporting: 1, share: 1 }])
+    const irregular: Day[] = [...days, ['2020-03-09', 2]]
+    assert.deepEqual(completeness(irregular), [{ placesKnown: 0, placesReporting: 0, share: null }])
   })
 })
 
@@ -109,8 +119,8 @@ test('flags say what a reader has to know', () => {
   ])
   assert.deepEqual(figuresOf([one], 'month').map(flagsOf), [
     ['inexact', 'definitionChanged', 'derived', 'baseUnknown'],
-    ['derived', 'includesEarlierDays'],
-    ['derived', 'includesEarlierDays'],
+    ['derived', 'includesEarlierDays', 'inSpan'],
+    ['derived', 'inSpan'],
   ])
   const overlapping = series('new', 'A', [
     ['2020-03-07', 5, { first: parseDay('2020-03-01') }],
@@ -118,6 +128,26 @@ test('flags say what a reader has to know', () => {
   ])
   assert.deepEqual(figuresOf([overlapping], 'month').map(flagsOf), [['overlapping']])
   assert.deepEqual(figuresOf([series('new', 'A', [['2020-03-07', -3]])], 'month').map(flagsOf), [['revision']])
+})
+
+test('a count over more days than the interval, or from more than a week before it, is a span', () => {
+  const during = (first: string, last: string): Day => [last, 70, { first: parseDay(first) }]
+  const newIn = (days: Day, interval: Interval, ...range: [string, string] | []) => {
+    const [figure] = figuresOf([series('new', 'A', [days])], interval, range.length === 2 ? window(...range) : ALL_DAYS)
+    return [figure?.new[0], figure?.includesEarlierDays, figure?.inSpan, figure?.explanations?.[0]?.rules[0]]
+  }
+  assert.deepEqual(newIn(during('2014-03-01', '2016-03-27'), 'month'), [null, false, true, 'span'])
+  assert.deepEqual(newIn(during('2020-06-28', '2020-07-04'), 'month'), [70, true, false, 'counted'])
+  assert.deepEqual(newIn(during('2020-06-24', '2020-07-04'), 'month'), [null, false, true, 'span'])
+  assert.deepEqual(newIn(during('2020-07-03', '2020-07-09'), 'isoweek'), [70, true, false, 'counted'])
+  assert.deepEqual(newIn(during('2020-07-03', '2020-07-05'), 'day'), [null, false, true, 'span'])
+  assert.deepEqual(newIn(during('2020-01-01', '2020-12-31'), 'year'), [70, false, false, 'counted'])
+  assert.deepEqual(newIn(during('2020-07-01', '2020-07-07'), 'year', '2020-07-06', '2020-07-07'), [
+    null,
+    false,
+    true,
+    'span',
+  ])
 })
 
 test('point counts are the last of each series within the interval', () => {
@@ -161,17 +191,16 @@ describe('any series', () => {
       }),
     )
   })
-  const total = (figures: readonly Figure[]) => figures.reduce((sum, figure) => sum + (figure.new[0] ?? 0), 0)
+  const add = (explanations: readonly { new: readonly (number | null)[] }[]) =>
+    explanations.reduce((sum, one) => sum + (one.new[0] ?? 0), 0)
+  const total = (figures: readonly Figure[]) => figures.reduce((sum, figure) => sum + add(figure.explanations ?? []), 0)
 
   test('the explanation adds up', () => {
     fc.assert(
       fc.property(anySeries, fc.constantFrom('day', 'isoweek', 'month' as const), (all, interval) => {
         for (const figure of figuresOf(all, interval)) {
-          const parts = (figure.explanations ?? []).map((one) => one.new[0] ?? null)
-          assert.equal(
-            figure.new[0] ?? 0,
-            parts.reduce((sum: number, part) => sum + (part ?? 0), 0),
-          )
+          const counted = (figure.explanations ?? []).filter(({ rules }) => rules[0] !== 'span')
+          assert.equal(figure.new[0] ?? 0, add(counted))
           assert.equal(figure.explanations?.length, figure.records)
         }
       }),

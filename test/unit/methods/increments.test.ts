@@ -67,14 +67,53 @@ describe('several reports of the same days', () => {
     ])
     assert.deepEqual(derive('cumulative', reports), derive('cumulative', reports.toReversed()))
   })
-  test('the later report has the later date, then the greater name, then the greater count', () => {
+  test('the later report has the later date, then the greater number in its name, then the greater count', () => {
     const winner = (a: Partial<Report>, b: Partial<Report>) =>
       derive('new', [on('2020-03-02', 5, a), on('2020-03-02', 3, b)]).find(([, rule]) => rule === 'counted')?.[2]
     assert.equal(winner({ reported: null }, { reported: '2020-03-03' }), 3)
     assert.equal(winner({ reported: '2020-03-04' }, { reported: '2020-03-03', sourceReport: 'z' }), 5)
     assert.equal(winner({ sourceReport: 'Report 1' }, { sourceReport: 'Report 2' }), 3)
     assert.equal(winner({}, {}), 5)
-    assert.equal(winner({ sourceReport: '\uFFFD' }, { sourceReport: '\u{1F600}' }), 3)
+    assert.equal(winner({ sourceReport: 'No. 9' }, { sourceReport: 'No. 10' }), 3)
+    assert.equal(winner({ sourceReport: 'No. 9' }, { sourceReport: 'Annex 10' }), 5)
+  })
+  test('if nothing tells which one is later, the greatest count is a lower bound', () => {
+    const clusters = [3, 3, 1, 1].map((cases, i) => on('2014-04-30', cases, { sourceReport: `cluster ${'abcd'[i]}` }))
+    const used = deriveSteps('new', clusters).filter(({ rule }) => rule !== 'superseded')
+    assert.deepEqual(
+      used.map(({ value, isLowerBound }) => [value, isLowerBound]),
+      [[3, true]],
+    )
+    const [same] = deriveSteps('new', [on('2020-03-02', 3), on('2020-03-02', 3)]).filter(
+      ({ rule }) => rule === 'counted',
+    )
+    assert.equal(same?.isLowerBound, false)
+  })
+  test('a total that is published weeks later adds to the whole period, not to its last day', () => {
+    const reports = [
+      report('2016-01-01', '2016-12-23', 35_870, { reported: '2016-12-23' }),
+      report('2016-01-01', '2016-12-31', 36_326, { reported: '2016-12-31' }),
+      report('2016-01-01', '2016-12-31', 38_000, { reported: '2017-02-01' }),
+      report('2016-01-01', '2016-12-31', 39_040, { reported: '2017-12-28' }),
+    ]
+    const steps = deriveSteps('period_to_date', reports).toSorted((a, b) => a.id - b.id)
+    assert.deepEqual(
+      steps.map(({ rule, increment, firstDay }) => [rule, increment, formatDay(firstDay)]),
+      [
+        ['since_start', 35_870, '2016-01-01'],
+        ['difference', 456, '2016-12-24'],
+        ['superseded', null, '2016-12-31'],
+        ['late', 2714, '2016-01-01'],
+      ],
+    )
+    assert.equal(sum(steps), 39_040)
+  })
+  test('a late total of the first day of an unknown beginning is the first report', () => {
+    const reports = [on('2016-12-31', 10, { reported: '2016-12-31' }), on('2016-12-31', 12, { reported: '2017-02-01' })]
+    assert.deepEqual(derive('cumulative', reports), [
+      ['2016-12-31', 'superseded', null],
+      ['2016-12-31', 'first_report', null],
+    ])
   })
 })
 
@@ -115,6 +154,10 @@ describe('new counts', () => {
   })
   test('a negative count is added with its sign', () => {
     assert.equal(sum(deriveSteps('new', [on('2020-03-02', 10), on('2020-03-03', -4)])), 6)
+  })
+  test('a negative count over a period does not replace the counts that it corrects', () => {
+    const days = ['01', '02', '03'].map((day) => on(`2020-03-${day}`, 10))
+    assert.equal(sum(deriveSteps('new', [...days, report('2020-03-01', '2020-03-03', -3)])), 27)
   })
 })
 
@@ -328,7 +371,7 @@ describe('any series', () => {
   test('counts no day of new counts twice', () => {
     fc.assert(
       fc.property(anyReports, (reports) => {
-        const taken = deriveSteps('new', reports).filter(({ rule }) => rule === 'counted')
+        const taken = deriveSteps('new', reports).filter(({ rule, value }) => rule === 'counted' && value >= 0)
         const days = taken.flatMap(({ firstDay, day: last }) =>
           Array.from({ length: last - firstDay + 1 }, (_, i) => firstDay + i),
         )

@@ -215,20 +215,28 @@ class Table(dict[str, Any], _Frames):
 
 
 class Sums(Table):
-    """Totals by group. A data frame has a line for each group."""
+    """Totals by group. A data frame has a line for each group.
+
+    `["spans"]` has counts over more days than were asked for, `["undated_counts"]` those without a day and `["beside"]`
+    the places that contain the groups. None of them is in a line.
+    """
 
     def rows(self) -> Iterable[dict[str, Any]]:
         return [_frames.flatten({**row["group"], **_without(row, "group")}) for row in self["data"]]
 
 
 class Series(Table):
-    """Counts over time. A data frame has a line for each interval, with the columns of the CSV of the service."""
+    """Counts over time. A data frame has a line for each interval, with the columns of the CSV of the service.
+
+    `["spans"]` has counts over several intervals, such as the total of an outbreak; `plot` draws them over their days.
+    `["undated_counts"]` has the counts without a day.
+    """
 
     def plot(self, count: Count = "cases", *, figure: Figure = "new", title: str | None = None, ax: Any = None) -> Any:
         """Draws the epidemic curve with matplotlib; returns its axes, or a list of them if there are groups.
 
-        Intervals without a known count are hatched: unknown is not zero. Revisions, first reports and changes of the
-        case definition are marked.
+        Intervals without a known count are hatched: unknown is not zero. A count over several intervals is an outline
+        over its days. Revisions, first reports and changes of the case definition are marked.
         """
         named = ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
         return plot_series(self, named if title is None else title, self.release, count, figure, ax)

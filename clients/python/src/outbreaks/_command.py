@@ -26,6 +26,8 @@ _FLAGS = (
     "includes_earlier_days",
     "overlapping",
     "inexact",
+    "interim",
+    "in_span",
 )
 _TABLE_BATCH = 1000
 

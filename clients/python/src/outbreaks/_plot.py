@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _BAR, _PALE, _MARK, _GREY = "#2a6f97", "#8fbcd4", "#c1121f", "#e3e3e3"
 _MOST_GROUPS: Final = 12
+# The days of an interval, on average.
+_LENGTHS: Final = {"day": 1, "isoweek": 7, "epiweek": 7, "month": 30.4, "year": 365.25}
 
 
 def plot_series(series: dict[str, Any], title: str, release: int | None, count: str, figure: str, ax: Any) -> Any:
@@ -25,7 +27,8 @@ def plot_series(series: dict[str, Any], title: str, release: int | None, count: 
         if ax is None:
             _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
         _draw(ax, series["points"], title, count, figure)
-        _sign(ax, series, release)
+        _draw_spans(ax, series, series["interval"], count, figure)
+        _sign(ax, series, release, count)
         return ax
     if ax is not None or not 1 <= len(groups) <= _MOST_GROUPS:
         detail = f"the series has {len(groups)} groups; from 1 to {_MOST_GROUPS} can be drawn, each on axes of its own"
@@ -37,7 +40,8 @@ def plot_series(series: dict[str, Any], title: str, release: int | None, count: 
     for each, group in zip(axes, groups, strict=True):
         name = ", ".join(_describe(value) for value in group["group"].values())
         _draw(each, group["points"], f"{title}: {name}", count, figure)
-    _sign(axes[-1], series, release)
+        _draw_spans(each, group, series["interval"], count, figure)
+    _sign(axes[-1], series, release, count)
     return axes
 
 
@@ -47,8 +51,13 @@ def _describe(value: object) -> str:
     return "not given" if value is None else str(value)
 
 
-def _sign(ax: Axes, series: dict[str, Any], release: int | None) -> None:
+def _sign(ax: Axes, series: dict[str, Any], release: int | None, count: str) -> None:
     undated = f", {series['undated']} records without a day" if series.get("undated") else ""
+    bodies = series.get("groups") or [series]
+    totals = [body["undated_counts"][count] for body in bodies if body.get("undated_counts")]
+    known = [total for total in totals if total is not None]
+    if known:
+        undated += f" ({sum(known):,} {count})"
     ax.set_xlabel(f"by {series['interval']}, release {release}{undated}", fontsize="small")
 
 
@@ -102,4 +111,20 @@ def _draw(ax: Axes, points: list[dict[str, Any]], title: str, count: str, figure
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.01)
     if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize="small")
+
+
+def _draw_spans(ax: Axes, body: dict[str, Any], interval: str, count: str, figure: str) -> None:
+    """Counts over several intervals: outlines over all their days, as high as the mean of an interval."""
+    from matplotlib.dates import date2num
+
+    spans = body.get("spans", []) if figure == "new" else []
+    for index, span in enumerate(span for span in spans if span["new"][count] is not None):
+        first, after = date.fromisoformat(span["first_day"]), date.fromisoformat(span["last_day"]) + timedelta(1)
+        days = (after - first).days
+        mean = span["new"][count] * _LENGTHS[interval] / days
+        name = "one count over all these days, as a mean" if index == 0 else "_span"
+        begin = float(date2num(first))  # type: ignore[no-untyped-call]
+        ax.bar(begin, mean, days, align="edge", fill=False, edgecolor=_BAR, lw=1, label=name)
+    if spans:
         ax.legend(frameon=False, fontsize="small")

@@ -18,6 +18,18 @@ test_that("unknown and absent intervals are bands, zero is a bar", {
   expect_match(describe_curve(curve, 6L), "Release 6. Grey: unknown, not zero. Dashed: the definition changed. Cross")
 })
 
+test_that("a count over several intervals is an outline over its days, as high as its mean", {
+  span <- list(first_day = "2023-12-04", last_day = "2023-12-31", records = 1L, new = list(cases = 40L, deaths = NULL))
+  spanned <- structure(series, interval = "isoweek", about = list(spans = list(span)))
+  curve <- prepare_curve(spanned)
+  expect_identical(curve$spans$value, 10)
+  expect_identical(curve$spans$to, as.Date("2024-01-01"))
+  expect_match(describe_curve(curve, NULL), "Outline: one count over all these days")
+  expect_identical(nrow(prepare_curve(spanned, "deaths")$spans), 0L)
+  groups <- list(list(group = list(place = "A"), spans = list(span)))
+  expect_identical(prepare_curve(structure(series, interval = "isoweek", about = list(groups = groups)))$spans$panel, "A")
+})
+
 test_that("groups are panels, and gaps are within a panel", {
   both <- rbind(cbind(place = "A", series[1:2, ]), cbind(place = "B", series[4:5, ]))
   attr(both, "group_by") <- "place"

@@ -17,7 +17,7 @@ function week(first: string, last: string, cases: number | null, marks: Partial<
       ...{ cases: reporting, deaths: reporting, hospitalised: reporting, recovered: reporting, tested: reporting },
     },
     ...{ derived: false, revision: false, base_unknown: false, definition_changed: false },
-    ...{ includes_earlier_days: false, overlapping: false, inexact: false, ...marks },
+    ...{ includes_earlier_days: false, overlapping: false, inexact: false, interim: false, in_span: false, ...marks },
   }
 }
 
@@ -65,7 +65,7 @@ test('days without a report are a grey band, also before the first report of a g
           points: [week('2024-01-01', '2024-01-07', 1), week('2024-01-15', '2024-01-21', 2)],
         },
         { group: { country_code: null }, points: [week('2024-01-15', '2024-01-21', 3)] },
-      ].map((group) => ({ ...group, records: 1, series: 1, undated: 0 })),
+      ].map((group) => ({ ...group, records: 1, series: 1, undated: 0, undated_counts: null, spans: [] })),
     }),
     { title: 'Measles' },
   )
@@ -134,4 +134,20 @@ test('another count and kind can be drawn, and the release is printed', () => {
   })
   assert.match(svg, /by isoweek, release 6, 3 records without a day/)
   assert.deepEqual(bars(svg)[0]?.text, '2024-01-01: unknown')
+})
+
+test('a span is an outline over all its days, as high as its mean, and undated counts are told', () => {
+  const svg = drawCurve(
+    series([week('2024-01-15', '2024-01-21', null, { in_span: true }), week('2024-01-22', '2024-01-28', 10)], {
+      undated: 1,
+      undated_counts: counts(36),
+      spans: [{ first_day: '2024-01-01', last_day: '2024-01-21', records: 1, new: counts(30) }],
+    }),
+  )
+  const [, , bar, span] = bars(svg)
+  assert.ok(bar && span)
+  assert.deepEqual([span.text, span.colour], ['2024-01-01 to 2024-01-21: 30', 'none'])
+  assert.ok(Math.abs(span.width - 3 * bar.width) < 0.3)
+  assert.ok(Math.abs(span.height - bar.height) < 0.2)
+  assert.match(svg, /1 records without a day \(36 cases\)/)
 })

@@ -57,7 +57,7 @@ describe('events', () => {
   }
   const defaults = {
     ...{ places: 1, records: 1, first_day: '2020-03-15', last_day: '2020-03-15' },
-    ...{ new: counts(null), cumulative: counts(null) },
+    ...{ new: counts(null), cumulative: counts(null), undated: counts(null), interim: false },
   }
 
   test('have a summary, and a figure for each set of comparable counts', async () => {
@@ -79,7 +79,7 @@ describe('events', () => {
       last_release: 1,
       figures: [
         { ...comparison, ...xa, source_name: 'Ministry', records: 2, first_day: '2020-03-02', new: counts(12, 1) },
-        { ...comparison, ...bretagne, source_name: 'Ministry', first_day: null, last_day: null },
+        { ...comparison, ...bretagne, source_name: 'Ministry', first_day: null, last_day: null, undated: counts(100) },
         { ...comparison, ...xa, source_name: 'WHO & co', count_kind: 'cumulative', cumulative: counts(40) },
         { ...comparison, ...france, source_name: 'WHO & co', new: counts(3) },
       ].map((figure) => ({ ...defaults, ...figure })),

@@ -9,7 +9,7 @@ import { column } from '../../../../src/columns/tables.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { INTERVALS, type Interval, periodOf } from '../../../../src/methods/calendar.ts'
 import { summariseSeries } from '../../../../src/methods/event-summary.ts'
-import { ALL_DAYS, ONE_PERIOD } from '../../../../src/methods/figures.ts'
+import { ALL_DAYS, type Explanation, ONE_PERIOD, sumKnown } from '../../../../src/methods/figures.ts'
 import {
   hasSeries,
   type RecordSeries,
@@ -82,10 +82,10 @@ describe('figures from the index are those of the pure arithmetic', () => {
       for (let round = 0; round < 3; round++) {
         const query = drawWindow()
         const { window } = parseFigureRequest(dataset, query)
-        const found = await ask({ ...query, group_by: groupBy, explain: true }, interval)
+        const { groups: found } = await ask({ ...query, group_by: groupBy, explain: true }, interval)
         const keyOf = (read: (field: string) => unknown) => JSON.stringify(groupBy.map((field) => read(field) ?? null))
         const expected = Map.groupBy(series, ({ read }) => keyOf(read))
-        for (const { group, figures } of found) {
+        for (const { group, figures, spans } of found) {
           const members = expected.get(keyOf((field) => group.get(field))) ?? []
           const isInWindow = ({ day }: { day: number }) => day >= window.from && day <= window.to
           const isCounted = members.some(({ counted }) => counted.some(isInWindow))
@@ -97,6 +97,12 @@ describe('figures from the index are those of the pure arithmetic', () => {
             }),
             JSON.stringify([query, [...group]]),
           )
+          // Every new count is in a figure or in a span.
+          for (const [i] of counts.entries()) {
+            const explained: readonly Explanation[] = figures.flatMap(({ explanations }) => explanations ?? [])
+            const inSpans = explained.map(({ rules, new: own }) => (rules[i] === 'span' ? (own[i] ?? null) : null))
+            assert.equal(sumKnown(spans.map((span) => span.new[i] ?? null)), sumKnown(inSpans))
+          }
         }
         const withRecords = [...expected.values()].filter((members) =>
           members.some(

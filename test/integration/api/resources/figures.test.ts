@@ -72,17 +72,18 @@ describe('series', () => {
     )
     const [point] = body['points'] as [Item]
     const none = { hospitalised: null, recovered: null, tested: null }
-    const complete = { places_known: 1, places_reporting: 1, share: 1 }
     const empty = { places_known: 0, places_reporting: 0, share: null }
     assert.deepEqual(point, {
       ...{ period: '2020-W10', first_day: '2020-03-02', last_day: '2020-03-08', records: 1 },
       new: { cases: 5, deaths: 1, ...none },
       cumulative: { cases: null, deaths: null, ...none },
       point: { cases: null, deaths: null, ...none },
-      completeness: { cases: complete, deaths: complete, hospitalised: empty, recovered: empty, tested: empty },
+      // A week lies between the reports, so silence says nothing.
+      completeness: { cases: empty, deaths: empty, hospitalised: empty, recovered: empty, tested: empty },
       ...{ derived: false, revision: false, base_unknown: false, definition_changed: false },
-      ...{ includes_earlier_days: false, overlapping: false, inexact: false },
+      ...{ includes_earlier_days: false, overlapping: false, inexact: false, interim: false, in_span: false },
     })
+    assert.deepEqual([body['spans'], (body['undated_counts'] as Item)['cases']], [[], 1])
     assert.deepEqual(casesOf(body['points']), [
       ['2020-W10', 5],
       ['2020-W11', 8],
@@ -114,9 +115,6 @@ describe('series', () => {
     const query = 'interval=month&country_code=FR&count_kind=new&case_status=confirmed&date_from=2020-03-01'
     const body = await read(`series?${query}&source_name=Ministry&across=event`)
     assert.deepEqual([body['across'], casesOf(body['points'])], [['event'], [['2020-03', 22]]])
-    const [month] = body['points'] as [{ completeness: Record<string, Item> }]
-    // Events S, X and Y, 19 cases in January, do not report in March.
-    assert.deepEqual(month.completeness['cases'], { places_known: 1, places_reporting: 1, share: 0.5366 })
     assert.deepEqual((await refuse(`series?${query}&across=event`)).fields, ['source_name'])
   })
 
@@ -144,9 +142,11 @@ describe('series', () => {
   test('read the report before the window', async () => {
     const body = await read('series?interval=month&event=C&date_from=2020-03-05&date_to=2020-04-30')
     assert.deepEqual(casesOf(body['points']), [
-      ['2020-03', 60],
+      ['2020-03', null],
       ['2020-04', -10],
     ])
+    const [span] = body['spans'] as [Item & { new: Item }]
+    assert.deepEqual([span['last_day'], span.new['cases']], ['2020-03-31', 60])
     assert.deepEqual(
       (body['points'] as Item[]).map((point) => [
         point['first_day'],
@@ -254,7 +254,7 @@ describe('sums', () => {
     assert.deepEqual([only['first_day'], only['last_day']], ['2025-01-06', '2025-01-31'])
   })
   test('by place describe the place', async () => {
-    const body = await read(`sums?${measles}&group_by=place&sort=-new_cases&num=1`)
+    const body = await read(`sums?${measles}&group_by=place&location_granularity=admin1&sort=-new_cases&num=1`)
     assert.deepEqual((body['data'] as [{ group: { place: Item } }])[0].group.place, {
       ...{ location_granularity: 'admin1', country_code: 'US', al1_code: 'US-TX', admin_l1: 'Texas' },
       ...{ admin_l2: null, admin_l3: null, locality: null, place_id: null },
@@ -341,6 +341,7 @@ test('figures are tables as text/csv', async () => {
     ['source_name', ...head],
     ['Ministry', '2020-03', '2020-03-01', '2020-03-31', '2', '13'],
     ['WHO', '2020-03', '2020-03-01', '2020-03-31', '1', '40'],
+    ['Ministry', '', '', '', '1', ''],
     [''],
   ])
   const [sums, firstSum] = await lines('sums?event=C&group_by=year&group_by=event')

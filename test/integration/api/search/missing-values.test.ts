@@ -34,6 +34,14 @@ const rows: Row[] = [
     admin_l1: 'Équateur',
     host: 'human',
   },
+  {
+    key: 'e',
+    event: 'Arboviruses_Elsewhere',
+    location_granularity: 'admin1',
+    country_code: 'US',
+    country: 'United States',
+    al1_code: 'US-PR',
+  },
 ]
 before(async () => {
   await routes.publish(rows)
@@ -53,7 +61,6 @@ const warningOf = async (address: string, query: Record<string, string | number>
 describe('a value without records', () => {
   for (const [name, value, nearest] of [
     ['disease', 'COVID', 'disease=COVID-19'],
-    ['disease', 'covid-19', 'disease=COVID-19'],
     ['disease', 'Zika', 'disease=Zika+virus+disease'],
     ['pathogen', 'Zika', 'pathogen=Zika+virus'],
     ['event', 'ebola', 'event=Ebola_Testland_2014, event=Ebola_Testland_2018'],
@@ -68,6 +75,17 @@ describe('a value without records', () => {
       for (const address of LISTS) assert.equal(await warningOf(address, { [name]: value }), expected, address)
     })
   }
+
+  test('is found under its name in another field', async () => {
+    const expected = 'country_code=PR matches no record. Puerto Rico is al1_code=US-PR.'
+    assert.equal(await warningOf(V2, { country_code: 'PR' }), expected)
+  })
+
+  test('has no warning if only the case differs', async () => {
+    for (const query of [{ disease: 'covid-19' }, { country_code: 'gn' }, { host: 'HUMAN' }])
+      assert.equal(await warningOf(V2, query), undefined)
+    assert.deepEqual((await routes.getPage(V2, { disease: 'covid-19' })).data.length, 1)
+  })
 
   test('has a warning without suggestions if nothing is similar', async () => {
     assert.equal(await warningOf(V2, { series_id: '0' }), 'series_id=0 matches no record. Nothing similar was found.')

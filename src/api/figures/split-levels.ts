@@ -1,0 +1,91 @@
+// Rows that must not stand in one table or one sum: places that contain the others. docs/methods.md, sections 6 and 7.
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { IndexSnapshot } from '../../columns/column-index.ts'
+import { column } from '../../columns/tables.ts'
+import { PLACE } from '../../methods/comparability.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import { type PlacedSeries, readPlacedSeries } from './cover-series.ts'
+import { type FigureRows, hasCount, isInWindow } from './figure-columns.ts'
+import type { FigureRequest } from './figure-request.ts'
+
+/** The levels of places from the coarsest on. */
+const LEVELS = ['global', 'region', 'multi_country', 'country', 'admin1', 'admin2', 'admin3', 'locality']
+
+interface Levels {
+  readonly table: FigureRows
+  /** The rows of places that contain those of the table; null if there are none. */
+  readonly beside: FigureRows | null
+}
+
+/** Groups by place have one level: what contains them is beside the table. */
+export async function splitLevels(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  { groupBy, window }: FigureRequest,
+): Promise<Levels> {
+  const { place, counts } = dataset.series
+  const above = place === undefined ? [] : groupBy.map(place.levelsAbove).filter((levels) => levels !== null)
+  // Whoever groups by the level tells the levels apart.
+  const isSplit = above.length > 0 || groupBy.includes(PLACE)
+  if (place === undefined || !isSplit || groupBy.includes(place.level)) return { table: rows, beside: null }
+  const codes = (await snapshot.codesOf(new Map([[place.level, LEVELS]]))).get(place.level) ?? new Map<string, number>()
+  const level = column(place.level)
+  const found = await snapshot.query(sql`
+    select ${level}, exclusive_place is not null, count(distinct place)::DOUBLE from ${rows.from}
+    where ${rows.condition} and ${isInWindow(window)} and ${hasCount(counts)} group by all`)
+  const kept = groupBy.includes(PLACE) ? [chooseLevel(found, codes)] : null
+  const excluded = new Set(above.flat())
+  const isAbove = (name: string) => (kept === null ? excluded.has(name) : !kept.includes(name))
+  const listed = LEVELS.filter((name) => codes.has(name) && isAbove(name)).map((name) => codes.get(name) as number)
+  const contains = sql`(exclusive_place is not null${listed.length === 0 ? sql`` : sql` or ${level} in (${raw(listed.join())})`})`
+  const isInTable = found.some(([code, isContainer]) => isContainer !== true && !listed.includes(Number(code)))
+  const isBeside = found.some(([code, isContainer]) => isContainer === true || listed.includes(Number(code)))
+  if (!isInTable || !isBeside) return { table: rows, beside: null }
+  const restrict = (condition: Sql) => ({ ...rows, condition: sql`${rows.condition} and ${condition}` })
+  return { table: restrict(sql`not ${contains}`), beside: restrict(contains) }
+}
+
+/** The level of the most places; of several the coarsest. */
+function chooseLevel(found: readonly (readonly unknown[])[], codes: ReadonlyMap<string, number>): string {
+  const placesOf = (name: string) =>
+    found
+      .filter(([code, isContainer]) => Number(code) === codes.get(name) && isContainer !== true)
+      .reduce((sum, [, , places]) => sum + Number(places), 0)
+  return LEVELS.reduce((best, name) => (placesOf(name) > placesOf(best) ? name : best))
+}
+
+/** The codes of series whose place another place of the same group and level contains by name. */
+export async function findContainedSeries(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+  maxSeries: number,
+): Promise<number[]> {
+  const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
+  return [...groups.values()].flatMap((members) => containedOf(dataset, members)).map(({ code }) => code)
+}
+
+/** A list that reports contains the places that it names. If only these report, the list is left out. */
+function containedOf({ series }: SeriesDataset, members: readonly PlacedSeries[]): PlacedSeries[] {
+  const contained = (all: readonly PlacedSeries[]) =>
+    [...Map.groupBy(all, ({ counted }) => counted).values()].flatMap((alike) => {
+      const places = series.place?.findContained(alike.map(({ valueOf }) => valueOf)) ?? new Set<number>()
+      return alike.filter((_, i) => places.has(i))
+    })
+  const reporting = members.filter(({ reports }) => reports)
+  const [first] = reporting
+  const silent = members.filter(
+    ({ reports, known, judged }) => !reports && known && judged.every((value, i) => value === first?.judged[i]),
+  )
+  const leftOut = new Set(contained(reporting))
+  const kept = reporting.filter((one) => !leftOut.has(one))
+  const isList = ({ valueOf }: PlacedSeries) => series.place?.listsPlaces(valueOf) === true
+  for (const list of silent.filter(isList)) {
+    if (contained([list, ...kept]).length > 0) leftOut.add(list)
+    else kept.push(list)
+  }
+  for (const one of contained([...kept, ...silent.filter((other) => !isList(other))])) leftOut.add(one)
+  return [...leftOut]
+}
