@@ -61,7 +61,7 @@ const foldName = (name: string): string =>
 const codesByName = new Map<string, string | null>()
 for (const [code, name] of [
   ...iso31662
-    .filter(({ code, parent }) => parent === code.slice(0, 2))
+    .filter((entry) => entry.parent === entry.code.slice(0, 2))
     .map((entry) => [entry.code, entry.name] as const),
   ...EARLIER_NAMES,
 ]) {

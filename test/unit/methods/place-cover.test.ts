@@ -185,8 +185,8 @@ describe('what identifies a place', () => {
     })
   })
   test('below it is the id, whatever the country', () => {
-    const place = { location_granularity: 'admin2', admin_l2: 'Abyei', place_id: 'geonames:1' }
-    assert.deepEqual(identify({ ...place, country_code: 'SD' }), identify({ ...place, country_code: 'SS' }))
+    const abyei = { location_granularity: 'admin2', admin_l2: 'Abyei', place_id: 'geonames:1' }
+    assert.deepEqual(identify({ ...abyei, country_code: 'SD' }), identify({ ...abyei, country_code: 'SS' }))
   })
 })
 
