@@ -4,7 +4,8 @@ import type { Counts, Point, Span } from '../../../clients/typescript/src/client
 import type { View } from '../address.ts'
 import { MARKS, type Mark, marksOf, type Range } from '../marks.ts'
 import { formatNumber, formatShort, texts } from '../texts.ts'
-import { type Axis, countAxis, dayAxis, sinceAxis, thinTicks, toDay } from './scales.ts'
+import { type Axis, countAxis, dayAxis, shorten, sinceAxis, thinTicks, toDay } from './scales.ts'
+import { type SpanBar, SpanRow, SpanShape, toSpans } from './span.tsx'
 import { useWidth } from './use-width.ts'
 
 export interface Panel {
@@ -61,31 +62,6 @@ const toBars = (
       range,
       marks: marksOf(point, count, kind, range),
     }
-  })
-
-/** A count over several periods at its place on the axis: its area is the count, so it is as high as the mean of a period. */
-interface SpanBar {
-  readonly span: Span
-  readonly first: number
-  readonly after: number
-  readonly total: number
-  readonly value: number
-}
-
-/** The days of a period, on average. */
-const LENGTHS: Record<View['interval'], number> = { day: 1, isoweek: 7, epiweek: 7, month: 30.4, year: 365.25 }
-
-const toSpans = (
-  spans: readonly Span[],
-  { count, kind }: Pick<View, 'count' | 'kind'>,
-  start: number,
-  interval: View['interval'],
-): SpanBar[] =>
-  spans.flatMap((span) => {
-    const total = span.new[count]
-    if (kind !== 'new' || total === null) return []
-    const [first, after] = [toDay(span.first_day) - start, toDay(span.last_day) + 1 - start]
-    return [{ span, first, after, total, value: (total * LENGTHS[interval]) / (after - first) }]
   })
 
 /** The first day with a count above zero. */
@@ -190,7 +166,7 @@ export function Curve({ panels, label, view, interval, onDraw }: CurveProps) {
                   />
                 ))}
                 {spans.map((one) => (
-                  <SpanShape key={`${one.first} ${one.after}`} one={one} x={x} y={y} height={height} />
+                  <SpanShape key={`${one.first} ${one.after}`} one={one} x={x} y={y} foot={height - BOTTOM} />
                 ))}
                 {outline.map((bar) => (
                   <OutlineShape key={bar.point.period} bar={bar} x={x} y={y} />
@@ -216,13 +192,6 @@ export function Curve({ panels, label, view, interval, onDraw }: CurveProps) {
       <PointTable panels={drawn} />
     </figure>
   )
-}
-
-/** Names often differ only at their end, so the middle is left out. */
-function shorten(name: string, characters: number): string {
-  if (name.length <= characters) return name
-  const half = Math.floor(characters / 2) - 1
-  return `${name.slice(0, half)}…${name.slice(-half)}`
 }
 
 function Axes({ x, y, width, height }: { x: Axis; y: Axis; width: number; height: number }) {
@@ -341,25 +310,6 @@ const drawWave = (x: number, y: number): string => `M${x - 4},${y}q2,-4 4,0t4,0`
 const drawArrow = (x: number, y: number): string => `M${x},${y}l4,-3v6z`
 const drawSquares = (x: number, y: number): string => `M${x - 4},${y - 3}h5v5h-5zm3,2h5v5h-5z`
 
-function SpanShape({ one, x, y, height }: { one: SpanBar; x: Axis; y: Axis; height: number }) {
-  const zero = Number.isFinite(y.at(0)) ? y.at(0) : height - BOTTOM
-  const end = Number.isFinite(y.at(one.value)) ? y.at(one.value) : zero
-  return (
-    <rect
-      class="span"
-      x={x.at(one.first)}
-      width={x.at(one.after) - x.at(one.first)}
-      y={Math.min(end, zero)}
-      height={Math.abs(zero - end)}
-    >
-      <title>{describeSpan(one)}</title>
-    </rect>
-  )
-}
-
-const describeSpan = ({ span, total }: SpanBar): string =>
-  `${texts.curve.period(span.first_day, span.last_day)}: ${formatNumber(total)}`
-
 function OutlineShape({ bar, x, y }: ShapeProps) {
   if (bar.value === null || !Number.isFinite(y.at(bar.value))) return null
   return <line class="outline" x1={x.at(bar.first)} x2={x.at(bar.after)} y1={y.at(bar.value)} y2={y.at(bar.value)} />
@@ -402,11 +352,7 @@ const describe = ({ point, value, marks }: Bar, { count, kind }: Pick<View, 'cou
     ...marks.map((mark) => `, ${texts.curve.marks[mark]}`),
   ].join('')
 
-interface TablePanel {
-  readonly name: string
-  readonly bars: readonly Bar[]
-  readonly spans: readonly SpanBar[]
-}
+type TablePanel = { name: string; bars: readonly Bar[]; spans: readonly SpanBar[] }
 
 function PointTable({ panels }: { panels: readonly TablePanel[] }) {
   const [isOpen, setOpen] = useState(false)
@@ -439,14 +385,8 @@ function PointTable({ panels }: { panels: readonly TablePanel[] }) {
                     <td>{marks.map((mark) => texts.curve.marks[mark]).join(', ')}</td>
                   </tr>
                 )),
-                ...spans.map(({ span, total }) => (
-                  <tr key={`${name} ${span.first_day} ${span.last_day}`}>
-                    {isGrouped && <td>{name}</td>}
-                    <th scope="row">{texts.curve.period(span.first_day, span.last_day)}</th>
-                    <td class="number">{formatNumber(total)}</td>
-                    <td class="number">{formatNumber(span.records)}</td>
-                    <td>{texts.curve.marks.in_span}</td>
-                  </tr>
+                ...spans.map((one) => (
+                  <SpanRow key={`${name} ${one.first} ${one.after}`} one={one} group={isGrouped ? name : null} />
                 )),
               ])}
             </tbody>

@@ -65,3 +65,10 @@ export function countAxis(
     .filter((value) => (isLog ? Number.isInteger(Math.log10(value)) : Number.isInteger(value)))
   return { at: scale, ticks: ticks.map((value) => ({ value, text: format(value) })) }
 }
+
+/** Names often differ only at their end, so the middle is left out. */
+export function shorten(name: string, characters: number): string {
+  if (name.length <= characters) return name
+  const half = Math.floor(characters / 2) - 1
+  return `${name.slice(0, half)}…${name.slice(-half)}`
+}
