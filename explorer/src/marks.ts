@@ -32,7 +32,7 @@ export function marksOf(
     derived: kind === 'new' && value !== null && point.derived,
     includes_earlier_days: kind === 'new' && point.includes_earlier_days,
     overlapping: point.overlapping,
-    inexact: value !== null && point.inexact,
+    inexact: (value !== null || (kind === 'new' && point.in_span)) && point.inexact,
     in_span: kind === 'new' && point.in_span,
     interim: kind === 'cumulative' && point.interim,
   }
