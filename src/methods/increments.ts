@@ -177,8 +177,13 @@ function findLatest(members: readonly KnownCount[]): KnownCount {
   const reported = members.reduce((latest, { report }) => maxText(latest, report.reported ?? ''), '')
   const last = members.filter(({ report }) => (report.reported ?? '') === reported)
   const order = isNumbered(last) ? compareNumbers : () => 0
-  return last.reduce((a, b) => ((order(a, b) || a.value - b.value || b.report.id - a.report.id) < 0 ? b : a))
+  const compare = (a: KnownCount, b: KnownCount) =>
+    order(a, b) || a.value - b.value || startOrLast(b) - startOrLast(a) || b.report.id - a.report.id
+  return last.reduce((a, b) => (compare(a, b) < 0 ? b : a))
 }
+
+/** Of equal counts the one that began first is taken. */
+const startOrLast = ({ start }: KnownCount) => start ?? Number.MAX_SAFE_INTEGER
 
 /** True if another report of the same days has another count, and nothing tells which one is later. */
 const isAmbiguous = (latest: KnownCount, members: readonly KnownCount[]): boolean =>

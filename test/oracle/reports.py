@@ -83,8 +83,13 @@ def find_latest(members):
     last = max(report_day(entry) for entry in members)
     members = [entry for entry in members if report_day(entry) == last]
     if len({frame(entry) for entry in members}) == 1:
-        return max(members, key=lambda entry: (numbers(entry), entry.value, -entry.record.id))
-    return max(members, key=lambda entry: (entry.value, -entry.record.id))
+        return max(members, key=lambda entry: (numbers(entry), entry.value, begins_first(entry), -entry.record.id))
+    return max(members, key=lambda entry: (entry.value, begins_first(entry), -entry.record.id))
+
+
+def begins_first(entry):
+    """Of equal counts, the one with the earliest date_low; null is last."""
+    return float("-inf") if entry.record.low is None else -entry.record.low
 
 
 def find_first(members, latest):

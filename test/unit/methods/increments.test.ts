@@ -108,6 +108,19 @@ describe('several reports of the same days', () => {
     )
     assert.equal(sum(steps), 39_040)
   })
+  test('of equal counts the one that began first is taken, whatever the order', () => {
+    const reports = [report('2020-03-05', '2020-03-10', 4), report('2020-03-01', '2020-03-10', 4), on('2020-03-10', 4)]
+    for (const ordered of [reports, reports.toReversed()]) {
+      const used = deriveSteps(
+        'cumulative',
+        ordered.map((one, i) => ({ ...one, id: i + 1 })),
+      ).filter(({ rule }) => rule !== 'superseded')
+      assert.deepEqual(
+        used.map(({ increment, firstDay }) => [increment, formatDay(firstDay)]),
+        [[4, '2020-03-01']],
+      )
+    }
+  })
   test('a late total of the first day of an unknown beginning is the first report', () => {
     const reports = [on('2016-12-31', 10, { reported: '2016-12-31' }), on('2016-12-31', 12, { reported: '2017-02-01' })]
     assert.deepEqual(derive('cumulative', reports), [
