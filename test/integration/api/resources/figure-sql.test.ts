@@ -87,6 +87,8 @@ describe('figures from the index are those of the pure arithmetic', () => {
         const expected = Map.groupBy(series, ({ read }) => keyOf(read))
         for (const { group, figures, spans } of found) {
           const members = expected.get(keyOf((field) => group.get(field))) ?? []
+          // Places that a list names are left out. The second program of test/oracle compares that.
+          if (members.some(({ listsPlaces }) => listsPlaces)) continue
           const isInWindow = ({ day }: { day: number }) => day >= window.from && day <= window.to
           const isCounted = members.some(({ counted }) => counted.some(isInWindow))
           assert.deepEqual(
