@@ -17,6 +17,7 @@ for country in ["BR", "IN", "NG", "ZA"]:
         date_from="2020-03-09",
         date_to="2020-06-07",
     ).to_pandas()
+    weeks = weeks[weeks.row == "figure"]
     used = weeks[weeks.new_cases.notna() & (weeks.new_cases > 0) & ~weeks.revision]
     days = (used.first_day - weeks.first_day.min()).dt.days.astype(float)
     slope = np.polyfit(days, np.log2(used.new_cases.astype(float)), 1)[0]

@@ -47,7 +47,7 @@ def test_search_series_changes_cite(service: Service, tmp_path: Path) -> None:
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     header, first = (line.split() for line in table.splitlines()[:2])
     assert header[:4] == ["period", "first_day", "last_day", "records"]
-    assert header[4:] == ["new_cases", "new_deaths", "cumulative_cases", "cumulative_deaths", "marks"]
+    assert header[4:] == ["new_cases", "new_deaths", "cumulative_cases", "cumulative_deaths", "row", "marks"]
     assert first[-1] == "base_unknown"
     assert json.loads(run(service, "series", *query).stdout)["interval"] == "month"
     assert len(run(service, "changes", "5", "6").stdout.splitlines()) == 336

@@ -104,7 +104,10 @@ def fetch_csv(service: Service, path: str, query: dict[str, str]) -> list[dict[s
 @pytest.mark.parametrize(
     ("path", "query"),
     [
-        ("series", {**FRANCE, "interval": "month", "release": "6"}),
+        ("series", {**FRANCE, "interval": "isoweek", "release": "6"}),
+        # Only a span, and counts without a day.
+        ("series", {"event": "Nipah_Bangladesh_2008", "interval": "month", "release": "6"}),
+        ("sums", {"event": "Nipah_Bangladesh_2009", "group_by": "country_code", "release": "6"}),
         ("series", {**FRANCE, "interval": "year", "group_by": "source_name", "release": "6"}),
         ("sums", {**FRANCE, "group_by": "country_code", "release": "6"}),
         ("vintages", {**FRANCE, "interval": "year", "count": "cases"}),

@@ -14,7 +14,8 @@ figure_types <- function(first) {
   of <- function(names, type) rlang::set_names(rep(type, length(names)), names)
   c(
     first, first_day = "Date", last_day = "Date", records = "integer", of(counts, "integer"),
-    rlang::set_names(ifelse(grepl("_share$", places), "double", "integer"), places), of(FLAGS, "logical")
+    rlang::set_names(ifelse(grepl("_share$", places), "double", "integer"), places), of(FLAGS, "logical"),
+    row = "character"
   )
 }
 
@@ -34,11 +35,31 @@ get_figures <- function(client, path, params, rows_of, first) {
   set_attributes(table[ordered], answer$headers, interval = value[["interval"]], group_by = named, about = about)
 }
 
+# The lines of the service's CSV, in its order: figures, spans, and counts without a day. `row` says which.
 series_rows <- function(value) {
-  if (!is.list(value[["groups"]])) return(value[["points"]])
-  do.call(c, lapply(value[["groups"]], function(group) {
-    lapply(group[["points"]], function(point) c(group["group"], point))
-  })) %||% list()
+  groups <- if (is.list(value[["groups"]])) value[["groups"]] else list(value)
+  if (!all(vapply(groups, function(group) is.list(group[["points"]]), TRUE))) return(NULL)
+  lines <- function(members, row) {
+    unlist(lapply(groups, function(group) {
+      lapply(members(group), function(line) c(group[names(group) == "group"], line, list(row = row)))
+    }), recursive = FALSE)
+  }
+  undated <- function(group) {
+    if (is.list(group[["undated_counts"]])) list(list(records = group$undated, undated = group$undated_counts))
+  }
+  c(
+    list(), lines(function(group) group[["points"]], "figure"), lines(function(group) group[["spans"]], "span"),
+    lines(undated, "undated")
+  )
+}
+
+sums_rows <- function(value) {
+  if (!is.list(value[["data"]])) return(NULL)
+  undated <- lapply(value[["undated_counts"]], function(line) {
+    c(line["group"], list(records = line$records, undated = line$counts))
+  })
+  lines <- function(items, row) lapply(items, function(line) c(line, list(row = row)))
+  c(lines(value[["data"]], "figure"), lines(value[["spans"]], "span"), lines(undated, "undated"))
 }
 
 #' Counts over time
@@ -50,17 +71,21 @@ series_rows <- function(value) {
 #' @inheritParams ob_records
 #' @param ... Filters by name, as for [ob_records()]; also `group_by`, `place`, `across` and `explain`.
 #' @param interval `"day"`, `"isoweek"` (Monday to Sunday), `"epiweek"` (Sunday to Saturday), `"month"` or `"year"`.
-#' @return A tibble with a row for each interval that has a record: `period`, `first_day`, `last_day`, `records`,
+#' @return A tibble with the lines and columns of the service's CSV. A row for each interval that has a record comes
+#'   first, with `"figure"` in the column `row`: `period`, `first_day`, `last_day`, `records`,
 #'   `new_cases`, `cumulative_cases`, `point_cases`, the same for `deaths`, `hospitalised`, `recovered` and `tested`,
 #'   the share of places that report (`completeness_cases_share`, …), and the flags `derived`, `revision`,
 #'   `base_unknown`, `definition_changed`, `includes_earlier_days`, `overlapping`, `inexact`, `interim` and `in_span`.
-#'   With `group_by`, the columns of the group come first. The names are those of the service's CSV, which documents them under "How
-#'   numbers are made from records".
+#'   With `group_by`, the columns of the group come first. The service documents them under "How numbers are made from
+#'   records".
+#'
+#'   Then come counts over several intervals, such as the total of an outbreak (`"span"`), and counts without a day
+#'   (`"undated"`, in `undated_cases`, …). For a curve, take the rows with `row == "figure"`.
 #'
 #'   `NA` is unknown, not zero. An interval without a record has no row.
 #'
-#'   Attributes: `release`, `interval`, `group_by`, and `about` with the other members of the answer: `spans` has counts
-#'   over several intervals, `undated_counts` those without a day, and `beside` the places that contain the groups.
+#'   Attributes: `release`, `interval`, `group_by`, and `about` with the other members of the answer, such as `beside`,
+#'   the places that contain the groups.
 #' @seealso [ob_plot()] to draw it.
 #' @export
 #' @examples
@@ -86,7 +111,8 @@ ob_series <- function(client, ..., interval = "isoweek", release = NULL) {
 #' @inheritParams ob_series
 #' @param group_by The fields whose values form the groups, such as `"country_code"`.
 #' @return A tibble with a row for each group: the values of the group, and the columns of [ob_series()] without
-#'   `period`. The attribute `about` has `groups`, the number of groups, also of those that `num` leaves out.
+#'   `period`. Spans, here counts over more days than were asked for, and counts without a day follow. The attribute
+#'   `about` has `groups`, the number of groups, also of those that `num` leaves out.
 #' @export
 #' @examples
 #' \dontrun{
@@ -94,7 +120,7 @@ ob_series <- function(client, ..., interval = "isoweek", release = NULL) {
 #' }
 ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
   params <- with_release(client, c(make_params(...), make_params(group_by = group_by)), release)
-  get_figures(client, "sums", params, function(value) value[["data"]], character())
+  get_figures(client, "sums", params, sums_rows, character())
 }
 
 #' A number through the releases

@@ -44,6 +44,8 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
     abort_parameter("series", paste0("`series` needs the columns ", toString(required), ", as from ob_series()."))
   }
   groups <- intersect(attr(series, "group_by"), names(series))
+  spans <- if (kind == "new") find_spans(series, count) else NO_SPANS
+  series <- figure_rows(series)
   panel <- if (length(groups) > 0) do.call(paste, c(lapply(series[groups], as.character), sep = ", ")) else ""
   flag <- function(name) if (name %in% names(series)) series[[name]] %in% TRUE else FALSE
   rows <- data.frame(
@@ -56,9 +58,12 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
   list(
     bars = rows[known, ], unknown = rbind(rows[!known, c("panel", "from", "to")], find_gaps(rows)),
     breaks = rows[rows$broken, c("panel", "from")], revisions = find_revisions(rows),
-    spans = if (kind == "new") find_spans(series, count) else NO_SPANS
+    spans = spans
   )
 }
+
+# The rows of single intervals. A span is never the count of one of them.
+figure_rows <- function(series) if ("row" %in% names(series)) series[series$row %in% "figure", ] else series
 
 NO_SPANS <- data.frame(panel = character(), from = as.Date(character()), to = as.Date(character()), value = double())
 # The days of an interval, on average.
@@ -193,7 +198,7 @@ ob_as_incidence2 <- function(series, count = "cases", kind = "new") {
   rlang::check_installed("incidence2", "for ob_as_incidence2().", version = "2.0.0")
   groups <- intersect(attr(series, "group_by"), names(series))
   # The intervals have the same names in both: day, isoweek, epiweek, month and year.
-  incidence2::incidence(as.data.frame(series),
+  incidence2::incidence(as.data.frame(figure_rows(series)),
     date_index = "first_day", counts = rlang::set_names(paste0(kind, "_", count), count),
     groups = if (length(groups) > 0) groups, interval = attr(series, "interval")
   )

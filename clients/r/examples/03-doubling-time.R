@@ -10,6 +10,7 @@ for (country in c("BR", "IN", "NG", "ZA")) {
     event = "COVID-19_Global_2019", country_code = country, interval = "isoweek",
     date_from = "2020-03-09", date_to = "2020-06-07"
   )
+  weeks <- weeks[weeks$row == "figure", ]
   used <- weeks[!is.na(weeks$new_cases) & weeks$new_cases > 0 & !weeks$revision, ]
   slope <- coef(lm(log2(new_cases) ~ as.numeric(first_day), used))[[2]]
   cat(sprintf("%s       %20.1f  %d of %d\n", country, 1 / slope, nrow(used), nrow(weeks)))

@@ -215,21 +215,25 @@ class Table(dict[str, Any], _Frames):
 
 
 class Sums(Table):
-    """Totals by group. A data frame has a line for each group.
+    """Totals by group. A data frame has the lines and columns of the CSV of the service.
 
-    `["spans"]` has counts over more days than were asked for, `["undated_counts"]` those without a day and `["beside"]`
-    the places that contain the groups. None of them is in a line.
+    Its column `row` says what a line is: a `figure` for each group, then each `span`, a count over more days than were
+    asked for, and the counts without a day (`undated`). `["beside"]` has the places that contain the groups.
     """
 
     def rows(self) -> Iterable[dict[str, Any]]:
-        return [_frames.flatten({**row["group"], **_without(row, "group")}) for row in self["data"]]
+        return _to_lines(
+            [(row["group"], _without(row, "group")) for row in self["data"]],
+            [(span["group"], _without(span, "group")) for span in self.get("spans", [])],
+            [(each["group"], each["records"], each["counts"]) for each in self.get("undated_counts", [])],
+        )
 
 
 class Series(Table):
-    """Counts over time. A data frame has a line for each interval, with the columns of the CSV of the service.
+    """Counts over time. A data frame has the lines and columns of the CSV of the service.
 
-    `["spans"]` has counts over several intervals, such as the total of an outbreak; `plot` draws them over their days.
-    `["undated_counts"]` has the counts without a day.
+    Its column `row` says what a line is: a `figure` for each interval, then each `span`, a count over several intervals
+    such as the total of an outbreak, and the counts without a day (`undated`). A curve has the lines with `figure`.
     """
 
     def plot(self, count: Count = "cases", *, figure: Figure = "new", title: str | None = None, ax: Any = None) -> Any:
@@ -242,8 +246,16 @@ class Series(Table):
         return plot_series(self, named if title is None else title, self.release, count, figure, ax)
 
     def rows(self) -> Iterable[dict[str, Any]]:
-        groups = self["groups"] if "groups" in self else [{"group": {}, "points": self["points"]}]
-        return [_frames.flatten({**group["group"], **point}) for group in groups for point in group["points"]]
+        named = [(group.get("group", {}), group) for group in self.get("groups", [self])]
+        return _to_lines(
+            [(name, point) for name, group in named for point in group["points"]],
+            [({**name, "period": None}, span) for name, group in named for span in group.get("spans", [])],
+            [
+                ({**name, "period": None}, group["undated"], group["undated_counts"])
+                for name, group in named
+                if group.get("undated_counts") is not None
+            ],
+        )
 
 
 class Coverage(Table):
@@ -265,6 +277,22 @@ class Facets(Table):
 
     def _types(self) -> dict[str, ColumnType]:
         return {"field": "text", "value": "text", "records": "integer", "distinct": "integer"}
+
+
+_Named = tuple[dict[str, Any], dict[str, Any]]
+
+
+def _to_lines(
+    figures: list[_Named], spans: list[_Named], undated: list[tuple[dict[str, Any], int, dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """The lines of a table, as the CSV of the service has them."""
+    no_days = {"first_day": None, "last_day": None}
+    lines = [
+        *({**group, **figure, "row": "figure"} for group, figure in figures),
+        *({**group, **span, "row": "span"} for group, span in spans),
+        *({**group, **no_days, "records": n, "undated": counts, "row": "undated"} for group, n, counts in undated),
+    ]
+    return [_frames.flatten(line) for line in lines]
 
 
 def _without(row: dict[str, Any], name: str) -> dict[str, Any]:

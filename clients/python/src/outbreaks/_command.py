@@ -118,8 +118,8 @@ def _write_series(rows: list[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row))
     hidden = ("completeness_", "place_", "derived", *_FLAGS)
     shown = [name for name in names if not name.startswith(hidden)]
-    counts = ("new_", "cumulative_", "point_")
-    _write_table(rows, [n for n in shown if not n.startswith(counts) or any(row[n] is not None for row in rows)])
+    counts = ("new_", "cumulative_", "point_", "undated_")
+    _write_table(rows, [n for n in shown if not n.startswith(counts) or any(row.get(n) is not None for row in rows)])
 
 
 def _run(client: Client, given: argparse.Namespace, *, as_table: bool) -> None:

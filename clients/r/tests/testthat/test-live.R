@@ -104,6 +104,10 @@ test_that("the tables of numbers agree with the CSV of the service", {
   series <- ob_series(client, event = COVID, country_code = "FR", interval = "day", release = 6)
   params <- list(event = COVID, country_code = "FR", interval = "day", release = "6")
   expect_equal(as_csv(series), read_csv("series", params))
+  # A span, and counts without a day.
+  nipah <- ob_series(client, event = "Nipah_Bangladesh_2008", interval = "month", release = 6)
+  params <- list(event = "Nipah_Bangladesh_2008", interval = "month", release = "6")
+  expect_equal(as_csv(nipah), read_csv("series", params))
   both <- ob_series(client,
     event = COVID, country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = 6
   )

@@ -26,6 +26,9 @@ test_that("a count over several intervals is an outline over its days, as high a
   expect_identical(curve$spans$to, as.Date("2024-01-01"))
   expect_match(describe_curve(curve, NULL), "Outline: one count over all these days")
   expect_identical(nrow(prepare_curve(spanned, "deaths")$spans), 0L)
+  # Its row in the table is not a bar.
+  rows <- rbind(cbind(series, row = "figure"), cbind(series[1, ], row = "span"))
+  expect_identical(nrow(prepare_curve(rows)$bars), 4L)
   groups <- list(list(group = list(place = "A"), spans = list(span)))
   expect_identical(prepare_curve(structure(series, interval = "isoweek", about = list(groups = groups)))$spans$panel, "A")
 })
