@@ -96,6 +96,8 @@ const areas: Record<string, readonly string[]> = {
   timing: ['test/timing/*.test.ts', 'test/load/fairness.ts'],
   // An hour of everything at once.
   soak: ['test/load/soak.ts'],
+  // Natural questions, and the rule for the recommended answer.
+  questions: ['test/questions/*.test.ts'],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
 }

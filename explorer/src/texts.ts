@@ -94,6 +94,9 @@ export const texts = {
       `Comparable: ${count(records, 'record')} in ${count(series, 'series', 'series')}.`,
     undated: (records: number, total: string | null) =>
       `${count(records, 'record')} without a day${total === null ? '' : ` (${total})`} ${records === 1 ? 'is' : 'are'} not drawn.`,
+    chosen: (words: string) => `Counted as: ${words}.`,
+    chosenForEach: (sets: number) => `${count(sets, 'event')}, each counted in its best way.`,
+    leftOut: (sets: number) => `${count(sets, 'other way', 'other ways')} of counting left out.`,
     mixed: (fields: string) => `Not drawn: the records differ in ${fields}, so their counts must not be added up.`,
     keep: 'Keep one:',
     group: (field: string) => `Show the counts ${field}, side by side`,

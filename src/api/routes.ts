@@ -1,8 +1,8 @@
 // Registers the endpoints of a dataset.
 import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
-import { fitCase } from './filters/filters.ts'
 import { type DatasetOptions, type ResourceOptions, shareAmongResources } from './requests/resource-options.ts'
+import { fitWords } from './requests/usual-words.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
 import { registerCitationRoutes } from './resources/citation.ts'
 import { registerCoverageRoutes } from './resources/coverage.ts'
@@ -25,7 +25,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   addNewestReleaseHeader(app, routes)
   addOperationSuffix(app, dataset)
   app.addHook('preValidation', (request, _reply, done) => {
-    fitCase(dataset, request.query as Record<string, unknown>)
+    fitWords(dataset, request.query as Record<string, unknown>)
     done()
   })
   registerRecordsRoutes(app, routes)

@@ -81,7 +81,7 @@ export function stepColumns(dataset: SeriesDataset): Column[] {
   const { series } = dataset
   return [
     { name: 'day', type: 'date' },
-    { name: 'marks', type: 'smallint' },
+    { name: 'marks', type: 'integer' },
     { name: 'place', type: 'code' },
     { name: 'exclusive_place', type: 'code' },
     ...(series.place?.names ?? []).map((name): Column => ({ name: latestColumn(name), type: 'code' })),

@@ -74,6 +74,13 @@ export function compareCountryName(code: string, name: string): 'same' | 'other'
   return codes.has(code) ? 'same' : 'other'
 }
 
+/** The code of a country by any of its names; null if none or several have it. */
+export function countryCodeOf(name: string): string | null {
+  const codes = [...(codesByName.get(normalisedNames.memo(name)) ?? [])]
+  const byAlpha3 = iso31661.find(({ alpha3 }) => alpha3 === name.toUpperCase())?.alpha2
+  return byAlpha3 ?? (codes.length === 1 ? (codes[0] ?? null) : null)
+}
+
 /** The official languages of the United Nations, German and Portuguese. */
 const LANGUAGES = ['en', 'fr', 'es', 'pt', 'de', 'ar', 'ru', 'zh']
 const regionNames = LANGUAGES.map((language) => new Intl.DisplayNames(language, { type: 'region', fallback: 'none' }))

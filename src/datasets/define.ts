@@ -76,6 +76,10 @@ export interface Search {
   /** By kind of hit, the fields whose values are found. A kind that is listed earlier ranks higher. */
   readonly kinds: Readonly<Record<string, readonly string[]>>
   readonly namesOf: (field: string, value: string) => ValueNames
+  /** The parameter and the value that people mean; null if they write what they mean. */
+  readonly fit?: (parameter: string, value: string) => readonly [parameter: string, value: string] | null
+  /** Another filter that some sources use for the same: Puerto Rico is a country code, and a part of the United States. */
+  readonly alsoKnownAs?: (parameter: string, value: string) => readonly [parameter: string, value: string] | null
 }
 
 /** The fields with the coordinates of a record, in degrees. */
@@ -143,6 +147,8 @@ export interface Series {
   readonly comparison: Comparison
   /** Absent if records do not have a place; every series then counts as a place. */
   readonly place?: Place
+  /** Absent if nothing is chosen for the reader. */
+  readonly preference?: Preference
 }
 
 /** Which counts may be added up. docs/methods.md, section 6. */
@@ -155,6 +161,35 @@ export interface Comparison {
   readonly parts: readonly string[]
   /** True if some of these values of a field in `parts` have people in common, so that they are never added up. */
   readonly overlap?: (field: string, values: readonly string[]) => boolean
+}
+
+/** How counts are chosen for a reader who did not say. Earlier values are better. docs/methods.md, section 11. */
+export interface Preference {
+  /** The field of a curator's own choice. */
+  readonly composite: string
+  readonly level: string
+  /** From the coarsest, which contains all places, to the finest. */
+  readonly levels: readonly FieldValue[]
+  /** The best level where all ordinary places are in one country: a count of several countries has others, too. */
+  readonly countryLevel: FieldValue
+  /** The levels of places that are parts of a country. */
+  readonly partLevels: readonly FieldValue[]
+  readonly country: string
+  readonly source: string
+  readonly sourceType: string
+  /** Types that are equally good stand together. */
+  readonly sourceTypes: readonly (readonly FieldValue[])[]
+  readonly status: string
+  /** The status that contains the others. */
+  readonly allStatuses: FieldValue
+  /** A set that also has this count is better. */
+  readonly also: string
+  readonly orders: readonly { readonly field: string; readonly values: readonly FieldValue[] }[]
+  /** A set in words, from the values of some of these fields. */
+  readonly describe: (values: ReadonlyMap<string, FieldValue>) => string
+  /** Of the fields of what was counted: events of one `subject` are added up, whatever they have in `within`. */
+  readonly subject: string
+  readonly within: readonly string[]
 }
 
 type ValueOf = (name: string) => FieldValue | undefined

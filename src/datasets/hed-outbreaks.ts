@@ -24,7 +24,7 @@ import {
   uri,
 } from './define.ts'
 import { outbreakExample } from './outbreak-example.ts'
-import { namesOfOutbreakValue } from './outbreak-names.ts'
+import { findTerritory, fitOutbreakFilter, namesOfOutbreakValue } from './outbreak-names.ts'
 import {
   findContained,
   findFilter,
@@ -37,6 +37,7 @@ import {
   PLACE_NAMES,
   WHERE_FILTERS,
 } from './outbreak-places.ts'
+import { outbreakPreference } from './outbreak-preference.ts'
 import { outbreakRules } from './outbreak-rules.ts'
 import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
 import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from './vocabulary.ts'
@@ -125,6 +126,7 @@ export const hedOutbreaks = defineDataset({
       parts: ['age_group', 'sex', 'population'],
       overlap: (field, values) => field === 'age_group' && agesOverlap(values),
     },
+    preference: outbreakPreference,
     place: {
       level: 'location_granularity',
       fields: PLACE_FIELDS,
@@ -148,6 +150,8 @@ export const hedOutbreaks = defineDataset({
       source: [SOURCE_FIELD],
     },
     namesOf: namesOfOutbreakValue,
+    fit: fitOutbreakFilter,
+    alsoKnownAs: findTerritory,
   },
   periods: [
     { name: 'date', description: 'the period the counts cover', first: 'date_low', last: 'date_high' },

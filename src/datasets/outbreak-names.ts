@@ -1,6 +1,6 @@
 // The names by which people search for a value of an outbreak record: synonyms, translations and related names. Pure.
 import { iso31662 } from 'iso-3166'
-import { countryNamesOf, translateRegion } from './country-names.ts'
+import { countryCodeOf, countryNamesOf, translateRegion } from './country-names.ts'
 import type { ValueNames } from './define.ts'
 import { DISEASES, SOURCE_ABBREVIATIONS, UN_REGION_NAMES, WHO_REGION_NAMES } from './synonyms.ts'
 
@@ -87,3 +87,22 @@ const NAMES_BY_FIELD: Readonly<Record<string, (value: string) => ValueNames>> = 
 
 export const namesOfOutbreakValue = (field: string, value: string): ValueNames =>
   NAMES_BY_FIELD[field]?.(value) ?? { names: [], related: [] }
+
+/** What people write for a filter and its value: `country=Italy` and `country_code=ITA` are `country_code=IT`. */
+export function fitOutbreakFilter(
+  parameter: string,
+  value: string,
+): readonly [parameter: string, value: string] | null {
+  if (parameter === 'group_by' && value === 'country') return [parameter, 'country_code']
+  if (parameter !== 'country' && parameter !== 'country_code') return null
+  const code = countryCodeOf(value)
+  return code === null ? ['country_code', value] : ['country_code', code]
+}
+
+/** The country codes that are also codes of a part of another country with the same name. */
+export function findTerritory(parameter: string, value: string): readonly [parameter: string, value: string] | null {
+  if (parameter !== 'country_code') return null
+  const names = new Set(countryNamesOf(value).map(normaliseName))
+  const part = iso31662.find(({ code, name }) => code.endsWith(`-${value}`) && names.has(normaliseName(name)))
+  return part === undefined ? null : ['al1_code', part.code]
+}

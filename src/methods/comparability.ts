@@ -47,6 +47,8 @@ interface MixedField {
 }
 export interface Choice extends Extent {
   readonly values: ReadonlyMap<string, FieldValue>
+  /** What is known in all, by count. */
+  readonly totals: ReadonlyMap<string, number | null>
   /** True if another choice differs only in the place. */
   readonly hasOtherPlace: boolean
 }

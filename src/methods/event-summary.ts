@@ -1,8 +1,11 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
 import { type FieldValue, type Series, SOURCE_FIELD } from '../datasets/define.ts'
+import { parseDay } from './calendar.ts'
+import { PLACE } from './comparability.ts'
 import { sumKnown } from './figures.ts'
 import { type Counts, LEFT_OUT, type Step } from './increments.ts'
+import { type CountedSet, type Recommendation, recommend } from './recommended-set.ts'
 import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSeries } from './record-series.ts'
 
 /** The values of an event that its summary lists, by their name in the summary. */
@@ -30,6 +33,10 @@ export interface SeriesSummary {
   readonly undated: Counts
   /** True if the last total was published so early that the outbreak may have gone on. */
   readonly interim: boolean
+  /** What the choice of a headline looks at. */
+  readonly days: number
+  readonly contradicts: boolean
+  readonly sourceTypes: readonly FieldValue[]
 }
 
 /** Summarises the records of one series. Rows also have `last_release`. */
@@ -59,6 +66,9 @@ export function summariseSeries(
     cumulative: steps.map((ofCount) => (derived.kind === 'cumulative' ? findLastCount(ofCount) : null)),
     undated: series.counts.map((name) => greatest(undated.map((row) => row[name] as number | null))),
     interim: derived.interim !== null,
+    days: new Set(derived.counted.map(({ day }) => day)).size,
+    contradicts: derived.steps.some(({ rule, isLowerBound }) => isLowerBound && !LEFT_OUT.has(rule)),
+    sourceTypes: [...new Set(rows.map((row) => row[series.preference?.sourceType ?? ''] ?? null))],
   }
 }
 
@@ -75,11 +85,7 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
     [...new Set(summaries.map(({ listed }) => listed[field] ?? null))]
       .filter((value) => typeof value === 'string')
       .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-  const figures = [
-    ...Map.groupBy(summaries, ({ comparison, exclusivePlace }) =>
-      JSON.stringify([comparison, exclusivePlace]),
-    ).values(),
-  ]
+  const figures = [...Map.groupBy(summaries, nameSet).values()]
     .map((members) => toFigure(series, members, extentOf(summaries).last_day))
     .map((figure) => ({ figure, text: JSON.stringify(figure) }))
     .sort((a, b) => b.figure.records - a.figure.records || (a.text < b.text ? -1 : 1))
@@ -88,9 +94,91 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
     event,
     ...extentOf(summaries),
     ...Object.fromEntries(Object.entries(LISTED).map(([name, field]) => [name, listValues(field)])),
+    ...findHeadline(series, summaries, extentOf(summaries).last_day),
     last_release: Math.max(...summaries.map(({ lastRelease }) => lastRelease)),
     figures: figures.slice(0, MAX_FIGURES),
     more_figures: Math.max(0, figures.length - MAX_FIGURES),
+  }
+}
+
+/** What the rule for recommended answers chooses for an event. Null if it has several subjects, such as two diseases. */
+export function recommendFor(
+  series: Series,
+  summaries: readonly SeriesSummary[],
+): Recommendation<SummarisedSet> | null {
+  const { preference, comparison, counts } = series
+  const [count] = counts
+  const subjectOf = (summary: SeriesSummary) => JSON.stringify(pickInOrder(summary.comparison, comparison.addable))
+  if (preference === undefined || count === undefined || new Set(summaries.map(subjectOf)).size > 1) return null
+  const sets = [...Map.groupBy(summaries, nameSet).values()]
+    .map((members) => toSet(series, members))
+    .filter(({ totals }) => [...totals.values()].some((total) => total !== null))
+  return sets.length === 0 ? null : recommend(preference, sets, { count, isCurve: false, parts: comparison.parts })
+}
+
+/** The figure of an event that one would quote. Null if no set is clearly the best; `doubt` says why. */
+function findHeadline(series: Series, summaries: readonly SeriesSummary[], lastDay: string | null) {
+  const recommendation = recommendFor(series, summaries)
+  if (recommendation === null) return { headline: null, doubt: null }
+  const { chosen, leftOut, doubt } = recommendation
+  if (doubt !== null) return { headline: null, doubt }
+  const { members, values, totals } = chosen
+  const { first_day, last_day, records } = extentOf(members)
+  return {
+    headline: {
+      ...Object.fromEntries(totals),
+      words: series.preference?.describe(values) ?? '',
+      ...Object.fromEntries(series.comparison.separate.map((field) => [field, values.get(field) ?? null])),
+      records,
+      first_day,
+      last_day,
+      interim: isInterim(series, members, lastDay),
+      left_out: leftOut.length,
+    },
+    doubt: null,
+  }
+}
+
+const nameSet = ({ comparison, exclusivePlace }: SeriesSummary) => JSON.stringify([comparison, exclusivePlace])
+
+/** A total of which a later one may be greater. `lastDay` is the last day of the event. */
+const isInterim = (series: Series, members: readonly SeriesSummary[], lastDay: string | null) =>
+  members[0]?.comparison[series.kind] === 'cumulative' &&
+  (members.some(({ interim }) => interim) || (extentOf(members).last_day ?? '') < (lastDay ?? ''))
+
+export interface SummarisedSet extends CountedSet {
+  readonly members: readonly SeriesSummary[]
+}
+
+function toSet({ comparison, counts, place, preference }: Series, all: readonly SeriesSummary[]): SummarisedSet {
+  const contained = place?.findContained(all.map((member) => (field: string) => member.place[field])) ?? new Set()
+  const members = all.filter((_, i) => !contained.has(i))
+  const first = members[0] as SeriesSummary
+  const fields = [...comparison.separate, ...comparison.parts]
+  const sum = (pick: (summary: SeriesSummary) => Counts, i: number) =>
+    sumKnown(members.map((member) => pick(member)[i] ?? null))
+  return {
+    members,
+    values: new Map([
+      ...fields.map((field) => [field, first.comparison[field] ?? null] as const),
+      [PLACE, first.exclusivePlace],
+    ]),
+    records: members.reduce((total, { records }) => total + records, 0),
+    days: Math.max(...members.map(({ days }) => days)),
+    firstDay: parseDay(extentOf(members).first_day ?? '1970-01-01'),
+    lastDay: parseDay(extentOf(members).last_day ?? '1970-01-01'),
+    totals: new Map(
+      counts.map((count, i) => [
+        count,
+        sum(({ cumulative }) => cumulative, i) ?? sum((summary) => summary.new, i) ?? sum(({ undated }) => undated, i),
+      ]),
+    ),
+    contradicts: members.some(({ contradicts }) => contradicts),
+    sourceTypes: [...new Set(members.flatMap(({ sourceTypes }) => sourceTypes))],
+    places: new Set(members.map(({ placeKey }) => placeKey)),
+    countries: new Set(
+      first.exclusivePlace === null ? members.map((member) => member.place[preference?.country ?? ''] ?? null) : [],
+    ),
   }
 }
 
@@ -104,7 +192,6 @@ function toFigure(series: Series, all: readonly SeriesSummary[], lastDay: string
   const sum = (pick: (summary: SeriesSummary) => Counts) =>
     Object.fromEntries(counts.map((name, i) => [name, sumKnown(members.map((member) => pick(member)[i] ?? null))]))
   const extent = extentOf(all)
-  const isTotal = first.comparison[series.kind] === 'cumulative'
   return {
     // The database does not keep the order of members.
     ...pickInOrder(first.comparison, comparedFields(series)),
@@ -115,7 +202,7 @@ function toFigure(series: Series, all: readonly SeriesSummary[], lastDay: string
     new: sum((summary) => summary.new),
     cumulative: sum((summary) => summary.cumulative),
     undated: sum((summary) => summary.undated),
-    interim: isTotal && (members.some(({ interim }) => interim) || (extent.last_day ?? '') < (lastDay ?? '')),
+    interim: isInterim(series, members, lastDay),
   }
 }
 

@@ -38,6 +38,8 @@ export interface Figure {
   readonly period: Period
   readonly records: number
   readonly new: Counts
+  /** Everything that is known up to the last day: totals, and sums of new counts. With a first day, the same as `new`. */
+  readonly total: Counts
   readonly cumulative: Counts
   readonly point: Counts
   readonly completeness: readonly Completeness[]

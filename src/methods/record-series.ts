@@ -37,7 +37,8 @@ export function commonFields({ fields, series }: SeriesDataset): string[] {
 /** The columns that `toSeries` needs. */
 export function seriesColumns(dataset: SeriesDataset): string[] {
   const { series } = dataset
-  const optional = [series.definition, series.report, series.qualifier].filter((name) => name !== undefined)
+  const { definition, report, qualifier, preference } = series
+  const optional = [definition, report, qualifier, preference?.sourceType].filter((name) => name !== undefined)
   const always = ['id', series.id, series.kind, series.begins, series.day, series.reported]
   return [...new Set([...always, ...series.counts, ...optional, ...commonFields(dataset)])]
 }

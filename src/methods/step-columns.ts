@@ -30,6 +30,7 @@ export const MARKS = {
   definitionChanged: 32,
   interim: 64,
   listsPlaces: 128,
+  contradicts: 256,
 } as const
 
 /** One count of one record. */
@@ -119,6 +120,7 @@ function combineMarks(steps: readonly Step[], isInexact: boolean, isRedefined: b
     (steps.some(({ rule }) => rule === 'first_report') ? MARKS.baseUnknown : 0) |
     (steps.some(({ rule }) => rule === 'overlap') ? MARKS.overlapping : 0) |
     (steps.some(({ rule, isLowerBound }) => !LEFT_OUT.has(rule) && (isInexact || isLowerBound)) ? MARKS.inexact : 0) |
+    (steps.some(({ rule, isLowerBound }) => !LEFT_OUT.has(rule) && isLowerBound) ? MARKS.contradicts : 0) |
     (isRedefined ? MARKS.definitionChanged : 0)
   )
 }

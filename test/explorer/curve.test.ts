@@ -16,8 +16,8 @@ import {
   defineJourneys,
   FRANCE,
   MEASLES,
-  MIXED,
   readCurve,
+  TWO_SOURCES,
   toSpanRows,
   waitForQuery,
   write,
@@ -193,8 +193,10 @@ await withExplorer({}, (explorer) => {
       Object.assign(series.range[0]?.new ?? {}, { cases: { min: 1, max: 9 } })
       return Buffer.from(JSON.stringify(series))
     })
-    await open(`/explore?${MIXED}&group=source_name`)
-    const { range = [], groups = [] } = await ask<Series>(`/series?${MIXED}&group_by=source_name&interval=isoweek`)
+    await open(`/explore?${TWO_SOURCES}&group=source_name`)
+    const { range = [], groups = [] } = await ask<Series>(
+      `/series?${TWO_SOURCES}&group_by=source_name&interval=isoweek`,
+    )
     const marked = groups.flatMap(({ points }) => points).filter(({ period }) => period === range[0]?.period)
     assert.ok(marked.length > 0)
     assert.equal(await chart(page).locator('path.range').count(), marked.length)

@@ -10,6 +10,7 @@ import {
   MIXED,
   mapOf,
   region,
+  TWO_SOURCES,
   waitForQuery,
   waitUntilShown,
 } from '../fixtures/explorer/journey.ts'
@@ -177,7 +178,7 @@ await withExplorer({}, (explorer) => {
   })
 
   journey('the arrow keys read groups too: up and down change the group', async ({ page, open }) => {
-    await open(`/explore?${MIXED}&group=source_name`)
+    await open(`/explore?${TWO_SOURCES}&group=source_name`)
     await tabTo(page, curveOf(page).getByRole('application'))
     await page.keyboard.press('Home')
     await curveOf(page)

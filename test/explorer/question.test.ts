@@ -14,6 +14,7 @@ import {
   mapOf,
   readCurve,
   region,
+  TWO_SOURCES,
   waitForQuery,
   waitUntilShown,
 } from '../fixtures/explorer/journey.ts'
@@ -159,52 +160,47 @@ await withExplorer({}, (explorer) => {
     assert.equal((await readCurve(page)).length, 51)
   })
 
-  journey('a mixed question is refused, and says in what the records differ', async ({ page, open }) => {
+  journey(
+    'of several ways of counting one is drawn and named, and another is one click away',
+    async ({ page, open }) => {
+      await open(`/explore?${TWO_SOURCES}`)
+      const guard = curveOf(page).locator('.guard.good')
+      await guard.getByText(/^Counted as: JHU Measles Tracking Team: counts of districts or counties/).click()
+      await guard.getByRole('button', { name: /^Sum of the table of JHU Measles Tracking Team.*1 record/ }).click()
+      await waitForQuery(page, { composite: 'true' })
+      await curveOf(page).getByText('Comparable: 1 record in 1 series.').waitFor()
+    },
+  )
+
+  journey('a question without a best way is refused, and says in what the records differ', async ({ page, open }) => {
     await open(`/explore?${MIXED}`)
     const alert = curveOf(page).getByRole('alert')
-    assert.match(
-      (await alert.textContent()) ?? '',
-      /Not drawn: the records differ in location_granularity, count_kind, source_name, date_type, composite/,
-    )
+    assert.match((await alert.textContent()) ?? '', /Not drawn: the records differ in case_status/)
     assert.equal(await curveOf(page).getByRole('application').count(), 0)
   })
 
-  journey('one click on a choice draws the curve', async ({ page, open }) => {
-    await open(`/explore?${MIXED}`)
-    const button = curveOf(page).getByRole('button', { name: /admin2.*725 records/ })
-    assert.match((await button.textContent()) ?? '', /\bnot composite\b/)
-    await button.click()
-    await waitForQuery(page, { location_granularity: 'admin2', count_kind: 'new' })
-    await curveOf(page).getByText('Comparable: 725 records in 233 series.').waitFor()
-    await curveOf(page).getByRole('application').waitFor()
-  })
-
-  journey('Back after resolving a mixed question shows the refusal again', async ({ page, open }) => {
+  journey('one click on a choice draws the curve, and Back shows the refusal again', async ({ page, open }) => {
     await open(`/explore?${MIXED}`)
     await curveOf(page)
-      .getByRole('button', { name: /admin2.*725 records/ })
+      .getByRole('button', { name: /suspected.*1 record/ })
       .click()
-    await waitForQuery(page, { location_granularity: 'admin2' })
+    await waitForQuery(page, { case_status: 'suspected' })
+    await curveOf(page).getByText('Comparable: 1 record in 1 series.').waitFor()
     await page.goBack()
-    await waitForQuery(page, { location_granularity: null })
+    await waitForQuery(page, { case_status: null })
     await curveOf(page).getByRole('alert').waitFor()
   })
 
   journey('"side by side" draws what must not be added up', async ({ page, open }) => {
-    await open(`/explore?${MIXED}`)
-    await curveOf(page).getByRole('button', { name: 'Show the counts by source, side by side' }).click()
-    await waitForQuery(page, { group: 'source_name' })
+    await open(`/explore?${TWO_SOURCES}&group=source_name`)
     const names = new Set((await readCurve(page)).map(([name]) => name))
     assert.deepEqual([...names], ['JHU Measles Tracking Team', 'Sum of the table of JHU Measles Tracking Team'])
   })
 
-  journey('the map of a mixed question is refused too, with the same choices', async ({ page, open }) => {
+  journey('the map of such a question is refused too, with the same choices', async ({ page, open }) => {
     await open(`/explore?${MIXED}`)
     const firstChoice = (panel: ReturnType<typeof mapOf>) => panel.getByRole('alert').getByRole('button').first()
     assert.equal(await firstChoice(mapOf(page)).textContent(), await firstChoice(curveOf(page)).textContent())
-    await firstChoice(mapOf(page)).click()
-    await waitForQuery(page, { location_granularity: 'admin2' })
-    await mapOf(page).getByRole('img').waitFor()
   })
 
   journey('a release without the event says that there is no report, and draws no zero', async ({ page, open }) => {

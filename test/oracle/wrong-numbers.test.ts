@@ -55,13 +55,13 @@ function rowTest(title: string, run: () => Promise<void>): void {
 }
 
 rowTest('1b: days of onset and days of report are refused', () =>
-  assertRefused(published, 'series', { interval: 'month', ...onsetAndReport }, 'date_type'),
+  assertRefused(published, 'series', { strict: 'true', interval: 'month', ...onsetAndReport }, 'date_type'),
 )
 rowTest('1b: with date_type the number is that of one kind of day', async () =>
   assert.equal((await askSum(published, { ...onsetAndReport, date_type: 'onset' })).cumulative.cases, 90),
 )
 rowTest('1b: composite and raw series are refused', () =>
-  assertRefused(published, 'sums', compositeAndRaw, 'composite'),
+  assertRefused(published, 'sums', { strict: 'true', ...compositeAndRaw }, 'composite'),
 )
 rowTest('1b: with composite=false the number is that of the raw series', async () =>
   assert.equal((await askSum(published, { ...compositeAndRaw, composite: 'false' })).cumulative.cases, 100),

@@ -283,6 +283,28 @@ export interface EventSummary {
   sources: string[]
   /** The last release that added or changed a record of the event. */
   last_release: number
+  /** The figure to quote for this event, chosen by the rule of docs/methods.md, with how it was counted. Null if nothing is clearly the best. */
+  headline: {
+    cases: number | null
+    deaths: number | null
+    hospitalised: number | null
+    recovered: number | null
+    tested: number | null
+    /** How it was counted, in words. */
+    words: string
+    records: number
+    /** First day that a record covers. */
+    first_day: string | null
+    /** Last day that a record covers. */
+    last_day: string | null
+    /** The outbreak went on, or may have. */
+    interim: boolean
+    /** The number of other ways of counting; `figures` has them. */
+    left_out: number
+    [member: string]: unknown
+  } | null
+  /** Why there is no headline: `places`, `count`, `status`, `place` or `days`. docs/methods.md explains them. */
+  doubt: string | null
   /** Figures by level of place, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them. */
   figures?: EventFigure[]
   /** The number of figures that are left out. */
@@ -354,6 +376,53 @@ export interface Series {
   group_by: string[]
   /** The fields over which counts were added up on request. */
   across: string[]
+  /** The filters that were read in the words of `q`, or in a code that the records do not have; otherwise null. */
+  understood: {
+    q: string | null
+    /** The filters by parameter. */
+    filters: Record<string, string[]>
+  } | null
+  /** What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`. */
+  warnings: string[]
+  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
+  chosen: {
+    /** How it was counted, in words. */
+    words: string
+    /** How it was counted, by field. */
+    values: Record<string, unknown>
+    /** The filters that choose this set; null if none do. */
+    query: string | null
+    /** The same question about this set only. */
+    url: string | null
+    records: number
+    first_day: string
+    last_day: string
+    /** What is known in all. */
+    counts: Record<string, number | null>
+    /** The steps of the rule that left out other sets. */
+    decided_by: string[]
+    [member: string]: unknown
+  }[]
+  /** Other ways of counting, each with its numbers and the reason; at most 100. */
+  left_out: {
+    /** How it was counted, in words. */
+    words: string
+    /** How it was counted, by field. */
+    values: Record<string, unknown>
+    /** The filters that choose this set; null if none do. */
+    query: string | null
+    /** The same question about this set only. */
+    url: string | null
+    records: number
+    first_day: string
+    last_day: string
+    /** What is known in all. */
+    counts: Record<string, number | null>
+    because: string
+    reason: string
+    [member: string]: unknown
+  }[]
+  left_out_total: number
   /** The matching records with a day in the requested range. */
   records: number
   /** The number of their series. */
@@ -399,6 +468,53 @@ export interface Sums {
   group_by: string[]
   /** The fields over which counts were added up on request. */
   across: string[]
+  /** The filters that were read in the words of `q`, or in a code that the records do not have; otherwise null. */
+  understood: {
+    q: string | null
+    /** The filters by parameter. */
+    filters: Record<string, string[]>
+  } | null
+  /** What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`. */
+  warnings: string[]
+  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
+  chosen: {
+    /** How it was counted, in words. */
+    words: string
+    /** How it was counted, by field. */
+    values: Record<string, unknown>
+    /** The filters that choose this set; null if none do. */
+    query: string | null
+    /** The same question about this set only. */
+    url: string | null
+    records: number
+    first_day: string
+    last_day: string
+    /** What is known in all. */
+    counts: Record<string, number | null>
+    /** The steps of the rule that left out other sets. */
+    decided_by: string[]
+    [member: string]: unknown
+  }[]
+  /** Other ways of counting, each with its numbers and the reason; at most 100. */
+  left_out: {
+    /** How it was counted, in words. */
+    words: string
+    /** How it was counted, by field. */
+    values: Record<string, unknown>
+    /** The filters that choose this set; null if none do. */
+    query: string | null
+    /** The same question about this set only. */
+    url: string | null
+    records: number
+    first_day: string
+    last_day: string
+    /** What is known in all. */
+    counts: Record<string, number | null>
+    because: string
+    reason: string
+    [member: string]: unknown
+  }[]
+  left_out_total: number
   /** The matching records with a day in the requested range. */
   records: number
   /** The number of their series. */
@@ -416,6 +532,8 @@ export interface Sums {
   data: {
     /** The values of the group. */
     group: Record<string, unknown>
+    /** Everything that is known up to the last day: the last total, or the sum of new counts. With `date_from`, the same as `new`. */
+    total: Counts
     first_day: string
     last_day: string
     /** The matching records of these days. */
@@ -475,6 +593,51 @@ export interface Vintages {
   interval: string
   count: string
   across: string[]
+  /** The filters that were read in the words of `q`, or in a code that the records do not have; otherwise null. */
+  understood: {
+    q: string | null
+    /** The filters by parameter. */
+    filters: Record<string, string[]>
+  } | null
+  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
+  chosen: {
+    /** How it was counted, in words. */
+    words: string
+    /** How it was counted, by field. */
+    values: Record<string, unknown>
+    /** The filters that choose this set; null if none do. */
+    query: string | null
+    /** The same question about this set only. */
+    url: string | null
+    records: number
+    first_day: string
+    last_day: string
+    /** What is known in all. */
+    counts: Record<string, number | null>
+    /** The steps of the rule that left out other sets. */
+    decided_by: string[]
+    [member: string]: unknown
+  }[]
+  /** Other ways of counting, each with its numbers and the reason; at most 100. */
+  left_out: {
+    /** How it was counted, in words. */
+    words: string
+    /** How it was counted, by field. */
+    values: Record<string, unknown>
+    /** The filters that choose this set; null if none do. */
+    query: string | null
+    /** The same question about this set only. */
+    url: string | null
+    records: number
+    first_day: string
+    last_day: string
+    /** What is known in all. */
+    counts: Record<string, number | null>
+    because: string
+    reason: string
+    [member: string]: unknown
+  }[]
+  left_out_total: number
   data: {
     release: number
     /** The day on which the release was published, UTC. */

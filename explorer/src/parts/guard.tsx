@@ -8,10 +8,42 @@ const MOST_CHOICES = 8
 
 export function Comparable({ series }: { series: Series }) {
   return (
-    <p class="guard good">
-      <span aria-hidden="true">●</span> {texts.guard.comparable(series.records, series.series)}{' '}
-      {series.undated > 0 && texts.guard.undated(series.undated, describeUndated(series))}
-    </p>
+    <div class="guard good">
+      <p>
+        <span aria-hidden="true">●</span> {texts.guard.comparable(series.records, series.series)}{' '}
+        {series.undated > 0 && texts.guard.undated(series.undated, describeUndated(series))}
+      </p>
+      {series.chosen.length > 0 && <Chosen series={series} />}
+    </div>
+  )
+}
+
+/** How it was counted, where there are several ways. Another way is one click away. */
+function Chosen({ series: { chosen, left_out: leftOut, left_out_total: total } }: { series: Series }) {
+  const { guard } = texts
+  const [first] = chosen
+  const others = leftOut.slice(0, MOST_CHOICES)
+  return (
+    <details>
+      <summary>
+        {chosen.length === 1 && first !== undefined ? guard.chosen(first.words) : guard.chosenForEach(chosen.length)}{' '}
+        {total > 0 && guard.leftOut(total)}
+      </summary>
+      <ul class="choices">
+        {others.map(({ query, words, records, reason }) => (
+          <li key={query}>
+            {query === null ? (
+              guard.choice(words, records)
+            ) : (
+              <button type="button" title={reason} onClick={() => setQuestion(parseQuestion(query))}>
+                {guard.choice(words, records)}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {total > others.length && <p>{guard.more(total - others.length)}</p>}
+    </details>
   )
 }
 

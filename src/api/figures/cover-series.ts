@@ -75,7 +75,11 @@ export async function chooseCovers(
     const fields = judged.filter((_, i) => mixed.has(i)).map(({ field }) => field)
     const codes = placed.map(({ code }) => code)
     const ofPlaces = { ...rows, condition: sql`${rows.condition} and ${isInSeries(dataset, codes)}` }
-    throw notComparable(dataset, await describeMixture(dataset, snapshot, ofPlaces, request.window, fields))
+    throw notComparable(
+      dataset,
+      await describeMixture(dataset, snapshot, ofPlaces, request.window, fields),
+      request.url,
+    )
   }
   const covers = [...groups].map(([key, members]) => ({ key, members, cover: chooseCover(members) }))
   const codesOf = (pick: (cover: Cover<PlacedSeries>) => readonly PlacedSeries[]) =>

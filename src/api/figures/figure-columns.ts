@@ -1,7 +1,7 @@
 // The columns of the index by which figures are filtered, grouped and compared, and the texts of their codes.
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
-import { dictionaryOf, indexColumns, latestColumn } from '../../columns/layout.ts'
+import { countColumns, dictionaryOf, indexColumns, latestColumn } from '../../columns/layout.ts'
 import { dayLiteral } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
 import type { FieldValue } from '../../datasets/define.ts'
@@ -49,6 +49,20 @@ export const isInSeries = ({ series }: SeriesDataset, codes: readonly number[]):
 
 export const listNumbers = (numbers: readonly number[]): Sql =>
   sql`select unnest(string_split(${numbers.join()}, ',')::BIGINT[])`
+
+/** What a row adds to everything that is known of a count: to a total, or to the sum of new counts. */
+export async function totalColumns(
+  { series }: SeriesDataset,
+  snapshot: IndexSnapshot,
+): Promise<(count: string) => Sql> {
+  const codes = (await snapshot.codesOf(new Map([[series.kind, ['cumulative', 'point']]]))).get(series.kind)
+  const isKind = (kind: string) => sql`${column(series.kind)} = ${raw(String(codes?.get(kind) ?? -1))}`
+  return (count) => {
+    const { gain, increment } = countColumns(count)
+    return sql`case when ${isKind('cumulative')} then ${column(gain)}
+      when ${isKind('point')} then null else ${column(increment)} end`
+  }
+}
 
 export const toNumber = (value: DuckRow[number] | undefined): number | null =>
   value === null || value === undefined ? null : Number(value)

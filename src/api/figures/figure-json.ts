@@ -4,10 +4,10 @@ import type { FieldValue, Series } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
 import type { Figure, Span } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
-import type { FigureGroup } from './read-figures.ts'
+import type { FigureGroup } from './figure-groups.ts'
 
 /** A value for each count, by its name. */
-const byCount = <Value>({ counts }: Series, values: readonly Value[]): Record<string, Value> =>
+export const byCount = <Value>({ counts }: Series, values: readonly Value[]): Record<string, Value> =>
   Object.fromEntries(counts.map((name, i) => [name, values[i] as Value]))
 
 export function formatFigure(series: Series, figure: Figure) {
@@ -164,6 +164,15 @@ export const figureSchema = (series: Series) => ({
       }),
       { description: 'The records of these days, if `explain` is true.' },
     ),
+  ),
+})
+
+/** The number to quote. */
+export const sumSchema = (series: Series) => ({
+  total: schemaByCount(
+    series,
+    countOrNull,
+    'Everything that is known up to the last day: the last total, or the sum of new counts. With `date_from`, the same as `new`.',
   ),
 })
 

@@ -1,7 +1,9 @@
 // Parses the part of a request for figures that /series, /sums and /vintages have in common: the filters of whole series,
 // the days, the groups, the fields to add across, and a place to cover. Pure.
 import { type TSchema, Type } from 'typebox'
+import type { FieldValue } from '../../datasets/define.ts'
 import { parseDay } from '../../methods/calendar.ts'
+import { PLACE } from '../../methods/comparability.ts'
 import type { Window } from '../../methods/figures.ts'
 import { commonFields, type SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
@@ -12,6 +14,10 @@ export interface FigureQuery {
   readonly across?: readonly string[]
   readonly place?: string
   readonly explain?: boolean
+  readonly strict?: boolean
+  readonly side_by_side?: boolean
+  readonly count?: string
+  readonly sort?: string
   readonly [filter: string]: unknown
 }
 
@@ -24,6 +30,16 @@ export interface FigureRequest {
   /** The place to cover; null to add up the places of one level. */
   readonly place: string | null
   readonly explain: boolean
+  /** True to refuse counts that were counted in several ways, instead of choosing one. */
+  readonly strict: boolean
+  /** The count that matters most: sets without it are not chosen. */
+  readonly count: string
+  /** True to answer with every way of counting. */
+  readonly sideBySide: boolean
+  /** The path and the query as they were sent, for links to other answers. */
+  readonly url: string
+  /** True if the ways of counting were chosen: the rows of a group differ in them only from event to event. */
+  readonly isChosen: boolean
   /** Everything above as text. */
   readonly variant: string
 }
@@ -42,12 +58,24 @@ export const acrossFields = ({ series: { comparison } }: SeriesDataset): string[
 
 /** The numbers by which rows can be sorted: `new_cases`, or `-new_cases` for the largest first. */
 export const sortKeys = ({ series }: SeriesDataset): string[] =>
-  ['new', 'cumulative', 'point'].flatMap((member) =>
+  ['total', 'new', 'cumulative', 'point'].flatMap((member) =>
     series.counts.flatMap((count) => [`${member}_${count}`, `-${member}_${count}`]),
   )
 
-export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): FigureRequest {
-  const { group_by: groupBy = [], across = [], place = null, explain = false } = query
+export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, url = ''): FigureRequest {
+  const {
+    group_by: groupBy = [],
+    across = [],
+    place = null,
+    explain = false,
+    strict = false,
+    side_by_side: sideBySide = false,
+  } = query
+  const count =
+    query.count ??
+    dataset.series.counts.find((name) => query.sort?.endsWith(`_${name}`)) ??
+    dataset.series.counts[0] ??
+    ''
   const requested = parseFilters(dataset, query)
   const days = requested.days.get(dayFilter(dataset)) ?? { from: null, to: null }
   const restricted = place === null ? requested : restrictToPlace(dataset, requested, place)
@@ -55,6 +83,10 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): 
   if (sameInBoth !== undefined)
     throw new Problem('invalid_parameter', `${sameInBoth} is in group_by and in across. Choose one.`, {
       parameter: 'across',
+    })
+  if (sideBySide && groupBy.length > 0)
+    throw new Problem('invalid_parameter', 'side_by_side and group_by exclude each other. Choose one.', {
+      parameter: 'side_by_side',
     })
   return {
     filters: { ...restricted, days: new Map() },
@@ -66,8 +98,23 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery): 
     across: across.toSorted(),
     place,
     explain,
-    variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain].join(' '),
+    strict,
+    count,
+    sideBySide,
+    url: sortQuery(url),
+    isChosen: false,
+    variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain, strict, count, sideBySide].join(
+      ' ',
+    ),
   }
+}
+
+/** Two requests for the same have the same answer, in whatever order they have their parameters. */
+function sortQuery(url: string): string {
+  const [path = '', query = ''] = url.split('?')
+  const parameters = new URLSearchParams(query)
+  parameters.sort()
+  return `${path}?${parameters.toString()}`
 }
 
 /** The filter on the days that counts cover. */
@@ -94,6 +141,27 @@ export function figureFilters(dataset: SeriesDataset): Record<string, TSchema> {
       ]),
     ),
     ...(nullable.length === 0 ? {} : { missing: missingParameter(nullable) }),
+  }
+}
+
+/** The same question about one set. */
+export function restrictToSet(
+  request: FigureRequest,
+  { subject, values }: Readonly<Record<'subject' | 'values', ReadonlyMap<string, FieldValue>>>,
+): FigureRequest {
+  const fields = [...subject, ...values].filter(([field]) => field !== PLACE)
+  const known = fields.flatMap(([field, value]) =>
+    typeof value === 'string' || typeof value === 'boolean' ? [[field, [value]] as const] : [],
+  )
+  const missing = fields.filter(([, value]) => value === null).map(([field]) => field)
+  const { filters } = request
+  return {
+    ...request,
+    filters: {
+      ...filters,
+      values: new Map([...filters.values, ...known]),
+      missing: [...new Set([...filters.missing, ...missing])].sort(),
+    },
   }
 }
 

@@ -19,10 +19,15 @@ interface FigureSqlOptions {
   readonly counts: readonly string[]
   /** False if several series of a group may have the same place. */
   readonly hasSeriesPerPlace: boolean
+  /** What a row adds to everything that is known of a count. */
+  readonly totalOf: (count: string) => Sql
   /** True if the first record of each group is needed. */
   readonly withFirstId: boolean
   readonly maxRows: number
 }
+
+/** The code of the kind where events of different kinds are added up. */
+export const SEVERAL_KINDS = -1
 
 /** The cell of all days before the window: its rows are part of totals only. */
 const BEFORE = sql`date '-infinity'`
@@ -66,13 +71,13 @@ export function belongsToCell(count: string, window: Window, interval: Interval 
 }
 
 /**
- * The columns of a cell for one count: the sum of new counts, how much the totals grow, the totals of the series that report,
+ * The columns of a cell for one count: the sum of new counts, everything that is known, how much the totals grow, the totals of the series that report,
  * the places that report, and the places whose first count is in the cell.
  */
-const CELL_COLUMNS = ['new', 'gain', 'reported', 'reporting', 'known'] as const
+const CELL_COLUMNS = ['new', 'total', 'gain', 'reported', 'reporting', 'known'] as const
 type CellColumn = (typeof CELL_COLUMNS)[number]
 type CellCount = Readonly<Record<CellColumn, number | null>>
-export const NO_COUNT: CellCount = { new: null, gain: null, reported: null, reporting: null, known: null }
+export const NO_COUNT: CellCount = { new: null, total: null, gain: null, reported: null, reporting: null, known: null }
 
 const cellColumn = (count: string, name: CellColumn) => column(`${count} ${name}`)
 
@@ -82,11 +87,12 @@ const lastTotal = (count: string) => {
   return sql`if(${column(until)} is null or ${column(until)} > cell_end, ${column(total)}, null)`
 }
 
-function sumCount(count: string, belongs: Sql, hasSeriesPerPlace: boolean): Sql[] {
+function sumCount(count: string, belongs: Sql, total: Sql, hasSeriesPerPlace: boolean): Sql[] {
   const { increment, gain, isFirst } = countColumns(count)
   const reported = cellColumn(count, 'reported')
   return [
     sql`sum(${column(increment)}) filter (where ${belongs}) as ${cellColumn(count, 'new')}`,
+    sql`sum(${total}) as ${cellColumn(count, 'total')}`,
     sql`sum(${column(gain)}) as ${cellColumn(count, 'gain')}`,
     sql`sum(${reported}) as ${reported}`,
     sql`count(${hasSeriesPerPlace ? reported : sql`distinct if(${reported} is null, null, place)`})
@@ -144,7 +150,8 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
           interval === null ? sql`min(day) as first_record` : sql`null::DATE as first_record`,
           interval === null ? sql`max(day) as last_record` : sql`null::DATE as last_record`,
           sql`min(${column(kind)}) filter (where ${hasCount(counts)}) as kind`,
-          counts.flatMap((count, i) => sumCount(count, belongs[i] as Sql, hasSeriesPerPlace)),
+          sql`max(${column(kind)}) filter (where ${hasCount(counts)}) as last_kind`,
+          counts.flatMap((count, i) => sumCount(count, belongs[i] as Sql, options.totalOf(count), hasSeriesPerPlace)),
         )}
       from matching group by all
       union all by name
@@ -162,7 +169,7 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
     select ${list(groupNames, dayNumber(sql`cell`))}, sum(records)::DOUBLE, sum(series)::DOUBLE, min(first_id)::DOUBLE,
       bit_or(marks), coalesce(bool_or(has_span), false)::INTEGER, ${dayNumber(sql`min(begins)`)},
       ${dayNumber(sql`min(first_record)`)},
-      ${list(dayNumber(sql`max(last_record)`), sql`min(kind)`, figures)}
+      ${list(dayNumber(sql`max(last_record)`), sql`if(min(kind) < max(last_kind), ${raw(String(SEVERAL_KINDS))}, min(kind))`, figures)}
     from collected group by ${list(groupNames, sql`cell`)}
     window in_order as (${groups.length === 0 ? empty : sql`partition by ${join(groupNames)}`} order by cell)
     qualify cell is null or cell > ${BEFORE}
@@ -172,7 +179,13 @@ export function selectFigures(dataset: SeriesDataset, { from, condition }: Figur
 /** A row for each span of each group: its days, the number of its records, and its counts. */
 export function selectSpans(
   { from, condition }: FigureRows,
-  { window, interval, groups, counts, maxRows }: Omit<FigureSqlOptions, 'hasSeriesPerPlace' | 'withFirstId'>,
+  {
+    window,
+    interval,
+    groups,
+    counts,
+    maxRows,
+  }: Omit<FigureSqlOptions, 'hasSeriesPerPlace' | 'totalOf' | 'withFirstId'>,
 ): Sql {
   const names = groups.map((_, i) => raw(`group_${i}`))
   const values = groups.map((value, i) => sql`${value} as ${names[i]}`)
@@ -260,6 +273,7 @@ export function readCell(row: DuckRow, groups: number, counts: readonly string[]
           count,
           {
             new: at('new'),
+            total: at('total'),
             gain: at('gain'),
             reported: at('reported'),
             reporting: at('reporting'),

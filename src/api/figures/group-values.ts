@@ -6,7 +6,7 @@ import type { FieldValue } from '../../datasets/define.ts'
 import { PLACE } from '../../methods/comparability.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { figureColumn, groupKey, listNumbers, placeColumns, readTexts } from './figure-columns.ts'
-import type { FigureCell } from './figure-sql.ts'
+import { type FigureCell, SEVERAL_KINDS } from './figure-sql.ts'
 
 interface GroupDescription {
   readonly values: ReadonlyMap<string, FieldValue>
@@ -48,7 +48,7 @@ export async function readGroupValues(
   return (key) => {
     const { group, firstId, kindCode } = groups.get(key) as ReturnType<typeof merge>
     return {
-      kind: decode(kind, kindCode),
+      kind: kindCode === SEVERAL_KINDS ? 'several' : decode(kind, kindCode),
       values: new Map(
         fields.map(({ field, name, i }) => [field, field === PLACE ? describePlace(firstId) : decode(name, group[i])]),
       ),
@@ -59,6 +59,11 @@ export async function readGroupValues(
 const merge = (cells: readonly FigureCell[]) => ({
   group: (cells[0] as FigureCell).group,
   firstId: Math.min(...cells.filter(({ firstId }) => firstId > 0).map(({ firstId }) => firstId)),
-  // The counts of undated records are not part of a figure.
-  kindCode: cells.find(({ cell, kind }) => cell !== null && kind !== null)?.kind ?? null,
+  kindCode: kindOf(cells),
 })
+
+/** The kind of all counts; `SEVERAL_KINDS` if events were counted in different ways. Undated records are not part of a figure. */
+function kindOf(cells: readonly FigureCell[]): number | null {
+  const kinds = cells.filter(({ cell }) => cell !== null).flatMap(({ kind }) => kind ?? [])
+  return kinds.some((kind) => kind !== kinds[0]) ? SEVERAL_KINDS : (kinds[0] ?? null)
+}

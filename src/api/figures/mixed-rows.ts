@@ -9,7 +9,7 @@ import type { SeriesDataset } from '../../methods/record-series.ts'
 import { MARKS } from '../../methods/step-columns.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import type { Filters } from '../filters/filters.ts'
-import { type FigureRows, groupKey, hasCount, isInWindow, readTexts, toNumber } from './figure-columns.ts'
+import { type FigureRows, groupKey, hasCount, isInWindow, readTexts, toNumber, totalColumns } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
 /** A refusal lists the largest choices; a list of thousands would only be long. */
@@ -18,16 +18,24 @@ const MAX_CHOICES = 100
 /** The fields in which the rows of a group must agree. A field that a filter fixes to one value is left out. */
 export function judgeFields(
   { series: { comparison, place } }: SeriesDataset,
-  { filters, groupBy, across, place: covered }: Pick<FigureRequest, 'filters' | 'groupBy' | 'across' | 'place'>,
+  {
+    filters,
+    groupBy,
+    across,
+    place: covered,
+    isChosen,
+  }: Pick<FigureRequest, 'filters' | 'groupBy' | 'across' | 'place' | 'isChosen'>,
 ): JudgedField[] {
   const ignored = covered === null ? groupBy : [...groupBy, PLACE, ...(place === undefined ? [] : [place.level])]
-  return judgedFields(comparison, { across, ignored }).filter(({ field }) => !isFixed(filters, field))
+  return judgedFields(comparison, { across, ignored }).filter(
+    ({ field, by }) => !isFixed(filters, field) && (by === 'presence' || !isChosen),
+  )
 }
 
 const isFixed = ({ values, missing }: Filters, field: string) =>
   values.get(field)?.length === 1 || missing.includes(field)
 
-const judgedColumn = (field: string) => (field === PLACE ? 'exclusive_place' : field)
+export const judgedColumn = (field: string) => (field === PLACE ? 'exclusive_place' : field)
 
 /** What is compared: all rows of a series have the same. */
 export const judgedValue = ({ field, by }: JudgedField): Sql =>
@@ -132,21 +140,26 @@ export async function describeMixture(
   const names = fields.map(judgedColumn)
   const columns = names.map(column)
   const others = names.filter((name) => name !== judgedColumn(PLACE)).map(column)
+  const { counts } = dataset.series
+  const totalOf = await totalColumns(dataset, snapshot)
+  const totals = counts.map((_, i) => raw(`total_${i}`))
   // The bit of a field that a row is grouped by is 0; the first field has the highest bit.
   const sets = [columns, ...(columns.length === 1 ? [] : columns.map((name) => [name]))]
   const found = await snapshot.query(sql`
     with series as (
       select ${join(columns.map((name) => sql`any_value(${name}) as ${name}`))}, count(*) as records,
-        min(day) as first_day, max(day) as last_day, min(id) as first_id
+        min(day) as first_day, max(day) as last_day, min(id) as first_id,
+        ${join(counts.map((count, i) => sql`sum(${totalOf(count)}) as ${totals[i]}`))}
       ${counted(dataset, rows, isInWindow(window))} group by ${column(dataset.series.id)}
     ), counted as (
       select ${join(columns)}, grouping_id(${join(columns)}) as grouped, sum(records) as records,
         ${dayNumber(sql`min(first_day)`)} as first_day, ${dayNumber(sql`max(last_day)`)} as last_day,
-        min(first_id) as first_id
+        min(first_id) as first_id, ${join(totals.map((total) => sql`sum(${total})::DOUBLE as ${total}`))}
       from series group by grouping sets (${join(sets.map((set) => sql`(${join(set)})`))})
     )
     select ${join(columns)}, grouped, records, first_day, last_day, count(*) over (partition by grouped) as total,
-      count(*) over (partition by ${join([sql`grouped`, ...others])}) > 1 as has_other_place
+      count(*) over (partition by ${join([sql`grouped`, ...others])}) > 1 as has_other_place,
+      ${join(totals)}
     from counted
     qualify row_number() over (partition by grouped order by records desc, first_id) <= ${raw(String(MAX_CHOICES))}
     order by records desc, first_id`)
@@ -157,11 +170,12 @@ export async function describeMixture(
   )
   const valueOf = (row: DuckRow, i: number) => decode(names[i] as string, row[i])
   const read = (row: DuckRow) => {
-    const [grouped, records, firstDay, lastDay, total, hasOtherPlace] = row.slice(names.length)
+    const [grouped, records, firstDay, lastDay, total, hasOtherPlace, ...known] = row.slice(names.length)
     return {
       grouped: Number(grouped),
       total: Number(total),
       hasOtherPlace: hasOtherPlace === true,
+      totals: new Map(counts.map((count, i) => [count, toNumber(known[i])])),
       extent: {
         records: Number(records),
         firstDay: toNumber(firstDay),
@@ -183,6 +197,7 @@ export async function describeMixture(
     choices: choices.map((row) => ({
       values: new Map(fields.map((field, i) => [field, valueOf(row, i)])),
       hasOtherPlace: read(row).hasOtherPlace,
+      totals: read(row).totals,
       ...read(row).extent,
     })),
     choicesTotal: choices[0] === undefined ? 0 : read(choices[0]).total,

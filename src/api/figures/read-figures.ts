@@ -3,25 +3,35 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
 import { column } from '../../columns/tables.ts'
-import type { FieldValue } from '../../datasets/define.ts'
-import { type Interval, type Period, periodOf } from '../../methods/calendar.ts'
+import type { Interval } from '../../methods/calendar.ts'
 import { type JudgedField, PLACE } from '../../methods/comparability.ts'
-import { type Figure, ONE_PERIOD, type Span, type Window } from '../../methods/figures.ts'
+import type { Span } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
-import { MARKS } from '../../methods/step-columns.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchRows } from '../filters/match-rows.ts'
+import { type Choice, chooseSets } from './choose-sets.ts'
 import { notComparable } from './comparison-problem.ts'
-import { type Covers, chooseCovers, type GroupCover } from './cover-series.ts'
-import { type Explanations, readExplanations } from './explain-records.ts'
-import { type FigureRows, figureColumn, groupKey, isInSeries, isInWindow, isUpTo, toNumber } from './figure-columns.ts'
+import { chooseCovers } from './cover-series.ts'
+import { readExplanations } from './explain-records.ts'
+import {
+  type FigureRows,
+  figureColumn,
+  groupKey,
+  isInSeries,
+  isInWindow,
+  isUpTo,
+  toNumber,
+  totalColumns,
+} from './figure-columns.ts'
+import { compareGroups, type FigureGroup, toGroup } from './figure-groups.ts'
 import type { FigureRequest } from './figure-request.ts'
-import { type FigureCell, NO_COUNT, readCell, selectFigures, selectSpans, selectUndated } from './figure-sql.ts'
-import { type DescribeGroup, readGroupValues } from './group-values.ts'
+import { type FigureCell, readCell, selectFigures, selectSpans, selectUndated } from './figure-sql.ts'
+import { readGroupValues } from './group-values.ts'
 import { describeMixture, findOverlaps, judgedValue, judgeFields, judgeRows, selectComparable } from './mixed-rows.ts'
+import { readSets } from './read-sets.ts'
 import { findContainedSeries, splitLevels } from './split-levels.ts'
 
 /** The largest question that is answered. docs/methods.md, limits. */
@@ -34,25 +44,10 @@ export interface FigureLimits {
   readonly placed: number
 }
 
-const LIMITS: FigureLimits = { figures: 20_000, explained: 20_000, placed: 30_000 }
+/** Each is a query of its own. */
+const MAX_SIDE_BY_SIDE = 20
 
-export interface FigureGroup {
-  /** The values of the group: of a field or, for `place`, of all fields of the place. */
-  readonly group: ReadonlyMap<string, FieldValue>
-  /** The number of matching records with a day in the window, and of their series. */
-  readonly records: number
-  readonly series: number
-  readonly undated: number
-  /** The counts of undated records; null without any, or if they must not be added up. */
-  readonly undatedCounts: Counts | null
-  /** The undated records; null unless requested. */
-  readonly undatedIds: readonly number[] | null
-  readonly figures: readonly Figure[]
-  /** New counts whose days do not lie in one interval. */
-  readonly spans: readonly Span[]
-  /** Null without a cover. */
-  readonly cover: GroupCover | null
-}
+const LIMITS: FigureLimits = { figures: 20_000, explained: 20_000, placed: 30_000 }
 
 export interface FigureQuestion {
   readonly dataset: SeriesDataset
@@ -63,6 +58,8 @@ export interface FigureQuestion {
 }
 
 export interface FigureAnswer {
+  /** How the counts were counted; null if there is only one way. */
+  readonly choice: Choice | null
   readonly groups: readonly FigureGroup[]
   /** The places that contain those of the groups, each with one figure; null if they must not be compared. */
   readonly beside: readonly FigureGroup[] | null
@@ -72,10 +69,11 @@ export function readFigures(index: ColumnIndex, question: FigureQuestion, limits
   const { dataset, request, release } = question
   return index.read(release, async (snapshot) => {
     const condition = await matchRows(dataset, request.filters, snapshot, (field) => figureColumn(dataset, field))
-    if (condition === null) return { groups: [], beside: [] }
+    if (condition === null) return { choice: null, groups: [], beside: [] }
     const { table, beside } = await splitLevels(dataset, snapshot, { from: snapshot.rows, condition }, request)
-    const groups = await readGroups(question, snapshot, table, limits)
-    return { groups, beside: beside === null ? [] : await readBeside(question, snapshot, beside, limits) }
+    if (request.sideBySide) return readSideBySide(question, snapshot, table, limits)
+    const { groups, choice } = await readGroups(question, snapshot, table, limits)
+    return { choice, groups, beside: beside === null ? [] : await readBeside(question, snapshot, beside, limits) }
   })
 }
 
@@ -83,14 +81,63 @@ export function readFigures(index: ColumnIndex, question: FigureQuestion, limits
 async function readBeside(question: FigureQuestion, snapshot: IndexSnapshot, rows: FigureRows, limits: FigureLimits) {
   const request = { ...question.request, groupBy: [PLACE], place: null, explain: false }
   try {
-    return await readGroups({ ...question, request, interval: null }, snapshot, rows, limits)
+    return (await readGroups({ ...question, request, interval: null }, snapshot, rows, limits)).groups
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_comparable') return null
     throw error
   }
 }
 
+/** Rows that were counted in several ways are answered with one of them, unless the reader is strict. */
 async function readGroups(
+  question: FigureQuestion,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  limits: FigureLimits,
+): Promise<Pick<FigureAnswer, 'choice' | 'groups'>> {
+  const { dataset, request, interval } = question
+  const { preference } = dataset.series
+  const choice =
+    request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request))
+      ? null
+      : await chooseSets(dataset, preference, snapshot, rows, request, interval !== null)
+  const groups =
+    choice === null
+      ? await readComparable(question, snapshot, rows, limits)
+      : await readComparable({ ...question, request: { ...request, isChosen: true } }, snapshot, choice.rows, limits)
+  return { choice, groups }
+}
+
+/** A figure for each way of counting. */
+async function readSideBySide(
+  question: FigureQuestion,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  limits: FigureLimits,
+): Promise<FigureAnswer> {
+  const { dataset, request } = question
+  const { preference } = dataset.series
+  if (preference === undefined) return { choice: null, groups: [], beside: [] }
+  const { sets, select } = await readSets(dataset, preference, snapshot, rows, request)
+  const groups: FigureGroup[] = []
+  for (const set of sets.toSorted((a, b) => b.records - a.records).slice(0, MAX_SIDE_BY_SIDE)) {
+    const chosen = { ...question, request: { ...request, isChosen: true } }
+    const values = new Map([['words', preference.describe(set.values)], ...set.subject, ...set.values])
+    for (const group of await readComparable(chosen, snapshot, select([set]), limits))
+      groups.push({ ...group, group: values })
+  }
+  return { choice: null, groups, beside: [] }
+}
+
+/** True if the rows with a count in the window agree in everything that must not be added up. */
+async function hasOneWay(dataset: SeriesDataset, snapshot: IndexSnapshot, rows: FigureRows, request: FigureRequest) {
+  const groups = request.groupBy.map((field) => column(figureColumn(dataset, field)))
+  const judged = judgeFields(dataset, request)
+  const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups, days: isInWindow(request.window) })
+  return mixed.length === 0
+}
+
+async function readComparable(
   question: FigureQuestion,
   snapshot: IndexSnapshot,
   all: FigureRows,
@@ -147,7 +194,11 @@ async function readCells(
       : await judgeRows(dataset, snapshot, rows, { judged, groups, days: isInWindow(window) })
   const overlaps = await findOverlaps(dataset, snapshot, rows, { across, groups, days: isInWindow(window) })
   if (mixed.length + overlaps.length > 0)
-    throw notComparable(dataset, await describeMixture(dataset, snapshot, rows, window, [...mixed, ...overlaps]))
+    throw notComparable(
+      dataset,
+      await describeMixture(dataset, snapshot, rows, window, [...mixed, ...overlaps]),
+      request.url,
+    )
   const contained = upTo.listsPlaces ? await findContainedSeries(dataset, snapshot, rows, request, limits.placed) : []
   const used = contained.length === 0 ? rows : restrict(rows, sql`not ${isInSeries(dataset, contained)}`)
   const comparable = isUniform ? used : selectComparable(dataset, used, { judged, groups, window })
@@ -158,6 +209,7 @@ async function readCells(
     selectFigures(dataset, comparable, {
       ...options,
       hasSeriesPerPlace: hasSeriesPerPlace(dataset, request, judged),
+      totalOf: await totalColumns(dataset, snapshot),
       withFirstId: groupBy.includes(PLACE),
     }),
   )
@@ -219,111 +271,3 @@ function hasSeriesPerPlace(
       (!across.includes(field) && judged.some((other) => other.field === field)),
   )
 }
-
-interface GroupParts {
-  readonly describe: DescribeGroup
-  readonly explanations: Explanations | null
-  readonly covers: Covers | null
-  readonly spans: Cells['spans']
-  readonly undated: Cells['undated']
-}
-
-function toGroup(
-  { dataset, request, interval }: FigureQuestion,
-  key: string,
-  cells: readonly FigureCell[],
-  { describe, explanations, covers, spans: allSpans, undated }: GroupParts,
-): FigureGroup {
-  const real = cells.filter(({ cell }) => cell !== null).sort((a, b) => (a.cell as number) - (b.cell as number))
-  const description = describe(key)
-  const periodOfCell = ({ cell }: FigureCell) =>
-    cutPeriod(interval === null ? ONE_PERIOD : periodOf(interval, cell as number), request.window)
-  const total = cells.find(({ cell }) => cell === null)
-  const spans = allSpans.get(key) ?? []
-  const cover = covers?.groups.get(key) ?? null
-  return {
-    group: description.values,
-    records: real.reduce((sum, { records }) => sum + records, 0),
-    series: total?.series ?? 0,
-    undated: total?.records ?? 0,
-    undatedCounts: undated.get(key) ?? null,
-    undatedIds: explanations?.undatedOf(key) ?? null,
-    figures: real.map((cell) => {
-      const figure = toFigure(dataset, description.kind, cell, periodOfCell(cell))
-      const { first, last } = figure.period
-      return {
-        ...figure,
-        completeness: cover?.isPartial === true ? withoutShare(figure) : figure.completeness,
-        inSpan: spans.some((span) => span.first <= last && span.last >= first),
-        explanations: explanations?.ofCell(key, cell.cell as number) ?? null,
-      }
-    }),
-    spans,
-    cover,
-  }
-}
-
-/** Nobody knows how much of a silent place its parts are. */
-const withoutShare = ({ completeness }: Pick<Figure, 'completeness'>) =>
-  completeness.map((one) => ({ ...one, share: null }))
-
-function toFigure(
-  { series }: SeriesDataset,
-  kind: FieldValue,
-  { records, marks, begins, firstRecord, lastRecord, counts }: FigureCell,
-  period: Period,
-): Omit<Figure, 'explanations' | 'inSpan'> {
-  const { name, first, last } = period
-  const has = (mark: number) => (marks & mark) !== 0
-  // Without a count in the window there is nothing that earlier counts agree with.
-  const known = series.counts.map((count) => (kind === null ? undefined : counts.get(count)) ?? NO_COUNT)
-  return {
-    // An open end of the range is shown as the first day that a count covers, or as the day of the last record.
-    period: {
-      name,
-      first: Number.isFinite(first) ? first : Math.min(begins ?? firstRecord, firstRecord),
-      last: Number.isFinite(last) ? last : lastRecord,
-    },
-    records,
-    new: known.map((count) => count.new),
-    cumulative: known.map(({ gain }) => (kind === 'cumulative' ? gain : null)),
-    point: known.map(({ reported }) => (kind === 'point' ? reported : null)),
-    completeness: known.map((count) => ({
-      placesKnown: count.known ?? 0,
-      placesReporting: count.reporting ?? 0,
-      share: count.gain ? Math.round(((count.reported ?? 0) / count.gain) * 10_000) / 10_000 : null,
-    })),
-    derived: has(MARKS.derived),
-    revision: has(MARKS.revision),
-    baseUnknown: has(MARKS.baseUnknown),
-    definitionChanged: has(MARKS.definitionChanged),
-    overlapping: has(MARKS.overlapping),
-    inexact: has(MARKS.inexact),
-    interim: has(MARKS.interim),
-    includesEarlierDays: begins !== null && begins < first,
-  }
-}
-
-const cutPeriod = ({ name, first, last }: Period, { from, to }: Window): Period => ({
-  name,
-  first: Math.max(first, from),
-  last: Math.min(last, to),
-})
-
-/** By the values of the groups in their order; null is last. */
-function compareGroups(a: FigureGroup, b: FigureGroup, groupBy: readonly string[]): number {
-  for (const field of groupBy) {
-    const order = compareValues(a.group.get(field) ?? null, b.group.get(field) ?? null)
-    if (order !== 0) return order
-  }
-  return 0
-}
-
-function compareValues(a: FieldValue, b: FieldValue): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null)
-  const left = sortKey(a)
-  const right = sortKey(b)
-  return left === right ? 0 : left < right ? -1 : 1
-}
-
-const sortKey = (value: FieldValue) => (typeof value === 'object' ? JSON.stringify(value) : String(value))

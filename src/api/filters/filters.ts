@@ -96,20 +96,6 @@ const valueSchema = (field: Field): TSchema =>
 const nullableFields = ({ content }: Dataset): string[] =>
   content.filter(({ nullable }) => nullable).map(({ name }) => name)
 
-/** Writes the values of codes and choices as the vocabulary does, so that `us` is `US`. Unknown values stay. */
-export function fitCase(dataset: Dataset, query: Record<string, unknown>): void {
-  for (const { name, choices, vocabulary } of filterFields(dataset)) {
-    const fit = (value: unknown) => {
-      if (typeof value !== 'string' || vocabulary?.has(value)) return value
-      const upper = value.toUpperCase()
-      if (vocabulary?.has(upper)) return upper
-      return choices?.find((choice) => choice.toUpperCase() === upper) ?? value
-    }
-    const given = query[name]
-    if (given !== undefined) query[name] = Array.isArray(given) ? given.map(fit) : fit(given)
-  }
-}
-
 /** The filters of a query string that was parsed with `filterParameters`. */
 export function parseFilters(dataset: Dataset, query: Readonly<Record<string, unknown>>): Filters {
   const filtered = filterFields(dataset).filter(({ name }) => query[name] !== undefined)

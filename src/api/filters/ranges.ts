@@ -59,7 +59,7 @@ export function parseDayRange({ name }: Period, query: Query): DayRange {
   const from = (query[`${name}_from`] as string | undefined) ?? null
   const to = (query[`${name}_to`] as string | undefined) ?? null
   if (from === null || to === null || from <= to) return { from, to }
-  throw invalidRange(`${name}_from`, `${name}_from is later than ${name}_to.`)
+  throw invalidRange(`${name}_from`, `${name}_from (${from}) is later than ${name}_to (${to}).`)
 }
 
 export function parseCountRange(name: string, query: Query): CountRange {

@@ -53,7 +53,11 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
     const release = await findOrRefresh((releases) => findRelease(releases, reference))
     if (release !== undefined) return requireUnpruned(release)
     if ('number' in reference)
-      throw new Problem('invalid_parameter', `Release ${reference.number} does not exist.`, { parameter })
+      throw new Problem(
+        'invalid_parameter',
+        `Release ${reference.number} does not exist. The latest is ${list().at(-1)?.number ?? 'none'}.`,
+        { parameter },
+      )
     await resolveLatest()
     const first = list()[0]?.publishedAt.toISOString()
     throw new Problem(

@@ -9,14 +9,22 @@ export interface EventsQuery {
   release: number
   /** Only these events; null for all. */
   events: readonly string[] | null
+  /** A count of the headline, with `-` for the largest first; null for the names. */
+  sort: string | null
   skip: number
   limit: number
 }
 
-export const selectEventSummaries = (dataset: Dataset, { release, events, skip, limit }: EventsQuery): Sql => sql`
+export const selectEventSummaries = (dataset: Dataset, { release, events, sort, skip, limit }: EventsQuery): Sql => sql`
   select body from ${identifier(`${dataset.table}_event`)}
   where ${events === null ? sql`true` : sql`event = any(${events})`} and ${isInKeptRelease(dataset, release)}
-  order by event offset ${skip} limit ${limit}`
+  order by ${sort === null ? sql`event` : orderByHeadline(sort)} offset ${skip} limit ${limit}`
+
+/** An event without the count comes last. */
+function orderByHeadline(sort: string): Sql {
+  const value = sql`(body::jsonb -> 'headline' ->> ${sort.replace('-', '')})::bigint`
+  return sort.startsWith('-') ? sql`${value} desc nulls last, event` : sql`${value} nulls last, event`
+}
 
 /** The summaries of some events, in the order of the list. */
 export const selectSummariesOf = (dataset: Dataset, release: number, events: readonly string[]): Sql => sql`

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
 import { INTERVALS } from '../../methods/calendar.ts'
-import type { SeriesDataset } from '../../methods/record-series.ts'
+import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
 import { sortChoices } from '../filters/sorted-page.ts'
@@ -105,6 +105,16 @@ export const eventsQuery = (dataset: Dataset) =>
         'andes virus',
       ),
     ),
+    ...(hasSeries(dataset)
+      ? {
+          sort: Type.Optional(
+            Type.Enum(
+              dataset.series.counts.flatMap((name) => [name, `-${name}`]),
+              { description: 'A count of the headline to sort by, with `-` for the largest first. Not with `q`.' },
+            ),
+          ),
+        }
+      : {}),
     ...filterParameters(dataset),
   })
 export const searchQuery = Type.Object({
@@ -135,7 +145,8 @@ export const facetsQuery = (dataset: Dataset) =>
     ...filterParameters(dataset),
   })
 const interval = Type.Enum([...INTERVALS], {
-  description: 'The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months or years.',
+  description:
+    'The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years.',
   examples: ['month'],
 })
 
@@ -156,6 +167,19 @@ const listOf = (names: readonly string[], maxItems: number, description: string)
 
 /** The parameters of every endpoint that makes numbers from records. */
 const figureParameters = (dataset: SeriesDataset) => ({
+  q: Type.Optional(
+    searchText(
+      'The question in words: names of a disease, a place, a pathogen, an event or a source, and a year, such as `measles united states 2025`. `understood` says what was read; a filter of the same name comes first.',
+      'covid italy',
+    ),
+  ),
+  strict: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Rejects counts that were counted in several ways instead of choosing one, and filter values that no record has.',
+    }),
+  ),
   across: listOf(
     acrossFields(dataset),
     acrossFields(dataset).length,
@@ -171,6 +195,13 @@ const groupedParameters = (dataset: SeriesDataset) => ({
       maxLength: 100,
       description:
         'One place, with everything in it: `world`, a WHO region (`AFR`), a UN region (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were reported are chosen so that none is counted twice.',
+    }),
+  ),
+  side_by_side: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Gives every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records.',
     }),
   ),
   explain: Type.Optional(

@@ -1,11 +1,11 @@
 // The part of a query for records that its pages and its files have in common: the fields, the number of matches and `strict`.
 import type { Dataset } from '../../datasets/define.ts'
-import { rejectMixedRecords } from '../figures/strict-records.ts'
 import { parseFields, pickFields } from '../filters/fields.ts'
 import { type Filters, parseFilters, serialiseFilters } from '../filters/filters.ts'
 import { type DataSource, readTotal } from '../filters/run-filter-queries.ts'
 import { warningHeader } from '../search/warnings.ts'
 import type { PreparedQuery, QueryParameters } from './prepare-query.ts'
+import { rejectMixedRecords } from './strict-records.ts'
 
 /** The parameters that v1 and v2 have in common. */
 export interface RecordsParameters extends QueryParameters {

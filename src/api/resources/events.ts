@@ -11,9 +11,9 @@ import { preparePagedQuery, type QueryParameters } from '../requests/prepare-que
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { serialiseEnvelope } from '../response/json-body.ts'
 import { errorResponses, pageResponse } from '../response/response-schemas.ts'
+import { requireWords } from '../search/require-words.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { describeNearest, formatParameter, warningHeader } from '../search/warnings.ts'
-import { requireWords } from './search.ts'
 
 const MAX_SUGGESTIONS = 5
 
@@ -21,6 +21,7 @@ interface EventsParameters extends QueryParameters {
   page?: string
   num?: number
   q?: string
+  sort?: string
 }
 
 export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): void {
@@ -41,9 +42,14 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
       },
     },
     async (request, reply) => {
-      const { num = DEFAULT_NUM } = request.query
+      const { num = DEFAULT_NUM, sort = null } = request.query
       const q = request.query.q === undefined ? null : requireWords(request.query.q)
-      const query = await preparePagedQuery(routes, request.query, path, q === null ? {} : { restrictions: { q } })
+      const query = await preparePagedQuery(routes, request.query, path, {
+        restrictions: Object.fromEntries(Object.entries({ q, sort }).filter((entry) => entry[1] !== null)) as Record<
+          string,
+          string
+        >,
+      })
       const { release, canonicalFilters } = query
       // A release never changes, so an index into its sorted names stays valid.
       const skip = query.start ?? 0
@@ -54,10 +60,10 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         pinned: { release: release.number },
         // A later version of the program may know more synonyms, so the list of events is part of the variant.
         isImmutable: q === null && query.isImmutable,
-        variant: `from=${skip}&num=${num} ${canonicalFilters} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
+        variant: `from=${skip}&num=${num}&sort=${sort} ${canonicalFilters} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
           const matching = await readMatchingEvents(routes, query)
-          const position = { release: release.number, skip, limit: num + 1 }
+          const position = { release: release.number, sort, skip, limit: num + 1 }
           const bodies =
             found === null
               ? await readEvents(database, dataset, { ...position, events: matching })
@@ -113,6 +119,34 @@ const eventSchema = ({ series }: SeriesDataset) => {
     last_release: Type.Integer({
       minimum: 1,
       description: 'The last release that added or changed a record of the event.',
+    }),
+    headline: Type.Union(
+      [
+        Type.Object(
+          {
+            ...Object.fromEntries(series.counts.map((name) => [name, countOrNullSchema])),
+            words: Type.String({ description: 'How it was counted, in words.' }),
+            records: Type.Integer({ minimum: 1 }),
+            first_day: day('First day that a record covers.'),
+            last_day: day('Last day that a record covers.'),
+            interim: Type.Boolean({ description: 'The outbreak went on, or may have.' }),
+            left_out: Type.Integer({
+              minimum: 0,
+              description: 'The number of other ways of counting; `figures` has them.',
+            }),
+          },
+          { additionalProperties: true },
+        ),
+        Type.Null(),
+      ],
+      {
+        description:
+          'The figure to quote for this event, chosen by the rule of docs/methods.md, with how it was counted. Null if nothing is clearly the best.',
+      },
+    ),
+    doubt: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Why there is no headline: `places`, `count`, `status`, `place` or `days`. docs/methods.md explains them.',
     }),
     figures: Type.Optional(
       Type.Array(

@@ -1,15 +1,13 @@
 // Finds events, diseases, pathogens, places and sources by name.
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { Problem } from '../../platform/problem.ts'
 import { DEFAULT_HITS, searchQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { prerendered } from '../response/responder.ts'
 import { errorResponses, okResponse } from '../response/response-schemas.ts'
+import { requireWords } from '../search/require-words.ts'
 import type { SearchHit } from '../search/search-index.ts'
-import { splitQuery } from '../search/words.ts'
 
-export const MAX_WORDS = 10
 const MAX_SUGGESTIONS = 5
 
 export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): void {
@@ -50,15 +48,6 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
       return respond(request, reply, { release, isImmutable: false, ...prerendered([JSON.stringify(body)]) })
     },
   )
-}
-
-/** Rejects a query that is missing, has no letter or digit, or has too many words. */
-export function requireWords(q: string | undefined): string {
-  const words = splitQuery(q ?? '')
-  if (q !== undefined && words.length > 0 && words.length <= MAX_WORDS) return q
-  throw new Problem('invalid_parameter', `q must have from 1 to ${MAX_WORDS} different words with letters or digits.`, {
-    parameter: 'q',
-  })
 }
 
 function formatHit({ field, value, label, match, records, events }: SearchHit) {

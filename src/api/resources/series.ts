@@ -5,6 +5,8 @@ import { formatDay, type Interval } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { choiceSchema, describeGroups, formatChoice } from '../figures/chosen-json.ts'
+import type { FigureGroup } from '../figures/figure-groups.ts'
 import {
   besideSchema,
   coverSchema,
@@ -25,10 +27,11 @@ import {
   undatedSchema,
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
+import { readFigures } from '../figures/read-figures.ts'
 import { seriesQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
+import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
@@ -56,23 +59,37 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
     },
     async (request, reply) => {
       const { interval } = request.query
-      const figureRequest = parseFigureRequest(dataset, request.query)
+      const asked = await understandQuery(routes, request.query)
+      const { understood } = asked
+      const figureRequest = parseFigureRequest(dataset, asked.query, request.url)
       const { groupBy, across, place, explain } = figureRequest
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
       const { release, isImmutable } = query
-      reply.headers(warningHeader(query.warnings))
+      const warnings = [...asked.warnings, ...query.warnings]
+      reply.headers(warningHeader(warnings))
       const { isTable, format } = chooseFormat(request, dataset.name, release, 'series')
       return respond(request, reply, {
         release,
         isImmutable,
         ...format,
-        variant: `${interval} ${figureRequest.variant}`,
+        variant: `${interval} ${figureRequest.variant} ${JSON.stringify(understood)}`,
         async render() {
-          const { groups, beside } = await readFigures(index, { dataset, release, request: figureRequest, interval })
+          const { groups, beside, choice } = await readFigures(index, {
+            dataset,
+            release,
+            request: figureRequest,
+            interval,
+          })
           const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
           if (isTable) {
+            const describe = describeGroups(dataset, choice)
             const rows = groups.flatMap((group) =>
-              group.figures.map((figure) => ({ ...formatGroup(group), ...formatPoint(figure), row: 'figure' })),
+              group.figures.map((figure) => ({
+                ...formatGroup(group),
+                ...formatPoint(figure),
+                row: 'figure',
+                counted: describe(group),
+              })),
             )
             const columns = [...groupBy, 'period', 'first_day', 'last_day', 'records']
             return [encodeTable([...rows, ...formatOtherRows(series, groups)], columns)]
@@ -86,7 +103,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
           })
           const [only = EMPTY_GROUP] = groups
           const body =
-            groupBy.length === 0
+            groupBy.length === 0 && !figureRequest.sideBySide
               ? formatBody(only)
               : {
                   ...formatTotals(groups, explain),
@@ -94,7 +111,17 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
                   beside: formatBeside(series, beside),
                   ...(groupBy[0] === series.source ? { range: formatRanges(dataset, groups) } : {}),
                 }
-          return [JSON.stringify({ interval, group_by: groupBy, across, ...body })]
+          return [
+            JSON.stringify({
+              interval,
+              group_by: groupBy,
+              across,
+              understood,
+              warnings,
+              ...formatChoice(dataset, choice, figureRequest.url),
+              ...body,
+            }),
+          ]
         },
       })
     },
@@ -143,6 +170,9 @@ function seriesSchema({ series }: SeriesDataset) {
     interval: Type.String(),
     group_by: Type.Array(Type.String()),
     across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
+    understood: understoodSchema,
+    warnings: warningsSchema,
+    ...choiceSchema,
     ...totalsSchema,
     cover: Type.Optional(coverSchema),
     undated_counts: Type.Optional(undated),

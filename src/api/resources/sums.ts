@@ -6,8 +6,11 @@ import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
+import { choiceSchema, describeGroups, formatChoice } from '../figures/chosen-json.ts'
+import type { FigureGroup } from '../figures/figure-groups.ts'
 import {
   besideSchema,
+  byCount,
   coverSchema,
   figureSchema,
   formatBeside,
@@ -21,14 +24,16 @@ import {
   groupSchema,
   spanSchema,
   spansDescription,
+  sumSchema,
   totalsSchema,
   undatedSchema,
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { type FigureGroup, readFigures } from '../figures/read-figures.ts'
+import { readFigures } from '../figures/read-figures.ts'
 import { sumsQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
+import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
@@ -64,22 +69,29 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
     async (request, reply) => {
       const { group_by: requested = [], sort, num } = request.query
       const interval = chooseInterval(requested)
-      const figureRequest = parseFigureRequest(dataset, {
-        ...request.query,
-        group_by: requested.filter((name) => name !== interval),
-      })
+      const asked = await understandQuery(routes, request.query)
+      const { understood } = asked
+      const figureRequest = parseFigureRequest(
+        dataset,
+        {
+          ...asked.query,
+          group_by: requested.filter((name) => name !== interval),
+        },
+        request.url,
+      )
       const { place, explain, across } = figureRequest
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
       const { release, isImmutable } = query
-      reply.headers(warningHeader(query.warnings))
+      const warnings = [...asked.warnings, ...query.warnings]
+      reply.headers(warningHeader(warnings))
       const { isTable, format } = chooseFormat(request, dataset.name, release, 'sums')
       return respond(request, reply, {
         release,
         isImmutable,
         ...format,
-        variant: [requested, sort, num, figureRequest.variant].join(' '),
+        variant: [requested, sort, num, figureRequest.variant, JSON.stringify(understood)].join(' '),
         async render() {
-          const { groups, beside } = await readFigures(index, {
+          const { groups, beside, choice } = await readFigures(index, {
             dataset,
             release,
             request: figureRequest,
@@ -94,11 +106,18 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               ...formatGroup(group),
               ...(interval === undefined ? {} : { [interval]: figure.period.name }),
             },
+            total: byCount(series, figure.total),
             ...formatFigure(series, figure),
           })
           const selected = rows.slice(0, num).map(formatRow)
           if (isTable) {
-            const flat = selected.map(({ group, ...figure }) => ({ ...group, ...figure, row: 'figure' }))
+            const describe = describeGroups(dataset, choice)
+            const flat = selected.map(({ group, ...figure }, i) => ({
+              ...group,
+              ...figure,
+              row: 'figure',
+              counted: describe((rows[i] as SumRow).group),
+            }))
             const columns = [...requested, 'first_day', 'last_day', 'records']
             return [encodeTable([...flat, ...formatOtherRows(series, groups)], columns)]
           }
@@ -110,6 +129,9 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
             JSON.stringify({
               group_by: requested,
               across,
+              understood,
+              warnings,
+              ...formatChoice(dataset, choice, figureRequest.url),
               ...formatTotals(groups, explain),
               groups: rows.length,
               ...covers,
@@ -147,7 +169,7 @@ function compareNumbers({ series }: SeriesDataset, sort: string, a: SumRow, b: S
   const direction = sort.startsWith('-') ? -1 : 1
   const [member = '', count = ''] = sort.replace('-', '').split('_')
   const valueOf = ({ figure }: SumRow) =>
-    figure[member as 'new' | 'cumulative' | 'point'][series.counts.indexOf(count)] ?? null
+    figure[member as 'new' | 'total' | 'cumulative' | 'point'][series.counts.indexOf(count)] ?? null
   const left = valueOf(a)
   const right = valueOf(b)
   if (left === null || right === null) return Number(left === null) - Number(right === null)
@@ -158,6 +180,9 @@ const sumsSchema = ({ series }: SeriesDataset) =>
   Type.Object({
     group_by: Type.Array(Type.String()),
     across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
+    understood: understoodSchema,
+    warnings: warningsSchema,
+    ...choiceSchema,
     ...totalsSchema,
     groups: Type.Integer({ minimum: 0, description: 'The number of rows, also of those that `num` leaves out.' }),
     covers: Type.Optional(
@@ -165,7 +190,7 @@ const sumsSchema = ({ series }: SeriesDataset) =>
         description: 'With `place`: what each group is made of.',
       }),
     ),
-    data: Type.Array(Type.Object({ group: groupSchema, ...figureSchema(series) })),
+    data: Type.Array(Type.Object({ group: groupSchema, ...sumSchema(series), ...figureSchema(series) })),
     spans: Type.Array(Type.Object({ group: groupSchema, ...spanSchema(series) }), { description: spansDescription }),
     undated_counts: Type.Array(
       Type.Object({ group: groupSchema, records: Type.Integer({ minimum: 1 }), counts: undatedSchema(series) }),

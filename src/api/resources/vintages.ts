@@ -6,13 +6,15 @@ import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { choiceSchema, formatChoice } from '../figures/chosen-json.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
-import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
+import { type FigureQuery, parseFigureRequest, restrictToSet } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
 import { isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
 import { vintagesQuery } from '../requests/parameters.ts'
 import { validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
+import { understandQuery, understoodSchema } from '../requests/understand-query.ts'
 import { identifyRelease } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
@@ -45,8 +47,12 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
     },
     async (request, reply) => {
       const { interval, count = series.counts[0] } = request.query
-      const figureRequest = parseFigureRequest(dataset, request.query)
       const to = await releases.resolveParameter('to', request.query.to)
+      const { query, understood, warnings } = await understandQuery(routes, {
+        ...request.query,
+        release: String(to.number),
+      })
+      const figureRequest = parseFigureRequest(dataset, query, request.url)
       const from =
         request.query.from === undefined
           ? (releases.oldestUnpruned() ?? to)
@@ -55,7 +61,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const { filters } = figureRequest
       for (const release of vintages) validateFilters(dataset, releases.list(), release, filters)
       const countIndex = series.counts.findIndex((name) => name === count)
-      reply.headers(warningHeader(await checkValues(vintages, filters)))
+      reply.headers(warningHeader([...warnings, ...(await checkValues(vintages, filters, figureRequest.strict))]))
       const { isTable, format } = chooseFormat(request, dataset.name, to, 'vintages')
       return respond(request, reply, {
         release: to,
@@ -64,9 +70,14 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
         async render() {
           const rows: object[] = []
+          // A number is followed through the releases by the way in which the last one counts it.
+          const { choice } = await readFigures(index, { dataset, release: to, request: figureRequest, interval })
+          const [only, second] = choice?.chosen ?? []
+          const fixed =
+            only === undefined || second !== undefined ? figureRequest : restrictToSet(figureRequest, only.chosen)
           for (const release of vintages) {
             const { number, publishedAt } = release
-            const { groups } = await readFigures(index, { dataset, release, request: figureRequest, interval })
+            const { groups } = await readFigures(index, { dataset, release, request: fixed, interval })
             for (const figure of groups.flatMap((group) => group.figures)) {
               rows.push({
                 release: number,
@@ -83,7 +94,16 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
             }
           }
           if (isTable) return [encodeTable(rows, ['release', 'report_date', 'period', 'reference_date', 'records'])]
-          return [JSON.stringify({ interval, count, across: figureRequest.across, data: rows })]
+          return [
+            JSON.stringify({
+              interval,
+              count,
+              across: figureRequest.across,
+              understood,
+              ...formatChoice(dataset, choice, figureRequest.url),
+              data: rows,
+            }),
+          ]
         },
       })
     },
@@ -111,6 +131,8 @@ const vintagesSchema = Type.Object({
   interval: Type.String(),
   count: Type.String(),
   across: Type.Array(Type.String()),
+  understood: understoodSchema,
+  ...choiceSchema,
   data: Type.Array(
     Type.Object({
       release: Type.Integer({ minimum: 1 }),

@@ -35,6 +35,10 @@ export interface SearchHit {
 
 export interface SearchIndex {
   readonly incomplete: readonly string[]
+  /** The values that have exactly this name, by the rank of their field. */
+  readonly named: (name: string, fields: readonly string[]) => SearchHit[]
+  /** The events of the release, as far as the index has them. */
+  readonly events: readonly EventFacts[]
   readonly has: (field: string, value: string) => boolean
   /** Ranked hits among the values of these fields. */
   readonly search: (query: string, fields: readonly string[]) => Promise<SearchHit[]>
@@ -101,10 +105,13 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
       .map(({ result, entry }) => toHit(entry, matchesExactly(words, result) ? 'words' : 'similar'))
   }
 
-  async function search(query: string, fields: readonly string[]): Promise<SearchHit[]> {
-    const named = (byName.get(joinWords(query)) ?? [])
+  const findNamed = (name: string, fields: readonly string[]): Entry[] =>
+    (byName.get(joinWords(name)) ?? [])
       .filter(({ field }) => fields.includes(field))
       .toSorted((a, b) => weightOf(b.field) - weightOf(a.field) || compareEntries(a, b))
+
+  async function search(query: string, fields: readonly string[]): Promise<SearchHit[]> {
+    const named = findNamed(query, fields)
     const words = splitQuery(query)
     const exact = await runInTurn(() => find(words, fields, 'exact'))
     const isFound = exact.length > 0 || named.length > 0
@@ -115,6 +122,8 @@ export async function buildSearchIndex(dataset: Dataset, values: ReleaseValues):
 
   return {
     incomplete: values.incomplete,
+    events: values.events,
+    named: (name, fields) => findNamed(name, fields).map((entry) => toHit(entry, 'name')),
     has: (field, value) => byName.get(joinWords(value))?.some((e) => e.field === field && e.value === value) ?? false,
     search,
     async suggest(query, fields, limit) {

@@ -70,8 +70,17 @@ function compileValue(name: string, schema: TSchema): ParseValue {
     const value = decode(schema, text)
     validator ??= Compile(schema)
     if (validator.Check(value)) return value
-    throw new Problem('invalid_parameter', `${name} ${describeConstraint(schema)}.`, { parameter: name })
+    throw new Problem('invalid_parameter', describeMistake(name, schema, text), { parameter: name })
   }
+}
+
+function describeMistake(name: string, schema: ParameterSchema, text: string): string {
+  if (text === '') return `${name} is empty. Leave it out, or give a value.`
+  const [first, second] = text.split(',')
+  const isList = second !== undefined && schema.enum === undefined && schema.format === undefined
+  if (isList && first !== '' && text.length <= 100)
+    return `${name} has one value each time. For several, repeat it: ${name}=${first}&${name}=${second}.`
+  return `${name} ${describeConstraint(schema)}.${askIfMeant(text, schema.enum ?? [])}`
 }
 
 /** Only the plain decimal form is an integer: Number() would also accept 1e3, 0x10, " 5" and 5.0. */
@@ -103,9 +112,45 @@ function unknownParameter(name: string, known: string[]): Problem {
   const accepted = known.length === 0 ? 'It has no parameters' : `Its parameters are ${known.join(', ')}`
   return new Problem(
     'unknown_parameter',
-    `${JSON.stringify(shown)} is not a parameter of this resource. ${accepted}.`,
+    `${JSON.stringify(shown)} is not a parameter of this resource.${askIfMeant(name, known)} ${accepted}.`,
     {
       parameter: shown,
     },
   )
+}
+
+/** Names with more errors than a third of their letters are something else. */
+const TOLERANCE = 3
+const MAX_NAMES = 3
+
+/** Those that differ in the fewest letters or contain the text, best first. */
+export function findNearest(text: string, names: readonly string[]): string[] {
+  const asked = text.toLowerCase()
+  const near = names
+    .map((name) => ({ name, errors: countErrors(asked, name.toLowerCase()) }))
+    .filter(({ name, errors }) => errors * TOLERANCE <= asked.length || (asked.length > 2 && name.includes(asked)))
+    .sort((a, b) => a.errors - b.errors)
+  const best = near[0]?.errors ?? 0
+  return near
+    .filter(({ errors }) => errors <= best + 1)
+    .slice(0, MAX_NAMES)
+    .map(({ name }) => name)
+}
+
+/** How many letters have to be changed, added or removed (Levenshtein). */
+function countErrors(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min((row[j] ?? 0) + Number(a[i] !== b[j]), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** " Did you mean a or b?", or nothing. */
+export function askIfMeant(text: string, names: readonly string[]): string {
+  const nearest = text.length > 100 ? [] : findNearest(text, names)
+  return nearest.length === 0 ? '' : ` Did you mean ${nearest.join(' or ')}?`
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { Problem } from '../problem.ts'
-import { compileQuery } from './query-string.ts'
+import { askIfMeant, compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
 
 /** Here and not in Node (requireHostHeader is off), because Node responds without a body and accepts two Host headers. */
@@ -28,7 +28,9 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
     const allowed = routes
       .filter((route) => pathname === '*' || route.pattern.test({ pathname }))
       .map((route) => route.method)
-    if (allowed.length === 0) throw new Problem('not_found', 'There is no resource at this URL.')
+    const paths = [...new Set(routes.map((route) => route.pattern.pathname))].filter((path) => !/[:*]/.test(path))
+    if (allowed.length === 0)
+      throw new Problem('not_found', `There is no resource at this URL.${askIfMeant(pathname, paths)}`)
     throw new Problem('method_not_allowed', `This URL does not support ${request.method}.`, {
       headers: { allow: [...new Set(allowed)].join(', ') },
     })

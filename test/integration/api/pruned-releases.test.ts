@@ -34,10 +34,11 @@ const statements: Record<string, (release: number) => Sql> = {
   'changes to it': (release) => selectScannedChanges(hedOutbreaks, { ...SCAN, from: KEPT, to: release }, 9),
   'no changes': (release) =>
     selectScannedChanges(hedOutbreaks, { ...SCAN, from: release, to: KEPT, fromId: UNUSED_ID }, 9),
-  events: (release) => selectEventSummaries(hedOutbreaks, { release, events: null, skip: 0, limit: 9 }),
-  'no events': (release) => selectEventSummaries(hedOutbreaks, { release, events: null, skip: UNUSED_ID, limit: 9 }),
+  events: (release) => selectEventSummaries(hedOutbreaks, { release, events: null, sort: null, skip: 0, limit: 9 }),
+  'no events': (release) =>
+    selectEventSummaries(hedOutbreaks, { release, events: null, sort: null, skip: UNUSED_ID, limit: 9 }),
   'some events': (release) =>
-    selectEventSummaries(hedOutbreaks, { release, events: ['Cholera_Testland_2020'], skip: 0, limit: 9 }),
+    selectEventSummaries(hedOutbreaks, { release, events: ['Cholera_Testland_2020'], sort: null, skip: 0, limit: 9 }),
   'events by name': (release) => selectSummariesOf(hedOutbreaks, release, ['Cholera_Testland_2020']),
 }
 

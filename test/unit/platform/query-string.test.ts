@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Type } from 'typebox'
-import { compileQuery } from '../../../src/platform/http/query-string.ts'
+import { askIfMeant, compileQuery, findNearest } from '../../../src/platform/http/query-string.ts'
 import { Problem } from '../../../src/platform/problem.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 import { fc } from '../../seed.ts'
@@ -225,4 +225,20 @@ test('an integer in range is accepted in plain digits and rejected in any other 
     }),
     { numRuns: 1000 },
   )
+})
+
+const NAMES = ['disease', 'disease_icd11', 'date_from', 'date_to', 'total_cases', '-total_cases', 'new_cases']
+
+test('the nearest names are found, and nothing else', () => {
+  assert.deepEqual(findNearest('diseas', NAMES), ['disease'])
+  assert.deepEqual(findNearest('Date_fro', NAMES), ['date_from', 'date_to'])
+  assert.deepEqual(findNearest('-cases', NAMES), [])
+  assert.deepEqual(findNearest('cases', NAMES), ['new_cases'])
+  assert.deepEqual(findNearest('format', NAMES), [])
+  assert.deepEqual(findNearest('', NAMES), [])
+})
+
+test('a long text is not compared', () => {
+  assert.equal(askIfMeant('x'.repeat(101), ['x'.repeat(101)]), '')
+  assert.equal(askIfMeant('dat_to', NAMES), ' Did you mean date_to?')
 })

@@ -22,7 +22,8 @@ function week(first: string, last: string, cases: number | null, marks: Partial<
 }
 
 const series = (points: Point[], rest: Partial<Series> = {}): Series => ({
-  ...{ interval: 'isoweek', group_by: [], across: [], records: 9, series: 1, undated: 0, points, ...rest },
+  ...{ interval: 'isoweek', group_by: [], across: [], records: 9, series: 1, undated: 0, points },
+  ...{ understood: null, warnings: [], chosen: [], left_out: [], left_out_total: 0, ...rest },
 })
 const bars = (svg: string) =>
   [...svg.matchAll(/<rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)" fill="(\S+)".*?<title>(.*?)</g)].map(

@@ -69,6 +69,9 @@ describe('events', () => {
     )
     assert.deepEqual(data[0], {
       event: 'A',
+      // The source with the greatest total was counted on one day, and has more than twice the others.
+      headline: null,
+      doubt: 'count',
       records: 5,
       pathogens: ['Vibrio cholerae'],
       country_codes: ['FR', 'XA'],

@@ -57,7 +57,7 @@ const casesOf = (figures: unknown) =>
     (figure['new'] as Item)['cases'],
   ])
 const refuse = async (address: string) => {
-  const response = await inject(`${HOME}/${address}`)
+  const response = await inject(`${HOME}/${address}&strict=true`)
   const problem = response.json<Item & { mixed: { field: string }[]; choices: Item[] }>()
   assert.deepEqual([response.statusCode, problem['code']], [400, 'not_comparable'], response.body)
   return { ...problem, fields: problem.mixed.map(({ field }) => field) }
@@ -93,13 +93,15 @@ describe('series', () => {
   test('refuse what must not be added up, and list choices that work', async () => {
     const { fields, choices } = await refuse('series?interval=month&event=A')
     assert.deepEqual(fields, ['case_status', 'source_name'])
+    const query = 'case_status=confirmed&source_name=Ministry'
     assert.deepEqual(choices[0], {
+      words: 'Ministry: confirmed cases',
       values: { case_status: 'confirmed', source_name: 'Ministry' },
-      ...{ records: 2, first_day: '2020-03-02', last_day: '2020-03-09' },
-      query: 'case_status=confirmed&source_name=Ministry',
+      ...{ records: 2, first_day: '2020-03-02', last_day: '2020-03-09', counts: { cases: 13, deaths: 1 }, query },
+      url: `${HOME}/series?event=A&interval=month&strict=true&${query}`,
     })
-    for (const { query, records } of choices)
-      assert.equal((await read(`series?interval=month&event=A&${String(query)}`))['records'], records)
+    for (const { url, records } of choices)
+      assert.equal((JSON.parse((await get(String(url))).text) as Item)['records'], records)
   })
 
   test('are judged by the records of the window only', async () => {
@@ -345,7 +347,7 @@ test('figures are tables as text/csv', async () => {
     [''],
   ])
   const [sums, firstSum] = await lines('sums?event=C&group_by=year&group_by=event')
-  assert.deepEqual(sums, ['year', 'event', 'first_day', 'last_day', 'records', 'new_cases'])
+  assert.deepEqual(sums, ['year', 'event', 'first_day', 'last_day', 'records', 'total_cases'])
   assert.deepEqual(firstSum, ['2020', 'C', '2020-01-01', '2020-12-31', '3', '50'])
   const [vintages] = await lines('vintages?interval=year&event=C')
   assert.deepEqual(vintages, ['release', 'report_date', 'period', 'reference_date', 'records', 'new'])

@@ -108,6 +108,18 @@ Missing = Literal[
     "licence",
     "note",
 ]
+EventsSort = Literal[
+    "cases",
+    "-cases",
+    "deaths",
+    "-deaths",
+    "hospitalised",
+    "-hospitalised",
+    "recovered",
+    "-recovered",
+    "tested",
+    "-tested",
+]
 By = Literal[
     "event",
     "pathogen",
@@ -210,6 +222,16 @@ SumsGroupBy = Literal[
     "year",
 ]
 SumsSort = Literal[
+    "total_cases",
+    "-total_cases",
+    "total_deaths",
+    "-total_deaths",
+    "total_hospitalised",
+    "-total_hospitalised",
+    "total_recovered",
+    "-total_recovered",
+    "total_tested",
+    "-total_tested",
     "new_cases",
     "-new_cases",
     "new_deaths",
@@ -247,6 +269,11 @@ VintagesCount = Literal["cases", "deaths", "hospitalised", "recovered", "tested"
 class Filters(TypedDict, total=False):
     """What every verb with filters accepts."""
 
+    # Rejects a query whose records must not be added up, because they differ in level
+    # of place, status, kind of count, source or another field, and a filter value that
+    # no record of the release has. The response lists the comparable choices, or the
+    # nearest values.
+    strict: bool
     # Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up
     # to 50 times: a record matches if it has any of the values.
     event: Several[str]
@@ -329,11 +356,6 @@ class Filters(TypedDict, total=False):
 class RecordFilters(TypedDict, total=False):
     """What verbs that return records, or describe them, accept."""
 
-    # Rejects a query whose records must not be added up, because they differ in level
-    # of place, status, kind of count, source or another field, and a filter value that
-    # no record of the release has. The response lists the comparable choices, or the
-    # nearest values.
-    strict: bool
     # How exact the counts are. May be repeated up to 50 times: a record matches if it
     # has any of the values.
     count_qualifier: Several[CountQualifier]
@@ -410,6 +432,8 @@ class EventsParameters(Filters, RecordFilters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
+    # A count of the headline to sort by, with `-` for the largest first. Not with `q`.
+    sort: EventsSort
 
 
 class SearchParameters(TypedDict, total=False):
@@ -427,8 +451,11 @@ class CoverageParameters(Filters, RecordFilters, total=False):
 
 
 class SeriesParameters(Filters, total=False):
-    # The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months
-    # or years.
+    # Only events that match these words, best match first. An event is found by its
+    # name and by the names of its diseases, pathogens and places.
+    q: str
+    # The length of the periods: days, ISO weeks (also `week`), epidemiological weeks
+    # (MMWR), months or years.
     interval: Required[Interval]
     # Gives one series for each value of this field, side by side.
     group_by: Several[GroupBy]
@@ -436,6 +463,9 @@ class SeriesParameters(Filters, total=False):
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
     place: str
+    # Gives every way of counting side by side, as groups, instead of choosing one. At
+    # most 20, those with the most records.
+    side_by_side: bool
     # Lists the records behind each number, and the rule for each.
     explain: bool
     # Fields over which counts are added up on purpose, such as all events of a country.
@@ -449,10 +479,16 @@ class SeriesParameters(Filters, total=False):
 class SumsParameters(Filters, total=False):
     # Maximum number of records to return.
     num: int
+    # Only events that match these words, best match first. An event is found by its
+    # name and by the names of its diseases, pathogens and places.
+    q: str
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
     place: str
+    # Gives every way of counting side by side, as groups, instead of choosing one. At
+    # most 20, those with the most records.
+    side_by_side: bool
     # Lists the records behind each number, and the rule for each.
     explain: bool
     # Fields over which counts are added up on purpose, such as all events of a country.
@@ -470,8 +506,11 @@ class SumsParameters(Filters, total=False):
 
 
 class VintagesParameters(Filters, total=False):
-    # The length of the periods: days, ISO weeks, epidemiological weeks (MMWR), months
-    # or years.
+    # Only events that match these words, best match first. An event is found by its
+    # name and by the names of its diseases, pathogens and places.
+    q: str
+    # The length of the periods: days, ISO weeks (also `week`), epidemiological weeks
+    # (MMWR), months or years.
     interval: Required[Interval]
     # Fields over which counts are added up on purpose, such as all events of a country.
     # May be repeated.

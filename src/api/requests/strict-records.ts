@@ -1,11 +1,11 @@
 // `strict=true` on a list of records: refuses records whose counts must not be added up.
 import { ALL_DAYS } from '../../methods/figures.ts'
 import { hasSeries } from '../../methods/record-series.ts'
+import { notComparable } from '../figures/comparison-problem.ts'
+import { isInWindow } from '../figures/figure-columns.ts'
+import { describeMixture, judgeFields, judgeRows } from '../figures/mixed-rows.ts'
 import { matchRows } from '../filters/match-rows.ts'
 import type { DataSource, FilterQuery } from '../filters/run-filter-queries.ts'
-import { notComparable } from './comparison-problem.ts'
-import { isInWindow } from './figure-columns.ts'
-import { describeMixture, judgeFields, judgeRows } from './mixed-rows.ts'
 
 /** Judges all matching records, not only those of the page. */
 export async function rejectMixedRecords(
@@ -17,7 +17,7 @@ export async function rejectMixedRecords(
     const condition = await matchRows(dataset, filters, snapshot)
     if (condition === null) return
     const rows = { from: snapshot.rows, condition }
-    const judged = judgeFields(dataset, { filters, groupBy: [], across: [], place: null })
+    const judged = judgeFields(dataset, { filters, groupBy: [], across: [], place: null, isChosen: false })
     const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups: [], days: isInWindow(ALL_DAYS) })
     if (mixed.length > 0) throw notComparable(dataset, await describeMixture(dataset, snapshot, rows, ALL_DAYS, mixed))
   })

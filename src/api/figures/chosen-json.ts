@@ -1,0 +1,147 @@
+// What an answer says about the ways of counting: which were chosen for the reader, and which were left out.
+import { Type } from 'typebox'
+import type { FieldValue } from '../../datasets/define.ts'
+import { formatDay } from '../../methods/calendar.ts'
+import { PLACE } from '../../methods/comparability.ts'
+import type { Doubt, LeftOut, Recommendation } from '../../methods/recommended-set.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import type { Choice } from './choose-sets.ts'
+import { describePlace, extendUrl, formatTotals, toQuery } from './comparison-problem.ts'
+import type { FigureGroup } from './figure-groups.ts'
+import { countOrNullSchema } from './figure-json.ts'
+import type { AnswerSet } from './read-sets.ts'
+
+/** Why a set was left out, by the step of the rule. */
+const REASONS: Readonly<Record<string, string>> = {
+  count: 'It does not have the count that was asked for.',
+  everyone: 'It counts only some people.',
+  exact: 'It has several counts of the same days, and nothing tells which is right.',
+  curve: 'It has far fewer days than another.',
+  composite: 'A curator made another series from all sources.',
+  location_granularity: 'Another set is of the better level of place.',
+  source_type: 'Another source is official, or closer to it.',
+  deaths: 'Another set has deaths, too.',
+  case_status: 'Another set has a better status: all cases come before confirmed ones.',
+  count_kind: 'Another set has the better kind of count: new counts come before totals.',
+  date_type: 'The days of another set are closer to the illness.',
+  location_type: 'The places of another set say more about where people live.',
+  last_day: 'Another set goes on longer.',
+  days: 'Another set has more days.',
+  records: 'Another set has more records.',
+  name: 'Another set is as good, and comes first by name.',
+  inside: 'A larger event has these people, too.',
+  [PLACE]: 'It is a place apart, such as a ship, or contains other places.',
+} satisfies Record<string, string>
+
+/** Why a group has no figure. */
+const DOUBTS: Readonly<Record<Doubt, string>> = {
+  places: 'Nothing is chosen: other counts have places that these do not have.',
+  count: 'Nothing is chosen: another source has more than twice this count.',
+  status: 'Nothing is chosen: another status of the same source has ten times this count.',
+  days: 'Nothing is chosen: other counts are of other days.',
+  place: 'Nothing is chosen: there are several places, each of which may contain the others.',
+}
+
+/** A longer list helps nobody. */
+const MAX_LEFT_OUT = 100
+
+/** `chosen` and `left_out` of an answer. */
+export function formatChoice(dataset: SeriesDataset, choice: Choice | null, url: string) {
+  if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
+  const { chosen, inside, undecided } = choice
+  const leftOut = [
+    ...undecided.flatMap(({ chosen: set, leftOut: others, doubt }) => [
+      { set, step: doubt ?? 'undecided' },
+      ...others.map((other) => ({ ...other, step: doubt ?? 'undecided' })),
+    ]),
+    ...inside,
+    ...chosen.flatMap((one) => one.leftOut),
+  ]
+  return {
+    chosen: chosen.map((one) => formatChosen(dataset, one, url)),
+    left_out: leftOut.slice(0, MAX_LEFT_OUT).map((one) => formatLeftOut(dataset, one, url)),
+    left_out_total: leftOut.length,
+  }
+}
+
+/** How the counts of each group were counted, in words; empty if there is only one way. */
+export function describeGroups(dataset: SeriesDataset, choice: Choice | null): (group: FigureGroup) => string {
+  const words = Map.groupBy(choice?.chosen ?? [], ({ chosen }) => nameGroup(chosen.groupValues))
+  return ({ group }) => {
+    const sets = words.get(nameGroup(group)) ?? []
+    const [only, second] = sets
+    if (only === undefined) return ''
+    return second === undefined
+      ? (dataset.series.preference?.describe(only.chosen.values) ?? '')
+      : `${sets.length} events, each as it was chosen`
+  }
+}
+
+const nameGroup = (values: ReadonlyMap<string, unknown>) => JSON.stringify([...values])
+
+const formatChosen = (dataset: SeriesDataset, { chosen, leftOut }: Recommendation<AnswerSet>, url: string) => ({
+  ...formatSet(dataset, chosen, url),
+  decided_by: [...new Set(leftOut.map(({ step }) => step))],
+})
+
+const formatLeftOut = (dataset: SeriesDataset, { set, step }: LeftOut<AnswerSet>, url: string) => ({
+  ...formatSet(dataset, set, url),
+  because: step,
+  reason: DOUBTS[step as Doubt] ?? REASONS[step] ?? 'Another event of the same sum is undecided.',
+})
+
+const formatValues = (dataset: SeriesDataset, values: ReadonlyMap<string, FieldValue>) =>
+  Object.fromEntries(
+    [...values].map(([field, value]) => [field, field === PLACE ? describePlace(dataset, value) : value]),
+  )
+
+function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
+  const { preference } = dataset.series
+  const query = toQuery(dataset, new Map([...set.subject, ...set.values]), false)
+  return {
+    ...formatValues(dataset, set.groupValues),
+    ...Object.fromEntries(set.subject),
+    words: preference?.describe(set.values) ?? '',
+    values: formatValues(dataset, set.values),
+    query,
+    url: query === null ? null : extendUrl(url, query),
+    records: set.records,
+    first_day: formatDay(set.firstDay),
+    last_day: formatDay(set.lastDay),
+    counts: formatTotals(set.totals),
+  }
+}
+
+const setSchema = {
+  words: Type.String({ description: 'How it was counted, in words.' }),
+  values: Type.Object({}, { additionalProperties: true, description: 'How it was counted, by field.' }),
+  query: Type.Union([Type.String(), Type.Null()], {
+    description: 'The filters that choose this set; null if none do.',
+  }),
+  url: Type.Union([Type.String(), Type.Null()], { description: 'The same question about this set only.' }),
+  records: Type.Integer({ minimum: 1 }),
+  first_day: Type.String({ format: 'date' }),
+  last_day: Type.String({ format: 'date' }),
+  counts: Type.Object({}, { additionalProperties: countOrNullSchema, description: 'What is known in all.' }),
+}
+
+export const choiceSchema = {
+  chosen: Type.Array(
+    Type.Object(
+      {
+        ...setSchema,
+        decided_by: Type.Array(Type.String(), { description: 'The steps of the rule that left out other sets.' }),
+      },
+      { additionalProperties: true },
+    ),
+    {
+      description:
+        'How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead.',
+    },
+  ),
+  left_out: Type.Array(
+    Type.Object({ ...setSchema, because: Type.String(), reason: Type.String() }, { additionalProperties: true }),
+    { description: `Other ways of counting, each with its numbers and the reason; at most ${MAX_LEFT_OUT}.` },
+  ),
+  left_out_total: Type.Integer({ minimum: 0 }),
+}

@@ -1,0 +1,161 @@
+// The sets of a question: the records that agree in what was counted and how. Found for a choice, and turned into rows again.
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { IndexSnapshot } from '../../columns/column-index.ts'
+import { countColumns } from '../../columns/layout.ts'
+import { dayNumber } from '../../columns/periods.ts'
+import { column } from '../../columns/tables.ts'
+import type { FieldValue, Preference } from '../../datasets/define.ts'
+import type { CountedSet } from '../../methods/recommended-set.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
+import { MARKS } from '../../methods/step-columns.ts'
+import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
+import { Problem } from '../../platform/problem.ts'
+import {
+  type FigureRows,
+  figureColumn,
+  groupKey,
+  hasCount,
+  isInWindow,
+  isUpTo,
+  readTexts,
+  toNumber,
+  totalColumns,
+} from './figure-columns.ts'
+import type { FigureRequest } from './figure-request.ts'
+import { judgedColumn, judgeFields } from './mixed-rows.ts'
+
+/** A set of an answer: what it counts (the values of its group and subject), and how. */
+export interface AnswerSet extends CountedSet {
+  /** The key of its group. */
+  readonly group: string
+  readonly groupValues: ReadonlyMap<string, FieldValue>
+  /** What was counted: the event and what else the sets of a group may differ in. */
+  readonly subject: ReadonlyMap<string, FieldValue>
+  /** The values of the columns as they are stored. */
+  readonly stored: DuckRow
+}
+
+export interface AnswerSets {
+  readonly sets: readonly AnswerSet[]
+  /** The rows of some of these sets. */
+  readonly select: (sets: readonly AnswerSet[]) => FigureRows
+}
+
+/** More sets would make a statement of megabytes. */
+const MAX_SETS = 20_000
+
+/** The sets among the rows with a count in the window. */
+export async function readSets(
+  dataset: SeriesDataset,
+  { country, sourceType }: Preference,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+): Promise<AnswerSets> {
+  const { from, condition } = rows
+  const { window, groupBy, across } = request
+  const { counts, comparison } = dataset.series
+  const judged = judgeFields(dataset, {
+    ...request,
+    across: across.filter((field) => !comparison.addable.includes(field)),
+  })
+    .filter(({ by }) => by === 'value')
+    .map(({ field }) => field)
+  const isSubject = (field: string) => comparison.addable.includes(field)
+  const fields = [
+    ...groupBy.map((field) => ({ field, role: 'group', name: figureColumn(dataset, field) })),
+    ...judged.filter(isSubject).map((field) => ({ field, role: 'subject', name: judgedColumn(field) })),
+    ...judged.filter((field) => !isSubject(field)).map((field) => ({ field, role: 'how', name: judgedColumn(field) })),
+  ]
+  const columns = fields.map(({ name }) => column(name))
+  const names = columns.map((_, i) => raw(`key_${i}`))
+  const totalOf = await totalColumns(dataset, snapshot)
+  const totals = counts.map((count) => sql`sum(${totalOf(count)})::DOUBLE`)
+  const known = counts.map((count) => sql`count(${column(count)}) filter (where ${isInWindow(window)})::DOUBLE`)
+  const begins = sql`least(min(day), ${join(counts.map((count) => sql`min(${column(countColumns(count).since)})`))})`
+  const list = (value: Sql, where: Sql) =>
+    sql`string_agg(distinct coalesce(${value}::VARCHAR, ''), ',') filter (where ${where})`
+  const isCounted = sql`${isInWindow(window)} and ${hasCount(counts)}`
+  const found = await snapshot.query(sql`
+    select ${join([
+      ...columns.map((value, i) => sql`${value} as ${names[i]}`),
+      sql`count(*) filter (where ${isCounted})::DOUBLE`,
+      sql`count(distinct day) filter (where ${isCounted})::DOUBLE`,
+      dayNumber(begins),
+      dayNumber(sql`max(day)`),
+      sql`bit_or(marks) filter (where ${isInWindow(window)}) & ${raw(String(MARKS.contradicts))} <> 0`,
+      list(column(sourceType), isCounted),
+      list(sql`place`, isCounted),
+      list(column(country), sql`exclusive_place is null`),
+      ...totals,
+      ...known,
+    ])}
+    from ${from} where ${condition} and ${isUpTo(window)} group by ${columns.length === 0 ? sql`()` : join(names)}
+    having count(*) filter (where ${isCounted}) > 0
+    order by min(id) limit ${raw(String(MAX_SETS + 1))}`)
+  if (found.length > MAX_SETS)
+    throw new Problem('invalid_parameter', 'The matching records were counted in too many ways. Filter further.', {
+      parameter: 'filter',
+    })
+  const codesOf = (text: DuckRow[number] | undefined) =>
+    typeof text === 'string' ? text.split(',').map((code) => (code === '' ? null : Number(code))) : []
+  const width = fields.length
+  const decode = await readTexts(dataset, snapshot, [
+    ...fields.map(({ name }, i) => ({ name, values: found.map((row) => row[i]) })),
+    { name: sourceType, values: found.flatMap((row) => codesOf(row[width + 5])) },
+    { name: country, values: found.flatMap((row) => codesOf(row[width + 7])) },
+  ])
+  const sets = found.map((row): AnswerSet => {
+    const valuesOf = (role: string) =>
+      new Map(fields.flatMap(({ field, name, role: own }, i) => (own === role ? [[field, decode(name, row[i])]] : [])))
+    const [records, days, first, last, contradicts, types, places, countries, ...numbers] = row.slice(width)
+    const decodeAll = (name: string, text: DuckRow[number] | undefined) =>
+      codesOf(text).map((code) => decode(name, code))
+    return {
+      group: groupKey(row.slice(0, groupBy.length)),
+      groupValues: valuesOf('group'),
+      subject: valuesOf('subject'),
+      values: valuesOf('how'),
+      stored: row.slice(0, width),
+      records: Number(records),
+      days: Number(days),
+      firstDay: Number(first),
+      lastDay: Number(last),
+      contradicts: contradicts === true,
+      sourceTypes: decodeAll(sourceType, types),
+      places: new Set(typeof places === 'string' ? places.split(',') : []),
+      countries: new Set(decodeAll(country, countries)),
+      totals: new Map(
+        counts.map((count, i) => [count, numbers[counts.length + i] === 0 ? null : toNumber(numbers[i])]),
+      ),
+    }
+  })
+  return {
+    sets,
+    select: (chosen) =>
+      selectSets(
+        rows,
+        columns,
+        chosen.map(({ stored }) => stored),
+      ),
+  }
+}
+
+/** The rows of these sets: they have all the values of one of them. */
+function selectSets({ from, condition }: FigureRows, columns: readonly Sql[], sets: readonly DuckRow[]): FigureRows {
+  const names = columns.map((_, i) => raw(`key_${i}`))
+  const isSame = columns.map((value, i) => sql`${value} is not distinct from chosen.${names[i]}`)
+  const values = sets.map((row) => raw(`(${row.map((value) => literal(value)).join()})`))
+  return {
+    condition: sql`true`,
+    from: sql`(
+      select matching.* from (select * from ${from} where ${condition}) as matching
+      semi join (values ${join(values)}) as chosen(${join(names)}) on ${join(isSame, ' and ')})`,
+  }
+}
+
+/** Codes and truth values: no text of a record is among them. */
+function literal(value: DuckRow[number] | undefined): string {
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  return 'null'
+}

@@ -1,0 +1,187 @@
+// Chooses how something was counted, where there are several ways: the set of comparable counts that answers a question best.
+// What was counted (event, disease, host, people) is never chosen here. docs/methods.md, section 11. Pure.
+import type { FieldValue, Preference } from '../datasets/define.ts'
+import { PLACE } from './comparability.ts'
+
+/** The records that agree in how they were counted. */
+export interface CountedSet {
+  readonly values: ReadonlyMap<string, FieldValue>
+  readonly records: number
+  /** The number of different days with a count. */
+  readonly days: number
+  readonly firstDay: number
+  readonly lastDay: number
+  /** What is known in all, by count; null if no record has the count. */
+  readonly totals: ReadonlyMap<string, number | null>
+  /** True if records report the same days, and nothing tells which is right. */
+  readonly contradicts: boolean
+  readonly sourceTypes: readonly FieldValue[]
+  readonly places: ReadonlySet<string>
+  /** Countries of ordinary places. */
+  readonly countries: ReadonlySet<FieldValue>
+}
+
+export interface SetQuestion {
+  /** The count that was asked for. */
+  readonly count: string
+  /** True for counts over time: one total is no curve. */
+  readonly isCurve: boolean
+  /** The fields of groups of people; null is everyone. */
+  readonly parts: readonly string[]
+}
+
+export interface LeftOut<Member> {
+  readonly set: Member
+  /** The step of the rule that left it out: the name of a field, or a word. */
+  readonly step: string
+}
+
+/** Why nothing is chosen: what the best set would hide. */
+export type Doubt = 'places' | 'count' | 'status' | 'place' | 'days'
+
+export interface Recommendation<Member> {
+  readonly chosen: Member
+  readonly leftOut: readonly LeftOut<Member>[]
+  /** Null if the chosen set is clearly the best. */
+  readonly doubt: Doubt | null
+}
+
+/** A set with this many days is a curve. */
+const CURVE_DAYS = 3
+/** A curve with this part of the best total is of the whole. */
+const WHOLE = 0.9
+/** A set of the same level and status with more than this many times the count is a reason for doubt. */
+const FAR_GREATER = 2
+/** Counts that differ by no more than this part agree. */
+const AGREEMENT = 0.15
+/** Another status with at least this many times the count is one, too. */
+const FAR_MORE_OF_A_STATUS = 10
+
+export function recommend<Member extends CountedSet>(
+  preference: Preference,
+  sets: readonly Member[],
+  question: SetQuestion,
+): Recommendation<Member> {
+  const best = applySteps(preference, sets, question)
+  if (!question.isCurve) return best
+  // A curve of some places is no answer where the total of all is known.
+  const total = applySteps(preference, sets, { ...question, isCurve: false })
+  const known = (set: Member) => set.totals.get(question.count) ?? 0
+  return known(best.chosen) < WHOLE * known(total.chosen) ? total : best
+}
+
+function applySteps<Member extends CountedSet>(
+  preference: Preference,
+  sets: readonly Member[],
+  question: SetQuestion,
+): Recommendation<Member> {
+  let kept = sets.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const leftOut: LeftOut<Member>[] = []
+  const isOneCountry = new Set(sets.flatMap(({ countries }) => [...countries])).size === 1
+  for (const { step, rank } of listSteps(preference, question, isOneCountry)) {
+    const ranks = kept.map((set) => rank(set, kept))
+    const best = Math.min(...ranks)
+    leftOut.push(...kept.filter((_, i) => ranks[i] !== best).map((set) => ({ set, step })))
+    kept = kept.filter((_, i) => ranks[i] === best)
+  }
+  const [chosen, ...others] = kept as [Member, ...Member[]]
+  leftOut.push(...others.map((set) => ({ set, step: 'name' })))
+  return { chosen, leftOut, doubt: findDoubt(preference, chosen, leftOut, question) }
+}
+
+interface RuleStep {
+  readonly step: string
+  /** The sets with the lowest rank stay. */
+  readonly rank: (set: CountedSet, kept: readonly CountedSet[]) => number
+}
+
+function listSteps(preference: Preference, { count, isCurve, parts }: SetQuestion, isOneCountry: boolean): RuleStep[] {
+  const { composite, level, levels, countryLevel, orders, also } = preference
+  const lacks = (set: CountedSet, name: string) => Number((set.totals.get(name) ?? null) === null)
+  const inOrder = (field: string, values: readonly FieldValue[]): RuleStep => ({
+    step: field,
+    rank: (set) => (set.values.has(field) ? positionIn(values, set.values.get(field) ?? null) : 0),
+  })
+  const isShort = (set: CountedSet, kept: readonly CountedSet[]) => kept.some(({ days }) => days > set.days)
+  return [
+    { step: 'count', rank: (set) => lacks(set, count) },
+    { step: 'everyone', rank: ({ values }) => parts.filter((field) => (values.get(field) ?? null) !== null).length },
+    { step: 'exact', rank: ({ contradicts }) => Number(contradicts) },
+    ...(isCurve ? [{ step: 'curve', rank: rankCurve }] : []),
+    {
+      step: composite,
+      rank: (set, kept) => Number(set.values.get(composite) !== true || (isCurve && isShort(set, kept))),
+    },
+    inOrder(level, isOneCountry ? [countryLevel, ...levels] : levels),
+    { step: PLACE, rank: ({ values }) => Number((values.get(PLACE) ?? null) !== null) },
+    {
+      step: preference.sourceType,
+      rank: ({ sourceTypes }) => Math.min(...sourceTypes.map((type) => positionOfType(preference, type))),
+    },
+    { step: also, rank: (set) => lacks(set, also) },
+    ...orders.map(({ field, values }) => inOrder(field, values)),
+    ...(isCurve ? [] : [{ step: 'last_day', rank: ({ lastDay }: CountedSet) => -lastDay }]),
+    { step: 'days', rank: ({ days }) => -days },
+    { step: 'records', rank: ({ records }) => -records },
+  ]
+}
+
+/** A curve has at least half as many days as the longest. */
+const rankCurve = ({ days }: CountedSet, kept: readonly CountedSet[]) => {
+  const longest = Math.max(...kept.map((set) => set.days))
+  return Number(longest >= CURVE_DAYS && days < longest / 2)
+}
+
+/** A value that is not in the list comes last. */
+const positionIn = (values: readonly FieldValue[], value: FieldValue) =>
+  values.includes(value) ? values.indexOf(value) : values.length
+
+const positionOfType = ({ sourceTypes }: Preference, type: FieldValue) =>
+  positionIn(
+    sourceTypes.map((_, i) => i),
+    sourceTypes.findIndex((alike) => alike.includes(type)),
+  )
+
+const nameOf = ({ values }: CountedSet) => JSON.stringify([...values.values()])
+
+/** Looks for what the best set would hide: other places, far more people, or another place of the same kind. */
+function findDoubt(
+  { composite, level, levels, partLevels, status, allStatuses }: Preference,
+  chosen: CountedSet,
+  leftOut: readonly LeftOut<CountedSet>[],
+  { count, isCurve }: SetQuestion,
+): Doubt | null {
+  const isAlike = (field: string) => (set: CountedSet) => set.values.get(field) === chosen.values.get(field)
+  const totalOf = ({ totals }: CountedSet) => totals.get(count) ?? 0
+  const total = totalOf(chosen)
+  const others = leftOut.filter(({ step }) => step !== 'count' && step !== 'everyone' && step !== composite)
+  const rivals = others.map(({ set }) => set).filter(isAlike(level))
+  // Nothing says which of two regions was asked for.
+  const place = chosen.values.get(PLACE) ?? null
+  if (place !== null && rivals.some(({ values }) => values.get(PLACE) !== place)) return 'place'
+  const hasOtherPlace = ({ places }: CountedSet) => [...places].some((one) => !chosen.places.has(one))
+  const agrees = (set: CountedSet) => Math.abs(totalOf(set) - total) <= AGREEMENT * Math.max(totalOf(set), total)
+  // Sources that agree in the number mean the same people, and a status is part of all of them.
+  const isPartOfChosen = (set: CountedSet) =>
+    (isAlike(status)(set) && agrees(set)) ||
+    (chosen.values.get(status) === allStatuses && !isAlike(status)(set) && totalOf(set) < total)
+  const isPart = partLevels.includes(chosen.values.get(level) ?? null)
+  if (isPart && rivals.some((set) => hasOtherPlace(set) && !isPartOfChosen(set))) return 'places'
+  const sameStatus = others.map(({ set }) => set).filter(isAlike(status))
+  const levelOf = ({ values }: CountedSet) => positionIn(levels, values.get(level) ?? null)
+  // The parts of a place cannot have more than the place.
+  const isTooGreat = (set: CountedSet) =>
+    levelOf(set) > levelOf(chosen) ? totalOf(set) > total && !agrees(set) : totalOf(set) > FAR_GREATER * total
+  if (sameStatus.some(isTooGreat)) return 'count'
+  const isFarMore = (set: CountedSet) => totalOf(set) > 0 && totalOf(set) >= FAR_MORE_OF_A_STATUS * total
+  if (others.some(({ set }) => !isAlike(status)(set) && isFarMore(set))) return 'status'
+  return !isCurve && rivals.some((set) => isAlike(status)(set) && !agrees(set) && isOfOtherDays(chosen, set))
+    ? 'days'
+    : null
+}
+
+/** True if most days of a set are not those of the chosen one. */
+export function isOfOtherDays(chosen: CountedSet, { firstDay, lastDay }: CountedSet): boolean {
+  const common = Math.min(chosen.lastDay, lastDay) - Math.max(chosen.firstDay, firstDay) + 1
+  return common < (lastDay - firstDay + 1) / 2
+}

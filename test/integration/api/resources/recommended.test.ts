@@ -1,0 +1,223 @@
+// The recommended answer of docs/methods.md, section 11: what is chosen for a question, what is said about it, and when events
+// are added up.
+import assert from 'node:assert/strict'
+import { before, describe, test } from 'node:test'
+import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'
+
+const { get, inject, publish, refresh } = await openRoutes()
+
+let key = 0
+const country = (code: string) => ({
+  country_code: code,
+  country: { FR: 'France', DE: 'Germany', IT: 'Italy', XW: 'World', XA: 'Ship' }[code] ?? '',
+})
+const row = (event: string, from: string, to: string, cases: number | null, more: Partial<Row> = {}): Row => ({
+  key: `r${key++}`,
+  ...{ event, disease: 'Cholera', source_name: 'WHO', source_type: 'international', count_kind: 'cumulative' },
+  ...{ case_status: 'total', date_low: from, date_high: to, cases, ...country('FR') },
+  ...more,
+})
+const WORLD = { location_granularity: 'global', ...country('XW') }
+const REGION = { location_granularity: 'multi_country', ...country('XW') }
+const local = (locality: string) => ({ location_granularity: 'locality', locality })
+
+const rows: Row[] = [
+  // Two sources and two levels; the paper has the curve.
+  row('A', '2020-01-01', '2020-03-31', 100),
+  ...['2020-01-31', '2020-02-29', '2020-03-31'].map((day, i) =>
+    row('A', '2020-01-01', day, [20, 50, 95][i] ?? 0, { source_name: 'Paper', source_type: 'literature' }),
+  ),
+  row('A', '2020-01-01', '2020-03-31', 60, { ...local('Nice'), source_name: 'Paper', source_type: 'literature' }),
+  // Two papers that contradict each other.
+  ...[10, 90].map((cases, i) =>
+    row('B', '2021-01-01', '2021-03-31', cases, { source_name: `Paper ${i}`, source_type: 'literature' }),
+  ),
+  // An event, a part of it under its own name, and one of other days.
+  row('C', '2022-01-01', '2022-12-31', 1000, { disease: 'Measles', deaths: 10 }),
+  row('C town', '2022-02-01', '2022-03-31', 30, { disease: 'Measles', ...local('Nice') }),
+  row('C later', '2023-02-01', '2023-03-31', 7, { disease: 'Measles', count_kind: 'new' }),
+  // Several countries together, one of them, and one that is not among them.
+  row('D', '2022-01-01', '2022-12-31', 500, { disease: 'Zika', ...REGION }),
+  row('D', '2022-01-01', '2022-12-31', 200, { disease: 'Zika', ...country('FR'), source_name: 'Ministry' }),
+  row('D', '2022-01-01', '2022-12-31', 90, { disease: 'Zika', ...country('DE'), source_name: 'Ministry' }),
+  row('D France', '2022-02-01', '2022-03-31', 150, { disease: 'Zika' }),
+  row('D Italy', '2022-02-01', '2022-03-31', 40, { disease: 'Zika', ...country('IT') }),
+  // A worldwide count, and an earlier outbreak.
+  row('E', '2022-01-01', '2022-12-31', 9000, { disease: 'Mpox', ...WORLD }),
+  row('E early', '2017-01-01', '2017-12-31', 20, { disease: 'Mpox' }),
+  // One outbreak under two names.
+  row('F', '2007-01-01', '2007-12-31', 108, { disease: 'Plague', ...local('Yap') }),
+  row('F too', '2007-02-01', '2007-12-31', 107, { disease: 'Plague', ...local('Yap State') }),
+]
+
+before(async () => {
+  await publish(
+    rows.map((one) => (one.event === 'A' && one.source_name === 'Paper' ? { ...one, cases: 11 } : one)).slice(0, 8),
+  )
+  await publish(rows)
+  await refresh()
+})
+
+interface Said {
+  readonly words: string
+  readonly event?: string
+  readonly because: string
+  readonly decided_by: string[]
+  readonly counts: Item
+  readonly url: string
+}
+type Answer = Item & {
+  chosen: Said[]
+  left_out: Said[]
+  data: { group: Item; total: Item; cumulative: Item }[]
+  points: { period: string; new: Item }[]
+}
+const read = async (address: string) => JSON.parse((await get(`${HOME}/${address}`)).text) as Answer
+const totalsOf = ({ data }: Answer) => data.map(({ group, total }) => [...Object.values(group), total['cases']])
+const eventsOf = (sets: readonly Said[]) => sets.map(({ event = '' }) => event).sort((a, b) => (a < b ? -1 : 1))
+
+describe('of one event', () => {
+  test('a total is the national one of the official source, and says what was left out', async () => {
+    const answer = await read('sums?event=A')
+    assert.deepEqual(totalsOf(answer), [[100]])
+    const [chosen] = answer.chosen
+    assert.deepEqual(
+      [chosen?.words, chosen?.decided_by, chosen?.counts],
+      ['WHO: national counts, all cases, running totals', ['location_granularity', 'source_type'], { cases: 100 }],
+    )
+    assert.deepEqual(
+      answer.left_out.map(({ words, because, counts }) => [words, because, counts['cases']]),
+      [
+        ['Paper: counts of single places, all cases, running totals', 'location_granularity', 60],
+        ['Paper: national counts, all cases, running totals', 'source_type', 95],
+      ],
+    )
+  })
+  test('every url gives the numbers of its set, and nothing is left to choose', async () => {
+    const answer = await read('sums?event=A')
+    for (const { url, counts } of [...answer.chosen, ...answer.left_out]) {
+      const other = JSON.parse((await get(url)).text) as Answer
+      assert.deepEqual([totalsOf(other), other.chosen, other.left_out], [[[counts['cases']]], [], []], url)
+    }
+  })
+  test('a curve comes from the source that has one', async () => {
+    const answer = await read('series?event=A&interval=month')
+    assert.deepEqual(
+      answer.points.map(({ period, new: added }) => [period, added['cases']]),
+      [
+        ['2020-01', 20],
+        ['2020-02', 30],
+        ['2020-03', 45],
+      ],
+    )
+    assert.deepEqual(answer.chosen[0]?.decided_by, ['curve'])
+  })
+  test('a table says in a column how it was counted', async () => {
+    const { body } = await inject(`${HOME}/series?event=A&interval=month`, {}, { accept: 'text/csv' })
+    const [head = '', first = ''] = body.split('\r\n')
+    assert.ok(head.endsWith(',counted') && first.endsWith(',"Paper: national counts, all cases, running totals"'), body)
+  })
+  test('strict=true refuses', async () => {
+    const response = await inject(`${HOME}/sums?event=A&strict=true`)
+    assert.deepEqual([response.statusCode, response.json<Item>()['code']], [400, 'not_comparable'])
+  })
+  test('a doubt refuses with the numbers, and side_by_side shows them', async () => {
+    const response = await inject(`${HOME}/sums?event=B`)
+    const problem = response.json<Item & { choices: Said[] }>()
+    assert.match(
+      String(problem['detail']),
+      /counted in 2 ways, and none is clearly the best: Paper 0 \(1 record, 10 cases\); Paper 1 \(1 record, 90 cases\)/,
+    )
+    for (const { url, counts } of problem.choices)
+      assert.deepEqual(totalsOf(JSON.parse((await get(url)).text) as Answer), [[counts['cases']]])
+    const both = await read('sums?event=B&side_by_side=true')
+    assert.deepEqual(
+      both.data.map(({ group, total }) => [group['words'], total['cases']]),
+      [
+        ['Paper 0: national counts, all cases, running totals', 10],
+        ['Paper 1: national counts, all cases, running totals', 90],
+      ],
+    )
+    const { groups } = await read('series?event=B&interval=year&side_by_side=true')
+    assert.equal((groups as Item[]).length, 2)
+    assert.equal((await inject(`${HOME}/sums?event=B&side_by_side=true&group_by=event`)).statusCode, 400)
+  })
+  test('a number is followed through the releases by the set of the last one', async () => {
+    const { data, chosen } = (await read('vintages?event=A&interval=month')) as unknown as {
+      data: Item[]
+      chosen: Said[]
+    }
+    assert.equal(chosen[0]?.words, 'Paper: national counts, all cases, running totals')
+    assert.deepEqual(
+      data.map(({ release, period, new: added }) => [release, period, added]),
+      [
+        [1, '2020-01', 11],
+        [1, '2020-02', 0],
+        [1, '2020-03', 0],
+        [2, '2020-01', 20],
+        [2, '2020-02', 30],
+        [2, '2020-03', 45],
+      ],
+    )
+  })
+})
+
+describe('events are added up', () => {
+  test('without those that are part of another, whatever the kind of count', async () => {
+    const answer = await read('sums?disease=Measles')
+    assert.deepEqual(totalsOf(answer), [[1007]])
+    assert.deepEqual([eventsOf(answer.chosen), eventsOf(answer.left_out)], [['C', 'C later'], ['C town']])
+    assert.equal(answer.left_out[0]?.because, 'inside')
+    assert.equal(answer.data[0]?.cumulative['cases'], null)
+  })
+  test('of several countries with those elsewhere', async () => {
+    const answer = await read('sums?disease=Zika')
+    assert.deepEqual([totalsOf(answer), eventsOf(answer.chosen)], [[[540]], ['D', 'D Italy']])
+  })
+  test('not beside a worldwide count', async () => {
+    assert.deepEqual(totalsOf(await read('sums?disease=Mpox')), [[9000]])
+  })
+  test('not twice under two names', async () => {
+    assert.deepEqual(totalsOf(await read('sums?disease=Plague')), [[108]])
+  })
+  test('without those in doubt, which are named', async () => {
+    const answer = await read('sums?disease=Cholera')
+    assert.deepEqual([totalsOf(answer), eventsOf(answer.chosen)], [[[100]], ['A']])
+    assert.deepEqual(
+      answer.left_out.slice(0, 2).map(({ event, because }) => [event, because]),
+      [
+        ['B', 'count'],
+        ['B', 'count'],
+      ],
+    )
+  })
+  test('as asked with across', async () => {
+    assert.deepEqual(totalsOf(await read('sums?disease=Measles&across=event')), [[1037]])
+  })
+  test('but two diseases are not', async () => {
+    const response = await inject(`${HOME}/sums?country_code=FR`)
+    assert.deepEqual([response.statusCode, response.json<Item>()['group_by']], [400, ['event']])
+    const groups = await read('sums?country_code=FR&group_by=disease')
+    assert.deepEqual(totalsOf(groups), [
+      ['Cholera', 100],
+      ['Measles', 1007],
+      ['Mpox', 20],
+      ['Plague', 108],
+      ['Zika', 200],
+    ])
+  })
+})
+
+test('an event has a headline, by which events are sorted', async () => {
+  const { data } = (await read('events?sort=-cases&num=3')) as unknown as { data: { event: string; headline: Item }[] }
+  assert.deepEqual(
+    data.map(({ event, headline }) => [event, headline['cases'], headline['deaths'], headline['words']]),
+    [
+      ['E', 9000, null, 'WHO: worldwide, all cases, running totals'],
+      ['C', 1000, 10, 'WHO: national counts, all cases, running totals'],
+      ['D', 500, null, 'WHO: several countries together, all cases, running totals'],
+    ],
+  )
+  const { data: doubtful } = (await read('events?event=B')) as unknown as { data: Item[] }
+  assert.deepEqual([doubtful[0]?.['headline'], doubtful[0]?.['doubt']], [null, 'count'])
+})
