@@ -40,8 +40,9 @@ const week = (
 })
 
 const measles = (cases: number) => week('m2', '2024-01-08', '2024-01-14', cases)
-const releases: { rows: Row[]; withdrawn: string[] }[] = [
+const releases: { as_of: string; rows: Row[]; withdrawn: string[] }[] = [
   {
+    as_of: '2024-01-14',
     rows: [
       week('m1', '2024-01-01', '2024-01-07', 3),
       measles(5),
@@ -51,9 +52,10 @@ const releases: { rows: Row[]; withdrawn: string[] }[] = [
     ],
     withdrawn: [],
   },
-  { rows: [measles(6), week('m3', '2024-01-15', '2024-01-21', null)], withdrawn: [] },
-  { rows: [week('m4', '2024-01-22', '2024-01-28', 1)], withdrawn: [] },
+  { as_of: '2024-01-21', rows: [measles(6), week('m3', '2024-01-15', '2024-01-21', null)], withdrawn: [] },
+  { as_of: '2024-01-28', rows: [week('m4', '2024-01-22', '2024-01-28', 1)], withdrawn: [] },
   {
+    as_of: '2024-02-04',
     rows: [measles(7), week('m5', '2024-01-29', '2024-02-04', 2, { note: 'Corrigé « le 5 février » 🦠' })],
     withdrawn: ['old'],
   },
@@ -63,11 +65,11 @@ const releases: { rows: Row[]; withdrawn: string[] }[] = [
 export async function publishVectorReleases(settings: Settings): Promise<void> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-vectors-'))
   try {
-    for (const [index, { rows, withdrawn }] of releases.entries()) {
+    for (const [index, { as_of, rows, withdrawn }] of releases.entries()) {
       const release = path.join(directory, String(index + 1))
       await mkdir(release)
       const base = index === 0 ? {} : { base: index }
-      const manifest = { title: `Vectors ${index + 1}`, licence: 'CC0-1.0', ...base }
+      const manifest = { title: `Vectors ${index + 1}`, licence: 'CC0-1.0', as_of, ...base }
       await writeFile(path.join(release, 'release.json'), JSON.stringify(manifest))
       const lines = rows.map((row) => `${JSON.stringify({ ...shared, ...row })}\n`)
       await writeFile(path.join(release, 'records.ndjson'), lines.join(''))

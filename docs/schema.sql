@@ -473,6 +473,7 @@ CREATE TABLE public.release (
     licence text NOT NULL,
     note text,
     published_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    as_of date NOT NULL,
     records bigint NOT NULL,
     added bigint NOT NULL,
     corrected bigint NOT NULL,
@@ -483,7 +484,8 @@ CREATE TABLE public.release (
     reasons jsonb NOT NULL,
     warnings jsonb NOT NULL,
     pruned_at timestamp with time zone,
-    CONSTRAINT release_check CHECK ((restores < number)),
+    CONSTRAINT release_check CHECK ((as_of <= ((published_at AT TIME ZONE 'UTC'::text))::date)),
+    CONSTRAINT release_check1 CHECK ((restores < number)),
     CONSTRAINT release_digest_check CHECK ((octet_length(digest) = 32)),
     CONSTRAINT release_number_check CHECK ((number >= 1))
 );

@@ -108,6 +108,8 @@ create table release (
   note text,
   -- Not now(), the beginning of the transaction: publishing takes minutes, and a reader must not be told of the past.
   published_at timestamptz not null default clock_timestamp(),
+  -- The day up to which its data is known. A rollback has that of the release it restores.
+  as_of date not null check (as_of <= (published_at at time zone 'UTC')::date),
   records bigint not null,
   added bigint not null,
   corrected bigint not null,

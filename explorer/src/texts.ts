@@ -81,7 +81,7 @@ export const texts = {
   time: {
     title: 'Time machine',
     release: (of: number, newest: boolean) => `Release ${of}${newest ? ', the newest' : ''}`,
-    published: (day: string) => `published ${day}`,
+    days: (asOf: string, published: string) => `as of ${asOf}, published ${published}`,
     earlier: 'Earlier release',
     later: 'Later release',
     compare: 'Compare with',
@@ -219,6 +219,7 @@ export const texts = {
     columns: {
       number: 'release',
       title: 'title',
+      asOf: 'as of',
       published: 'published',
       records: 'records',
       added: 'added',

@@ -19,8 +19,8 @@ export interface Rule {
   readonly severity: 'error' | 'warning'
   /** The field that a finding names. */
   readonly column: string
-  /** Gives the message of a finding, or null if the record meets the rule. `today` is the day of the check, YYYY-MM-DD. */
-  readonly check: (valueOf: (name: string) => FieldValue, today: string) => string | null
+  /** Gives the message of a finding, or null if the record meets the rule. `lastDay` is the day of the data (`as_of`), or today. */
+  readonly check: (valueOf: (name: string) => FieldValue, lastDay: string) => string | null
   /** Reported only for the first row of a file: usually all rows have the same cause. */
   readonly oncePerFile?: true
 }

@@ -64,7 +64,11 @@ export const outbreakRules: readonly Rule[] = [
     isBefore(valueOf('date_high'), valueOf('date_low')) ? 'is before date_low' : null,
   ),
   ...DAYS.map((day) =>
-    error('day_has_begun', day, (valueOf, today) => (isBefore(today, valueOf(day)) ? 'is in the future' : null)),
+    error('day_has_begun', day, (valueOf, lastDay) =>
+      isBefore(lastDay, valueOf(day))
+        ? `is after ${lastDay}, the day of the data: as_of in release.json, or today`
+        : null,
+    ),
   ),
   warning('report_after_period', 'date_report', (valueOf) =>
     isBefore(valueOf('date_report'), valueOf('date_high')) ? 'is before date_high' : null,

@@ -80,6 +80,8 @@ export function describeAsCroissant(description: ReleaseDescription) {
     url: releaseUrl(description),
     version: versionOf(release),
     datePublished: release.publishedAt.toISOString(),
+    // An interval of ISO 8601 without a beginning.
+    temporalCoverage: `../${release.asOf}`,
     license: licences.length === 0 ? release.licence : licences.map(({ url }) => url),
     creator: publisher(baseUrl),
     publisher: publisher(baseUrl),

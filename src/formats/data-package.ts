@@ -45,6 +45,8 @@ export function describeAsDataPackage(description: ReleaseDescription) {
     description: describeRelease(description),
     version: versionOf(release),
     created: release.publishedAt.toISOString(),
+    /** The day up to which the data is known. */
+    as_of: release.asOf,
     homepage: `${baseUrl}/`,
     licenses:
       licences.length === 0

@@ -58,6 +58,7 @@ export function describeAsDcat(description: ReleaseDescription) {
         'dct:description': inEnglish(describeRelease(description)),
         'dct:identifier': id,
         'dct:issued': typed('dateTime', release.publishedAt.toISOString()),
+        'dct:temporal': { '@type': 'dct:PeriodOfTime', 'dcat:endDate': typed('date', release.asOf) },
         'dcat:version': String(release.number),
         ...(release.number > 1 && { 'dcat:previousVersion': { '@id': `${series}/${release.number - 1}` } }),
         'dcat:inSeries': { '@id': series },

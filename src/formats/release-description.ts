@@ -31,7 +31,9 @@ export const nameRelease = ({ dataset, release }: ReleaseDescription): string =>
 
 /** What the records are, and what the publisher says about this release. */
 export const describeRelease = ({ dataset, release }: ReleaseDescription): string =>
-  [dataset.description, endSentence(release.title), release.note ?? ''].filter((text) => text !== '').join(' ')
+  [dataset.description, endSentence(release.title), `Data as of ${release.asOf}.`, release.note ?? '']
+    .filter((text) => text !== '')
+    .join(' ')
 
 const endSentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
 

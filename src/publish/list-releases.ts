@@ -7,6 +7,7 @@ export type ReleaseSummary = {
   number: number
   state: 'current' | 'superseded' | 'withdrawn'
   published_at: Date
+  as_of: string
   title: string
   records: number
   added: number
@@ -27,7 +28,7 @@ export const listReleases = (database: Database, dataset: Dataset): Promise<Rele
         ) then 'withdrawn'
         else 'superseded'
       end as state,
-      published_at, title, records::float8 as records, added::float8 as added,
+      published_at, as_of::text, title, records::float8 as records, added::float8 as added,
       corrected::float8 as corrected, withdrawn::float8 as withdrawn,
       (select count(*) from release_rejection as left_out
         where left_out.dataset = release.dataset and left_out.release = release.number)::float8 as rejected

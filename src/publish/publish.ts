@@ -27,7 +27,7 @@ import {
 } from './validate/validate-release.ts'
 import { createChunkWriter, digestChunks } from './write/chunks.ts'
 import { createComparison, type NamedRow, type ReplacedSource } from './write/compare.ts'
-import { type LatestRelease, lockLatestRelease, nextContract } from './write/latest-release.ts'
+import { type LatestRelease, lockLatestRelease, nextContract, requireLaterDay } from './write/latest-release.ts'
 import { type BreakChanges, createBreakMarker } from './write/mark-breaks.ts'
 import { createEventSummaries } from './write/summarise-events.ts'
 import { closeVersions, createVersionWriter } from './write/versions.ts'
@@ -127,18 +127,19 @@ async function publishInput(
   reportsChanges = false,
 ) {
   const { client, dataset, latest, findings } = publication
-  const { base, reasons = {}, note = null, title, licence } = manifest
+  const { base, reasons = {}, note = null, title, licence, as_of: asOf } = manifest
   if (base !== undefined && base !== latest.number)
     throw new OperatorError(`these are changes to release ${base}, but the latest release is ${latest.number}`)
+  requireLaterDay(latest, asOf)
   if (replacedSource !== undefined) requireReplaceable(dataset, base !== undefined)
   // The database detects a new key that occurs twice only when it is too late to reject one row.
   const possibleDuplicates = confirmedRejected > 0 ? await findPossibleDuplicates(dataset, files) : undefined
   const draft: ReleaseDraft = {
-    rows: validateRows(dataset, files, findings, { possibleDuplicates, source: replacedSource }),
+    rows: validateRows(dataset, files, findings, { asOf, possibleDuplicates, source: replacedSource }),
     replacedSource,
     withdrawn: base === undefined ? 'absent' : readWithdrawals(withdrawals, findings),
     confirmedWithdrawn,
-    metadata: { title, licence, note, reasons, restores: null },
+    metadata: { title, licence, note, asOf: asOf ?? null, reasons, restores: null },
   }
   const { summary, changes } = await publishDraft(publication, draft, reportsChanges).catch(async (error: unknown) => {
     if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
@@ -168,7 +169,15 @@ export interface ReleaseDraft {
   confirmedWithdrawn: number | undefined
   /** If given, the rows replace only the records of this source. */
   replacedSource?: string | undefined
-  metadata: { title: string; licence: string; note: string | null; reasons: Reasons; restores: number | null }
+  metadata: {
+    title: string
+    licence: string
+    note: string | null
+    /** Null: the day of publication. */
+    asOf: string | null
+    reasons: Reasons
+    restores: number | null
+  }
 }
 
 export async function publishDraft(publication: Publication, draft: ReleaseDraft, reportsChanges = false) {
@@ -264,11 +273,14 @@ async function writeDraft(
     if (digested.records !== records)
       throw new Error(`the chunks have ${digested.records} records, but the release has ${records}`)
     await client.query(sql`
-      insert into release (dataset, number, title, licence, note, restores, reasons, warnings,
+      insert into release (dataset, number, title, licence, note, published_at, as_of, restores, reasons, warnings,
         added, corrected, withdrawn, records, last_id, digest)
-      values (${dataset.name}, ${release}, ${metadata.title}, ${metadata.licence}, ${metadata.note}, ${metadata.restores},
-        ${JSON.stringify(metadata.reasons)}, ${JSON.stringify(findings.warningCounts)},
-        ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()}, ${digested.digest})`)
+      select ${dataset.name}, ${release}, ${metadata.title}, ${metadata.licence}, ${metadata.note},
+        moment, coalesce(${metadata.asOf}::date, (moment at time zone 'UTC')::date), ${metadata.restores}::integer,
+        ${JSON.stringify(metadata.reasons)}::jsonb, ${JSON.stringify(findings.warningCounts)}::jsonb,
+        ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()},
+        ${digested.digest}::bytea
+      from clock_timestamp() as moment`)
     await index.store()
     if (isNew)
       await client.query(sql`

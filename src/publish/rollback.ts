@@ -48,8 +48,14 @@ export async function rollbackTo(
 
 /** A pruned release cannot be restored: only the records that a later release also has are left of it. */
 async function findEarlierRelease(client: PoolClient, dataset: Dataset, earlier: number, latest: LatestRelease) {
-  const { rows } = await client.query<{ title: string; licence: string; pruned: boolean; oldest: number }>(sql`
-    select title, licence, pruned_at is not null as pruned,
+  const { rows } = await client.query<{
+    title: string
+    licence: string
+    as_of: string
+    pruned: boolean
+    oldest: number
+  }>(sql`
+    select title, licence, as_of::text, pruned_at is not null as pruned,
       (select min(number) from release where dataset = ${dataset.name} and pruned_at is null) as oldest
     from release where dataset = ${dataset.name} and number = ${earlier}`)
   const [release] = rows
@@ -61,7 +67,7 @@ async function findEarlierRelease(client: PoolClient, dataset: Dataset, earlier:
     throw new OperatorError(
       `Release ${earlier} has been pruned. The oldest release you can go back to is ${release.oldest}.`,
     )
-  return { title: release.title, licence: release.licence }
+  return { title: release.title, licence: release.licence, asOf: release.as_of }
 }
 
 /** Records of the earlier release of which a later release closed the version, with their text. */

@@ -19,6 +19,8 @@ export interface PublishedRelease {
   readonly licence: string
   readonly note: string | null
   readonly publishedAt: Date
+  /** The day up to which its data is known, YYYY-MM-DD. */
+  readonly asOf: string
   readonly records: number
   readonly added: number
   readonly corrected: number
@@ -48,6 +50,7 @@ interface ReleaseRow {
   licence: string
   note: string | null
   published_at: Date
+  as_of: string
   records: string
   added: string
   corrected: string
@@ -72,7 +75,7 @@ const rejected = sql`(
 
 export async function loadPublishedReleases(database: Reader): Promise<PublishedReleases> {
   const rows = await database.query<ReleaseRow>(
-    sql`select dataset, number, title, licence, note, published_at, records, added, corrected, withdrawn,
+    sql`select dataset, number, title, licence, note, published_at, as_of::text, records, added, corrected, withdrawn,
         reasons, warnings, digest, restores, pruned_at, ${rejected} as rejected, ${files} as files
       from release order by dataset, number`,
   )
@@ -96,6 +99,7 @@ const toPublished = (row: ReleaseRow, contracts: readonly StoredContract[]): Pub
   licence: row.licence,
   note: row.note,
   publishedAt: row.published_at,
+  asOf: row.as_of,
   records: Number(row.records),
   added: Number(row.added),
   corrected: Number(row.corrected),

@@ -56,17 +56,20 @@ await withExplorer({}, (explorer) => {
     assert.equal(text, 'Release 3: COVID-19 as of 2020-12-31, measles as of 2025-09-01')
   })
 
-  journey('the page says when a release was published and how much it changed', async ({ page, open, ask }) => {
-    const { data } = await ask<{ data: Release[] }>('/releases')
-    await open(`/explore?${MEASLES}`)
-    for (const { number, title, published_at: at, added, corrected, withdrawn } of data) {
-      const counts = `${write(added)} added, ${write(corrected)} corrected, ${write(withdrawn)} withdrawn`
-      await machine(page)
-        .getByText(`: ${title}, published ${at.slice(0, 10)}. ${counts}.`)
-        .waitFor()
-      if (number > 1) await machine(page).getByRole('button', { name: 'Earlier release' }).click()
-    }
-  })
+  journey(
+    'the page says the day of a release, when it was published and how much it changed',
+    async ({ page, open, ask }) => {
+      const { data } = await ask<{ data: Release[] }>('/releases')
+      await open(`/explore?${MEASLES}`)
+      for (const { number, title, as_of, published_at: at, added, corrected, withdrawn } of data) {
+        const counts = `${write(added)} added, ${write(corrected)} corrected, ${write(withdrawn)} withdrawn`
+        await machine(page)
+          .getByText(`: ${title}, as of ${as_of}, published ${at.slice(0, 10)}. ${counts}.`)
+          .waitFor()
+        if (number > 1) await machine(page).getByRole('button', { name: 'Earlier release' }).click()
+      }
+    },
+  )
 
   journey('the buttons step through the releases, and Back undoes a step', async ({ page, open }) => {
     await open(`/explore?${MEASLES}&release=4`)

@@ -304,7 +304,7 @@ def vintages_answer(releases, question):
             continue
         release = releases[number]
         for point in series_answer(release["series"], question | {"group_by": []})["points"]:
-            row = {"release": number, "report_date": release["published"]}
+            row = {"release": number, "report_date": release["as_of"]}
             row |= {name: point[name] for name in ("period", "reference_date", "records", "revision")}
             data.append(row | {name: point[name][count] for name in ("new", "cumulative", "point")})
     return {"data": data}

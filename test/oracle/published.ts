@@ -71,13 +71,13 @@ export async function publish(inputs: readonly ReleaseInput[]): Promise<Publishe
   const scratch = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-numbers-'))
   after(() => rm(scratch, { recursive: true, force: true }))
   let records: PublishedRecord[] = []
-  const files: { release: number; file: string; published: string }[] = []
+  const files: { release: number; file: string; as_of: string }[] = []
   for (let release = 1; release <= inputs.length; release += 1) {
     records = await readRecords(get, release)
     const file = path.join(scratch, `${release}.ndjson`)
     await writeLines(file, records)
     const { body } = await get(`/releases/${release}`)
-    files.push({ release, file, published: String(body['published_at']).slice(0, 10) })
+    files.push({ release, file, as_of: String(body['as_of']) })
   }
   const oracle = startOracle(files)
   after(() => oracle.stop())

@@ -32,9 +32,9 @@ export function writeSubdivisions(): string {
   return file
 }
 
-/** `files` has the records of each release, and the day on which it was published. */
-export function startOracle(files: readonly { release: number; file: string; published: string }[]): Oracle {
-  const releases = files.map(({ release, file, published }) => `${release}=${file}=${published}`)
+/** `files` has the records of each release, and the day up to which it is known. */
+export function startOracle(files: readonly { release: number; file: string; as_of: string }[]): Oracle {
+  const releases = files.map(({ release, file, as_of }) => `${release}=${file}=${as_of}`)
   const child: ChildProcessWithoutNullStreams = spawn('python3', ['-B', `${ORACLE}/serve.py`, ...releases], {
     env: { ...process.env, SUBDIVISIONS: writeSubdivisions() },
   })

@@ -13,8 +13,8 @@ from records import read_release
 def main(arguments):
     releases = {}
     for argument in arguments:
-        number, path, *published = argument.split("=")
-        releases[int(number)] = {"series": read_release(path), "published": published[0] if published else None}
+        number, path, *as_of = argument.split("=")
+        releases[int(number)] = {"series": read_release(path), "as_of": as_of[0] if as_of else None}
     for line in sys.stdin:
         print(json.dumps(answer(releases, json.loads(line))), flush=True)
 

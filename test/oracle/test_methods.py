@@ -23,7 +23,7 @@ def rows(*values):
 
 def ask(values, kind="series", **question):
     question = {"kind": kind, "interval": "day", **question}
-    return answer({1: {"series": make_series(rows(*values)), "published": "2026-01-01"}}, question)
+    return answer({1: {"series": make_series(rows(*values)), "as_of": "2026-01-01"}}, question)
 
 
 def points(values, **question):
@@ -224,7 +224,7 @@ class Examples(unittest.TestCase):
 
     def test_rule_9_vintages(self):
         releases = {
-            number: {"series": make_series(rows(*cumulative(("2020-05-01", cases)))), "published": f"2026-01-0{number}"}
+            number: {"series": make_series(rows(*cumulative(("2020-05-01", cases)))), "as_of": f"2026-01-0{number}"}
             for number, cases in ((1, 100), (2, 110))
         }
         data = answer(releases, {"kind": "vintages", "interval": "month", "count": "cases"})["data"]

@@ -67,7 +67,7 @@ print.ob_client <- function(x, ...) {
 #' Read a past release with every function
 #'
 #' @param client From [ob_client()].
-#' @param release The number of a release, or a day: the newest release that was published by the end of that day (UTC).
+#' @param release The number of a release, or a day: what was known on it, the newest release as of that day or earlier.
 #' @return A client whose functions read that release if they have the argument `release`. [ob_changes()],
 #'   [ob_history()], [ob_vintages()] and [ob_releases()] are about several releases and do not change.
 #' @export

@@ -131,7 +131,7 @@ ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
 #' @inheritParams ob_series
 #' @param count Which count: `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
 #' @param ... Filters by name, as for [ob_series()]; also `from` and `to`, the first and last release.
-#' @return A tibble with a row for each release and interval: `release`, `report_date` (the day of its publication),
+#' @return A tibble with a row for each release and interval: `release`, `report_date` (`as_of` of the release),
 #'   `period`, `reference_date` (the last day of the interval), `records`, `new`, `cumulative`, `point`, `revision`.
 #' @export
 #' @examples

@@ -8,8 +8,8 @@
 #' @param ... Filters by name, such as `event`, `disease`, `country_code`, `case_status`, `date_from`, `composite`.
 #'   Several values are a vector; `TRUE`, `FALSE` and `Date` are allowed; `NULL` is no filter. `fields` (a text with
 #'   commas) chooses columns. A name that the service does not know is an error, never ignored.
-#' @param release The number of a release, or a day (`"2026-06-30"` or a `Date`): the newest release that was published
-#'   by the end of that day (UTC). Default: the newest.
+#' @param release The number of a release, or a day (`"2026-06-30"` or a `Date`): what was known on it, the newest
+#'   release as of that day or earlier. Default: the newest.
 #' @param cursor Where to go on: the element `cursor` of an error, or the attribute `cursor` of an earlier result.
 #' @param pages Read at most this many pages. The attribute `cursor` then says where to go on.
 #' @param progress Whether to show a progress bar. Default: the option `outbreakdata.progress`, or whether the session

@@ -229,6 +229,8 @@ export interface Release {
   note: string | null
   /** UTC, to the millisecond. */
   published_at: string
+  /** The day up to which the data is known, UTC. A date as a release reference means the newest release with this day or an earlier one. A rollback has the day of the release that it restores. */
+  as_of: string
   /** The earlier release that a rollback restored; the releases in between are thereby withdrawn. */
   restores: number | null
   /** When the release was pruned, so that its records can no longer be read; null if it was not. */
@@ -640,7 +642,7 @@ export interface Vintages {
   left_out_total: number
   data: {
     release: number
-    /** The day on which the release was published, UTC. */
+    /** `as_of` of the release: the day on which this was known. */
     report_date: string
     period: string
     /** The last day of the interval. */
@@ -660,6 +662,8 @@ export interface Citation {
   licence: string
   release: number
   published_at: string
+  /** The day up to which the data is known. */
+  as_of: string
   /** SHA-256 of the release. */
   digest: string
   /** The sources with the most records. */

@@ -55,7 +55,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The number of a release, a day (YYYY-MM-DD) for the newest release by its end, or `latest`. */
+/** The number of a release, a day (YYYY-MM-DD) for what was known on it (the newest release as of that day or earlier), or `latest`. */
 export type ReleaseReference = number | string
 
 /** An answer, the release that was read, and what the service warns of. The two are not enumerable. */

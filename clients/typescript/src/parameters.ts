@@ -7,7 +7,7 @@ export interface AllParameters {
   sort?: 'id' | '-id' | 'date_low' | '-date_low' | 'date_high' | '-date_high' | 'date_report' | '-date_report' | 'cases' | '-cases' | 'deaths' | '-deaths' | 'hospitalised' | '-hospitalised' | 'recovered' | '-recovered' | 'tested' | '-tested' | undefined
   /** Maximum number of records to return. */
   num?: number | undefined
-  /** The release to read: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. Default: the newest. */
+  /** The release to read: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the newest. */
   release?: number | string | undefined
   /** Names of fields, separated by commas, such as `id,event,cases`: the records have only these fields. Default: all. */
   fields?: string | undefined
@@ -103,7 +103,7 @@ export interface AllParameters {
   missing?: 'pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note' | readonly ('pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note')[] | undefined
   /** Only records that were added or changed after this release. */
   updated_since_release?: number | undefined
-  /** The later release: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. Default: the newest. */
+  /** The later release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the newest. */
   to?: number | string | undefined
   /** With false, `fields` replaces `before` and `after`. */
   bodies?: boolean | undefined
@@ -121,7 +121,7 @@ export interface AllParameters {
   explain?: boolean | undefined
   /** Fields over which counts are added up on purpose, such as all events of a country. May be repeated. */
   across?: 'event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population' | readonly ('event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population')[] | undefined
-  /** The first release: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. Default: the oldest that can be read. */
+  /** The first release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the oldest that can be read. */
   from?: number | string | undefined
   /** All formats in one JSON object, or one format as a file. */
   format?: 'json' | 'text' | 'bibtex' | 'csl-json' | undefined
@@ -130,7 +130,7 @@ export interface AllParameters {
 export type RecordsParameters = Pick<AllParameters, 'sort' | 'num' | 'release' | 'fields' | 'count' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
 
 export type ChangesParameters = Pick<AllParameters, 'to' | 'num' | 'bodies' | 'changed_fields' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
-  /** The earlier release: its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest. */
+  /** The earlier release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. */
   from: number | string
 }
 

@@ -76,7 +76,7 @@ export const changes: Section = {
       expectEqual('Outbreaks-Release', response.headers.get('outbreaks-release'), String(number))
     }),
     check('from and to accept dates', async (service) => {
-      const day = String((await readReleases(service)).newest.published_at).slice(0, 10)
+      const day = String((await readReleases(service)).newest.as_of)
       expectEqual('changes', readEnvelope(await service.get(`${CHANGES}?from=${day}&to=${day}`)).data, [])
     }),
     check('a request without from is 400 with parameter from', async (service) =>
@@ -145,7 +145,7 @@ export const changes: Section = {
     check('a cursor together with the dates of its releases is accepted', async (service) => {
       const { from, to } = await readPair(service)
       const { page, to: number } = await readCursor(service)
-      const days = [from, to].map((release) => String(release.published_at).slice(0, 10))
+      const days = [from, to].map((release) => String(release.as_of))
       const response = await service.get(`${CHANGES}?from=${days[0]}&to=${days[1]}&${page}`)
       expectStatus(response, 200)
       expectEqual('Outbreaks-Release', response.headers.get('outbreaks-release'), String(number))

@@ -19,14 +19,15 @@ import { CHANGES, DATA_PATHS, NO_TOKEN, RELEASES, type Service, V1, V2 } from '.
 import { readCompleteWalk, readWalk } from '../../walk.ts'
 
 const KEYS = [
-  ...['number', 'title', 'licence', 'note', 'published_at', 'restores', 'pruned_at'],
+  ...['number', 'title', 'licence', 'note', 'published_at', 'as_of', 'restores', 'pruned_at'],
   ...['records', 'added', 'corrected', 'withdrawn', 'rejected', 'reasons', 'warnings', 'digest', 'files'],
 ]
 const COUNTS = ['records', 'added', 'corrected', 'withdrawn', 'rejected']
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+const DAY = /^\d{4}-\d{2}-\d{2}$/
 const UNUSED_ID = Number.MAX_SAFE_INTEGER
 
-const dayOf = (release: Row | undefined) => String(release?.published_at).slice(0, 10)
+const dayOf = (release: Row | undefined) => String(release?.as_of)
 const dayBefore = (day: string) => new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
 
 const readFirstRelease = async (service: Service) => {
@@ -109,6 +110,12 @@ export const releaseHistory: Section = {
       )
       expectThat(other === undefined, 'timestamps such as 2023-01-31T12:00:00.000Z', other?.published_at)
     }),
+    check('as_of is a day, and not after the day of publication', async (service) => {
+      const other = (await readReleases(service)).releases.find(
+        (release) => !DAY.test(dayOf(release)) || dayOf(release) > String(release.published_at).slice(0, 10),
+      )
+      expectThat(other === undefined, 'days such as 2023-01-31, up to published_at', other)
+    }),
     check('the counts of a release are non-negative integers', async (service) => {
       const counts = (await readReleases(service)).releases.flatMap((release) => COUNTS.map((name) => release[name]))
       const other = counts.find((count) => !(Number.isSafeInteger(count) && Number(count) >= 0))
@@ -153,7 +160,7 @@ export const releaseHistory: Section = {
       ),
     ),
     ...DATA_PATHS.map((path) =>
-      check(`a date selects the newest release published by the end of that day: ${path}`, async (service) => {
+      check(`a date selects the newest release as of that day or earlier: ${path}`, async (service) => {
         const { releases } = await readReleases(service)
         for (const day of new Set([releases[0], releases.at(-1)].map(dayOf))) {
           const expected = releases.find((release) => dayOf(release) <= day)
@@ -163,12 +170,12 @@ export const releaseHistory: Section = {
         }
       }),
     ),
-    check('a date before the first release is 400, and detail says when the first was published', async (service) => {
+    check('a date before the first release is 400, and detail says the day of the first', async (service) => {
       const first = await readFirstRelease(service)
       const response = await service.get(`${V2}?release=${dayBefore(dayOf(first))}`)
       expectProblem(response, 400, { code: 'invalid_parameter', parameter: 'release' })
       const { detail } = readObject(response)
-      expectThat(String(detail).includes(String(first.published_at)), `${String(first.published_at)} in detail`, detail)
+      expectThat(String(detail).includes(dayOf(first)), `${dayOf(first)} in detail`, detail)
     }),
     ...malformedDays.map((day) =>
       check(`release=${day} is 400 with parameter release`, async (service) =>

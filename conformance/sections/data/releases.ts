@@ -114,7 +114,7 @@ export const releases: Section = {
     check('a cursor of an earlier release together with the date of a later release is accepted', async (service) => {
       const { earlier } = await readEarlier(service)
       const { releases: listed } = await readReleases(service)
-      const day = String(listed[0]?.published_at).slice(0, 10)
+      const day = String(listed[0]?.as_of)
       const first = readEnvelope(await service.get(`${V2}?num=2&release=${earlier}`))
       expectThat(typeof first.next_page === 'string', 'a cursor after the first two records', first.next_page)
       const response = await service.get(`${v2Query(2, first.next_page)}&release=${day}`)
@@ -127,7 +127,7 @@ export const releases: Section = {
     }),
     check('if the request has a date, Link of the next page has the number of the release', async (service) => {
       const { newest } = await readReleases(service)
-      const day = String(newest.published_at).slice(0, 10)
+      const day = String(newest.as_of)
       const response = await service.get(`${V2}?num=2&release=${day}`)
       expectStatus(response, 200)
       const target = /<([^>]+)>;\s*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]

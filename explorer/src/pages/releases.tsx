@@ -37,6 +37,7 @@ function ReleaseRow({ release, isShown }: { release: Release; isShown: boolean }
         </Link>
       </th>
       <td>{release.title}</td>
+      <td class="number">{release.as_of}</td>
       <td class="number">{release.published_at.slice(0, 10)}</td>
       <td class="number">{formatNumber(release.records)}</td>
       <td class="number">{formatNumber(release.added)}</td>

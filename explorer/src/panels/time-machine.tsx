@@ -49,7 +49,7 @@ export function TimeMachine({ releases, current }: TimeMachineProps) {
         </button>
       </div>
       <p>
-        <b>{label}</b>: {current.title}, {time.published(current.published_at.slice(0, 10))}.{' '}
+        <b>{label}</b>: {current.title}, {time.days(current.as_of, current.published_at.slice(0, 10))}.{' '}
         {time.changes(current.added, current.corrected, current.withdrawn)}.
       </p>
       <CompareChoice releases={releases} current={current} />

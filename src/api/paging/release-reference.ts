@@ -1,7 +1,7 @@
-// Parses a reference to a release: its number, a day (UTC) for the latest release published by the end of that day, or
+// Parses a reference to a release: its number, a day for the latest release whose `as_of` is not after that day, or
 // `latest`. Rejects every other form. Pure.
 import { INT4_MAX } from '../../datasets/define.ts'
-import { DAY_MS, isCalendarDate } from '../../platform/calendar-date.ts'
+import { isCalendarDate } from '../../platform/calendar-date.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
@@ -15,7 +15,7 @@ export const LATEST = 'latest'
 export const isReleaseNumber = (text: string | undefined): boolean =>
   text !== undefined && text !== LATEST && !text.includes('-')
 
-export type ReleaseReference = { readonly number: number } | { readonly date: string; readonly endOfDay: number }
+export type ReleaseReference = { readonly number: number } | { readonly date: string }
 
 export function parseReference(parameter: string, text: string): ReleaseReference {
   const reference = text.includes('-') ? parseDate(text) : parseNumber(text)
@@ -32,8 +32,7 @@ function parseNumber(text: string): ReleaseReference | null {
   return number <= INT4_MAX ? { number } : null
 }
 
-const parseDate = (date: string): ReleaseReference | null =>
-  isCalendarDate(date) ? { date, endOfDay: Date.parse(date) + DAY_MS } : null
+const parseDate = (date: string): ReleaseReference | null => (isCalendarDate(date) ? { date } : null)
 
 export const findRelease = (
   releases: readonly PublishedRelease[],
@@ -41,18 +40,16 @@ export const findRelease = (
 ): PublishedRelease | undefined =>
   'number' in reference
     ? releases.find((release) => release.number === reference.number)
-    : releases.findLast((release) => release.publishedAt.getTime() < reference.endOfDay)
+    : releases.findLast((release) => release.asOf <= reference.date)
 
 /**
  * Whether a parameter beside a cursor is consistent with the release of the cursor. A date is consistent if the release
- * had been published by its end: other releases may have been published on that date after the first page was read.
+ * is as of that day or an earlier one: another such release may have been published after the first page was read.
  */
 export function canReferTo(parameter: string, text: string, release: PublishedRelease): boolean {
   if (text === LATEST) return true
   const reference = parseReference(parameter, text)
-  return 'number' in reference
-    ? reference.number === release.number
-    : release.publishedAt.getTime() < reference.endOfDay
+  return 'number' in reference ? reference.number === release.number : release.asOf <= reference.date
 }
 
 /** For a pair of releases. */

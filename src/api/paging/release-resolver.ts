@@ -59,10 +59,10 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
         { parameter },
       )
     await resolveLatest()
-    const first = list()[0]?.publishedAt.toISOString()
+    const first = list()[0]?.asOf
     throw new Problem(
       'invalid_parameter',
-      `No release had been published by the end of ${reference.date}. The first was published at ${first}.`,
+      `No release is as of ${reference.date} or earlier. The first release is as of ${first}.`,
       { parameter },
     )
   }

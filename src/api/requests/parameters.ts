@@ -26,7 +26,7 @@ const num = Type.Optional(
 const reference = (description: string, example: string) =>
   Type.String({ pattern: REFERENCE_PATTERN, description, examples: [example] })
 const REFERENCE_FORMS =
-  'its number, a date (YYYY-MM-DD, UTC) for the newest published by the end of that day, or `latest` for the newest'
+  'its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest'
 const release = Type.Optional(reference(`The release to read: ${REFERENCE_FORMS}. Default: the newest.`, LATEST))
 const tokenRelease = Type.Optional(
   reference(`The release to read: ${REFERENCE_FORMS}. Default: the release of the access token.`, LATEST),

@@ -56,6 +56,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
                 licence: Type.String(),
                 release: Type.Integer({ minimum: 1 }),
                 published_at: Type.String({ format: 'date-time' }),
+                as_of: Type.String({ format: 'date', description: 'The day up to which the data is known.' }),
                 digest: Type.String({ description: 'SHA-256 of the release.' }),
                 sources: Type.Array(
                   Type.Object({ [SOURCE_FIELD]: Type.String(), records: Type.Integer({ minimum: 1 }) }),
@@ -121,6 +122,7 @@ const serialiseCitation = (citation: Citation) =>
     licence: citation.licence,
     release: citation.release,
     published_at: citation.publishedAt.toISOString(),
+    as_of: citation.asOf,
     digest: citation.digest,
     sources: citation.sources.map(({ value, records }) => ({ [SOURCE_FIELD]: value, records })),
     more_sources: citation.moreSources,

@@ -30,6 +30,11 @@ const releaseSchema = Type.Object({
   licence: Type.String({ description: 'The licence of the data.' }),
   note: Type.Union([Type.String(), Type.Null()], { description: 'A note by the publisher.' }),
   published_at: Type.String({ format: 'date-time', description: 'UTC, to the millisecond.' }),
+  as_of: Type.String({
+    format: 'date',
+    description:
+      'The day up to which the data is known, UTC. A date as a release reference means the newest release with this day or an earlier one. A rollback has the day of the release that it restores.',
+  }),
   restores: Type.Union([Type.Integer(), Type.Null()], {
     description: 'The earlier release that a rollback restored; the releases in between are thereby withdrawn.',
   }),

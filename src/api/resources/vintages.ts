@@ -76,12 +76,12 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
           const fixed =
             only === undefined || second !== undefined ? figureRequest : restrictToSet(figureRequest, only.chosen)
           for (const release of vintages) {
-            const { number, publishedAt } = release
+            const { number, asOf } = release
             const { groups } = await readFigures(index, { dataset, release, request: fixed, interval })
             for (const figure of groups.flatMap((group) => group.figures)) {
               rows.push({
                 release: number,
-                report_date: publishedAt.toISOString().slice(0, 10),
+                report_date: asOf,
                 period: figure.period.name,
                 // The whole interval, also if the last day of the question cuts it.
                 reference_date: formatDay(periodOf(interval, figure.period.first).last),
@@ -136,7 +136,10 @@ const vintagesSchema = Type.Object({
   data: Type.Array(
     Type.Object({
       release: Type.Integer({ minimum: 1 }),
-      report_date: Type.String({ format: 'date', description: 'The day on which the release was published, UTC.' }),
+      report_date: Type.String({
+        format: 'date',
+        description: '`as_of` of the release: the day on which this was known.',
+      }),
       period: Type.String(),
       reference_date: Type.String({ format: 'date', description: 'The last day of the interval.' }),
       records: Type.Integer({ minimum: 1 }),

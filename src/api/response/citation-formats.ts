@@ -11,6 +11,8 @@ export interface Citation {
   readonly licence: string
   readonly release: number
   readonly publishedAt: Date
+  /** The day up to which the data is known. */
+  readonly asOf: string
   /** SHA-256 of the release, in hexadecimal digits. */
   readonly digest: string
   readonly sources: readonly { readonly value: string; readonly records: number }[]
@@ -21,8 +23,8 @@ export interface Citation {
 const dayOf = ({ publishedAt }: Citation) => publishedAt.toISOString().slice(0, 10)
 
 export function citeAsText(citation: Citation): string {
-  const { title, dataset, release, licence, url, digest } = citation
-  return `${title}. ${dataset}, release ${release}, published ${dayOf(citation)}. ${licence}. ${url} (SHA-256 of the release: ${digest}). ${formatSources(citation)}`
+  const { title, dataset, release, asOf, licence, url, digest } = citation
+  return `${title}. ${dataset}, release ${release}, data as of ${asOf}, published ${dayOf(citation)}. ${licence}. ${url} (SHA-256 of the release: ${digest}). ${formatSources(citation)}`
 }
 
 function formatSources({ sources, moreSources }: Citation): string {
@@ -42,7 +44,7 @@ export function citeAsBibtex(citation: Citation): string {
     url: citation.url,
     copyright: escapeTex(citation.licence),
     note: escapeTex(
-      `${citation.dataset}, release ${citation.release}, SHA-256 ${citation.digest}. ${formatSources(citation)}`,
+      `${citation.dataset}, release ${citation.release}, data as of ${citation.asOf}, SHA-256 ${citation.digest}. ${formatSources(citation)}`,
     ),
   }
   const body = Object.entries(lines).map(([name, value]) => `  ${name} = {${value}},\n`)
@@ -66,5 +68,5 @@ export const citeAsCsl = (citation: Citation) => ({
   issued: { 'date-parts': [dayOf(citation).split('-').map(Number)] },
   license: citation.licence,
   URL: citation.url,
-  note: `SHA-256 of the release: ${citation.digest}. ${formatSources(citation)}`,
+  note: `Data as of ${citation.asOf}. SHA-256 of the release: ${citation.digest}. ${formatSources(citation)}`,
 })

@@ -74,6 +74,7 @@ export const formatRelease = ({ publishedAt, prunedAt, ...release }: PublishedRe
   licence: release.licence,
   note: release.note,
   published_at: publishedAt.toISOString(),
+  as_of: release.asOf,
   restores: release.restores,
   pruned_at: prunedAt?.toISOString() ?? null,
   records: release.records,

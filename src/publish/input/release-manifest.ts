@@ -1,6 +1,7 @@
-// Reads and validates release.json: title, licence and note of a release, and the reasons for its changes.
+// Reads and validates release.json: title, licence, note and day of a release, and the reasons for its changes.
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
+import { isCalendarDate } from '../../platform/calendar-date.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import { isStorable } from '../../storage/normalise-text.ts'
@@ -16,6 +17,8 @@ const manifestSchema = Type.Object(
     title: someText,
     licence: someText,
     note: Type.Optional(Type.String({ maxLength: 10_000 })),
+    /** The day up to which the data is known. */
+    as_of: Type.Optional(Type.String()),
     /** Set if the directory has only changes to this release, which must be the latest. */
     base: Type.Optional(Type.Integer({ minimum: 1 })),
     reasons: Type.Optional(
@@ -43,13 +46,26 @@ export async function readManifest(file: string): Promise<ReleaseManifest> {
   requireUniqueKeys(text, file)
   if (Check(manifestSchema, manifest)) {
     validateTexts(manifest, file)
+    validateDay(manifest, file)
     return manifest
   }
   const [, [error]] = Errors(manifestSchema, manifest)
   const location = error?.instancePath.slice(1).replaceAll('/', '.') || '(top level)'
   throw new OperatorError(
-    `${file} must have title and licence, and may have note, base and reasons; ${location}: ${error?.message}`,
+    `${file} must have title and licence, and may have note, as_of, base and reasons; ${location}: ${error?.message}`,
   )
+}
+
+function validateDay({ as_of: day }: ReleaseManifest, file: string): void {
+  if (day === undefined) return
+  // PostgreSQL has no year 0.
+  if (!isCalendarDate(day) || day.startsWith('0000'))
+    throw new OperatorError(`${file} as_of: must be an existing date in the form YYYY-MM-DD`)
+  const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
+  if (day > today)
+    throw new OperatorError(
+      `${file} as_of: ${day} is in the future; today is ${today} (UTC). Give the last day that the data covers, or leave as_of out for the day of publication.`,
+    )
 }
 
 /** Longer or more event names belong to another dataset. */

@@ -22,6 +22,8 @@ export interface LocatedRow extends ValidRow {
 }
 
 interface RowChecks {
+  /** The day of the data. Later days are errors. */
+  asOf?: string | undefined
   /** Fingerprints that occur more than once. */
   possibleDuplicates?: ReadonlySet<number> | undefined
   /** If given, rows of any other source are errors. */
@@ -33,10 +35,10 @@ export async function* validateRows(
   dataset: Dataset,
   files: readonly RecordFile[],
   findings: Findings,
-  { possibleDuplicates = new Set(), source }: RowChecks = {},
+  { asOf, possibleDuplicates = new Set(), source }: RowChecks = {},
 ): AsyncGenerator<LocatedRow[]> {
   const columns = inputColumns(dataset)
-  const today = latestDay(new Date())
+  const lastDay = asOf ?? latestDay(new Date())
   const checkSource = createSourceCheck(dataset, source)
   const checkDuplicate = createDuplicateCheck(possibleDuplicates)
   const required = requiredFields(dataset)
@@ -44,7 +46,7 @@ export async function* validateRows(
   const oncePerFile = new Set(dataset.rules.flatMap((rule) => (rule.oncePerFile ? [rule.name] : [])))
   for (const { name: file, format, batches } of files) {
     const reported = new Set<string>()
-    const validateRow = createRowValidator(dataset, format, today)
+    const validateRow = createRowValidator(dataset, format, lastDay)
     for await (const batch of batches(columns, required)) {
       const rows: LocatedRow[] = []
       for (const input of batch) {
@@ -133,7 +135,7 @@ export async function validateRelease(
   try {
     const fingerprints = createFingerprintList()
     const checkSeries = createSeriesWarnings(dataset)
-    for await (const batch of validateRows(dataset, files, findings)) {
+    for await (const batch of validateRows(dataset, files, findings, { asOf: manifest.as_of })) {
       for (const row of batch) {
         fingerprints.add(identityText(row))
         const warning = checkSeries(row.cells)

@@ -33,7 +33,7 @@ export const requiredFields = (dataset: Dataset): string[] =>
 const MAX_KEY_LENGTH = 500
 
 /** The validator gives the record, or null if it reported an error. */
-export function createRowValidator(dataset: Dataset, format: Format, today: string) {
+export function createRowValidator(dataset: Dataset, format: Format, lastDay: string) {
   const inputs = inputFields(dataset).map((field) => ({
     name: field.name,
     qualifiedBy: field.qualifiedBy,
@@ -92,7 +92,7 @@ export function createRowValidator(dataset: Dataset, format: Format, today: stri
     for (const { derive, index } of derived) cells[index] = derive(cells)
     if (noBreak !== undefined) cells[noBreak.index] = noBreak.cell
     for (const { name, severity, column, check } of dataset.rules) {
-      const message = check(valueOf, today)
+      const message = check(valueOf, lastDay)
       if (message === null) continue
       valid &&= severity === 'warning'
       report(column, { rule: name, message }, severity)

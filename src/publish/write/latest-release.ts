@@ -16,6 +16,8 @@ import {
 export interface LatestRelease {
   number: number
   records: number
+  /** The day up to which its data is known; null without a release. */
+  asOf: string | null
   /** The highest id that was ever assigned. */
   lastId: number
   contracts: readonly StoredContract[]
@@ -26,8 +28,8 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
   const lock = await client.query<{ locked: boolean }>(sql`select lock_dataset(${dataset.name}) as locked`)
   if (lock.rows[0]?.locked !== true)
     throw new OperatorError(`another command is publishing or pruning ${dataset.name}; try again later`)
-  const releases = await client.query<{ number: number; records: string; last_id: string }>(
-    sql`select number, records, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
+  const releases = await client.query<{ number: number; records: string; as_of: string; last_id: string }>(
+    sql`select number, records, as_of::text, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
   )
   const { rows: contracts } = await client.query<StoredContract>(contractsOf(dataset.name))
   const row = releases.rows[0]
@@ -35,9 +37,18 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
   return {
     number: row?.number ?? 0,
     records: Number(row?.records ?? 0),
+    asOf: row?.as_of ?? null,
     lastId: Number(row?.last_id ?? 0),
     contracts,
   }
+}
+
+/** A date refers to the latest release whose `as_of` it has reached, so `as_of` never falls, except by a rollback. */
+export function requireLaterDay({ number, asOf }: LatestRelease, day: string | undefined): void {
+  if (day === undefined || asOf === null || day >= asOf) return
+  throw new OperatorError(
+    `release.json has as_of ${day}, but release ${number} is already as of ${asOf}. Give that day or a later one, or leave as_of out for the day of publication. To go back to older data, run outbreakctl release rollback.`,
+  )
 }
 
 function requireCompatibleFields({ fields }: Contract, dataset: Dataset, release: number): void {

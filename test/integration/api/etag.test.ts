@@ -61,7 +61,7 @@ describe('timelines of one service', async () => {
     for (const [routes, first, second, published] of all) {
       for (const cases of [first, second]) {
         const row: Row = { key: 'k', event: 'Event', cases }
-        await routes.publish([row])
+        await routes.publish([row], { as_of: '2026-03-01' })
       }
       await routes.superuser.query(`update release set published_at = '2026-03-01T12:00:00Z' where number = 1`)
       await routes.superuser.query('update release set published_at = $1 where number = 2', [published])

@@ -265,3 +265,27 @@ test('a release that withdraws more than 5 % of the records is rejected until th
   assert.equal(await count('release'), 2)
   assert.equal((await publish(rows.slice(11), writeNdjson, 6)).withdrawn, 6)
 })
+
+test('as_of is the day of publication by default, never falls, and no record is later', async () => {
+  const { database } = await openStore()
+  const publish = async (row: Row, as_of?: string) =>
+    publishRelease(database, hedOutbreaks, await writeNdjson([row], as_of === undefined ? {} : { as_of }))
+  await publish({ key: 'a', cases: 1 }, '2025-06-01')
+  await assert.rejects(
+    publish({ key: 'a', cases: 2 }, '2025-05-31'),
+    /as_of 2025-05-31, but release 1 is already as of 2025-06-01\. Give that day or a later one, or leave as_of out/,
+  )
+  await assert.rejects(
+    publish({ key: 'a', cases: 2, date_report: '2025-06-02' }, '2025-06-01'),
+    /date_report: is after 2025-06-01, the day of the data/,
+  )
+  await publish({ key: 'a', cases: 2 }, '2025-06-01')
+  await publish({ key: 'a', cases: 3 })
+  const rows = await database.query<{ as_of: string; day: string }>(
+    sql`select as_of::text, (published_at at time zone 'UTC')::date::text as day from release order by number`,
+  )
+  assert.deepEqual(
+    rows.map((row) => row.as_of),
+    ['2025-06-01', '2025-06-01', rows[2]?.day],
+  )
+})

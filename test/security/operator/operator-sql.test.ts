@@ -48,7 +48,7 @@ const attacks: Record<string, string> = {
   'a chunk is added to a published release': copyOf('hed_outbreak_chunk', 'slot, records, bytes, crc32, deflated', 2),
   'an event is added to a published release': copyOf('hed_outbreak_event', 'event, body', 2),
   'a release is added out of turn': `insert into release
-    select dataset, 9, title, licence, note, published_at, records, added, corrected, withdrawn, last_id, restores, digest, reasons, warnings
+    select dataset, 9, title, licence, note, published_at, as_of, records, added, corrected, withdrawn, last_id, restores, digest, reasons, warnings
     from release where number = 3`,
   'a published release gets other fields': `insert into contract select dataset, 2, fields from contract`,
   'a published release gets rejected rows': `insert into release_rejection values ('hed-outbreaks', 2, 1, 'f', 1, null, 'r', 'm', '{}')`,

@@ -29,6 +29,7 @@ const describeRelease = (changes: Partial<PublishedRelease> = {}): ReleaseDescri
       licence: 'CC0-1.0',
       note: 'A note.',
       publishedAt: new Date('2026-01-02T03:04:05Z'),
+      asOf: '2025-12-31',
     },
     ...{
       records: 42,
@@ -55,20 +56,21 @@ describe('Croissant', () => {
   const [csv, ndjson] = croissant.recordSet
 
   test('names the release, its version, licence, sources and citation, and how to get access', () => {
-    const { name, url, version, datePublished, license, citeAs, isBasedOn, description } = croissant
+    const { name, url, version, datePublished, temporalCoverage, license, citeAs, isBasedOn, description } = croissant
     assert.deepEqual(
-      { name, url, version, datePublished, license, citeAs, isBasedOn },
+      { name, url, version, datePublished, temporalCoverage, license, citeAs, isBasedOn },
       {
         name: 'Historical epidemic data: outbreaks, release 3',
         url: RELEASE_URL,
         version: '3.0.0',
         datePublished: '2026-01-02T03:04:05.000Z',
+        temporalCoverage: '../2025-12-31',
         license: ['https://spdx.org/licenses/CC0-1.0.html'],
         citeAs: '@misc{this}',
         isBasedOn: ['WHO', 'Ministry'].map((source) => ({ '@type': 'sc:CreativeWork', name: source })),
       },
     )
-    assert.match(description, / A title\. A note\.$/)
+    assert.match(description, / A title\. Data as of 2025-12-31\. A note\.$/)
     assert.match(croissant.conditionsOfAccess, /scope hed-outbreaks:read.*Authorization: Bearer/)
   })
 
@@ -201,6 +203,10 @@ describe('DCAT', () => {
 
   test('a release is a dataset in the series of releases, after the one before it', () => {
     assert.equal(dataset['@id'], RELEASE_URL)
+    assert.deepEqual(dataset['dct:temporal'], {
+      '@type': 'dct:PeriodOfTime',
+      'dcat:endDate': { '@value': '2025-12-31', '@type': 'xsd:date' },
+    })
     assert.deepEqual(dataset['dcat:previousVersion'], { '@id': 'https://api.test/v2/hed-outbreaks/releases/2' })
     assert.deepEqual(dataset['dcat:inSeries'], { '@id': 'https://api.test/v2/hed-outbreaks/releases' })
     assert.deepEqual(Object.entries(series).slice(0, 2), [

@@ -264,9 +264,21 @@ const rejected: Case[] = [
     { pathogen_taxon_id: 9031 },
     'pathogen_taxon_id is Gallus gallus, which is a host and not a pathogen (error pathogen_is_no_host)',
   ],
-  ['date_low 2030', { date_low: '2030-01-01' }, 'date_low is in the future (error day_has_begun)'],
-  ['date_high tomorrow', { date_high: '2026-02-01' }, 'date_high is in the future (error day_has_begun)'],
-  ['a report of next year', { date_report: '2027-01-01' }, 'date_report is in the future (error day_has_begun)'],
+  [
+    'date_low 2030',
+    { date_low: '2030-01-01' },
+    'date_low is after 2026-01-31, the day of the data: as_of in release.json, or today (error day_has_begun)',
+  ],
+  [
+    'date_high tomorrow',
+    { date_high: '2026-02-01' },
+    'date_high is after 2026-01-31, the day of the data: as_of in release.json, or today (error day_has_begun)',
+  ],
+  [
+    'a report of next year',
+    { date_report: '2027-01-01' },
+    'date_report is after 2026-01-31, the day of the data: as_of in release.json, or today (error day_has_begun)',
+  ],
   [
     'date_high before date_low',
     { date_low: '2020-01-02', date_high: '2020-01-01' },

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class LoadedRelease:
@@ -66,7 +63,8 @@ class Cache:
     def _path_of(self, sha256: str) -> Path:
         return self.folder / "files" / sha256
 
-    def _remember(self, name: str, description: dict[str, Any]) -> None:
+    def _remember(self, description: dict[str, Any]) -> None:
+        name = description["number"]
         self._descriptions.mkdir(parents=True, exist_ok=True)
         temporary = self._descriptions / f"{name}.{os.getpid()}.part"
         temporary.write_text(json.dumps(description), encoding="utf-8")
@@ -75,7 +73,7 @@ class Cache:
     def find_description(self, release: int | str | date) -> dict[str, Any]:
         """What is known about a release without asking the service."""
         path = self._descriptions / f"{release}.json"
-        if re.fullmatch(r"[0-9-]+", str(release)) and path.is_file():
+        if str(release).isdigit() and path.is_file():
             found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             return found
         numbers = sorted(int(file.stem) for file in self._descriptions.glob("*.json") if file.stem.isdigit())
@@ -83,7 +81,7 @@ class Cache:
         detail = f"OUTBREAKS_OFFLINE is set, and release {release} is not in the cache. Releases in the cache: {known}"
         raise Unavailable(detail, code="offline")
 
-    def load(self, description: dict[str, Any], asked: int | str | date, progress: Progress) -> LoadedRelease:
+    def load(self, description: dict[str, Any], progress: Progress) -> LoadedRelease:
         """The release from the cache, verified again; downloaded if it is not there."""
         file = find_file(description, "parquet")
         folder = self._path_of(file["sha256"])
@@ -93,9 +91,5 @@ class Cache:
                 raise Damaged(f"{path} is missing or differs from the published file. Load the release again online.")
             return LoadedRelease(description, path)
         path = download_file(self._connection, description["number"], file, folder, progress)
-        self._remember(str(description["number"]), description)
-        # No release can be added to a day that is over, so the answer for that day never changes.
-        day = str(asked)
-        if _DAY.fullmatch(day) and day < datetime.now(UTC).date().isoformat():
-            self._remember(day, description)
+        self._remember(description)
         return LoadedRelease(description, path)

@@ -32,7 +32,7 @@ from .digest import ReleaseDigest
 from .errors import Damaged, InvalidParameter
 
 Release = int | str | date
-"""A number, a day (the newest release at its end, UTC) or "latest"."""
+"""A number, a day (what was known on it: the newest release as of that day or earlier) or "latest"."""
 DownloadFormat = Literal["parquet", "csv", "ndjson"]
 CitationFormat = Literal["text", "bibtex", "csl-json"]
 
@@ -247,11 +247,11 @@ class Client:
     def load(self, release: Release | None = None, *, progress: Progress = None) -> LoadedRelease:
         """A whole release, verified. It stays in the cache, so the next time nothing is downloaded.
 
-        With `OUTBREAKS_OFFLINE=1`, name a release or a day that was loaded before.
+        With `OUTBREAKS_OFFLINE=1`, give the number of a release that was loaded before. What a day means may change.
         """
         asked = release if release is not None else self._release if self._release is not None else "latest"
         description = self._cache.find_description(asked) if self._connection.offline else self.release(asked)
-        return self._cache.load(description, asked, progress)
+        return self._cache.load(description, progress)
 
     def sync(
         self, directory: str | Path, *, release: Release | None = None, full: bool = False, progress: Progress = None

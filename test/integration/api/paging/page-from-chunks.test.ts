@@ -143,8 +143,8 @@ test('pages from the database have the records of their release', async () => {
           insert into hed_outbreak_chunk (slot, from_release, to_release, records, bytes, crc32, deflated)
           values (${slot}, ${i + 1}, ${i + 2}, ${records}, ${bytes}, ${crc32}, ${deflated})`)
       await client.query(sql`
-        insert into release (dataset, number, title, licence, records, added, corrected, withdrawn, last_id, digest, reasons, warnings)
-        values (${hedOutbreaks.name}, ${i + 1}, 'A test', 'CC0-1.0', ${ids.length}, 0, 0, 0, 0, ${Buffer.alloc(32)}, '{}', '{}')`)
+        insert into release (dataset, number, title, licence, as_of, records, added, corrected, withdrawn, last_id, digest, reasons, warnings)
+        values (${hedOutbreaks.name}, ${i + 1}, 'A test', 'CC0-1.0', '2026-01-01', ${ids.length}, 0, 0, 0, 0, ${Buffer.alloc(32)}, '{}', '{}')`)
     })
   }
   await fc.assert(

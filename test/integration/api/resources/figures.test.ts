@@ -45,8 +45,11 @@ const first: Row[] = [
   week('s3', '2020-01-01', 6, { event: 'S', age_group: '5-14' }),
 ]
 before(async () => {
-  await publish(first)
-  await publish(first.map((one) => (one.key === 'a2' ? { ...one, cases: 8 } : one)))
+  await publish(first, { as_of: '2026-01-01' })
+  await publish(
+    first.map((one) => (one.key === 'a2' ? { ...one, cases: 8 } : one)),
+    { as_of: '2026-02-01' },
+  )
   await refresh()
 })
 
@@ -317,14 +320,13 @@ describe('vintages', () => {
   test('have a row for each interval in each release', async () => {
     const query = 'interval=isoweek&event=A&source_name=Ministry&case_status=confirmed'
     const body = await read(`vintages?${query}`)
-    const today = new Date().toISOString().slice(0, 10)
     assert.deepEqual(
       (body['data'] as Item[]).map((one) => [one['release'], one['report_date'], one['reference_date'], one['new']]),
       [
-        [1, today, '2020-03-08', 5],
-        [1, today, '2020-03-15', 7],
-        [2, today, '2020-03-08', 5],
-        [2, today, '2020-03-15', 8],
+        [1, '2026-01-01', '2020-03-08', 5],
+        [1, '2026-01-01', '2020-03-15', 7],
+        [2, '2026-02-01', '2020-03-08', 5],
+        [2, '2026-02-01', '2020-03-15', 8],
       ],
     )
     assert.equal(((await read(`vintages?${query}&from=2&count=deaths`))['data'] as Item[]).length, 2)

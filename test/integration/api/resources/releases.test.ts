@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { pruneReleases } from '../../../../src/publish/prune.ts'
+import { rollbackTo } from '../../../../src/publish/rollback.ts'
 import { HOME, openRoutes } from '../../../fixtures/routes.ts'
 
 const RELEASES = `${HOME}/releases`
@@ -27,9 +28,11 @@ describe('four releases', async () => {
     '2026-03-02T12:00:00.1234Z',
     '2026-03-05T01:00:00+02:00',
   ]
+  const asOf = ['2026-03-01', '2026-03-02', '2026-03-02', '2026-03-04']
   before(async () => {
     for (const [index, publishedAt] of published.entries()) {
-      await routes.publish([{ key: 'a', cases: index }, ...(index === 1 ? [{ key: 'b' }] : [])])
+      const rows = [{ key: 'a', cases: index }, ...(index === 1 ? [{ key: 'b' }] : [])]
+      await routes.publish(rows, { as_of: asOf[index] })
       await routes.superuser.query('update release set published_at = $1 where number = $2', [publishedAt, index + 1])
     }
     await routes.superuser.query(`update release set note = 'A "note" – with ümlauts' where number = 2`)
@@ -46,19 +49,25 @@ describe('four releases', async () => {
     const metadata = data.map(({ digest: _digest, reasons: _reasons, warnings: _warnings, ...rest }) => rest)
     assert.deepEqual(metadata, [
       {
-        ...{ number: 4, ...common, published_at: '2026-03-04T23:00:00.000Z' },
+        ...{ number: 4, ...common, published_at: '2026-03-04T23:00:00.000Z', as_of: '2026-03-04' },
         ...{ records: 1, added: 0, corrected: 1, withdrawn: 0, rejected: 0 },
       },
       {
-        ...{ number: 3, ...common, published_at: '2026-03-02T12:00:00.123Z' },
+        ...{ number: 3, ...common, published_at: '2026-03-02T12:00:00.123Z', as_of: '2026-03-02' },
         ...{ records: 1, added: 0, corrected: 1, withdrawn: 1, rejected: 0 },
       },
       {
-        ...{ number: 2, ...common, note: 'A "note" – with ümlauts', published_at: '2026-03-02T00:00:00.000Z' },
+        ...{
+          number: 2,
+          ...common,
+          note: 'A "note" – with ümlauts',
+          published_at: '2026-03-02T00:00:00.000Z',
+          as_of: '2026-03-02',
+        },
         ...{ records: 2, added: 1, corrected: 1, withdrawn: 0, rejected: 0 },
       },
       {
-        ...{ number: 1, ...common, published_at: '2026-03-01T23:59:59.999Z' },
+        ...{ number: 1, ...common, published_at: '2026-03-01T23:59:59.999Z', as_of: '2026-03-01' },
         ...{ records: 1, added: 1, corrected: 0, withdrawn: 0, rejected: 0 },
       },
     ])
@@ -114,23 +123,23 @@ describe('four releases', async () => {
     assert.equal(byDate.release, 3)
   })
 
-  test('400 for a date before the first release, with published_at of the first', async () => {
+  test('400 for a date before the first release, with as_of of the first', async () => {
     for (const address of PINNED) {
       for (const release of ['2026-02-28', '0001-01-01', '0000-01-01']) {
         const { detail } = await routes.assertProblem(address, { release }, 400, 'invalid_parameter', 'release')
-        assert.match(detail, /2026-03-01T23:59:59\.999Z/)
+        assert.match(detail, /The first release is as of 2026-03-01\.$/)
       }
     }
   })
 
-  test('a cursor is accepted with a date on or after the publication of its release, and 400 with an earlier one', async () => {
+  test('a cursor is accepted with a date on or after as_of of its release, and 400 with an earlier one', async () => {
     const page = (await routes.getPage(RECORDS, { release: 2, num: 1 })).next ?? ''
-    // Release 3 was published on the same day, but the walk may have started before.
+    // Release 3 is as of the same day, but the walk may have started before.
     assert.equal((await routes.getPage(RECORDS, { page, release: '2026-03-02' })).release, 2)
     await routes.assertProblem(RECORDS, { page, release: '2026-03-01' }, 400, 'invalid_parameter', 'release')
     await routes.assertProblem(RECORDS, { page, release: '2026-02-30' }, 400, 'invalid_parameter', 'release')
-    await routes.superuser.query(`update release set published_at = '2026-02-01T08:00:00Z' where number = 1`)
-    await routes.superuser.query(`update release set published_at = '2026-03-01T00:00:00Z' where number = 2`)
+    await routes.superuser.query(`update release set as_of = '2026-02-01' where number = 1`)
+    await routes.superuser.query(`update release set as_of = '2026-03-01' where number = 2`)
     await routes.refresh()
     assert.equal((await routes.getPage(RECORDS, { page, release: '2026-03-01' })).release, 2)
   })
@@ -191,6 +200,24 @@ describe('four releases', async () => {
     await routes.publish([{ key: 'd' }])
     assert.equal((await routes.get(`${RELEASES}/6`)).release, 6)
   })
+})
+
+test('a date never reads a release that a rollback withdrew', async () => {
+  const routes = await openRoutes()
+  const days = ['2026-03-01', '2026-03-08', '2026-03-15']
+  for (const [cases, as_of] of days.entries()) await routes.publish([{ key: 'a', cases }], { as_of })
+  const readDays = async (): Promise<number[]> => {
+    await routes.refresh()
+    const read = [...days, '2026-03-22'].map((release) => routes.get(RECORDS, { release }))
+    return (await Promise.all(read)).map(({ release }) => release)
+  }
+  assert.deepEqual(await readDays(), [1, 2, 3, 3])
+  await rollbackTo(routes.operator, hedOutbreaks, 2, 'Wrong figures.')
+  assert.deepEqual(await readDays(), [1, 4, 4, 4])
+  assert.equal(routes.releases().at(-1)?.asOf, '2026-03-08')
+  // The corrected table of the same day can follow.
+  await routes.publish([{ key: 'a', cases: 9 }], { as_of: '2026-03-15' })
+  assert.deepEqual(await readDays(), [1, 4, 5, 5])
 })
 
 test('410 for every request for a pruned release, with the oldest that can be read', async () => {

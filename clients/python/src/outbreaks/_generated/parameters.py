@@ -520,12 +520,13 @@ class VintagesParameters(Filters, total=False):
     missing: Several[SeriesMissing]
     # The count to follow.
     count: VintagesCount
-    # The first release: its number, a date (YYYY-MM-DD, UTC) for the newest published
-    # by the end of that day, or `latest` for the newest. Default: the oldest that can
-    # be read.
+    # The first release: its number, a date (YYYY-MM-DD) for what was known on that day
+    # (the newest release whose `as_of` is that day or earlier), or `latest` for the
+    # newest. Default: the oldest that can be read.
     from_: int | str | date
-    # The last release: its number, a date (YYYY-MM-DD, UTC) for the newest published by
-    # the end of that day, or `latest` for the newest. Default: the newest.
+    # The last release: its number, a date (YYYY-MM-DD) for what was known on that day
+    # (the newest release whose `as_of` is that day or earlier), or `latest` for the
+    # newest. Default: the newest.
     to: int | str | date
 
 
