@@ -159,10 +159,12 @@ The service runs at ${baseUrl} with the releases of the sample. Paste this into 
   curl -s "${baseUrl}/v1/hed-outbreaks/outbreaks?offset=10&num=2" -H "Authorization: Bearer $TOKEN"
   curl -O "${baseUrl}/v2/hed-outbreaks/releases/1/files/hed-outbreaks-1.csv.gz" -H "Authorization: Bearer $TOKEN"
 
-What several papers say about one outbreak, COVID-19 in France by day, and what release 4 changed:
+What several papers say about one outbreak, COVID-19 in France by day, dengue in Colombia as revised, what was known about measles on a day, and what release 4 changed:
 
   curl -s "${baseUrl}/v2/hed-outbreaks/outbreaks?event=Lassa_Nigeria_2018&fields=source_name,case_status,cases,deaths" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/series?event=COVID-19_Global_2019&country_code=FR&interval=day" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v2/hed-outbreaks/vintages?event=Dengue_Colombia_2014&interval=year" -H "Authorization: Bearer $TOKEN"
+  curl -s "${baseUrl}/v2/hed-outbreaks/series?event=Measles_United_States_2025&interval=month&release=2025-09-01" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/changes?from=3&to=4&num=2" -H "Authorization: Bearer $TOKEN"
 
 The explorer is at ${baseUrl}/explore: sign in with this client id and secret. The reference is at ${baseUrl}/reference. To run outbreakctl against it:

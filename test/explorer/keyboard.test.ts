@@ -155,7 +155,7 @@ await withExplorer({}, (explorer) => {
     ['events', '/explore/events'],
     ['releases', '/explore/releases'],
     ['records', `/explore/records?${MEASLES}`],
-    ['a record', '/explore/records/4106'],
+    ['a record', '/explore/records/4091'],
     ['coverage', '/explore/coverage'],
     ['downloads', '/explore/downloads'],
   ] as const)

@@ -135,8 +135,8 @@ await withExplorer({}, (explorer) => {
   })
 
   journey('a corrected record has its versions with what changed', async ({ page, open, ask }) => {
-    await open('/explore/records/4106')
-    const { data } = await ask<{ data: RecordVersion[] }>('/outbreaks/4106/history')
+    await open('/explore/records/4091')
+    const { data } = await ask<{ data: RecordVersion[] }>('/outbreaks/4091/history')
     const versions = region(page, 'Versions').getByRole('listitem')
     assert.equal(await versions.count(), data.length)
     assert.match((await versions.last().textContent()) ?? '', /^since release 6 cases: 2 1/)
@@ -144,14 +144,14 @@ await withExplorer({}, (explorer) => {
   })
 
   journey('a withdrawn record says in which release, and still shows its values', async ({ page, open }) => {
-    await open('/explore/records/7612')
+    await open('/explore/records/7600')
     assert.equal(await page.getByRole('alert').textContent(), 'Withdrawn in release 6.')
     await region(page, 'Versions').getByText('releases 4 to 5').waitFor()
-    await region(page, 'Record 7612').getByText('Measles_United_States_2025', { exact: true }).waitFor()
+    await region(page, 'Record 7600').getByText('Measles_United_States_2025', { exact: true }).waitFor()
   })
 
   journey('a record leads to the curve of its series', async ({ page, open }) => {
-    await open('/explore/records/4106')
+    await open('/explore/records/4091')
     await page.getByRole('link', { name: 'Explore its series' }).click()
     await page.waitForURL((url) => url.pathname === '/explore' && url.searchParams.has('series_id'))
     await waitUntilShown(page)

@@ -168,7 +168,7 @@ await withExplorer({}, (explorer) => {
     }),
   )
 
-  for (const address of ['/explore/records', '/explore/events', '/explore/records/4106', '/explore/coverage'])
+  for (const address of ['/explore/records', '/explore/events', '/explore/records/4091', '/explore/coverage'])
     test(`${address} without a session leads to the sign-in page and back`, LIMITS, () =>
       visit((page) => signIn(page, credentials, address)),
     )

@@ -165,7 +165,7 @@ await withExplorer({}, (explorer) => {
 
   journey('a corrected record has the value before and after', async ({ page, open }) => {
     await open(`/explore?${MEASLES}`)
-    const row = changes(page, 5, 6).getByRole('row').filter({ hasText: '4106' })
+    const row = changes(page, 5, 6).getByRole('row').filter({ hasText: '4091' })
     assert.match((await row.textContent()) ?? '', new RegExp(`^corrected4106.*2025-06-05cases: 2 1 ${REASON}$`))
     assert.deepEqual([await row.locator('del').textContent(), await row.locator('ins').textContent()], ['2', '1'])
   })
@@ -188,9 +188,9 @@ await withExplorer({}, (explorer) => {
 
   journey('a change leads to the history of its record', async ({ page, open }) => {
     await open(`/explore?${MEASLES}`)
-    await changes(page, 5, 6).getByRole('link', { name: '4106' }).click()
-    await page.waitForURL((url) => url.pathname === '/explore/records/4106')
-    await page.getByRole('heading', { name: 'Record 4106' }).waitFor()
+    await changes(page, 5, 6).getByRole('link', { name: '4091' }).click()
+    await page.waitForURL((url) => url.pathname === '/explore/records/4091')
+    await page.getByRole('heading', { name: 'Record 4091' }).waitFor()
   })
 
   journey('a question that a release did not change says so', async ({ page, open }) => {

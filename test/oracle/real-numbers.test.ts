@@ -165,7 +165,7 @@ test('Zika, counts since the beginning of the year', { skip: skipWithoutPython |
 })
 
 test('the sample', { skip: skipWithoutPython }, async (t) => {
-  const published = await publish(sampleReleases.slice(0, 1))
+  const published = await publish(sampleReleases.slice(0, 4))
   await t.test('2: the total of several countries and one country are refused', () =>
     assertRefused(published, 'series', { interval: 'month', pathogen: 'MERS-CoV' }),
   )

@@ -8,10 +8,11 @@ import { inputFields } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { validateRelease } from '../../../src/publish/validate/validate-release.ts'
 import { readMapped, writeMapped } from '../../fixtures/mappings.ts'
-import { filesOf, measlesMapping, skipIfAbsent, wideMapping } from '../../fixtures/real-mappings.ts'
+import { filesOf, measlesMapping, readSource, skipIfAbsent, wideMapping } from '../../fixtures/real-mappings.ts'
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../../sample')
 const RELEASES = [1, 2, 3, 4, 5, 6]
+const AS_OF = ['2025-05-29', '2025-06-01', '2025-09-01', '2025-12-31', '2026-03-31', '2026-07-22']
 const MAX_BYTES = 1_000_000
 const directoryOf = (release: number) => path.join(SAMPLE, 'releases', String(release))
 const columns = ['key', ...inputFields(hedOutbreaks).map(({ name }) => name)]
@@ -72,21 +73,22 @@ for (const release of RELEASES)
     )
     // Only the tables of epireview have cells without a value.
     assert.equal(skipped, release === 2 ? 696 : 0)
-    const { title, licence, base } = JSON.parse(readFileSync(path.join(directoryOf(release), 'release.json'), 'utf8'))
+    const { title, licence, base, as_of } = JSON.parse(readFileSync(path.join(directoryOf(release), 'release.json'), 'utf8'))
     assert.ok(title && licence)
     assert.equal(base, release === 1 ? undefined : release - 1)
+    assert.equal(as_of, AS_OF[release - 1])
   })
 
 test('the revisions add, correct and withdraw records', () => {
   assert.deepEqual(
     composed.map(({ records, added, corrected, withdrawn }) => [records.size, added, corrected, withdrawn]),
     [
-      [202, 202, 0, 0],
-      [3941, 3739, 0, 0],
-      [7546, 3664, 481, 59],
-      [9542, 2007, 309, 11],
-      [9859, 318, 4, 1],
-      [10_083, 278, 4, 54],
+      [187, 187, 0, 0],
+      [3926, 3739, 0, 0],
+      [7534, 3667, 481, 59],
+      [9537, 2014, 309, 11],
+      [14_134, 4598, 4, 1],
+      [14_525, 494, 523, 103],
     ],
   )
 })
@@ -95,7 +97,7 @@ test('every record has the licence of its source', () => {
   const licences = Map.groupBy(latest, ({ licence = '' }) => licence)
   assert.deepEqual(Object.fromEntries([...licences].map(([licence, records]) => [licence, records.length])), {
     'Apache-2.0': 178,
-    'CC-BY-4.0': 9274,
+    'CC-BY-4.0': 13_716,
     'CC0-1.0': 631,
   })
 })
@@ -124,9 +126,7 @@ const corrections: [event: string, expected: Cells][] = [
 ]
 for (const [event, expected] of corrections)
   test(`${event} is as its report prints it`, () => {
-    const [record = {}, ...others] = [...(composed[0]?.records.values() ?? [])].filter(
-      (cells) => cells['event'] === event,
-    )
+    const [record = {}, ...others] = latest.filter((cells) => cells['event'] === event)
     assert.deepEqual(others, [])
     assert.deepEqual(Object.fromEntries(Object.keys(expected).map((field) => [field, record[field]])), expected)
   })
@@ -154,15 +154,30 @@ test('the cases of France fall on 2020-11-04 in the newest revision', () => {
   assert.deepEqual(cases, ['1597139', '1549838', '1607147'])
 })
 
-/** The records of a source in a release of the sample, compared with those of the original table. */
-async function assertSameAsTable(release: number, mapping: object, file: string, count: (found: number) => boolean) {
-  const { rows } = await readMapped(await writeMapped(mapping, { linked: { 'table.csv': file } }), columns)
+const keyOf = ({ source_name, source_report }: Cells) => `${source_name} ${source_report}`
+
+/** The records of a source in a release of the sample, compared with those of the original table, whose file is `name`. */
+async function assertSameAsTable(
+  release: number,
+  mapping: object,
+  file: string,
+  count: (found: number) => boolean,
+  name = 'table.csv',
+) {
+  const { rows } = await readMapped(await writeMapped(mapping, { linked: { [name]: file } }), columns)
   const table = new Map(rows.map(({ cells }) => [cells['key'] ?? '', cells]))
-  const report = rows[0]?.cells['source_report']
-  const found = [...(composed[release - 1]?.records ?? [])].filter(([, cells]) => cells['source_report'] === report)
+  const [first = {}] = table.values()
+  const found = [...(composed[release - 1]?.records ?? [])].filter(([, cells]) => keyOf(cells) === keyOf(first))
   assert.ok(count(found.length), `${found.length} records`)
   for (const [key, cells] of found) assert.deepEqual(cells, table.get(key), key)
 }
+
+test('dengue: each release has all records of its version', { skip: skipIfAbsent('opendengue') }, async () => {
+  const mapping = readSource('opendengue') as object
+  const sizes = [4278, 4442]
+  for (const [i, file] of filesOf('opendengue/*.csv').entries())
+    await assertSameAsTable(i + 5, mapping, file, (found) => found === sizes[i], path.basename(file))
+})
 
 test('measles: each release has all records of its revision', { skip: skipIfAbsent('jhu-measles-us') }, async () => {
   const revisions = filesOf('jhu-measles-us/measles_county_all_updates.2*.csv')

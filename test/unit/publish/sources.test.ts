@@ -32,6 +32,23 @@ const examples: Record<string, { files: Record<string, string>; records: Expecte
       },
     ],
   },
+  opendengue: {
+    files: {
+      'National_extract_V1_0.csv':
+        'ISO_A0,calendar_start_date,calendar_end_date,dengue_total,source_cat,T_res\nBOL,2016-01-17,2016-01-23,NA,PAHO_PLISA,Week\nPER,2014-08-24,2014-08-30,51,PAHO_IMPUTED,Week\n',
+      'National_extract_V1_1.csv':
+        'ISO_A0,calendar_start_date,calendar_end_date,dengue_total,T_res\nLKA,2013-12-29,2014-01-04,0,Week\nLKA,2013-12-22,2013-12-28,9,Week\nLKA,2014-01-01,2014-12-31,9,Year\nSGP,2014-01-05,2014-01-11,9,Week\n',
+    },
+    skipped: 3,
+    records: [
+      {
+        ...{ event: 'Dengue_Bolivia_2014', country_code: 'BO', cases: '', cases_missing: 'not_reported' },
+        ...{ count_qualifier: 'exact', date_low: '2016-01-17', date_high: '2016-01-23', count_kind: 'new' },
+      },
+      { event: 'Dengue_Peru_2014', cases: '51', cases_missing: '', count_qualifier: 'approximate' },
+      { event: 'Dengue_Sri_Lanka_2014', country: 'Sri Lanka', cases: '0', count_qualifier: 'exact' },
+    ],
+  },
   'jhu-covid19': {
     files: {
       'time_series_covid19_confirmed_global.csv':
