@@ -95,9 +95,8 @@ export async function runPages(
       all.push({ where: `${page}:${line}`, language, fault: fault ?? difference, isSkipped })
     }
     if (options.accept) {
-      const printed = new Map(
-        results.filter(({ fault }) => fault === null).map(({ block, printed: out }) => [block, out]),
-      )
+      const ran = results.filter(({ fault, isSkipped }) => fault === null && !isSkipped)
+      const printed = new Map(ran.map(({ block, printed: out }) => [block, out]))
       await writeFile(file, acceptOutputs(text, printed))
     }
   }
