@@ -57,7 +57,8 @@ const MAKE_STABLE = `{
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) {
     const { currentNode: node } = texts
-    const isDay = node.parentElement.matches('td.number') && /^\\d{4}-\\d\\d-\\d\\d$/.test(node.data)
+    // The day of publication follows the day of the data.
+    const isDay = node.parentElement.matches('td.number + td.number') && /^\\d{4}-\\d\\d-\\d\\d$/.test(node.data)
     const text = isDay ? '2026-01-01' : replace(node.data)
     if (text !== node.data) node.data = text
   }

@@ -166,7 +166,7 @@ await withExplorer({}, (explorer) => {
   journey('a corrected record has the value before and after', async ({ page, open }) => {
     await open(`/explore?${MEASLES}`)
     const row = changes(page, 5, 6).getByRole('row').filter({ hasText: '4091' })
-    assert.match((await row.textContent()) ?? '', new RegExp(`^corrected4106.*2025-06-05cases: 2 1 ${REASON}$`))
+    assert.match((await row.textContent()) ?? '', new RegExp(`^corrected4091.*2025-06-05cases: 2 1 ${REASON}$`))
     assert.deepEqual([await row.locator('del').textContent(), await row.locator('ins').textContent()], ['2', '1'])
   })
 
@@ -204,15 +204,15 @@ await withExplorer({}, (explorer) => {
     const { data } = await ask<{ data: Release[] }>('/releases')
     const rows = await readRows(region(page, 'Releases').locator('table'))
     assert.deepEqual(
-      rows.map((row) => [row[0], row[1], ...row.slice(3, 7)]),
-      data.map(({ number, title, records, added, corrected, withdrawn }) => [
-        ...[String(number), title],
+      rows.map((row) => [...row.slice(0, 3), ...row.slice(4, 8)]),
+      data.map(({ number, title, as_of, records, added, corrected, withdrawn }) => [
+        ...[String(number), title, as_of],
         ...[records, added, corrected, withdrawn].map(write),
       ]),
     )
-    assert.ok(rows[0]?.[7]?.includes(REASON))
+    assert.ok(rows[0]?.[8]?.includes(REASON))
     assert.deepEqual(
-      rows.map((row) => row[9]?.slice(0, 12)),
+      rows.map((row) => row[10]?.slice(0, 12)),
       data.map(({ digest }) => digest.slice(0, 12)),
     )
   })

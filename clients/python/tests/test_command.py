@@ -50,7 +50,7 @@ def test_search_series_changes_cite(service: Service, tmp_path: Path) -> None:
     assert header[4:] == ["new_cases", "new_deaths", "cumulative_cases", "cumulative_deaths", "row", "marks"]
     assert first[-1] == "base_unknown"
     assert json.loads(run(service, "series", *query).stdout)["interval"] == "month"
-    assert len(run(service, "changes", "5", "6").stdout.splitlines()) == 336
+    assert len(run(service, "changes", "5", "6").stdout.splitlines()) == 1120
     filtered = run(service, "changes", "5", "event=Nothing", "--output", "table")
     assert filtered.stdout.split() == ["id", "change", "release", "reason", "event"]
     assert filtered.stderr.startswith("outbreaks: warning: event=Nothing")

@@ -73,7 +73,9 @@ for (const release of RELEASES)
     )
     // Only the tables of epireview have cells without a value.
     assert.equal(skipped, release === 2 ? 696 : 0)
-    const { title, licence, base, as_of } = JSON.parse(readFileSync(path.join(directoryOf(release), 'release.json'), 'utf8'))
+    const { title, licence, base, as_of } = JSON.parse(
+      readFileSync(path.join(directoryOf(release), 'release.json'), 'utf8'),
+    )
     assert.ok(title && licence)
     assert.equal(base, release === 1 ? undefined : release - 1)
     assert.equal(as_of, AS_OF[release - 1])
