@@ -17,10 +17,10 @@ export function normalise(text: string, url: string): string {
   const [year, month, day] = new Date().toISOString().slice(0, 10).split('-').map(Number)
   return text
     .replaceAll(url, 'https://data.example.org')
-    .replaceAll(new Date().toISOString().slice(0, 10), '2026-01-01')
+    .replaceAll(new Date().toISOString().slice(0, 10), '2026-08-01')
     .replace(
       `year = {${year}},\n  month = {${month}},\n  day = {${day}}`,
-      'year = {2026},\n  month = {1},\n  day = {1}',
+      'year = {2026},\n  month = {8},\n  day = {1}',
     )
     .replace(/[ \t]+$/gm, '')
     .replace(/^\n+|\n+$/g, '')
