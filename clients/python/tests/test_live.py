@@ -19,6 +19,7 @@ import pytest
 from conftest import Service
 
 from outbreaks import (
+    ChoiceWarning,
     Client,
     Damaged,
     Filters,
@@ -30,6 +31,7 @@ from outbreaks import (
     Unavailable,
 )
 
+MEASLES = "Measles_United_States_2025"
 FRANCE: Filters = {"event": "COVID-19_Global_2019", "country_code": "FR"}
 
 
@@ -101,6 +103,7 @@ def fetch_csv(service: Service, path: str, query: dict[str, str]) -> list[dict[s
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.filterwarnings("ignore::outbreaks.ChoiceWarning")
 @pytest.mark.parametrize(
     ("path", "query"),
     [
@@ -110,6 +113,9 @@ def fetch_csv(service: Service, path: str, query: dict[str, str]) -> list[dict[s
         ("sums", {"event": "Nipah_Bangladesh_2009", "group_by": "country_code", "release": "6"}),
         ("series", {**FRANCE, "interval": "year", "group_by": "source_name", "release": "6"}),
         ("sums", {**FRANCE, "group_by": "country_code", "release": "6"}),
+        # The service chooses how to count.
+        ("series", {"event": "Lassa_Nigeria_2018", "interval": "year", "release": "6"}),
+        ("sums", {"disease": "Ebola disease", "group_by": "country_code", "release": "6"}),
         ("vintages", {**FRANCE, "interval": "year", "count": "cases"}),
         ("facets", {**FRANCE, "release": "6"}),
         ("coverage", {"by": "source_name", "interval": "isoweek", "release": "6"}),
@@ -136,14 +142,54 @@ def test_frames_of_figures_have_the_columns_and_values_of_the_csv(
         assert {name: to_text(value) for name, value in row.items()} == line
 
 
-def test_counts_that_may_not_be_added_up_are_an_error_with_choices(client: Client) -> None:
+def test_the_service_chooses_how_to_count_and_the_answer_says_it(client: Client) -> None:
+    with pytest.warns(ChoiceWarning, match="1 other way to count was left out") as warned:
+        series = client.series(event=MEASLES, interval="month", release=6)
+    counted = "Counted as JHU Measles Tracking Team: counts of districts or counties, confirmed cases, "
+    assert str(warned[0].message) == series.notice
+    assert series.notice is not None
+    assert series.notice.startswith(counted)
+    head, totals, notice = repr(series).splitlines()
+    assert head == f"<Series of {MEASLES} by month, release 6>"
+    assert totals == "  2,286 cases, 2025-01-01 to 2025-12-31"
+    assert notice.strip() == series.notice
+    html = series._repr_html_()
+    assert "<td>2,286</td>" in html
+    assert "Sum of the table of JHU" in html
+    assert counted[:40] in series.plot().get_xlabel()
+    total = client.follow(series["left_out"][0])
+    assert total["spans"][0]["new"]["cases"] == 2286
+    assert total.notice.startswith("Counted as Sum of the table")
+    sides = client.sums(event="Lassa_Nigeria_2018", side_by_side=True, release=6)
+    assert "  WHO Disease Outbreak News: national counts, all cases, running totals: 422 cases, 114 deaths" in repr(
+        sides
+    )
+
+
+def test_a_refusal_lists_the_choices_with_their_numbers_and_each_can_be_followed(client: Client) -> None:
     with pytest.raises(NotComparable) as raised:
-        client.series(event="Lassa_Nigeria_2018", interval="year", release=6)
+        client.sums(event="Zika_Jamaica_2016", group_by="country_code", release=6)
     error = raised.value
-    assert "source_name" in error.mixed
-    assert error.choices_total == len(error.choices) > 1
-    chosen = client.series(event="Lassa_Nigeria_2018", interval="year", release=6, **error.choices[0]["values"])
-    assert chosen["records"] == error.choices[0]["records"]
+    assert error.mixed == ["case_status"]
+    assert "choices[1]: suspected cases (4,567 cases, 2016-07-30)\nAsk for one: client.follow(" in str(error)
+    assert client.follow(error.choices[1])["data"][0]["total"]["cases"] == 4567
+    with pytest.raises(NotComparable) as raised:
+        client.series(event="Lassa_Nigeria_2018", interval="year", release=6, strict=True)
+    # Some differ in fields that have no value.
+    for choice in raised.value.choices:
+        assert client.follow(choice)["records"] >= choice["records"]
+    # Different outbreaks are named.
+    with pytest.raises(NotComparable, match=r"Diphtheria_Nigeria_2022: WHO(.|\n)*group_by='event'"):
+        client.sums(country_code="NG", release=6, group_by="country_code")
+    with pytest.raises(InvalidParameter, match="side_by_side"):
+        client.follow({"words": "a ship", "query": None, "url": None})
+
+
+def test_a_frame_of_events_has_the_number_to_quote(client: Client) -> None:
+    frame = client.events(release=6, sort="-deaths").to_pandas()
+    assert str(frame["headline_deaths"].dtype) == "Int64"
+    assert frame["headline_deaths"].dropna().is_monotonic_decreasing
+    assert (frame["headline_words"].notna() | frame["headline_deaths"].isna()).all()
 
 
 def test_the_other_verbs(client: Client) -> None:
@@ -241,6 +287,7 @@ def test_a_loaded_release_is_there_offline(client: Client, offline: Client) -> N
     assert client.load(2).to_arrow().num_rows == 3926
 
 
+@pytest.mark.filterwarnings("ignore::outbreaks.ChoiceWarning")
 def test_the_code_in_the_readme_runs(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "Agg")
     for name, value in service.environment.items():
@@ -252,6 +299,8 @@ def test_the_code_in_the_readme_runs(service: Service, monkeypatch: pytest.Monke
         exec(block, names)  # noqa: S102
     assert len(stored) == 14525
     assert set(names["df"]["country_code"]) == {"HT", "ZW"}
-    assert names["curve"]["points"]
+    assert names["lassa"]["data"][0]["total"]["cases"] == 422
+    assert f"# {names['lassa'].notice}\n" in text
+    assert names["zika"]["data"][0]["total"]["cases"] == 72
     names["ob"].close()
     plt.close("all")

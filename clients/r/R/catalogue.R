@@ -3,10 +3,11 @@
 #' Summaries of events
 #'
 #' @inheritParams ob_records
-#' @param ... Filters by name, as for [ob_records()]; also `q`, words to search for.
+#' @param ... Filters by name, as for [ob_records()]; also `q`, words to search for, and `sort`, such as `"-cases"`.
 #' @return A tibble with a row for each event: `event`, `records`, `first_day`, `last_day`, the lists `pathogens`,
-#'   `diseases`, `country_codes` and `sources`, `last_release`, and `figures`, a list of tibbles with the totals of each
-#'   comparable set of counts.
+#'   `diseases`, `country_codes` and `sources`, `last_release`, the number to quote in `headline_cases`,
+#'   `headline_words` and so on, `doubt`, which says why there is none, and `figures`, a list of tibbles with the totals
+#'   of each comparable set of counts.
 #' @export
 #' @examples
 #' \dontrun{
@@ -23,9 +24,11 @@ events_table <- function(items) {
     event = "character", records = "integer", first_day = "Date", last_day = "Date", pathogens = "json",
     diseases = "json", country_codes = "json", sources = "json", last_release = "integer", figures = "json"
   )
+  # An event without a headline has no object there.
+  items <- lapply(items, function(item) item[names(item) != "headline" | lengths(item) > 0])
   table <- objects_table(items, types)
-  figures <- figure_types(character())
-  used <- figures[!grepl("^(point|completeness)_", names(figures)) & !names(figures) %in% FLAGS]
+  figures <- figure_types(character(), c("new", "cumulative"))
+  used <- figures[!grepl("^completeness_", names(figures)) & !names(figures) %in% c(FLAGS, "row", "counted")]
   table$figures <- lapply(table$figures, objects_table, types = used)
   table
 }

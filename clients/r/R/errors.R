@@ -9,7 +9,7 @@
 #' | class                  | when                                                                                  |
 #' |------------------------|---------------------------------------------------------------------------------------|
 #' | `ob_invalid_parameter` | a filter or value is wrong; `parameter` names it (status 400)                          |
-#' | `ob_not_comparable`    | also `ob_invalid_parameter`: these counts must not be added up; see `mixed`, `choices` |
+#' | `ob_not_comparable`    | also `ob_invalid_parameter`: no way of counting is the best; see `mixed`, `choices`    |
 #' | `ob_not_allowed`       | the credentials or the token are not accepted (401, 403)                               |
 #' | `ob_not_found`         | there is no such release, record or file (404)                                         |
 #' | `ob_gone`              | the release was pruned (410)                                                           |
@@ -19,8 +19,8 @@
 #' An error has these elements: `status` (0 if no complete answer arrived), `code` (stable, see the service's
 #' documentation), `parameter`, `request_id` (give it to the operator), `retry_after` (seconds), and:
 #'
-#' - `mixed` and `choices` of `ob_not_comparable`: the fields that differ, and one named list of filters for each set
-#'   of counts that may be added up;
+#' - `mixed`, `choices` and `group_by` of `ob_not_comparable`: the fields that differ; each set of counts that may be
+#'   added up, with its `words`, `counts` and days, for [ob_follow()]; and the fields that separate different things;
 #' - `cursor` and `records` of [ob_records()]: the records that were read before the error, and where to go on.
 #'
 #' @name ob_errors
@@ -70,18 +70,50 @@ describe_problem <- function(status, body, retry_after = NULL, from = "api", cau
     class = class_of_status(status, code, from), message = shown, code = code, status = as.integer(status),
     parameter = text_member(parsed, "parameter"), request_id = request_id, retry_after = retry_after
   )
-  if (problem$class == "ob_not_comparable") problem <- c(problem, describe_choices(parsed))
+  if (problem$class == "ob_not_comparable") {
+    problem <- c(problem, find_choices(parsed))
+    problem$message <- paste(c(shown, list_choices(problem)), collapse = "\n")
+  }
   if (is.list(parsed) && !is.null(parsed[["suggestions"]])) problem$suggestions <- parsed[["suggestions"]]
   problem
 }
 
-describe_choices <- function(parsed) {
+find_choices <- function(parsed) {
   fields <- vapply(parsed[["mixed"]], function(one) text_member(one, "field") %||% "", "")
-  queries <- vapply(parsed[["choices"]], function(one) text_member(one, "query") %||% "", "")
-  list(mixed = fields, choices = lapply(queries, parse_query), queries = queries)
+  choices <- Filter(is_object, parsed[["choices"]] %||% list())
+  list(mixed = fields, choices = choices, group_by = unlist(parsed[["group_by"]]))
 }
 
-# "a=1&a=2&b=x+y" as list(a = c("1", "2"), b = "x y"): the filters of a choice, ready for do.call().
+# The choices with their numbers, and how to ask for one.
+list_choices <- function(problem) {
+  shown <- utils::head(problem$choices, 5)
+  if (length(shown) == 0) return(NULL)
+  more <- length(problem$choices) - length(shown)
+  c(
+    paste0("  choices[[", seq_along(shown), "]]: ", vapply(shown, describe_set, "")),
+    if (more > 0) paste("  and", more, "more"),
+    "Ask for one: ob_follow(client, error$choices[[1]]). All of them: side_by_side = TRUE, without group_by.",
+    if (length(problem$group_by) > 0) paste0("Each of them: group_by = \"", problem$group_by[1], "\".")
+  )
+}
+
+# A set in a line, with its numbers and days, and with its event if they differ.
+describe_set <- function(set) {
+  values <- set[["values"]]
+  about <- text_member(set, "event") %||% text_member(values, "event") %||% text_member(values, "disease")
+  words <- text_member(set, "words") %||% text_member(set, "query") %||% "other counts"
+  days <- unique(c(text_member(set, "first_day"), text_member(set, "last_day")))
+  facts <- c(describe_counts(set[["counts"]]), if (length(days) > 0) paste(days, collapse = " to "))
+  paste0(if (!is.null(about)) paste0(about, ": "), words, " (", paste(facts, collapse = ", "), ")")
+}
+
+# list(cases = 4567L, deaths = NULL) as "4,567 cases".
+describe_counts <- function(counts) {
+  known <- counts[vapply(counts, function(count) is.numeric(count) && !is.na(count), TRUE)]
+  if (length(known) > 0) paste(paste(vapply(known, format_count, ""), names(known)), collapse = ", ")
+}
+
+# "a=1&a=2&b=x+y" as list(a = c("1", "2"), b = "x y").
 parse_query <- function(query) {
   pairs <- regmatches(query, gregexpr("[^&]+", query))[[1]]
   decode <- function(text) {

@@ -5,7 +5,8 @@
 #' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is
 #' not zero. A dashed line is a break: the case definition changed. A cross marks counts that correct earlier ones,
 #' which may be negative. A light bar may include earlier days. An outline is one count over all its days, as high as the
-#' mean of an interval: a total of several months is not the count of its last month.
+#' mean of an interval: a total of several months is not the count of its last month. The caption says how it was
+#' counted.
 #'
 #' @param series From [ob_series()].
 #' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
@@ -27,7 +28,7 @@ ob_plot <- function(series, count = "cases", kind = "new", title = NULL, engine 
   chosen <- engine %||% if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
   labels <- list(
     title = title, y = paste(c(new = "New", cumulative = "Cumulative", point = "Current")[[kind]], count),
-    caption = describe_curve(curve, attr(series, "release"))
+    caption = paste(c(describe_curve(curve, attr(series, "release")), attr(series, "notice")), collapse = " ")
   )
   switch(chosen,
     ggplot2 = plot_ggplot(curve, labels),
@@ -44,6 +45,8 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
     abort_parameter("series", paste0("`series` needs the columns ", toString(required), ", as from ob_series()."))
   }
   groups <- intersect(attr(series, "group_by"), names(series))
+  # Sets side by side are named by how they were counted.
+  if ("words" %in% groups) groups <- "words"
   spans <- if (kind == "new") find_spans(series, count) else NO_SPANS
   series <- figure_rows(series)
   panel <- if (length(groups) > 0) do.call(paste, c(lapply(series[groups], as.character), sep = ", ")) else ""
@@ -76,7 +79,7 @@ find_spans <- function(series, count) {
   bodies <- if (is.list(about[["groups"]])) about[["groups"]] else list(about)
   rows <- lapply(bodies, function(body) {
     named <- if (is.null(body[["group"]])) "" else lapply(flatten_object(body["group"]), function(x) x %||% NA)
-    panel <- paste(unlist(named), collapse = ", ")
+    panel <- if (is.list(named) && "words" %in% names(named)) named$words else paste(unlist(named), collapse = ", ")
     lapply(body[["spans"]], function(span) {
       from <- as.Date(span$first_day)
       to <- as.Date(span$last_day) + 1

@@ -12,10 +12,11 @@ import type {
   Sums,
   Vintages,
 } from './answers.ts'
+import { type Choice, describeChoice } from './choice.ts'
 import { applyChanges, type ChangeCounts, readLines } from './copy.ts'
 import { ReleaseDigest } from './digest.ts'
 import { Download, type DownloadOptions, findFile } from './download.ts'
-import { damaged } from './errors.ts'
+import { damaged, InvalidParameter } from './errors.ts'
 import type {
   ChangesParameters,
   CitationParameters,
@@ -60,6 +61,9 @@ export type ReleaseReference = number | string
 
 /** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
 export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
+
+/** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
+export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
 
 type Value = string | number | boolean | null | undefined
 type Query = Readonly<Record<string, Value | readonly Value[]>>
@@ -129,14 +133,28 @@ export class Outbreaks {
     return this.#walk('/events', this.#atRelease(parameters), options)
   }
 
-  /** Counts over time. Throws NotComparable if the counts must not be added up. */
-  series(parameters: SeriesParameters, options?: CallOptions): Promise<Answered<Series>> {
-    return this.#answer('/series', parameters, options)
+  /** Counts over time. If there are several ways to count, one is chosen; throws NotComparable if none is clearly the best. */
+  async series(parameters: SeriesParameters, options?: CallOptions): Promise<Counted<Series>> {
+    const answer = await this.#answer<Series>('/series', parameters, options)
+    return withNotice(answer, describeChoice(answer))
   }
 
-  /** Totals by group. Throws NotComparable if the counts must not be added up. */
-  sums(parameters: SumsParameters, options?: CallOptions): Promise<Answered<Sums>> {
-    return this.#answer('/sums', parameters, options)
+  /** Totals by group; `total` has the numbers to quote. How to count is chosen as in `series`. */
+  async sums(parameters: SumsParameters, options?: CallOptions): Promise<Counted<Sums>> {
+    const answer = await this.#answer<Sums>('/sums', parameters, options)
+    return withNotice(answer, describeChoice(answer))
+  }
+
+  /** The same question about one set: of `chosen` or `left_out`, or of the choices of NotComparable. */
+  async follow<Body extends Series | Sums = Series>(
+    choice: Pick<Choice, 'url' | 'words'>,
+    options?: CallOptions,
+  ): Promise<Counted<Body>> {
+    if (choice.url === null) {
+      const detail = 'No filters choose this set. side_by_side gives every set.'
+      throw new InvalidParameter({ status: 0, code: 'invalid_parameter', detail })
+    }
+    return withNotice(await this.#receive<Body>(choice.url, options), `Counted as ${choice.words}.`)
   }
 
   /** A number through the releases. */
@@ -246,9 +264,12 @@ export class Outbreaks {
     return (await this.#transport.getJson({ path: this.#toPath(path, query), signal })).body as Body
   }
 
-  async #answer<Body>(path: string, parameters: Query, { signal }: CallOptions = {}): Promise<Answered<Body>> {
-    const request = { path: this.#toPath(path, this.#atRelease(parameters)), signal }
-    const { body, headers } = await this.#transport.getJson(request)
+  #answer<Body>(path: string, parameters: Query, options?: CallOptions): Promise<Answered<Body>> {
+    return this.#receive(this.#toPath(path, this.#atRelease(parameters)), options)
+  }
+
+  async #receive<Body>(path: string, { signal }: CallOptions = {}): Promise<Answered<Body>> {
+    const { body, headers } = await this.#transport.getJson({ path, signal })
     const { release, warning } = readAbout(headers)
     return Object.defineProperties(body as Answered<Body>, {
       release: { value: release },
@@ -296,6 +317,9 @@ export class Outbreaks {
   }
 }
 
+const withNotice = <Body>(answer: Answered<Body>, notice: string | null): Counted<Body> =>
+  Object.defineProperties(answer as Counted<Body>, { notice: { value: notice } })
+
 async function* hashBytes(body: AsyncIterable<Uint8Array>, hash: Sha256): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const bytes of body) {
     hash.update(bytes)
@@ -309,11 +333,11 @@ function requireDigest(computed: string, { number, digest }: Release): string {
 }
 
 export type * from './answers.ts'
+export type { Choice } from './choice.ts'
 export { applyChanges, type ChangeCounts } from './copy.ts'
 export { digest } from './digest.ts'
 export { Download, type DownloadOptions } from './download.ts'
 export {
-  type Choice,
   Damaged,
   Gone,
   InvalidParameter,

@@ -1,5 +1,6 @@
 // An epidemic curve as SVG. What is unknown is marked and never drawn as zero; so is every break of the series.
 import type { Counts, Point, Series, Span } from './answers.ts'
+import { describeChoice } from './choice.ts'
 
 export interface CurveOptions {
   title?: string
@@ -36,13 +37,18 @@ const LEGEND: Record<Mark, [sign: string, colour: string, text: string]> = {
   revision: ['▼', RED, 'revised by the source'],
   definition: ['¦', RED, 'case definition changed'],
 }
+/** Of the caption, on average. */
+const LETTER_WIDTH = 6
 /** The days of an interval, on average. */
 const LENGTHS: Record<string, number> = { day: 1, isoweek: 7, epiweek: 7, month: 30.4, year: 365.25 }
 /** Months between two dates of the axis. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600]
 
 /** Each group gets a panel of its own: groups need not be comparable, so they are never stacked. */
-export function drawCurve(series: Series & { release?: number | null }, options: CurveOptions = {}): string {
+export function drawCurve(
+  series: Series & { release?: number | null; notice?: string | null },
+  options: CurveOptions = {},
+): string {
   const { title = '', count = 'cases', kind = 'new', width = 900 } = options
   const groups = series.groups ?? [{ group: {}, points: series.points ?? [], spans: series.spans ?? [] }]
   const days = groups.flatMap(({ points, spans }) =>
@@ -67,10 +73,14 @@ ${drawPanel(points, kind === 'new' ? (spans ?? []) : [], frame)}</g>\n`
   })
   const release = series.release == null ? '' : `, release ${series.release}`
   const undated = series.undated > 0 ? `, ${describeUndated(series, count)}` : ''
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 50}" font-family="sans-serif" font-size="12" role="img">
+  const notice = wrap(series.notice ?? describeChoice(series) ?? '', (width - LEFT - RIGHT) / LETTER_WIDTH)
+  const captions = [`by ${series.interval}${release}${undated}`, ...notice].map(
+    (line, index) => `<text x="${LEFT}" y="${bottom + 36 + 16 * index}" fill="#555">${escape(line)}</text>`,
+  )
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 50 + 16 * notice.length}" font-family="sans-serif" font-size="12" role="img">
 <title>${escape(title || 'Epidemic curve')}</title><rect width="100%" height="100%" fill="white"/>
 ${panels.join('')}<text x="${LEFT}" y="${bottom + 14}" xml:space="preserve">${legend.join('   ')}</text>
-<text x="${LEFT}" y="${bottom + 36}" fill="#555">by ${series.interval}${release}${undated}</text>
+${captions.join('\n')}
 </svg>`
 }
 
@@ -172,12 +182,17 @@ function describeUndated({ undated, undated_counts: counts, groups }: Series, co
   return `${undated} records without a day${total === null ? '' : ` (${total.toLocaleString('en')} ${count})`}`
 }
 
+/** Lines of at most so many letters. */
+const wrap = (text: string, length: number): string[] =>
+  text.match(new RegExp(`\\S.{0,${Math.max(1, Math.floor(length) - 1)}}(?=\\s|$)`, 'g')) ?? []
+
 const toDay = (date: string) => Date.parse(date) / 86_400_000
 const toDate = (day: number) => new Date(day * 86_400_000).toISOString().slice(0, 10)
 const round = (value: number) => Math.round(value * 10) / 10
 const escape = (text: string) => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
+/** Of sets side by side it is how they were counted. */
 const describe = (group: Readonly<Record<string, unknown>>): string =>
-  Object.values(group)
+  Object.values('words' in group ? [group['words']] : group)
     .flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value ?? 'not given']))
     .filter((value) => value !== null)
     .join(', ')

@@ -1,4 +1,5 @@
 // The errors that a caller can handle, by class. Every error of this package about the service is an OutbreaksError.
+import { type Choice, describeSet } from './choice.ts'
 
 /** RFC 9457, as the service sends it. */
 export interface Problem {
@@ -52,17 +53,25 @@ export class InvalidParameter extends OutbreaksError {
   }
 }
 
-export interface Choice {
-  readonly values: Readonly<Record<string, unknown>>
-  readonly records: number
-  /** The filters that select the set, as a query. */
-  readonly query: string
-}
+const SHOWN_CHOICES = 5
 
-/** The counts must not be added up. Add the filters of one of the choices, or group by the fields. */
+/** No way of counting is clearly the best. Follow one of the choices, or group by the fields. */
 export class NotComparable extends InvalidParameter {
   static {
     setName(this, 'NotComparable')
+  }
+  constructor(failure: Failure) {
+    super(failure)
+    const shown = this.choices.slice(0, SHOWN_CHOICES)
+    if (shown.length === 0) return
+    const rest = this.choices.length - shown.length
+    const [group] = (this.problem?.['group_by'] as string[] | undefined) ?? []
+    this.message += [
+      ...shown.map((choice, index) => `\n  choices[${index}]: ${describeSet(choice)}`),
+      rest > 0 ? `\n  and ${rest} more` : '',
+      '\nAsk for one: follow(error.choices[0]). All of them: side_by_side, without group_by.',
+      group === undefined ? '' : `\nEach of them: group_by: '${group}'.`,
+    ].join('')
   }
   /** The fields in which the records differ. */
   get mixed(): string[] {
@@ -71,7 +80,8 @@ export class NotComparable extends InvalidParameter {
   }
   /** The sets that are comparable, the largest first. */
   get choices(): Choice[] {
-    return (this.problem?.['choices'] as Choice[] | undefined) ?? []
+    const found = this.problem?.['choices'] as Choice[] | undefined
+    return (found ?? []).filter(({ values }) => typeof values === 'object')
   }
 }
 

@@ -1,6 +1,6 @@
 """Outbreak data from an Outbreak Data Service: exactly right, or an error that says why not."""
 
-from ._answers import Coverage, Facets, Records, Series, Sums, Table, Walk
+from ._answers import Coverage, Events, Facets, Records, Series, Sums, Table, Walk
 from ._cache import LoadedRelease
 from ._copy import SyncResult
 from ._generated.parameters import Filters
@@ -9,6 +9,7 @@ from .client import Client, Release
 from .digest import ReleaseDigest, apply_changes, digest_lines
 from .errors import (
     Choice,
+    ChoiceWarning,
     Damaged,
     Gone,
     InvalidParameter,
@@ -24,9 +25,11 @@ __all__ = [
     "CATEGORIES",
     "COLUMNS",
     "Choice",
+    "ChoiceWarning",
     "Client",
     "Coverage",
     "Damaged",
+    "Events",
     "Facets",
     "Filters",
     "Gone",

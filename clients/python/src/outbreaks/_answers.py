@@ -15,7 +15,8 @@ from ._generated.record import COLUMNS, ColumnType, OutbreakRecord
 from ._http import Answer, Connection, Params, Sent
 from ._json import parse_json
 from ._plot import plot_series
-from .errors import Damaged, InvalidParameter, OutbreaksWarning
+from ._summary import Row, describe_choice, describe_group, name_counted, summarise_series, write_html, write_text
+from .errors import ChoiceWarning, Damaged, InvalidParameter, OutbreaksWarning
 
 if TYPE_CHECKING:
     import pandas
@@ -32,12 +33,12 @@ _NEXT_PAGE: Final = re.compile(rb'\],"has_more":true,"next_page":"([A-Za-z0-9_-]
 _LONGEST_END = 1000
 
 
-def emit_warning(text: str) -> None:
+def emit_warning(text: str, kind: type[OutbreaksWarning] = OutbreaksWarning) -> None:
     """A Python warning that points at the caller of the package, where Python can find it."""
     if sys.version_info >= (3, 12):
-        warnings.warn(text, OutbreaksWarning, skip_file_prefixes=(str(Path(__file__).parent),))
+        warnings.warn(text, kind, skip_file_prefixes=(str(Path(__file__).parent),))
     else:
-        warnings.warn(text, OutbreaksWarning, stacklevel=4)
+        warnings.warn(text, kind, stacklevel=4)
 
 
 class _Frames:
@@ -153,6 +154,15 @@ class Walk(_Frames, Generic[Item]):
         return (item if isinstance(item, dict) else {} for item in self)
 
 
+class Events(Walk[dict[str, Any]]):
+    """A summary of each event. A data frame has the number to quote in `headline_cases`, `headline_words` and so on."""
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        for event in self:
+            headline = event.get("headline") or {}
+            yield {**without(event, "headline"), **{f"headline_{name}": value for name, value in headline.items()}}
+
+
 class Records(Walk[OutbreakRecord]):
     """Records that match the filters, in ascending order of id unless `sort` asks for another one."""
 
@@ -204,32 +214,66 @@ class Records(Walk[OutbreakRecord]):
 
 
 class Table(dict[str, Any], _Frames):
-    """An answer with all its members, and `release` and `warnings`. A data frame has a line for each row."""
+    """An answer with all its members, and `release` and `warnings`. A data frame has a line for each row.
+
+    `notice` says how it was counted and how many other ways were left out; `["chosen"]` and `["left_out"]` list them.
+    It is None if there is only one way to count.
+    """
 
     release: int | None
     warnings: list[str]
     filters: dict[str, Any]
+    notice: str | None = None
 
     def rows(self) -> Iterable[dict[str, Any]]:
         return [_frames.flatten(row) for row in self["data"]]
 
 
-class Sums(Table):
+class _Figures(Table):
+    """Counts, which are shown by their totals."""
+
+    def _summarise(self) -> tuple[str, list[Row]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return write_text(*self._summarise(), self.notice)
+
+    def _repr_html_(self) -> str:
+        return write_html(*self._summarise(), self.notice, self.get("left_out", []))
+
+    def _counted(self, group: dict[str, Any]) -> dict[str, str | None]:
+        return {"counted": name_counted(self, group)}
+
+    def _name(self) -> str:
+        return ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
+
+
+class Sums(_Figures):
     """Totals by group. A data frame has the lines and columns of the CSV of the service.
 
     Its column `row` says what a line is: a `figure` for each group, then each `span`, a count over more days than were
     asked for, and the counts without a day (`undated`). `["beside"]` has the places that contain the groups.
+    `total_cases` and the like are the numbers to quote.
     """
+
+    def _summarise(self) -> tuple[str, list[Row]]:
+        rows = [
+            Row(describe_group(row["group"]), row["total"], row["first_day"], row["last_day"]) for row in self["data"]
+        ]
+        return f"Sums of {self._name()}, release {self.release}", rows
 
     def rows(self) -> Iterable[dict[str, Any]]:
         return _to_lines(
-            [(row["group"], _without(row, "group")) for row in self["data"]],
-            [(span["group"], _without(span, "group")) for span in self.get("spans", [])],
+            [
+                (row["group"], {name: row[name] for name in _FIRST if name in row} | row | self._counted(row["group"]))
+                for row in self["data"]
+            ],
+            [(span["group"], without(span, "group")) for span in self.get("spans", [])],
             [(each["group"], each["records"], each["counts"]) for each in self.get("undated_counts", [])],
         )
 
 
-class Series(Table):
+class Series(_Figures):
     """Counts over time. A data frame has the lines and columns of the CSV of the service.
 
     Its column `row` says what a line is: a `figure` for each interval, then each `span`, a count over several intervals
@@ -240,15 +284,24 @@ class Series(Table):
         """Draws the epidemic curve with matplotlib; returns its axes, or a list of them if there are groups.
 
         Intervals without a known count are hatched: unknown is not zero. A count over several intervals is an outline
-        over its days. Revisions, first reports and changes of the case definition are marked.
+        over its days. Revisions, first reports and changes of the case definition are marked. The caption says how it
+        was counted.
         """
-        named = ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
-        return plot_series(self, named if title is None else title, self.release, count, figure, ax)
+        caption = f"release {self.release}", self.notice
+        return plot_series(self, self._name() if title is None else title, caption, count, figure, ax)
+
+    def _summarise(self) -> tuple[str, list[Row]]:
+        is_window = "date_from" in self.filters
+        rows = [
+            summarise_series(group, describe_group(group.get("group", {})), is_window=is_window)
+            for group in self.get("groups", [self])
+        ]
+        return f"Series of {self._name()} by {self['interval']}, release {self.release}", rows
 
     def rows(self) -> Iterable[dict[str, Any]]:
         named = [(group.get("group", {}), group) for group in self.get("groups", [self])]
         return _to_lines(
-            [(name, point) for name, group in named for point in group["points"]],
+            [(name, point | self._counted(name)) for name, group in named for point in group["points"]],
             [({**name, "period": None}, span) for name, group in named for span in group.get("spans", [])],
             [
                 ({**name, "period": None}, group["undated"], group["undated_counts"])
@@ -288,15 +341,18 @@ def _to_lines(
     """The lines of a table, as the CSV of the service has them."""
     no_days = {"first_day": None, "last_day": None}
     lines = [
-        *({**group, **figure, "row": "figure"} for group, figure in figures),
+        *(
+            {**group, **without(figure, "group", "counted"), "row": "figure", "counted": figure["counted"]}
+            for group, figure in figures
+        ),
         *({**group, **span, "row": "span"} for group, span in spans),
         *({**group, **no_days, "records": n, "undated": counts, "row": "undated"} for group, n, counts in undated),
     ]
     return [_frames.flatten(line) for line in lines]
 
 
-def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != name}
+def without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in names}
 
 
 def _to_text(value: Any) -> str | None:
@@ -305,7 +361,8 @@ def _to_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-_NOT_IN_TITLE = frozenset({"interval", "group_by", "release", "explain"})
+_FIRST = ("first_day", "last_day", "records")
+_NOT_IN_TITLE = frozenset({"interval", "group_by", "release", "explain", "strict", "side_by_side", "sort", "num"})
 
 
 def _describe(name: str, value: Any) -> str:
@@ -325,4 +382,7 @@ def to_table(answer: Answer, kind: type[TableType], filters: Params) -> TableTyp
     table.warnings = [] if answer.warning is None else [answer.warning]
     for text in table.warnings:
         emit_warning(text)
+    table.notice = describe_choice(table)
+    if table.notice is not None and table.get("left_out_total"):
+        emit_warning(table.notice, ChoiceWarning)
     return table

@@ -116,7 +116,7 @@ def _write_table(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None
 def _write_series(rows: list[dict[str, Any]]) -> None:
     rows = [{**row, "marks": " ".join(flag for flag in _FLAGS if row.get(flag))} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    hidden = ("completeness_", "place_", "derived", *_FLAGS)
+    hidden = ("completeness_", "place_", "derived", "counted", *_FLAGS)
     shown = [name for name in names if not name.startswith(hidden)]
     counts = ("new_", "cumulative_", "point_", "undated_")
     _write_table(rows, [n for n in shown if not n.startswith(counts) or any(row.get(n) is not None for row in rows)])

@@ -51,7 +51,7 @@ def _type_of(value: object) -> ColumnType:
 
 
 _DAYS = frozenset({"first_day", "last_day", "report_date", "reference_date"})
-_COUNTS = frozenset({"new", "cumulative", "point", "undated"})
+_COUNTS = frozenset({"new", "cumulative", "point", "undated", "total"})
 
 
 def _type_of_column(name: str, values: list[Any]) -> ColumnType:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from ._frames import require
+from ._summary import describe_group
 from .errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -17,8 +19,13 @@ _MOST_GROUPS: Final = 12
 _LENGTHS: Final = {"day": 1, "isoweek": 7, "epiweek": 7, "month": 30.4, "year": 365.25}
 
 
-def plot_series(series: dict[str, Any], title: str, release: int | None, count: str, figure: str, ax: Any) -> Any:
-    """Draws the counts; returns the axes, or a list of axes if the series has groups."""
+def plot_series(
+    series: dict[str, Any], title: str, caption: tuple[str, str | None], count: str, figure: str, ax: Any
+) -> Any:
+    """Draws the counts; returns the axes, or a list of axes if the series has groups.
+
+    The caption has the release, and the notice if there is one.
+    """
     require("matplotlib", "plot")
     import matplotlib.pyplot as plt
 
@@ -28,7 +35,7 @@ def plot_series(series: dict[str, Any], title: str, release: int | None, count: 
             _, ax = plt.subplots(figsize=(9, 4), layout="constrained")
         _draw(ax, series["points"], title, count, figure)
         _draw_spans(ax, series, series["interval"], count, figure)
-        _sign(ax, series, release, count)
+        _sign(ax, series, caption, count)
         return ax
     if ax is not None or not 1 <= len(groups) <= _MOST_GROUPS:
         detail = f"the series has {len(groups)} groups; from 1 to {_MOST_GROUPS} can be drawn, each on axes of its own"
@@ -38,27 +45,22 @@ def plot_series(series: dict[str, Any], title: str, release: int | None, count: 
     _, rows = plt.subplots(len(groups), 1, figsize=(9, height), sharex=True, squeeze=False, layout="constrained")
     axes = [row[0] for row in rows]
     for each, group in zip(axes, groups, strict=True):
-        name = ", ".join(_describe(value) for value in group["group"].values())
-        _draw(each, group["points"], f"{title}: {name}", count, figure)
+        _draw(each, group["points"], fill(f"{title}: {describe_group(group['group'])}", 110), count, figure)
         _draw_spans(each, group, series["interval"], count, figure)
-    _sign(axes[-1], series, release, count)
+    _sign(axes[-1], series, caption, count)
     return axes
 
 
-def _describe(value: object) -> str:
-    if isinstance(value, dict):
-        return " ".join(str(part) for part in value.values() if part is not None)
-    return "not given" if value is None else str(value)
-
-
-def _sign(ax: Axes, series: dict[str, Any], release: int | None, count: str) -> None:
+def _sign(ax: Axes, series: dict[str, Any], caption: tuple[str, str | None], count: str) -> None:
     undated = f", {series['undated']} records without a day" if series.get("undated") else ""
     bodies = series.get("groups") or [series]
     totals = [body["undated_counts"][count] for body in bodies if body.get("undated_counts")]
     known = [total for total in totals if total is not None]
     if known:
         undated += f" ({sum(known):,} {count})"
-    ax.set_xlabel(f"by {series['interval']}, release {release}{undated}", fontsize="small")
+    release, notice = caption
+    counted = "" if notice is None else f"\n{fill(notice, 120)}"
+    ax.set_xlabel(f"by {series['interval']}, {release}{undated}{counted}", fontsize="small")
 
 
 def _draw(ax: Axes, points: list[dict[str, Any]], title: str, count: str, figure: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack
+from urllib.parse import parse_qs, urlsplit
 
-from ._answers import Coverage, Facets, Records, Series, Sums, Table, TableType, Walk, to_table
+from ._answers import Coverage, Events, Facets, Records, Series, Sums, Table, TableType, Walk, to_table, without
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file, read_lines
@@ -35,6 +37,9 @@ Release = int | str | date
 """A number, a day (what was known on it: the newest release as of that day or earlier) or "latest"."""
 DownloadFormat = Literal["parquet", "csv", "ndjson"]
 CitationFormat = Literal["text", "bibtex", "csl-json"]
+
+
+_KINDS: dict[str, type[Table]] = {"series": Series, "sums": Sums, "vintages": Table}
 
 
 def _read_setting(value: str | None, variable: str) -> str:
@@ -110,9 +115,9 @@ class Client:
 
     def events(
         self, *, release: Release | None = None, cursor: str | None = None, **filters: Unpack[EventsParameters]
-    ) -> Walk[dict[str, Any]]:
-        """A summary of each event."""
-        return Walk(self._connection, "events", self._pin(filters, release), cursor)
+    ) -> Events:
+        """A summary of each event. `sort="-cases"` gives those with the most cases first."""
+        return Events(self._connection, "events", self._pin(filters, release), cursor)
 
     def releases(self, *, cursor: str | None = None) -> Walk[dict[str, Any]]:
         """All releases, the newest first."""
@@ -138,16 +143,36 @@ class Client:
         return to_table(self._connection.get(path, params), kind, params)
 
     def series(self, *, release: Release | None = None, **filters: Unpack[SeriesParameters]) -> Series:
-        """Counts over time. `interval` is day, isoweek, epiweek, month or year."""
+        """Counts over time. `interval` is day, isoweek, epiweek, month or year.
+
+        If the records were counted in several ways, the service chooses one and `notice` says which. `strict=True`
+        raises `NotComparable` instead, and `side_by_side=True` gives all of them as groups.
+        """
         return self._table(Series, "series", self._pin(filters, release))
 
     def sums(self, *, release: Release | None = None, **filters: Unpack[SumsParameters]) -> Sums:
-        """Totals by `group_by`."""
+        """Totals by `group_by`; `total` has the numbers to quote. How to count is chosen as in `series`."""
         return self._table(Sums, "sums", self._pin(filters, release))
 
     def vintages(self, **filters: Unpack[VintagesParameters]) -> Table:
         """The numbers of a series in each release. `from_` and `to` choose the releases."""
         return self._table(Table, "vintages", filters if "to" in filters else self._pin(filters, None, "to"))
+
+    def follow(self, choice: Mapping[str, Any]) -> Any:
+        """The answer about one set: an entry of `["chosen"]` or `["left_out"]`, or of `choices` of `NotComparable`.
+
+        It asks the same question about this set only, so it returns what the first question returns.
+        """
+        address = urlsplit(choice.get("url") or "")
+        path = address.path.rpartition("/")[2]
+        if path not in _KINDS:
+            detail = "No filters choose this set. side_by_side=True gives every set."
+            raise InvalidParameter(detail, code="invalid_parameter", parameter="choice")
+        table = self._table(_KINDS[path], path, parse_qs(address.query, keep_blank_values=True))
+        table.notice = f"Counted as {choice['words']}."
+        # The title of a plot need not repeat in filters what the notice says in words.
+        table.filters = without(table.filters, *parse_qs(choice["query"]))
+        return table
 
     def facets(self, *, release: Release | None = None, **filters: Unpack[FacetsParameters]) -> Facets:
         """The values of each field, with their numbers of records."""

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any, Final, Literal, TypedDict
 
+from ._summary import describe_set
+
 
 class OutbreaksWarning(UserWarning):
     """The service has a warning about a request, such as a filter value that no record has."""
+
+
+class ChoiceWarning(OutbreaksWarning):
+    """The service chose how to count. The text says how, and how many other ways were left out."""
 
 
 class OutbreaksError(Exception):
@@ -45,17 +51,23 @@ class InvalidParameter(OutbreaksError):
 
 
 class Choice(TypedDict):
-    """A set of records whose counts may be added up."""
+    """A set of records whose counts may be added up. `Client.follow` asks for it."""
 
+    words: str
     values: dict[str, Any]
+    counts: dict[str, int | None]
     records: int
     first_day: str | None
     last_day: str | None
     query: str | None
+    url: str | None
+
+
+_SHOWN_CHOICES: Final = 5
 
 
 class NotComparable(InvalidParameter):
-    """The counts must not be added up. `mixed` names the fields that differ; `choices` lists comparable sets."""
+    """No way of counting is clearly the best. `mixed` names the fields that differ; `choices` lists comparable sets."""
 
     def __init__(self, detail: str, **more: Any) -> None:
         super().__init__(detail, **more)
@@ -63,10 +75,21 @@ class NotComparable(InvalidParameter):
         self.choices: list[Choice] = []
         self.choices_total = 0
         """The number of comparable sets, listed or not."""
+        self.group_by: list[str] = []
+        """The fields that separate different things, such as two diseases."""
 
     def __str__(self) -> str:
-        queries = [choice["query"] for choice in self.choices[:5] if choice["query"]]
-        return "\n  ".join([super().__str__(), *queries])
+        shown = self.choices[:_SHOWN_CHOICES]
+        lines = [f"  choices[{i}]: {describe_set(choice)}" for i, choice in enumerate(shown)]
+        if self.choices_total > len(shown) > 0:
+            lines.append(f"  and {self.choices_total - len(shown):,} more")
+        if any(choice.get("url") for choice in shown):
+            lines.append(
+                "Ask for one: client.follow(error.choices[0]). All of them: side_by_side=True, without group_by."
+            )
+        if self.group_by:
+            lines.append(f"Each of them: group_by={self.group_by[0]!r}.")
+        return "\n".join([super().__str__(), *lines])
 
 
 class NotAllowed(OutbreaksError):
@@ -153,4 +176,5 @@ def to_error(
         error.mixed = [entry["field"] for entry in problem.get("mixed", []) if "field" in entry]
         error.choices = [choice for choice in problem.get("choices", []) if {"values", "query"} <= choice.keys()]
         error.choices_total = problem.get("choices_total", len(error.choices))
+        error.group_by = problem.get("group_by", [])
     return error

@@ -56,14 +56,24 @@ test_that("errors have classes", {
   expect_identical(error$code, "invalid_client")
 })
 
-test_that("a choice of an error can be used as it is", {
+test_that("a choice of an error can be followed", {
   client <- live_client()
-  error <- expect_error(ob_series(client, event = MEASLES, release = 6), class = "ob_not_comparable")
+  error <- expect_error(ob_series(client, event = MEASLES, release = 6, strict = TRUE), class = "ob_not_comparable")
   expect_true("source_name" %in% error$mixed)
-  for (choice in error$choices) {
-    series <- do.call(ob_series, c(list(client, event = MEASLES, release = 6), choice))
-    expect_gt(nrow(series), 0)
-  }
+  expect_match(conditionMessage(error), "2,286 cases", fixed = TRUE)
+  for (choice in error$choices) expect_gt(nrow(ob_follow(client, choice)), 0)
+  expect_error(ob_follow(client, list(words = "a ship", url = NULL)), class = "ob_invalid_parameter")
+})
+
+test_that("a message says how it was counted", {
+  client <- live_client()
+  expect_message(series <- ob_series(client, event = MEASLES, interval = "month", release = 6), class = "ob_choice")
+  expect_match(attr(series, "notice"), "^Counted as JHU Measles Tracking Team: .*; 1 other way to count was left out")
+  expect_identical(unique(series$counted), attr(series, "about")$chosen[[1]]$words)
+  expect_identical(attr(series, "answer"), "2,286 cases, 2025-01-01 to 2025-12-31")
+  expect_match(paste(format(series), collapse = " "), "Counted as JHU", fixed = TRUE)
+  expect_silent(left <- ob_follow(client, attr(series, "about")$left_out[[1]]))
+  expect_match(attr(left, "notice"), "^Counted as Sum of the table")
 })
 
 test_that("a series has days, integers and flags; unknown is NA", {

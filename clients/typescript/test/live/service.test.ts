@@ -14,7 +14,7 @@ import {
 } from '../../../../dev/service.ts'
 import { writeSynthRelease } from '../../../../dev/synth/synthesise.ts'
 import { createTestDatabase } from '../../../../test/database.ts'
-import { NotAllowed, NotComparable, type OutbreakRecord, Outbreaks } from '../../src/client.ts'
+import { InvalidParameter, NotAllowed, NotComparable, type OutbreakRecord, Outbreaks } from '../../src/client.ts'
 import { saveFile, updateCopy } from '../../src/node.ts'
 
 const RECORDS = 3000
@@ -162,14 +162,18 @@ test('events, search, facets, coverage, series, sums, vintages and citations', a
   const periods = coverage.data.flatMap((group) => group.periods)
   assert.equal(periods.reduce((sum, period) => sum + period.records, 0) + coverage.undated, records)
 
-  const error: unknown = await client
-    .series({ event, interval: 'month', release: 3 })
-    .catch((caught: unknown) => caught)
-  const choice = error instanceof NotComparable ? Object.fromEntries(new URLSearchParams(error.choices[0]?.query)) : {}
-  const series = await client.series({ event, interval: 'month', release: 3, ...choice })
-  const sums = await client.sums({ event, release: 3, ...choice })
-  assert.equal(series.records, sums.records)
-  const vintages = await client.vintages({ event, interval: 'year', ...choice })
+  const question = { event, interval: 'month', release: 3 } as const
+  const error: unknown = await client.series({ ...question, strict: true }).catch((caught: unknown) => caught)
+  assert.ok(error instanceof NotComparable)
+  const [choice] = error.choices
+  assert.ok(choice)
+  const followed = await client.follow(choice)
+  const filters = Object.fromEntries(new URLSearchParams(choice.query ?? ''))
+  const sums = await client.sums({ event, release: 3, ...filters })
+  assert.equal(followed.records, sums.records)
+  assert.equal(followed.notice, `Counted as ${choice.words}.`)
+  await assert.rejects(client.follow({ ...choice, url: null }), InvalidParameter)
+  const vintages = await client.vintages({ event, interval: 'year', ...filters })
   assert.deepEqual([...new Set(vintages.data.map(({ release }) => release))], RELEASES)
   assert.match(await client.cite({ event, release: 2 }), /release 2/)
   assert.match(await client.cite({ event, release: 2, format: 'bibtex' }), /^@misc\{/)

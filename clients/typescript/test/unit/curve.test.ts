@@ -56,6 +56,27 @@ test('a known count is a bar from zero, an unknown one a grey band over the whol
   assert.equal(low.x + low.width, unknown.x)
 })
 
+test('the caption says how it was counted, in lines that fit', () => {
+  const words =
+    'JHU Measles Tracking Team: counts of districts & counties, confirmed cases, new in each period, by day of report'
+  const chosen = [{ words } as Series['chosen'][number]]
+  const svg = drawCurve(series([week('2024-01-01', '2024-01-07', 5)], { chosen, left_out_total: 1 }), { width: 500 })
+  const captions = [...svg.matchAll(/fill="#555">(.*?)<\/text>/g)].map(([, text]) => text)
+  assert.deepEqual(captions, [
+    'by isoweek',
+    'Counted as JHU Measles Tracking Team: counts of districts &#38;',
+    'counties, confirmed cases, new in each period, by day of report; 1',
+    'other way to count was left out.',
+  ])
+  const sides = drawCurve(
+    series([], {
+      points: undefined as never,
+      groups: [{ group: { words, sex: null }, points: [], spans: [] } as never],
+    }),
+  )
+  assert.match(sides, /by day of report<\/text>/)
+})
+
 test('days without a report are a grey band, also before the first report of a group', () => {
   const svg = drawCurve(
     series([], {
