@@ -368,7 +368,7 @@ _NOT_IN_TITLE = frozenset({"interval", "group_by", "release", "explain", "strict
 def _describe(name: str, value: Any) -> str:
     values = value if isinstance(value, list | tuple) else [value]
     texts = " + ".join(str(each) for each in values)
-    return texts if name == "event" else f"{name} {texts}"
+    return texts if name in ("event", "q") else f"{name} {texts}"
 
 
 TableType = TypeVar("TableType", bound=Table)
