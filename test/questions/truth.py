@@ -32,8 +32,9 @@ def number(text):
     return None if text in (None, "", "NA") else int(float(text))
 
 
-# The known outbreaks: one line for a report.
-KNOWN = rows(1, "outbreaks.csv")
+# The known outbreaks: one line for a report. Later releases add some.
+ADDED = {release: rows(release, "outbreaks.csv") for release in RELEASES}
+KNOWN = sorted((line for lines in ADDED.values() for line in lines), key=lambda line: line["key"])
 for line in KNOWN:
     line["cases"], line["deaths"] = number(line["cases"]), number(line["deaths"])
 ONE_COUNTRY = [line for line in KNOWN if not line["country_code"].startswith("X")]
@@ -169,6 +170,38 @@ def largest(sums, most=None):
     return [[name, [value]] for name, value in sorted(sums.items(), key=lambda item: -item[1])][:most]
 
 
+# Dengue: a line for a country and a week, as each release has it. Releases before the first table have none.
+DENGUE_COUNTRIES = {
+    **{"BOL": "BO", "BRA": "BR", "COL": "CO", "LKA": "LK", "MEX": "MX", "MYS": "MY", "NIC": "NI", "PAN": "PA"},
+    **{"PER": "PE", "PHL": "PH"},
+}
+
+
+def dengue_tables():
+    tables, current = {}, {}
+    for release in RELEASES:
+        current = dict(current)
+        for file in sorted((SAMPLE / str(release)).glob("National_extract_*.csv")):
+            for line in rows(release, file.name):
+                key = "|".join(line[name] for name in ("ISO_A0", "calendar_start_date", "calendar_end_date"))
+                current[key] = (number(line["dengue_total"]), line.get("source_cat") == "PAHO_IMPUTED")
+        for line in rows(release, "withdrawn.csv"):
+            current.pop(line["key"], None)
+        tables[release] = current
+    return tables
+
+
+DENGUE = dengue_tables()
+
+
+def dengue_totals():
+    totals = by(known(disease="Dengue"), "country_code", "cases")
+    for key, (cases, _) in DENGUE[6].items():
+        country = DENGUE_COUNTRIES[key[:3]]
+        totals[country] = [totals.get(country, [0])[0] + (cases or 0)]
+    return totals
+
+
 # Papers: one line for an outbreak in a paper, with up to five counts.
 PAPER_COUNTS = ["cases_confirmed", "cases_suspected", "cases_unspecified", "outbreak_probable", "deaths"]
 PAPER_FILES = {"lassa": "lassa_outbreaks.csv", "marburg": "marburg_outbreak.csv", "nipah": "nipah_outbreaks.csv"}
@@ -240,19 +273,21 @@ def changed(old, new):
 
 
 def all_cells(release, country=None):
-    """Every count that changes between releases: cells of COVID-19 and lines of measles."""
+    """Every record that changes between releases: cells of COVID-19, lines of measles and dengue, known outbreaks."""
     cells = {
         (count, *key): value
         for count, table in TABLES[release][0].items()
         for key, value in table.items()
         if country in (None, key[0])
     }
-    return cells if country else cells | {key: line["cases"] for key, line in MEASLES[release].items()}
+    if country is not None:
+        return cells
+    known_so_far = {line["key"]: line["cases"] for until in RELEASES if until <= release for line in ADDED[until]}
+    return cells | {key: line["cases"] for key, line in MEASLES[release].items()} | DENGUE[release] | known_so_far
 
 
 def release_counts():
-    fixed = {1: len(KNOWN)}
-    fixed |= {release: len(KNOWN) + len(ZIKA) + sum(map(paper_records, USED_PAPERS)) for release in range(2, 7)}
+    fixed = {release: len(ZIKA) + sum(map(paper_records, USED_PAPERS)) if release > 1 else 0 for release in RELEASES}
     counts, before = {}, {}
     for release in RELEASES:
         cells = all_cells(release)
@@ -347,6 +382,8 @@ def headline(event):
     return [event, add(lines, "cases"), add(lines, "deaths")]
 
 
+# The World Bank's population of Germany in 2021 (SP.POP.TOTL).
+GERMANS = 83_196_078
 US_2026 = {"date_low": "2026-01-01", "date_high": "2026-12-31", "cases": add(counties("2026"), "cases")}
 NO_CASES = "Influenza_H1N1_Global_2009"
 DEADLIEST = [headline(COVID), [NO_CASES, None, headline(NO_CASES)[2]], headline("Ebola_West_Africa_2014")]
@@ -403,7 +440,7 @@ TRUTH = {
     36: changed(all_cells(5), all_cells(6)),
     37: {str(release): add(counties("2025-01", release), "cases") for release in range(2, 7)},
     38: two_curves("IT", "ES"),
-    39: {"cases": last(cumulative("DE"))},
+    39: {"per_100k": last(cumulative("DE")) / GERMANS * 100_000},
     40: yearly(known(disease="Measles") + [US_2026]),
     41: curve(cumulative("IT")),
     42: curve(cumulative("GB", "deaths")),
@@ -439,7 +476,7 @@ TRUTH = {
     72: END_OF_2020,
     73: {"deaths": last(cumulative("IT", "deaths"), "2020-12-31") - cumulative("IT", "deaths")["2020-01-26"]},
     74: {"cases": last(cumulative("IN")), "deaths": last(cumulative("IN", "deaths"))},
-    75: by(known(disease="Dengue"), "country_code", "cases"),
+    75: dengue_totals(),
     76: total(known(disease="Legionellosis")),
     77: total(known(disease="Acute hepatitis E", country_code="TD")),
     78: {"deaths": one_of(*[MARBURG_DEATHS + more for more in (0, *UGANDA_2007)])},
@@ -489,7 +526,7 @@ TRUTH = {
     117: {
         "CC0-1.0": len(KNOWN) + sum(map(paper_records, USED_PAPERS)),
         "Apache-2.0": len(ZIKA),
-        "CC-BY-4.0": len(all_cells(6)),
+        "CC-BY-4.0": len(all_cells(6)) - len(KNOWN),
     },
     118: covid_records(),
     119: state_months(),
