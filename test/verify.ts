@@ -100,8 +100,6 @@ const areas: Record<string, readonly string[]> = {
   questions: ['test/questions/*.test.ts'],
   // The numbers of docs/methods.md, compared with a second program.
   numbers: ['test/oracle/*.test.ts'],
-  // Questions as analysts first ask them; prints the grade of each answer.
-  questions: ['test/questions/*.test.ts'],
 }
 
 const [area = ''] = process.argv.slice(2)

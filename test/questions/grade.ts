@@ -57,10 +57,15 @@ const readSpans = (body: Item, name: string) =>
   readNew(body['spans'], name).map(([span, value]) => [span['first_day'], span['last_day'], value] as Json[])
 const readGroups = <Value>(body: Item, read: (group: Item) => Value) =>
   Object.fromEntries(items(body['groups']).map((group) => [nameOf(group['group']), read(group)]))
-const readRows = (body: Item, { counts = ['cases'], member = 'total' }: Check) =>
-  items(body['data']).map(
+/** The rows of /sums. What has no last day is beside them, in `undated_counts`. */
+const readRows = (body: Item, { counts = ['cases'], member = 'total' }: Check) => {
+  const undated = items(body['undated_counts']).map((row) => ({ ...row, [member]: row['counts'] ?? null }))
+  const rows: Item[] = items(body['data'])
+  const isRow = (row: Item) => rows.some((each) => nameOf(each['group']) === nameOf(row['group']))
+  return [...rows, ...undated.filter((row) => !isRow(row))].map(
     (row) => [nameOf(row['group']), counts.map((name) => count(row, member, name) ?? null)] as const,
   )
+}
 
 /** Numbers in any depth. */
 function readNumbers(value: Json | undefined): number[] {
@@ -80,8 +85,10 @@ const agreesInAll = (truth: Json | undefined, said: Record<string, Json>, some =
   Object.entries(item(truth)).every(([name, value]) => agrees(value, said[name])) &&
   (some || Object.keys(said).every((name) => name in item(truth)))
 
+/** One right way of counting: runs of totals, the totals of parts of the place, and totals of a period that came late. */
 interface Way {
   runs: Record<string, number>[]
+  parts: Record<string, number>[]
   late: Json[][]
 }
 
@@ -90,38 +97,39 @@ const totalOn = (run: Record<string, number>, isIncluded: (day: string) => boole
   return day === undefined ? undefined : run[day]
 }
 
-/** Every number of a curve is the difference of two totals of the table, and together they are all of it. */
+/**
+ * Every number of a curve is the difference of two totals of the table, and together they are all of it. Where the answer
+ * says that a total fell (`revision`, `in_span`), only the whole counts.
+ */
 function agreesWithCurve(truth: Json | undefined, body: Item, name: string): boolean {
   const { ways, from, to } = truth as unknown as { ways: Way[]; from: string | null; to: string | null }
   const points = readNew(body['points'], name)
   const spans = readNew(body['spans'], name)
   const whole = [...points, ...spans].reduce((sum, [, value]) => sum + value, 0)
-  return ways.some(({ runs, late }) => {
-    const isDifference = ([figure, value]: [Item, number]) => {
+  return ways.some(({ runs, parts, late }) => {
+    const isDifference = ([figure, value]: [Item, number], tables: readonly Record<string, number>[]) => {
       const [first, last] = [String(figure['first_day']), String(figure['last_day'])]
-      return (
-        late.some((each) => isDeepStrictEqual(each, [first, last, value])) ||
-        runs.some((run) => {
-          const [before, after] = [totalOn(run, (day) => day < first), totalOn(run, (day) => day <= last)]
-          return before !== undefined && after !== undefined && after - before === value
-        })
-      )
+      return tables.some((table) => {
+        const [before, after] = [totalOn(table, (day) => day < first), totalOn(table, (day) => day <= last)]
+        return before !== undefined && after !== undefined && after - before === value
+      })
     }
-    // Without a report before the first day, nobody knows how much of the first total is new.
-    const days = runs.map((run) =>
-      Object.keys(run)
-        .sort()
-        .filter((day) => to === null || day <= to),
-    )
-    const changes = runs.map((run, i) => {
-      const begin = days[i]?.findLast((day) => from !== null && day < from) ?? days[i]?.[0]
-      return (run[days[i]?.at(-1) ?? ''] ?? 0) - (run[begin ?? ''] ?? 0)
+    const isLate = ([figure, value]: [Item, number]) =>
+      late.some((each) => isDeepStrictEqual(each, [figure['first_day'], figure['last_day'], value]))
+    const isPlain = ([point]: [Item, number]) => point['in_span'] !== true && point['revision'] !== true
+    const changes = runs.map((run) => {
+      const days = Object.keys(run).sort()
+      // Without a report before the first day, nobody knows how much of the first total is new.
+      const begin = days.findLast((day) => from !== null && day < from) ?? days[0]
+      const end = days.findLast((day) => to === null || day <= to) ?? begin
+      return (run[end ?? ''] ?? 0) - (run[begin ?? ''] ?? 0)
     })
     const all = changes.reduce((sum, each) => sum + each, 0)
     const lateCounts = late.reduce((sum, each) => sum + Number(each[2]), 0)
     return (
       points.length + spans.length > 0 &&
-      [...points.filter(([point]) => point['in_span'] !== true), ...spans].every(isDifference) &&
+      points.filter(isPlain).every((point) => isDifference(point, runs)) &&
+      spans.every((span) => isLate(span) || isDifference(span, [...runs, ...parts])) &&
       [all, all + lateCounts].includes(whole)
     )
   })
@@ -262,25 +270,38 @@ function tellsContradiction(truth: Json | undefined, { status, body }: Answer): 
   return status === 400 && Array.isArray(numbers) && numbers.every((each) => said.includes(each as number))
 }
 
-/** Rows that are not in the answer, but named as left out with their right numbers. The rows that are there are right. */
-function namesLeftOut(
-  { kind, count: name = 'cases', counts = ['cases'] }: Check,
-  truth: Json | undefined,
-  body: Item,
-): boolean {
-  const leftOut = new Set(items(body['left_out']).flatMap(({ counts: each }) => readNumbers(each)))
-  const isNamed = (value: Json | undefined, said: Json | undefined) =>
-    agrees(value, said) || (readNumbers(said).length === 0 && readNumbers(value).some((each) => leftOut.has(each)))
-  if (kind === 'rows' && !Array.isArray(truth)) {
-    const said: Record<string, Json> = Object.fromEntries(readRows(body, { kind, counts }))
-    return Object.entries(item(truth)).every(([each, value]) => isNamed(value, said[each]))
+/** The sources of an event contradict each other: it is left out of the numbers, and named. */
+const DOUBTS = new Set<Json | undefined>(['place', 'places', 'count', 'status', 'days'])
+
+/** What is missing in the answer is named as left out for a doubt, with its right numbers. The rest is right. */
+function namesLeftOut(check: Check, truth: Json | undefined, body: Item): boolean {
+  const { kind, count: name = 'cases' } = check
+  const doubts = items(body['left_out']).filter(({ because }) => DOUBTS.has(because))
+  const inDoubt = (numbers: readonly number[], group?: string) => {
+    const named = doubts.filter((each) => group === undefined || Object.values(each).includes(group))
+    const said = named.flatMap(({ counts }) => readNumbers(counts))
+    return numbers.length > 0 && numbers.some((each) => said.includes(each))
+  }
+  if (kind === 'rows' && !check.ordered) {
+    const said: Record<string, Json> = Object.fromEntries(readRows(body, check))
+    return Object.entries(item(truth)).every(([group, value]) => {
+      if (agrees(value, said[group])) return true
+      const [given = 0] = readNumbers(said[group])
+      return inDoubt(
+        readNumbers(value).map((each) => each - given),
+        group,
+      )
+    })
   }
   if (kind !== 'flow') return false
   const { points, spans } = truth as unknown as { points: Item; spans: Json[][] }
   const [saidPoints, saidSpans] = [readPoints(body, name), readSpans(body, name)]
   return (
-    Object.entries(points).every(([period, value]) => isNamed(value, saidPoints[period])) &&
-    spans.every((span) => saidSpans.some((each) => isDeepStrictEqual(each, span)) || leftOut.has(Number(span[2])))
+    Object.entries(points).every(
+      ([period, value]) =>
+        agrees(value, saidPoints[period]) ||
+        inDoubt(readNumbers(value).map((each) => each - (saidPoints[period] ?? 0))),
+    ) && spans.every((span) => saidSpans.some((each) => isDeepStrictEqual(each, span)) || inDoubt([Number(span[2])]))
   )
 }
 
@@ -295,6 +316,8 @@ export async function grade(
   if (answer.status === 200) {
     if (isRight(check, truth, answer.body)) return 'right'
     if (namesLeftOut(check, truth, answer.body)) return 'refused'
+    // A search without a hit suggests values.
+    if (isRight(check, truth, { data: answer.body['suggestions'] ?? [] })) return 'refused'
     const hasNumbers = ['data', 'points', 'spans', 'groups'].some((member) => items(answer.body[member]).length > 0)
     return hasNumbers ? 'misleading' : 'dead_end'
   }

@@ -86,8 +86,6 @@ else {
       const given = await grade(question, truth, answer, (url) => ask(url.replace(/^https?:\/\/[^/]+/, '')))
       grades.set(question.number, given)
       const [said, right] = [answer.body, truth ?? null].map((each) => JSON.stringify(each).slice(0, 1500))
-      if (process.env['QUESTIONS_SHOW'] !== undefined && given !== 'right')
-        console.log(`${question.number} ${given} ${address}\n  says ${answer.status} ${said}\n  truth ${right}`)
       assert.notEqual(given, 'misleading', `${address}\nsays ${said}\nthe truth is ${right}`)
     })
 
@@ -96,7 +94,8 @@ else {
     for (const question of questions) {
       const given = grades.get(question.number) ?? 'dead_end'
       counts[given] += 1
-      console.log(`${String(question.number).padStart(3)}  ${given.padEnd(10)}  ${question.question}`)
+      const request = given === 'right' ? '' : `: ${addressOf(question)}`
+      console.log(`${String(question.number).padStart(3)}  ${given.padEnd(10)}  ${question.question}${request}`)
     }
     for (const [given, count] of Object.entries(counts))
       console.log(`${given.padEnd(10)} ${String(count).padStart(3)} of ${questions.length}`)
