@@ -1,8 +1,9 @@
-"""Answers questions about series, sums, vintages, events, mixtures and numbers of records (docs/methods.md, rules 5 to 10)."""
+"""Answers questions about series, sums, vintages, events, mixtures and numbers of records (docs/methods.md, rules 5 to 11)."""
 import json
 
 from comparable import (
     GUARDED,
+    NEVER_ADDED,
     choose_comparable,
     counted_records,
     find_contained,
@@ -15,6 +16,7 @@ from comparable import (
 from cover import choose_cover, in_scope, paths_of, within_place
 from figures import describe_days, explain, make_figures, records_within
 from intervals import INTERVALS, interval_of
+from recommended import SUBJECT, CountedSet, Refused, choose, choose_sets, total_of
 from records import COUNTS, PLACE_FIELDS, to_day, to_number
 
 ALL_LEVELS = ("global", "region", "multi_country", "country", "admin1", "admin2", "admin3", "locality")
@@ -41,6 +43,8 @@ def answer(releases, question):
         return kinds[question["kind"]](releases[release]["series"], question)
     except NotComparable as refusal:
         return {"refused": "not_comparable", "mixed": refusal.mixed}
+    except Refused as refusal:
+        return {"refused": "not_comparable", "doubts": refusal.doubts}
 
 
 def select(all_series, question):
@@ -202,6 +206,82 @@ class Selection:
         return summary
 
 
+class Chosen(Selection):
+    """The chosen sets of one group, added up."""
+
+    def __init__(self, parts, question):
+        self.window, self.question, self.spans = window_of(question), question, []
+        self.group = [series for part in parts for series in part.group]
+        self.counted = [series for part in parts for series in part.counted]
+        self.used = [series for part in parts for series in part.used]
+        self.covered = {series for part in parts for series in part.covered}
+        self.judged = [values for part in parts for values in part.judged]
+        self.is_partial = any(part.is_partial for part in parts)
+        self.places = parts[0].places if question.get("place") is not None and parts else {}
+        self.kinds = {part.group[0].kind for part in parts}
+
+    def figures(self, ranges):
+        figures = super().figures(ranges)
+        for figure in figures if len(self.kinds) > 1 else ():
+            figure |= {"cumulative": dict.fromkeys(COUNTS), "point": dict.fromkeys(COUNTS)}
+        return figures
+
+
+def sets_in(selection, question):
+    """The sets of a group: the records with a count in the range that agree in all fields."""
+    sets = []
+    for members in by_set(selection.group, question).values():
+        if any(counted_records(series, *selection.window) for series in members):
+            own = Selection(members, question)
+            refuse_mixtures([own])
+            sets.append(CountedSet(own, question))
+    return sets
+
+
+def set_key(series, question):
+    """The subject, and the values of rule 6. Fields that are added up on purpose (`across`) do not tell sets apart."""
+    values = pattern_of(series, guarded_fields(question), question.get("across", ()))
+    return tuple(series.fields[name] for name in SUBJECT), values
+
+
+def by_set(group, question):
+    members = {}
+    for series in group:
+        members.setdefault(set_key(series, question), []).append(series)
+    return members
+
+
+def recommend(groups, question):
+    """Rule 11: each group with its chosen sets, and what was chosen and left out. With strict=true a mixture is refused."""
+    if question.get("strict"):
+        refuse_mixtures(selection for _, selection in groups)
+    if not any(selection.mixed for _, selection in groups):
+        return groups, {"chosen": [], "reasons": [], "left_out_total": 0}
+    answered, chosen, reasons, doubts, answerable = [], [], [], [], False
+    for value, selection in groups:
+        best, left_out, doubtful = sets_in(selection, question), {}, {}
+        if selection.mixed:
+            best, left_out, doubtful = choose_sets(best, question)
+            selection = Chosen([own.selection for own in best], question)
+        doubts += doubtful.values()
+        reasons += left_out.values()
+        answerable |= bool(best)
+        chosen += [describe_set(own, value) for own in best]
+        if not left_out or best:
+            answered.append((value, selection))
+    if doubts and not answerable:
+        raise Refused(doubts)
+    return answered, {"chosen": chosen, "reasons": sorted(reasons), "left_out_total": len(reasons)}
+
+
+def describe_set(own, value):
+    values = {name: own.fields[name] for name in GUARDED}
+    if own.level is None:
+        del values["location_granularity"]
+    days = {"first_day": to_day(own.days[0]), "last_day": to_day(own.days[1])}
+    return {"group": value, "values": values, "records": len(own.records), **days, "counts": own.totals}
+
+
 def refuse_mixtures(selections):
     mixed = {}
     for selection in selections:
@@ -237,15 +317,17 @@ def series_answer(all_series, question):
     names = question.get("group_by", [])
     matching, beside = split_levels(select(all_series, question), question)
     groups = [(value, Selection(group, question)) for value, group in split_groups(matching, names)]
-    refuse_mixtures(selection for _, selection in groups)
+    groups, recommended = recommend(groups, question)
     if not names:
         selection = groups[0][1] if groups else Selection([], question)
-        return {**selection.summary(), "points": rows_of(selection, question["interval"]), "spans": selection.spans}
+        points = rows_of(selection, question["interval"])
+        return {**recommended, **selection.summary(), "points": points, "spans": selection.spans}
     answered = []
     for value, selection in groups:
         points = rows_of(selection, question["interval"])
         answered.append({"group": value, **selection.summary(), "points": points, "spans": selection.spans})
-    result = {"groups": [group for group in answered if group["records"] or group["undated"]], "beside": find_beside(beside, question)}
+    kept = [group for group in answered if group["records"] or group["undated"]]
+    result = {**recommended, "groups": kept, "beside": find_beside(beside, question)}
     if names == ["source_name"]:
         result["range"] = range_of(answered)
     return result
@@ -277,7 +359,7 @@ def sums_answer(all_series, question):
     matching, beside = split_levels(select(all_series, question), question)
     groups = split_groups(matching, [name for name in names if name != period])
     selections = [(value, Selection(group, question)) for value, group in groups]
-    refuse_mixtures(selection for _, selection in selections)
+    selections, recommended = recommend(selections, question)
     result = {"records": 0, "series": 0, "undated": 0}
     data, covers, spans, undated = [], [], [], []
     for value, selection in selections:
@@ -285,7 +367,10 @@ def sums_answer(all_series, question):
         for name in result:
             result[name] += summary[name]
         for row in rows_of(selection, period):
-            data.append({"group": value | ({period: row["period"]} if period else {}), **row})
+            last = to_number(row["last_day"])
+            is_part = period is not None or question.get("date_from") is not None
+            total = row["new"] if is_part else total_of(selection.used, last)
+            data.append({"group": value | ({period: row["period"]} if period else {}), "total": total, **row})
         covers.append({"group": value, **summary.get("cover", {})})
         spans += [{"group": value, **span} for span in selection.spans]
         if summary["undated_counts"] is not None:
@@ -293,21 +378,33 @@ def sums_answer(all_series, question):
     if question.get("place") is not None:
         result["covers"] = covers
     others = {"spans": spans, "undated_counts": undated, "beside": find_beside(beside, question)}
-    return {**result, "groups": len(data), "data": data, **others}
+    return {**recommended, **result, "groups": len(data), "data": data, **others}
 
 
 def vintages_answer(releases, question):
+    """Rule 9. The sets are chosen in the last release."""
+    numbers = [number for number in sorted(releases) if (question.get("from") or 0) <= number <= (question.get("to") or number)]
+    wanted = {number: Selection(select(releases[number]["series"], question), question) for number in numbers}
+    recommended = {"chosen": []}
+    if question.get("strict"):
+        refuse_mixtures(wanted.values())
+    elif any(selection.mixed for selection in wanted.values()):
+        [(_, last)], recommended = recommend([({}, wanted[numbers[-1]])], question)
+        keys = {set_key(series, question) for series in last.group if counted_records(series, *last.window)}
+        wanted = {number: restrict(selection, keys, question) for number, selection in wanted.items()}
     data = []
-    count = question["count"]
-    for number in sorted(releases):
-        if not (question.get("from") or 0) <= number <= (question.get("to") or number):
-            continue
-        release = releases[number]
-        for point in series_answer(release["series"], question | {"group_by": []})["points"]:
-            row = {"release": number, "report_date": release["as_of"]}
+    for number, selection in wanted.items():
+        for point in rows_of(selection, question["interval"]):
+            row = {"release": number, "report_date": releases[number]["as_of"]}
             row |= {name: point[name] for name in ("period", "reference_date", "records", "revision")}
-            data.append(row | {name: point[name][count] for name in ("new", "cumulative", "point")})
-    return {"data": data}
+            data.append(row | {name: point[name][question["count"]] for name in ("new", "cumulative", "point")})
+    return {**recommended, "data": data}
+
+
+def restrict(selection, keys, question):
+    """The series of a selection that are in these sets."""
+    members = by_set(selection.group, question)
+    return Chosen([Selection(own, question) for key, own in members.items() if key in keys], question)
 
 
 def events_answer(all_series, question):
@@ -315,7 +412,30 @@ def events_answer(all_series, question):
     events = {}
     for series in all_series:
         events.setdefault(series.fields["event"], []).append(series)
-    return {"events": {event: event_figures(group) for event, group in events.items()}}
+    headlines = {event: headline_of(group) for event, group in events.items()}
+    return {"events": {event: event_figures(group) for event, group in events.items()}, "headlines": headlines}
+
+
+def headline_of(group):
+    """Rule 11: the set that is chosen from all sets of an event as for a total; null if there is a doubt."""
+    question = {"kind": "events"}
+    sets = []
+    for members in by_set(group, question).values():
+        if any(record.has_count for series in members for record in (*series.records, *series.undated)):
+            contained = find_contained(members)
+            undated = greatest_undated([series for series in members if series not in contained])
+            sets.append(CountedSet(Selection(members, question), question, undated))
+    # Counts at a moment have no total.
+    sets = [own for own in sets if any(total is not None for total in own.totals.values())]
+    if not sets:
+        return {"headline": None, "doubt": None}
+    if len({tuple(own.fields[name] for name in SUBJECT) for own in sets}) > 1:
+        return {"headline": None, "doubt": "subjects"}
+    best, left_out, doubt = choose(sets, question)
+    if doubt is not None:
+        return {"headline": None, "doubt": doubt}
+    values = {name: best.fields[name] for name in NEVER_ADDED}
+    return {"headline": {**best.totals, **values, "left_out": len(left_out)}, "doubt": None}
 
 
 def event_figures(group):

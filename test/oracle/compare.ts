@@ -8,6 +8,10 @@ const FLAGS = [
   ...['derived', 'revision', 'base_unknown', 'definition_changed', 'includes_earlier_days', 'overlapping', 'inexact'],
   ...['interim', 'in_span'],
 ]
+const HOW_COUNTED = [
+  ...['location_granularity', 'case_status', 'count_kind', 'source_name', 'date_type', 'composite', 'location_type'],
+  ...['age_group', 'sex', 'population'],
+]
 /** `share` has 4 decimals, and both programs may round the last one differently. */
 const SHARE_TOLERANCE = 0.000_11
 const MAX_DIFFERENCES = 8
@@ -23,8 +27,12 @@ interface ExplainLine {
 
 /** What both sides must agree on, from the answer of either side. */
 export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<number, PublishedRecord>): Json {
-  if ('refused' in answer)
-    return { refused: answer['refused'], mixed: summariseMixed(question, answer['mixed'] as Json) }
+  if ('refused' in answer) {
+    const { refused, mixed } = answer
+    return question.strict || question.kind === 'guard'
+      ? { refused, mixed: summariseMixed(question, mixed as Json) }
+      : { refused }
+  }
   const figure = (value: unknown) => summariseFigure(value as Json, byId)
   // docs/methods.md does not say whether a place with undated records only is used.
   const undated = question.place === undefined ? ['undated'] : []
@@ -34,13 +42,18 @@ export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<
     case 'guard':
       return { refused: false }
     case 'vintages':
-      return pick(answer, ['data'])
+      return { ...summariseChosen(answer), ...pick(answer, ['data']) }
     case 'sums': {
-      const rows = (answer['data'] as Json[]).map((row) => ({ group: summariseGroup(row['group']), ...figure(row) }))
+      const rows = (answer['data'] as Json[]).map((row) => ({
+        group: summariseGroup(row['group']),
+        ...pick(row, ['total']),
+        ...figure(row),
+      }))
       const covers = (answer['covers'] as Json[] | undefined)
         ?.filter(hasRecords)
         .map((cover) => ({ group: summariseGroup(cover['group']), ...summariseCover(cover) }))
       return {
+        ...summariseChosen(answer),
         ...pick(answer, ['records', 'series', 'groups', ...undated]),
         data: byGroup(rows),
         spans: listByGroup(answer['spans']),
@@ -57,16 +70,28 @@ export function summarise(question: Question, answer: Answer, byId: ReadonlyMap<
         points: (part['points'] as Json[]).map((point) => ({ period: point['period'], ...figure(point) })),
         ...summariseCover(part['cover'] as Json | undefined),
       })
-      if (question.group_by === undefined) return summary(answer)
+      if (question.group_by === undefined) return { ...summariseChosen(answer), ...summary(answer) }
       const groups = (answer['groups'] as Json[]).map((part) => ({
         group: summariseGroup(part['group']),
         ...summary(part),
       }))
       const beside = summariseBeside(answer['beside'], byId)
-      return { groups: byGroup(groups), beside, ...pick(answer, ['range']) }
+      return { ...summariseChosen(answer), groups: byGroup(groups), beside, ...pick(answer, ['range']) }
     }
   }
 }
+
+/** The chosen sets by their values, their records and totals, and the number of sets that were left out. */
+const summariseChosen = (answer: Answer): Json => ({
+  chosen: (answer['chosen'] as Json[])
+    .map((set) => {
+      const values = Object.entries(set['values'] as Json).filter(([name]) => HOW_COUNTED.includes(name))
+      const shown = pick(set, ['records', 'first_day', 'last_day', 'counts'])
+      return JSON.stringify([sortKeys(Object.fromEntries(values)), sortKeys(shown)])
+    })
+    .sort(),
+  ...pick(answer, ['left_out_total']),
+})
 
 /** Lists with groups, in an order of our own. */
 const listByGroup = (list: unknown): string[] =>
@@ -109,7 +134,8 @@ export function readResponse(question: Question, { status, body, headers }: Resp
   return body
 }
 
-const pick = (from: Json, names: readonly string[]): Json => Object.fromEntries(names.map((name) => [name, from[name]]))
+export const pick = (from: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, from[name]]))
 
 /** With groups, a program may report the values of one group or of all; the fields are the same. */
 function summariseMixed(question: Question, mixed: Json): Json {

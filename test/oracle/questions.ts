@@ -16,6 +16,9 @@ export interface Question {
   place?: string
   explain?: true
   count?: string
+  sort?: string
+  /** A mixture is refused; without it, one way of counting is chosen. */
+  strict?: true
 }
 
 export interface QuestionOptions {
@@ -188,6 +191,44 @@ export function createQuestions(draw: Draw, records: readonly PublishedRecord[],
     addAcross(question)
     if (kind !== 'vintages' && draw.chance(PLACE_SHARE)) addPlace(question, anchor)
     if (kind !== 'vintages' && draw.chance(0.3)) question.explain = true
+    return question
+  }
+}
+
+/** Draws questions about single events and diseases, in which counts were made in several ways. */
+export function createMixedQuestions(draw: Draw, records: readonly PublishedRecord[], releases: number) {
+  const ordinary = records.filter((record) => !isUserAssigned(record['country_code']))
+  const subject = (record: PublishedRecord): Record<string, Value[]> => {
+    const { event, disease } = record
+    if (draw.chance(0.45)) return { event: [String(event)] }
+    const other = draw.chance(0.1) ? [String(draw.pick(records)['disease'])] : []
+    return { disease: [...new Set([String(disease), ...other])] }
+  }
+  const day = (record: PublishedRecord) => String(record['date_high'] ?? record['date_low'] ?? '2020-06-01')
+
+  return function drawQuestion(): Question {
+    const anchor = draw.pick(records)
+    const kinds: Question['kind'][] = ['sums', 'sums', 'series', 'series']
+    const kind = draw.pick<Question['kind']>(releases > 1 ? [...kinds, 'vintages'] : kinds)
+    const question: Question = { kind, filters: subject(anchor), missing: [] }
+    for (const field of ['location_granularity', 'case_status', 'count_kind', 'source_name', 'country_code'])
+      if (draw.chance(0.05)) question.filters[field] = [String(anchor[field])]
+    if (draw.chance(0.3)) question.missing = draw.chance(0.5) ? STRATA : [draw.pick(STRATA)]
+    if (draw.chance(0.15)) question.date_from = day(anchor)
+    if (draw.chance(0.15)) question.date_to = [day(anchor), question.date_from ?? ''].sort().at(-1) ?? ''
+    if (kind === 'vintages') question.count = draw.pick(['cases', 'cases', 'deaths'])
+    else if (draw.chance(0.4)) {
+      const groups = [...GUARDED, ...PLACE_GROUPS, 'event', 'disease', 'event', 'country_code', 'country_code']
+      question.group_by = [draw.pick(kind === 'sums' ? [...groups, 'month', 'month', 'year', 'year'] : groups)]
+    }
+    if (kind !== 'sums') question.interval = draw.pick(['day', 'month', 'month', 'year'])
+    else if (draw.chance(0.3)) question.sort = draw.pick(['-total_deaths', '-total_cases', '-new_deaths'])
+    const across = [...ADDED_ON_PURPOSE, 'event', ...STRATA].filter((field) => !question.group_by?.includes(field))
+    if (draw.chance(0.12)) question.across = [draw.pick(across)]
+    if (kind !== 'vintages' && draw.chance(0.12)) {
+      question.place = draw.pick(['world', String(draw.pick(ordinary)['country_code'])])
+      for (const field of ['location_granularity', 'country_code']) delete question.filters[field]
+    }
     return question
   }
 }

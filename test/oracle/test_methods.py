@@ -11,7 +11,7 @@ from reports import Entry, analyse, count_new
 DEFAULTS = {
     **dict.fromkeys(("disease", "host", "al1_code", "admin_l1", "admin_l2", "admin_l3", "locality", "place_id", "location_type")),
     **dict.fromkeys(("date_low", "date_high", "date_report", "date_type", "case_definition", "age_group", "sex", "population")),
-    **dict.fromkeys(("cases", "deaths", "hospitalised", "recovered", "tested", "source_report", "who_region", "un_region")),
+    **dict.fromkeys(("cases", "deaths", "hospitalised", "recovered", "tested", "source_report", "who_region", "un_region", "source_type")),
     **{"event": "E", "pathogen": "P", "country_code": "IT", "location_granularity": "country", "case_status": "confirmed"},
     **{"count_kind": "cumulative", "count_qualifier": "exact", "composite": False, "source_name": "S"},
 }
@@ -176,7 +176,7 @@ class Examples(unittest.TestCase):
 
     def test_rule_6_sources_are_never_added(self):
         reports = [*cumulative(("2020-03-08", 900)), *cumulative(("2020-03-08", 890), source_name="T")]
-        self.assertEqual(list(ask(reports)["mixed"]), ["source_name"])
+        self.assertEqual(list(ask(reports, strict=True)["mixed"]), ["source_name"])
         self.assertEqual(total(reports, filters={"source_name": ["T"]})["cumulative"]["cases"], 890)
         extent = ask(reports, group_by=["source_name"])["range"][0]["cumulative"]["cases"]
         self.assertEqual(extent, {"min": 890, "max": 900})
@@ -188,7 +188,7 @@ class Examples(unittest.TestCase):
 
     def test_rule_6_age_groups_in_common(self):
         reports = [report for ages, cases in (("0-4", 10), ("5-14", 20), ("0-14", 30)) for report in cumulative(("2020-03-08", cases), age_group=ages)]
-        self.assertEqual(list(ask(reports, across=["age_group"])["mixed"]), ["age_group"])
+        self.assertEqual(list(ask(reports, across=["age_group"], strict=True)["mixed"]), ["age_group"])
 
     def test_rule_7_what_contains_the_groups_is_beside(self):
         state = {"country_code": "US", "location_granularity": "admin1"}
@@ -242,7 +242,7 @@ class Strata(unittest.TestCase):
         reports = [*cumulative(("2020-03-08", 10), age_group="0-4"), *cumulative(("2020-03-08", 20), age_group="5-14")]
         self.assertEqual(total(reports, across=["age_group"])["cumulative"]["cases"], 30)
         everyone = cumulative(("2020-03-08", 30))
-        self.assertEqual(list(ask([*reports, *everyone], across=["age_group"])["mixed"]), ["age_group"])
+        self.assertEqual(list(ask([*reports, *everyone], across=["age_group"], strict=True)["mixed"]), ["age_group"])
 
 
 class Choices(unittest.TestCase):
@@ -273,6 +273,50 @@ def best_set(spans):
 
     subsets = (list(some) for size in range(len(spans) + 1) for some in itertools.combinations(spans, size))
     return max((subset for subset in subsets if is_disjoint(subset)), key=rank)
+
+
+def district(name, **fields):
+    return {"location_granularity": "admin2", "country_code": "US", "admin_l1": "Texas", "admin_l2": name, **fields}
+
+
+WORLD = {"location_granularity": "global", "country_code": "XW"}
+
+
+class Recommended(unittest.TestCase):
+    def test_the_counties_are_taken_for_a_curve(self):
+        national = period("2025-01-01", "2025-12-31", 2286, country_code="US")
+        counties = [period(f"2025-0{month}-01", f"2025-0{month}-28", 762, **district("Gaines")) for month in (1, 2, 3)]
+        result = ask([national, *counties], interval="month")
+        self.assertEqual([own["values"]["location_granularity"] for own in result["chosen"]], ["admin2"])
+        self.assertEqual(([point["new"]["cases"] for point in result["points"]], result["reasons"]), ([762] * 3, ["curve"]))
+        self.assertEqual(total([national, *counties])["total"]["cases"], 2286)
+
+    def test_a_curve_must_be_of_the_whole(self):
+        countries = cumulative(("2020-05-01", 900), ("2020-06-01", 1000), ("2020-07-01", 1077))
+        world = cumulative(("2020-07-01", 1818), date_low="2020-01-01", **WORLD)
+        result = ask([*countries, *world], interval="month")
+        self.assertEqual(([own["values"]["location_granularity"] for own in result["chosen"]], len(result["spans"])), (["global"], 1))
+
+    def test_a_greater_status_is_not_hidden(self):
+        counts = [("confirmed", 72), ("suspected", 4567)]
+        reports = [report for status, cases in counts for report in cumulative(("2016-06-01", cases), case_status=status)]
+        self.assertEqual(ask(reports, "sums")["doubts"], ["status"])
+
+    def test_events_of_one_disease_are_added_up(self):
+        reports = [*cumulative(("1976-10-01", 280), event="A"), *cumulative(("1995-08-01", 250), event="B", source_name="T")]
+        result = ask([{**report, "disease": "Ebola disease"} for report in reports], "sums", group_by=["disease"])
+        self.assertEqual((result["data"][0]["total"]["cases"], len(result["chosen"])), (530, 2))
+
+    def test_an_event_within_another_is_left_out(self):
+        countries = {"location_granularity": "multi_country", "country_code": "XM"}
+        reports = cumulative(("2025-01-01", 2635), date_low="2012-01-01", event="A", **countries)
+        reports += cumulative(("2015-07-01", 186), date_low="2015-05-01", event="B", country_code="KR")
+        result = ask(reports, "sums")
+        self.assertEqual((result["data"][0]["total"]["cases"], result["reasons"]), (2635, ["inside"]))
+
+    def test_two_diseases_are_refused(self):
+        reports = [*cumulative(("2020-05-01", 9), event="A", disease="D"), *cumulative(("2020-05-01", 8), event="B", disease="E")]
+        self.assertEqual(ask(reports, "sums")["doubts"], ["several subjects"])
 
 
 class Intervals(unittest.TestCase):

@@ -1,0 +1,283 @@
+"""Which way of counting is chosen where there are several (docs/methods.md, rule 11)."""
+from comparable import GUARDED, STRATA, counted_records, is_container
+from figures import make_figures
+from intervals import INTERVALS
+from records import COUNTS
+from reports import analyse
+
+SUBJECT = ("event", "pathogen", "disease", "host")
+LEVELS = ("global", "region", "multi_country", "country", "admin1", "admin2", "admin3", "locality")
+SOURCE_TYPES = {"official": 0, "international": 0, "composite": 1, "literature": 2, "media": 3, None: 4}
+STATUSES = ("total", "confirmed", "probable", "suspected", "discarded")
+KINDS = ("new", "cumulative", "period_to_date", "point")
+DATE_TYPES = ("onset", "specimen", "lab", "care", "notification", "report", None)
+LOCATION_TYPES = (None, "residence", "report", "care", "exposure")
+NO_DOUBT = ("count", "everyone", "composite")
+CURVE_DAYS = 3
+WHOLE_PERCENT = 90
+AGREE_PERCENT = 15
+
+
+class CountedSet:
+    """Records of one group that agree in what and how was counted. `selection` has the series that are used.
+
+    `undated` has the counts of undated records, if these count too.
+    """
+
+    def __init__(self, selection, question, undated=None):
+        self.selection, self.question = selection, question
+        self.series = [series for series in selection.group if known_records(series, selection.window, undated)]
+        self.fields = self.series[0].fields
+        self.records = [record for series in self.series for record in known_records(series, selection.window, undated)]
+        self.level = None if question.get("place") is not None else self.fields["location_granularity"]
+        self.status, self.kind = self.fields["case_status"], self.fields["count_kind"]
+        self.days_with_count = len({record.day for record in self.records if record.day is not None})
+        self.site = self.series[0].site if is_container(self.series[0]) and self.level is not None else None
+        self.places = {series.site for series in self.series}
+        self.countries = {series.latest["country_code"] for series in self.series if not is_container(series)}
+        self.totals = total_of(selection.used, selection.window[1])
+        if undated is not None:
+            self.totals = {count: undated[count] if total is None else total for count, total in self.totals.items()}
+        self.total = self.totals[counted(question)]
+        self.days = self.find_days()
+
+    def entries(self, first, last):
+        """The counts from a day to a day."""
+        for series in self.series:
+            for count in COUNTS:
+                for entry in analyse(series)[count]:
+                    if entry.value is not None and (first is None or entry.day >= first) and (last is None or entry.day <= last):
+                        yield entry
+
+    def is_exact(self):
+        return not any(entry.is_unsure for entry in self.entries(*self.selection.window))
+
+    def find_days(self):
+        """From the first day that a count up to the last day may contain; None if all records are undated."""
+        last = max((record.day for record in self.records if record.day is not None), default=None)
+        if last is None:
+            return None
+        known = [entry for entry in self.entries(None, last) if entry.reports()]
+        return min([last, *(entry.day if entry.since is None else entry.since for entry in known)]), last
+
+    def source_rank(self):
+        return min(SOURCE_TYPES[record.data["source_type"]] for record in self.records)
+
+    def name(self):
+        values = [self.fields[name] for name in GUARDED]
+        return [(value is None, str(value).lower() if isinstance(value, bool) else value or "") for value in values] + [str(self.site)]
+
+    def share_in(self, other):
+        """The share of the days of this set that are days of the other. Nothing tells that of an undated set."""
+        if self.days is None or other.days is None:
+            return 1
+        common = min(self.days[1], other.days[1]) - max(self.days[0], other.days[0]) + 1
+        return max(common, 0) / (self.days[1] - self.days[0] + 1)
+
+
+def known_records(series, window, undated):
+    """The records with a count in the range; undated ones too, if they count."""
+    others = () if undated is None else (record for record in series.undated if record.has_count)
+    return [*counted_records(series, *window), *others]
+
+
+def counted(question):
+    """The count of the question."""
+    return question.get("count") or (question.get("sort") or "cases").split("_")[-1]
+
+
+def total_of(used, last):
+    """Everything that is known up to a day: last totals, or new counts that are added up."""
+    totals = dict.fromkeys(COUNTS)
+    for kind, member in (("cumulative", "cumulative"), ("new", "new"), ("period_to_date", "new")):
+        own = [series for series in used if series.kind == kind]
+        [figure], _ = make_figures(own, [(None, last)])
+        for count in COUNTS:
+            if figure[member][count] is not None:
+                totals[count] = (totals[count] or 0) + figure[member][count]
+    return totals
+
+
+def is_curve(question):
+    return question["kind"] in ("series", "vintages") or any(name in INTERVALS for name in question.get("group_by", ()))
+
+
+def steps(question):
+    """Each step: its name, and the rank of a set among others. The sets with the lowest rank stay."""
+    curve = is_curve(question)
+
+    def rank_composite(own, others):
+        """The curator's own series; for a curve only if no other set has more days."""
+        longest = max((other.days_with_count for other in others if other.fields["composite"]), default=0)
+        is_beaten = curve and any(other.days_with_count > longest for other in others)
+        return 0 if is_beaten else not own.fields["composite"]
+
+    def rank_curve(own, others):
+        longest = max(other.days_with_count for other in others)
+        return curve and longest >= CURVE_DAYS and own.days_with_count * 2 < longest
+
+    return [
+        ("count", lambda own, _: own.total is None),
+        ("everyone", lambda own, _: sum(own.fields[name] is not None for name in STRATA)),
+        ("exact", lambda own, _: not own.is_exact()),
+        ("curve", rank_curve),
+        ("composite", rank_composite),
+        ("location_granularity", lambda own, _: 0 if own.level is None else LEVELS.index(own.level)),
+        ("place", lambda own, _: own.site is not None),
+        ("source_type", lambda own, _: own.source_rank()),
+        ("deaths", lambda own, _: own.totals["deaths"] is None),
+        ("case_status", lambda own, _: STATUSES.index(own.status)),
+        ("count_kind", lambda own, _: KINDS.index(own.kind)),
+        ("date_type", lambda own, _: DATE_TYPES.index(own.fields["date_type"])),
+        ("location_type", lambda own, _: LOCATION_TYPES.index(own.fields["location_type"])),
+        ("last_day", lambda own, _: 0 if curve else -(own.days[1] if own.days else 0)),
+        ("days", lambda own, _: -own.days_with_count),
+        ("records", lambda own, _: -len(own.records)),
+        ("name", lambda own, _: own.name()),
+    ]
+
+
+def run_steps(sets, question, without=()):
+    """The best set, and the step that left out each other."""
+    left_out = {}
+    for name, rank in steps(question):
+        if name in without:
+            continue
+        ranks = [rank(own, sets) for own in sets]
+        best = min(ranks)
+        left_out |= {own: name for own, its in zip(sets, ranks) if its != best}
+        sets = [own for own, its in zip(sets, ranks) if its == best]
+    return sets[0], left_out
+
+
+def choose(sets, question):
+    """The best set, by set the step that left it out, and the doubt."""
+    best, left_out = run_steps(sets, question)
+    if "curve" in left_out.values():
+        whole, others = run_steps(sets, question, ("curve",))
+        if None not in (best.total, whole.total) and best.total * 100 < whole.total * WHOLE_PERCENT:
+            best, left_out = whole, others
+    return best, left_out, find_doubt(best, left_out, question)
+
+
+def agree(one, other):
+    if one is None or other is None:
+        return False
+    return abs(one - other) * 100 <= max(one, other) * AGREE_PERCENT
+
+
+def find_doubt(best, left_out, question):
+    others = [own for own, step in left_out.items() if step not in NO_DOUBT]
+    known = [own for own in others if None not in (own.total, best.total)]
+
+    def hides_place(own):
+        return best.site is not None and own.level == best.level and own.site != best.site
+
+    def hides_places(own):
+        if own.level != best.level or best.level is None or LEVELS.index(best.level) <= LEVELS.index("country"):
+            return False
+        if own.places <= best.places:
+            return False
+        if own.status == best.status:
+            return not agree(own.total, best.total)
+        return not (best.status == "total" and own in known and own.total < best.total)
+
+    def hides_count(own):
+        if own.status != best.status:
+            return False
+        if own.level == best.level:
+            return own.total > 2 * best.total
+        return LEVELS.index(own.level) > LEVELS.index(best.level) and own.total > best.total and not agree(own.total, best.total)
+
+    def hides_status(own):
+        return own.status != best.status and own.total > 0 and own.total >= 10 * best.total
+
+    def hides_days(own):
+        if is_curve(question) or own.level != best.level or own.status != best.status:
+            return False
+        return own.share_in(best) < 0.5 and not agree(own.total, best.total)
+
+    if any(map(hides_place, others)):
+        return "place"
+    if any(map(hides_places, others)):
+        return "places"
+    if any(map(hides_count, known)):
+        return "count"
+    if any(map(hides_status, known)):
+        return "status"
+    if any(map(hides_days, others)):
+        return "days"
+    return None
+
+
+def find_inside(best_of, sets_of, doubtful, across):
+    """The subjects whose people another subject has too. By subject: the best set, and all sets.
+
+    Subjects that differ only in fields of `across` are added up on purpose.
+    """
+
+    def countries_of(subject):
+        """The countries of all sets of the subject."""
+        return {code for own in sets_of[subject] for code in own.countries}
+
+    def has(one, other):
+        """Whether the subject `one` has the people of `other`."""
+        if all(name in across for name, mine, its in zip(SUBJECT, one, other) if mine != its):
+            return False
+        a, b = best_of[one], best_of[other]
+        if a.level != b.level:
+            if a.level == "global":
+                return True
+            if LEVELS.index(a.level) > LEVELS.index(b.level) or b.share_in(a) < 0.5:
+                return False
+            return not countries_of(one) or (bool(b.countries) and b.countries <= countries_of(one))
+        is_below = LEVELS.index(a.level) > LEVELS.index("country")
+        is_same_place = a.countries & b.countries if is_below else a.places & b.places
+        if not is_same_place or (a.share_in(b) < 0.5 and b.share_in(a) < 0.5):
+            return False
+        totals = [float("-inf") if own.total is None else own.total for own in (a, b)]
+        return totals[0] > totals[1] or (totals[0] == totals[1] and name_of(one) < name_of(other))
+
+    return {other for other in best_of if any(one != other and one not in doubtful and has(one, other) for one in best_of)}
+
+
+def name_of(subject):
+    return [(value is None, value or "") for value in subject]
+
+
+class Refused(Exception):
+    """`doubts` says why nothing is chosen."""
+
+    def __init__(self, doubts):
+        super().__init__("not_comparable")
+        self.doubts = doubts
+
+
+def choose_sets(sets, question):
+    """The chosen sets of a group, the others with the reason, and the subjects in doubt."""
+    by_subject = {}
+    for own in sets:
+        by_subject.setdefault(tuple(own.fields[name] for name in SUBJECT), []).append(own)
+    best_of, left_out, doubtful = {}, {}, {}
+    for subject, members in by_subject.items():
+        best_of[subject], others, doubt = choose(members, question)
+        left_out |= others
+        if doubt is not None:
+            doubtful[subject] = doubt
+            left_out |= dict.fromkeys(members, doubt)
+    across = question.get("across", ())
+    if len({tuple(subject[SUBJECT.index(name)] for name in ("disease", "host") if name not in across) for subject in best_of}) > 1:
+        raise Refused(["several subjects"])
+    if len(best_of) > 1 and question.get("place") is not None and "event" not in across:
+        raise Refused(["several events with a place"])
+    chosen = [subject for subject in best_of if subject not in doubtful]
+    inside = find_inside(best_of, by_subject, doubtful, across) if question.get("place") is None else set()
+    doubtful = {subject: doubt for subject, doubt in doubtful.items() if subject not in inside}
+    # Of an event within another only the best set is named.
+    left_out = {own: step for own, step in left_out.items() if not any(own in by_subject[subject] for subject in inside)}
+    left_out |= {best_of[subject]: "inside" for subject in inside}
+    chosen = [subject for subject in chosen if subject not in inside]
+    people = [name for name in STRATA if name not in across]
+    if len({tuple(best_of[subject].fields[name] for name in people) for subject in chosen}) > 1:
+        raise Refused(["several groups of people"])
+    return [best_of[subject] for subject in chosen], left_out, doubtful
