@@ -111,7 +111,10 @@ export const SECTIONS: readonly Section[] = [
   {
     label: 'Understand',
     groups: [
-      { label: 'The data', sources: inDocs('why', 'releases', 'methods', 'recommended-answers', 'real-input-examples') },
+      {
+        label: 'The data',
+        sources: inDocs('why', 'releases', 'methods', 'recommended-answers', 'real-input-examples'),
+      },
       {
         label: 'The program',
         sources: [
