@@ -32,7 +32,7 @@ export function describeChoice(answer: {
 
 /** A set in a line, with its numbers and days, and with its event if they differ. */
 export function describeSet({ words, values, counts, query, first_day, last_day, ...rest }: Choice): string {
-  const about = rest['event'] ?? values['event'] ?? values['disease']
+  const about = [rest['event'], values['event'], values['disease']].find((value) => typeof value === 'string')
   const known = Object.entries(counts ?? {}).filter(([, value]) => value !== null)
   const facts = [
     ...known.map(([name, value]) => `${value?.toLocaleString('en')} ${name}`),

@@ -56,7 +56,10 @@ const describeUndated = ({ undated_counts: own, groups }: Series): string | null
 export function Refusal({ error }: { error: NotComparable }) {
   const { guard } = texts
   const groups = GROUPS.filter((name) => error.mixed.includes(name))
-  const choices = error.choices.slice(0, MOST_CHOICES)
+  // A set that no filters choose cannot be a question.
+  const choices = error.choices
+    .flatMap(({ query, records }) => (query === null ? [] : [{ query, records }]))
+    .slice(0, MOST_CHOICES)
   return (
     <div class="guard bad" role="alert">
       <p>
