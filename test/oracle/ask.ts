@@ -10,6 +10,8 @@ export interface Figure {
   first_day: string
   last_day: string
   records: number
+  /** Only in /sums. */
+  total: Counts
   new: Counts
   cumulative: Counts
   point: Counts
@@ -33,6 +35,8 @@ interface Span {
 }
 
 export interface FiguresAnswer {
+  chosen: Record<string, unknown>[]
+  left_out: { because: string; reason: string }[]
   undated: number
   undated_counts: Counts
   spans: Span[]

@@ -4,10 +4,12 @@ import { test } from 'node:test'
 import {
   ages,
   agesInCommon,
+  aroundItaly,
   badDay,
   bulletins,
   clusters,
   compositeAndRaw,
+  deathsOnly,
   decomposed,
   fallingProvince,
   firstMonth,
@@ -19,10 +21,12 @@ import {
   kosovo,
   late,
   levels,
+  menAndEveryone,
   negativeWeek,
   onlyCases,
   onsetAndReport,
   orissa,
+  otherPart,
   renamed,
   reportedAgain,
   restart,
@@ -297,4 +301,25 @@ rowTest('M8: a total of the first month is interim', async () => {
   assert.equal((await askSum(published, firstMonth)).interim, true)
   assert.equal((await askEvent(published, firstMonth.event))[0]?.['interim'], true)
   assert.equal((await askSum(published, years)).interim, false)
+})
+rowTest('C1: a filter on the level hides no other place', () =>
+  assertRefused(published, 'sums', { ...otherPart, location_granularity: 'admin1' }, 'date_type'),
+)
+rowTest('C1: nor does a group of the level', () =>
+  assertRefused(published, 'sums', { ...otherPart, group_by: 'location_granularity' }, 'date_type'),
+)
+rowTest('C2: a record outside of the place is no way of counting it', async () => {
+  const { data, chosen } = await ask(published, 'sums', { ...aroundItaly, place: 'world' })
+  assert.deepEqual([data[0]?.cumulative.cases, chosen.length], [100, 0])
+})
+rowTest('C3: the men of one event are not added to everyone of another', () =>
+  assertRefused(published, 'sums', menAndEveryone, 'sex'),
+)
+rowTest('C4: a set without the count is left out for this reason', async () => {
+  const { data, left_out } = await ask(published, 'sums', deathsOnly)
+  assert.equal(data[0]?.total.cases, 30)
+  assert.deepEqual(
+    left_out.map(({ because, reason }) => [because, reason]),
+    [['count', 'It does not have the count that was asked for.']],
+  )
 })

@@ -32,7 +32,7 @@ export async function chooseSets(
   const subjects = [...Map.groupBy(sets, ({ group, subject }) => `${group}|${nameSubject(subject)}`).values()]
   const all = subjects.map((own) => recommend(preference, own, question))
   const groups = [...Map.groupBy(all, ({ chosen }) => chosen.group).values()].map((members) =>
-    addEvents(preference, members, request),
+    addEvents(preference, members, request, parts),
   )
   const decided = groups.filter((group) => group !== null)
   const chosen = decided.flatMap(({ used }) => used)
@@ -62,6 +62,7 @@ function addEvents(
   preference: Preference,
   members: readonly Recommendation<AnswerSet>[],
   { across, place, count }: FigureRequest,
+  parts: readonly string[],
 ): GroupChoice | null {
   const { subject, within } = preference
   const fields = [...(members[0]?.chosen.subject.keys() ?? [])]
@@ -78,8 +79,11 @@ function addEvents(
         members.some((other) => other.doubt === null && contains(preference, other, member, count)),
       )
   const outside = members.filter((member) => !inside.includes(member))
+  const used = outside.filter(({ doubt }) => doubt === null)
+  // The men of one event are not added to everyone of another.
+  if (parts.some((field) => new Set(used.map(({ chosen }) => chosen.values.get(field) ?? null)).size > 1)) return null
   return {
-    used: outside.filter(({ doubt }) => doubt === null),
+    used,
     inside: inside.map(({ chosen }) => ({ set: chosen, step: 'inside' })),
     undecided: outside.filter(({ doubt }) => doubt !== null),
   }

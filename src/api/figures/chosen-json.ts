@@ -50,12 +50,10 @@ export function formatChoice(dataset: SeriesDataset, choice: Choice | null, url:
   if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
   const { chosen, inside, undecided } = choice
   const leftOut = [
-    ...undecided.flatMap(({ chosen: set, leftOut: others, doubt }) => [
-      { set, step: doubt ?? 'undecided' },
-      ...others.map((other) => ({ ...other, step: doubt ?? 'undecided' })),
-    ]),
-    ...inside,
-    ...chosen.flatMap((one) => one.leftOut),
+    ...undecided.flatMap(({ chosen: best, leftOut: others, doubt }) =>
+      [best, ...others.map(({ set }) => set)].map((set) => ({ set, step: doubt ?? 'undecided', doubt })),
+    ),
+    ...[...inside, ...chosen.flatMap((one) => one.leftOut)].map((one) => ({ ...one, doubt: null })),
   ]
   return {
     chosen: chosen.map((one) => formatChosen(dataset, one, url)),
@@ -72,7 +70,7 @@ export function describeGroups(dataset: SeriesDataset, choice: Choice | null): (
     const [only, second] = sets
     if (only === undefined) return ''
     return second === undefined
-      ? (dataset.series.preference?.describe(only.chosen.values) ?? '')
+      ? (dataset.series.preference?.describe(only.chosen.how) ?? '')
       : `${sets.length} events, each as it was chosen`
   }
 }
@@ -84,10 +82,15 @@ const formatChosen = (dataset: SeriesDataset, { chosen, leftOut }: Recommendatio
   decided_by: [...new Set(leftOut.map(({ step }) => step))],
 })
 
-const formatLeftOut = (dataset: SeriesDataset, { set, step }: LeftOut<AnswerSet>, url: string) => ({
+/** A step and a doubt may have the same name. */
+const formatLeftOut = (
+  dataset: SeriesDataset,
+  { set, step, doubt }: LeftOut<AnswerSet> & { doubt: Doubt | null },
+  url: string,
+) => ({
   ...formatSet(dataset, set, url),
   because: step,
-  reason: DOUBTS[step as Doubt] ?? REASONS[step] ?? 'Another event of the same sum is undecided.',
+  reason: (doubt === null ? REASONS[step] : DOUBTS[doubt]) ?? 'Another event of the same sum is undecided.',
 })
 
 const formatValues = (dataset: SeriesDataset, values: ReadonlyMap<string, FieldValue>) =>
@@ -97,12 +100,12 @@ const formatValues = (dataset: SeriesDataset, values: ReadonlyMap<string, FieldV
 
 function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
   const { preference } = dataset.series
-  const query = toQuery(dataset, new Map([...set.subject, ...set.values]), false)
+  const query = toQuery(dataset, new Map([...set.subject, ...set.how]), false)
   return {
     ...formatValues(dataset, set.groupValues),
     ...Object.fromEntries(set.subject),
-    words: preference?.describe(set.values) ?? '',
-    values: formatValues(dataset, set.values),
+    words: preference?.describe(set.how) ?? '',
+    values: formatValues(dataset, set.how),
     query,
     url: query === null ? null : extendUrl(url, query),
     records: set.records,

@@ -91,6 +91,19 @@ export async function chooseCovers(
   }
 }
 
+/** The codes of the series of the requested place and of all places in it. */
+export async function findPlaced(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+  maxSeries: number,
+): Promise<number[]> {
+  const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
+  const isPlaced = isInside(dataset, request)
+  return [...groups.values()].flat().flatMap((one) => (one.path !== null && isPlaced(one) ? [one.code] : []))
+}
+
 /** True for a series in the requested place, or without a position. */
 function isInside({ series }: SeriesDataset, { place }: FigureRequest): (member: PlacedSeries) => boolean {
   const start = (place === null ? null : series.place?.findFilter(place)?.path) ?? []

@@ -14,7 +14,7 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchRows } from '../filters/match-rows.ts'
 import { type Choice, chooseSets } from './choose-sets.ts'
 import { notComparable } from './comparison-problem.ts'
-import { chooseCovers } from './cover-series.ts'
+import { chooseCovers, findPlaced } from './cover-series.ts'
 import { readExplanations } from './explain-records.ts'
 import {
   type FigureRows,
@@ -92,10 +92,15 @@ async function readBeside(question: FigureQuestion, snapshot: IndexSnapshot, row
 async function readGroups(
   question: FigureQuestion,
   snapshot: IndexSnapshot,
-  rows: FigureRows,
+  all: FigureRows,
   limits: FigureLimits,
 ): Promise<Pick<FigureAnswer, 'choice' | 'groups'>> {
   const { dataset, request, interval } = question
+  // A set of records outside of the place is no way of counting it.
+  const rows =
+    request.place === null || request.strict
+      ? all
+      : restrict(all, isInSeries(dataset, await findPlaced(dataset, snapshot, all, request, limits.placed)))
   const { preference } = dataset.series
   const choice =
     request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request))
@@ -122,7 +127,7 @@ async function readSideBySide(
   const groups: FigureGroup[] = []
   for (const set of sets.toSorted((a, b) => b.records - a.records).slice(0, MAX_SIDE_BY_SIDE)) {
     const chosen = { ...question, request: { ...request, isChosen: true } }
-    const values = new Map([['words', preference.describe(set.values)], ...set.subject, ...set.values])
+    const values = new Map([['words', preference.describe(set.how)], ...set.subject, ...set.how])
     for (const group of await readComparable(chosen, snapshot, select([set]), limits))
       groups.push({ ...group, group: values })
   }

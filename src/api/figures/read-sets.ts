@@ -31,6 +31,8 @@ export interface AnswerSet extends CountedSet {
   readonly groupValues: ReadonlyMap<string, FieldValue>
   /** What was counted: the event and what else the sets of a group may differ in. */
   readonly subject: ReadonlyMap<string, FieldValue>
+  /** How it was counted, in the fields in which sets may differ. `values` also has the level and the status. */
+  readonly how: ReadonlyMap<string, FieldValue>
   /** The values of the columns as they are stored. */
   readonly stored: DuckRow
 }
@@ -47,7 +49,7 @@ const MAX_SETS = 20_000
 /** The sets among the rows with a count in the window. */
 export async function readSets(
   dataset: SeriesDataset,
-  { country, sourceType }: Preference,
+  { country, sourceType, level, status }: Preference,
   snapshot: IndexSnapshot,
   rows: FigureRows,
   request: FigureRequest,
@@ -61,11 +63,14 @@ export async function readSets(
   })
     .filter(({ by }) => by === 'value')
     .map(({ field }) => field)
+  // The rule asks for these, also where a filter or a group fixes them. The cover of a place has several levels.
+  const fixed = [...(request.place === null ? [level] : []), status].filter((field) => !judged.includes(field))
   const isSubject = (field: string) => comparison.addable.includes(field)
   const fields = [
     ...groupBy.map((field) => ({ field, role: 'group', name: figureColumn(dataset, field) })),
     ...judged.filter(isSubject).map((field) => ({ field, role: 'subject', name: judgedColumn(field) })),
     ...judged.filter((field) => !isSubject(field)).map((field) => ({ field, role: 'how', name: judgedColumn(field) })),
+    ...fixed.map((field) => ({ field, role: 'fixed', name: judgedColumn(field) })),
   ]
   const columns = fields.map(({ name }) => column(name))
   const names = columns.map((_, i) => raw(`key_${i}`))
@@ -115,7 +120,8 @@ export async function readSets(
       group: groupKey(row.slice(0, groupBy.length)),
       groupValues: valuesOf('group'),
       subject: valuesOf('subject'),
-      values: valuesOf('how'),
+      how: valuesOf('how'),
+      values: new Map([...valuesOf('how'), ...valuesOf('fixed')]),
       stored: row.slice(0, width),
       records: Number(records),
       days: Number(days),
