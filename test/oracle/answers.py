@@ -122,8 +122,10 @@ def find_beside(beside, question):
     """One figure for each place beside the table; None if one of them is mixed."""
     groups = split_groups(beside, ["place"])
     asked = {name: value for name, value in question.items() if name not in ("place", "explain")} | {"group_by": ["place"]}
-    selections = [(value, Selection(group, asked)) for value, group in groups]
-    if any(selection.mixed for _, selection in selections):
+    asked |= {"kind": "sums"}
+    try:
+        selections, _ = recommend([(value, Selection(group, asked)) for value, group in groups], asked)
+    except (NotComparable, Refused):
         return None
     return [{**value, **row} for value, selection in selections for row in rows_of(selection, None)]
 

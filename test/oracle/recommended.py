@@ -36,6 +36,9 @@ class CountedSet:
         self.places = {series.site for series in self.series}
         self.countries = {series.latest["country_code"] for series in self.series if not is_container(series)}
         self.totals = total_of(selection.used, selection.window[1])
+        for count in COUNTS:
+            if all(record.data[count] is None for record in self.records):
+                self.totals[count] = None
         if undated is not None:
             self.totals = {count: undated[count] if total is None else total for count, total in self.totals.items()}
         self.total = self.totals[counted(question)]
@@ -50,7 +53,7 @@ class CountedSet:
                         yield entry
 
     def is_exact(self):
-        return not any(entry.is_unsure for entry in self.entries(*self.selection.window))
+        return not any(entry.is_unsure and entry.reports() for entry in self.entries(*self.selection.window))
 
     def find_days(self):
         """From the first day that a count up to the last day may contain; None if all records are undated."""
@@ -102,25 +105,23 @@ def is_curve(question):
     return question["kind"] in ("series", "vintages") or any(name in INTERVALS for name in question.get("group_by", ()))
 
 
-def steps(question):
+def steps(question, curve):
     """Each step: its name, and the rank of a set among others. The sets with the lowest rank stay."""
-    curve = is_curve(question)
 
     def rank_composite(own, others):
         """The curator's own series; for a curve only if no other set has more days."""
-        longest = max((other.days_with_count for other in others if other.fields["composite"]), default=0)
-        is_beaten = curve and any(other.days_with_count > longest for other in others)
-        return 0 if is_beaten else not own.fields["composite"]
+        is_beaten = curve and any(other.days_with_count > own.days_with_count for other in others)
+        return is_beaten or not own.fields["composite"]
 
     def rank_curve(own, others):
         longest = max(other.days_with_count for other in others)
-        return curve and longest >= CURVE_DAYS and own.days_with_count * 2 < longest
+        return longest >= CURVE_DAYS and own.days_with_count * 2 < longest
 
     return [
         ("count", lambda own, _: own.total is None),
         ("everyone", lambda own, _: sum(own.fields[name] is not None for name in STRATA)),
         ("exact", lambda own, _: not own.is_exact()),
-        ("curve", rank_curve),
+        *([("curve", rank_curve)] if curve else []),
         ("composite", rank_composite),
         ("location_granularity", lambda own, _: 0 if own.level is None else LEVELS.index(own.level)),
         ("place", lambda own, _: own.site is not None),
@@ -137,38 +138,36 @@ def steps(question):
     ]
 
 
-def run_steps(sets, question, without=()):
-    """The best set, and the step that left out each other."""
+def run_steps(sets, question, curve):
+    """The best set, the step that left out each other, and the doubt."""
     left_out = {}
-    for name, rank in steps(question):
-        if name in without:
-            continue
+    for name, rank in steps(question, curve):
         ranks = [rank(own, sets) for own in sets]
         best = min(ranks)
         left_out |= {own: name for own, its in zip(sets, ranks) if its != best}
         sets = [own for own, its in zip(sets, ranks) if its == best]
-    return sets[0], left_out
+    return sets[0], left_out, find_doubt(sets[0], left_out, curve)
 
 
 def choose(sets, question):
     """The best set, by set the step that left it out, and the doubt."""
-    best, left_out = run_steps(sets, question)
-    if "curve" in left_out.values():
-        whole, others = run_steps(sets, question, ("curve",))
-        if None not in (best.total, whole.total) and best.total * 100 < whole.total * WHOLE_PERCENT:
-            best, left_out = whole, others
-    return best, left_out, find_doubt(best, left_out, question)
+    curve = run_steps(sets, question, is_curve(question))
+    whole = run_steps(sets, question, False)
+    return whole if number(curve[0]) * 100 < number(whole[0]) * WHOLE_PERCENT else curve
+
+
+def number(own):
+    """The total; one that is not known counts as 0."""
+    return own.total or 0
 
 
 def agree(one, other):
-    if one is None or other is None:
-        return False
-    return abs(one - other) * 100 <= max(one, other) * AGREE_PERCENT
+    return abs(number(one) - number(other)) * 100 <= max(number(one), number(other)) * AGREE_PERCENT
 
 
-def find_doubt(best, left_out, question):
+def find_doubt(best, left_out, curve):
     others = [own for own, step in left_out.items() if step not in NO_DOUBT]
-    known = [own for own in others if None not in (own.total, best.total)]
+    total = number(best)
 
     def hides_place(own):
         return best.site is not None and own.level == best.level and own.site != best.site
@@ -179,42 +178,39 @@ def find_doubt(best, left_out, question):
         if own.places <= best.places:
             return False
         if own.status == best.status:
-            return not agree(own.total, best.total)
-        return not (best.status == "total" and own in known and own.total < best.total)
+            return not agree(own, best)
+        return not (best.status == "total" and number(own) < total)
 
     def hides_count(own):
         if own.status != best.status:
             return False
         if own.level == best.level:
-            return own.total > 2 * best.total
-        return LEVELS.index(own.level) > LEVELS.index(best.level) and own.total > best.total and not agree(own.total, best.total)
+            return number(own) > 2 * total
+        return LEVELS.index(own.level) > LEVELS.index(best.level) and number(own) > total and not agree(own, best)
 
     def hides_status(own):
-        return own.status != best.status and own.total > 0 and own.total >= 10 * best.total
+        return own.status != best.status and number(own) > 0 and number(own) >= 10 * total
 
     def hides_days(own):
-        if is_curve(question) or own.level != best.level or own.status != best.status:
+        if curve or own.level != best.level or own.status != best.status:
             return False
-        return own.share_in(best) < 0.5 and not agree(own.total, best.total)
+        return own.share_in(best) < 0.5 and not agree(own, best)
 
     if any(map(hides_place, others)):
         return "place"
     if any(map(hides_places, others)):
         return "places"
-    if any(map(hides_count, known)):
+    if any(map(hides_count, others)):
         return "count"
-    if any(map(hides_status, known)):
+    if any(map(hides_status, others)):
         return "status"
     if any(map(hides_days, others)):
         return "days"
     return None
 
 
-def find_inside(best_of, sets_of, doubtful, across):
-    """The subjects whose people another subject has too. By subject: the best set, and all sets.
-
-    Subjects that differ only in fields of `across` are added up on purpose.
-    """
+def find_inside(best_of, sets_of, doubtful):
+    """The subjects whose people another subject has too. By subject: the best set, and all sets."""
 
     def countries_of(subject):
         """The countries of all sets of the subject."""
@@ -222,27 +218,30 @@ def find_inside(best_of, sets_of, doubtful, across):
 
     def has(one, other):
         """Whether the subject `one` has the people of `other`."""
-        if all(name in across for name, mine, its in zip(SUBJECT, one, other) if mine != its):
-            return False
         a, b = best_of[one], best_of[other]
         if a.level != b.level:
             if a.level == "global":
                 return True
             if LEVELS.index(a.level) > LEVELS.index(b.level) or b.share_in(a) < 0.5:
                 return False
-            return not countries_of(one) or (bool(b.countries) and b.countries <= countries_of(one))
+            return not countries_of(one) or b.countries <= countries_of(one)
         is_below = LEVELS.index(a.level) > LEVELS.index("country")
         is_same_place = a.countries & b.countries if is_below else a.places & b.places
         if not is_same_place or (a.share_in(b) < 0.5 and b.share_in(a) < 0.5):
             return False
-        totals = [float("-inf") if own.total is None else own.total for own in (a, b)]
-        return totals[0] > totals[1] or (totals[0] == totals[1] and name_of(one) < name_of(other))
+        return number(a) > number(b) or (number(a) == number(b) and name_of(one) < name_of(other))
 
     return {other for other in best_of if any(one != other and one not in doubtful and has(one, other) for one in best_of)}
 
 
 def name_of(subject):
     return [(value is None, value or "") for value in subject]
+
+
+def fixed_fields(question):
+    """The fields of which a group has one value."""
+    given = [name for name, values in question.get("filters", {}).items() if len(values) == 1]
+    return {*given, *question.get("missing", ()), *question.get("group_by", ())}
 
 
 class Refused(Exception):
@@ -265,18 +264,21 @@ def choose_sets(sets, question):
         if doubt is not None:
             doubtful[subject] = doubt
             left_out |= dict.fromkeys(members, doubt)
-    across = question.get("across", ())
-    if len({tuple(subject[SUBJECT.index(name)] for name in ("disease", "host") if name not in across) for subject in best_of}) > 1:
-        raise Refused(["several subjects"])
-    if len(best_of) > 1 and question.get("place") is not None and "event" not in across:
-        raise Refused(["several events with a place"])
-    chosen = [subject for subject in best_of if subject not in doubtful]
-    inside = find_inside(best_of, by_subject, doubtful, across) if question.get("place") is None else set()
+    across, is_fixed = question.get("across", ()), fixed_fields(question)
+    differing = [name for at, name in enumerate(SUBJECT) if len({subject[at] for subject in best_of}) > 1]
+    is_asked = all(name in across for name in differing)
+    if not is_asked:
+        # Events without a disease may be of two.
+        has_no_disease = "disease" not in is_fixed and any(subject[SUBJECT.index("disease")] is None for subject in best_of)
+        others = [name for name in differing if name not in ("event", "pathogen", *across) or name == "disease"]
+        if others or has_no_disease or question.get("place") is not None:
+            raise Refused(["several subjects"])
+    inside = set() if is_asked else find_inside(best_of, by_subject, doubtful)
     doubtful = {subject: doubt for subject, doubt in doubtful.items() if subject not in inside}
     # Of an event within another only the best set is named.
     left_out = {own: step for own, step in left_out.items() if not any(own in by_subject[subject] for subject in inside)}
     left_out |= {best_of[subject]: "inside" for subject in inside}
-    chosen = [subject for subject in chosen if subject not in inside]
+    chosen = [subject for subject in best_of if subject not in inside and subject not in doubtful]
     people = [name for name in STRATA if name not in across]
     if len({tuple(best_of[subject].fields[name] for name in people) for subject in chosen}) > 1:
         raise Refused(["several groups of people"])

@@ -311,7 +311,7 @@ class Recommended(unittest.TestCase):
         countries = {"location_granularity": "multi_country", "country_code": "XM"}
         reports = cumulative(("2025-01-01", 2635), date_low="2012-01-01", event="A", **countries)
         reports += cumulative(("2015-07-01", 186), date_low="2015-05-01", event="B", country_code="KR")
-        result = ask(reports, "sums")
+        result = ask([{**report, "disease": "MERS"} for report in reports], "sums")
         self.assertEqual((result["data"][0]["total"]["cases"], result["reasons"]), (2635, ["inside"]))
 
     def test_two_diseases_are_refused(self):
