@@ -203,7 +203,7 @@ function isRight(check: Check, truth: Json | undefined, body: Item): boolean {
       return agreesInAll(truth, Object.fromEntries(rows), some)
     }
     case 'events':
-      return isDeepStrictEqual(data.map(({ event }) => event).sort(), truth)
+      return isDeepStrictEqual(data.map(({ event }) => String(event)).sort(), truth)
     case 'headlines': {
       const lines = data.map(({ event, headline }) => [event, item(headline)['cases'], item(headline)['deaths']])
       return isDeepStrictEqual(lines.slice(0, (truth as Json[]).length), truth)
