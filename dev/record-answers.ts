@@ -39,7 +39,7 @@ const REQUESTS: [name: string, path: string, headers?: Record<string, string>][]
   ['changes', '/changes?from=3&to=4'],
   ['changes-ndjson', '/changes?from=3&to=4', { accept: NDJSON }],
   ['series', '/series?event=Measles_Testland_2024&release=4&interval=isoweek'],
-  ['series-not-comparable', '/series?event=Cholera_Testland_2020&release=4&interval=isoweek'],
+  ['series-not-comparable', '/series?event=Cholera_Testland_2020&release=4&interval=isoweek&strict=true'],
   ['sums', '/sums?event=Measles_Testland_2024&release=4&group_by=country_code'],
   ['vintages', '/vintages?event=Measles_Testland_2024&interval=isoweek&count=cases'],
   ['events', '/events?release=4'],

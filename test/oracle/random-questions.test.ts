@@ -2,11 +2,11 @@
 // synthetic records. NUMBERS_QUESTIONS is the number of questions in all datasets together.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { drawMixedRows } from '../fixtures/oracle/mixed-records.ts'
 import { type Row, writeNdjson } from '../fixtures/releases.ts'
 import { findDifferences, pick, readResponse, summarise, summariseEvent } from './compare.ts'
 import { createDraw } from './draw.ts'
 import { drawHostileRows } from './hostile-records.ts'
-import { drawMixedRows } from './mixed-records.ts'
 import { type Published, type PublishedRecord, publish, type ReleaseInput } from './published.ts'
 import { type Answer, skipWithoutPython } from './python.ts'
 import { createMixedQuestions, createQuestions, type Question, readFilters, toTarget } from './questions.ts'

@@ -73,9 +73,18 @@ export const formatBeside = (series: Series, beside: readonly FigureGroup[] | nu
   ) ?? null
 
 /** The lines of a table that follow those of the figures: spans, and counts without a day. */
-export const formatOtherRows = (series: Series, groups: readonly FigureGroup[]) => [
+export const formatOtherRows = (
+  series: Series,
+  groups: readonly FigureGroup[],
+  describe: (group: FigureGroup) => string,
+) => [
   ...groups.flatMap((group) =>
-    formatSpans(series, group).map((span) => ({ ...formatGroup(group), ...span, row: 'span' })),
+    formatSpans(series, group).map((span) => ({
+      ...formatGroup(group),
+      ...span,
+      row: 'span',
+      counted: describe(group),
+    })),
   ),
   ...groups
     .filter(({ undatedCounts }) => undatedCounts !== null)
@@ -84,6 +93,7 @@ export const formatOtherRows = (series: Series, groups: readonly FigureGroup[]) 
       records: group.undated,
       undated: formatUndated(series, group),
       row: 'undated',
+      counted: describe(group),
     })),
 ]
 

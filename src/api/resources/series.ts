@@ -92,7 +92,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
               })),
             )
             const columns = [...groupBy, 'period', 'first_day', 'last_day', 'records']
-            return [encodeTable([...rows, ...formatOtherRows(series, groups)], columns)]
+            return [encodeTable([...rows, ...formatOtherRows(series, groups, describe)], columns)]
           }
           const formatBody = (group: FigureGroup) => ({
             ...formatTotals([group], explain),

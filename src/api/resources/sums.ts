@@ -119,7 +119,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               counted: describe((rows[i] as SumRow).group),
             }))
             const columns = [...requested, 'first_day', 'last_day', 'records']
-            return [encodeTable([...flat, ...formatOtherRows(series, groups)], columns)]
+            return [encodeTable([...flat, ...formatOtherRows(series, groups, describe)], columns)]
           }
           const covers =
             place === null

@@ -20,7 +20,7 @@ import {
 import type { ChangeCounts } from '../../src/copy.ts'
 import { toError } from '../../src/errors.ts'
 import { saveFile, updateCopy } from '../../src/node.ts'
-import { decide } from '../../src/retry.ts'
+import { decide } from '../../src/transport.ts'
 
 const vectors = path.resolve(import.meta.dirname, '../../../vectors')
 const read = (file: string) => JSON.parse(readFileSync(path.join(vectors, file), 'utf8')) as unknown
