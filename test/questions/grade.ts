@@ -317,7 +317,7 @@ export async function grade(
     if (isRight(check, truth, answer.body)) return 'right'
     if (namesLeftOut(check, truth, answer.body)) return 'refused'
     // A search without a hit suggests values.
-    if (isRight(check, truth, { data: answer.body['suggestions'] ?? [] })) return 'refused'
+    if (check.kind === 'search' && isRight(check, truth, { data: answer.body['suggestions'] ?? [] })) return 'refused'
     const hasNumbers = ['data', 'points', 'spans', 'groups'].some((member) => items(answer.body[member]).length > 0)
     return hasNumbers ? 'misleading' : 'dead_end'
   }
