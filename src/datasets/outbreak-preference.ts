@@ -18,7 +18,7 @@ export const outbreakPreference: Preference = {
   also: 'deaths',
   orders: [
     { field: 'case_status', values: ['total', 'confirmed', 'probable', 'suspected', 'discarded'] },
-    { field: 'count_kind', values: ['new', 'cumulative', 'period_to_date', 'point'] },
+    { field: 'count_kind', values: ['new', 'period_to_date', 'cumulative', 'point'] },
     { field: 'date_type', values: ['onset', 'specimen', 'lab', 'care', 'notification', 'report', null] },
     { field: 'location_type', values: [null, 'residence', 'report', 'care', 'exposure'] },
   ],

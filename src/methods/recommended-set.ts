@@ -160,7 +160,7 @@ function findDoubt(
   const place = chosen.values.get(PLACE) ?? null
   if (place !== null && rivals.some(({ values }) => values.get(PLACE) !== place)) return 'place'
   const hasOtherPlace = ({ places }: CountedSet) => [...places].some((one) => !chosen.places.has(one))
-  const agrees = (set: CountedSet) => Math.abs(totalOf(set) - total) <= AGREEMENT * Math.max(totalOf(set), total)
+  const agrees = (set: CountedSet) => doAgree(totalOf(set), total)
   // Sources that agree in the number mean the same people, and a status is part of all of them.
   const isPartOfChosen = (set: CountedSet) =>
     (isAlike(status)(set) && agrees(set)) ||
@@ -173,12 +173,19 @@ function findDoubt(
   const isTooGreat = (set: CountedSet) =>
     levelOf(set) > levelOf(chosen) ? totalOf(set) > total && !agrees(set) : totalOf(set) > FAR_GREATER * total
   if (sameStatus.some(isTooGreat)) return 'count'
+  // Two that agree with each other are more than one.
+  const farSmaller = rivals.filter((set) => isAlike(status)(set) && total > FAR_GREATER * totalOf(set))
+  const agreeWithAnother = (set: CountedSet, i: number) =>
+    farSmaller.slice(i + 1).some((other) => doAgree(totalOf(set), totalOf(other)))
+  if (!isCurve && farSmaller.some(agreeWithAnother)) return 'count'
   const isFarMore = (set: CountedSet) => totalOf(set) > 0 && totalOf(set) >= FAR_MORE_OF_A_STATUS * total
   if (others.some(({ set }) => !isAlike(status)(set) && isFarMore(set))) return 'status'
   return !isCurve && rivals.some((set) => isAlike(status)(set) && !agrees(set) && isOfOtherDays(chosen, set))
     ? 'days'
     : null
 }
+
+export const doAgree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREEMENT * Math.max(a, b)
 
 /** True if most days of a set are not those of the chosen one. */
 export function isOfOtherDays(chosen: CountedSet, { firstDay, lastDay }: CountedSet): boolean {

@@ -9,7 +9,7 @@ SUBJECT = ("event", "pathogen", "disease", "host")
 LEVELS = ("global", "region", "multi_country", "country", "admin1", "admin2", "admin3", "locality")
 SOURCE_TYPES = {"official": 0, "international": 0, "composite": 1, "literature": 2, "media": 3, None: 4}
 STATUSES = ("total", "confirmed", "probable", "suspected", "discarded")
-KINDS = ("new", "cumulative", "period_to_date", "point")
+KINDS = ("new", "period_to_date", "cumulative", "point")
 DATE_TYPES = ("onset", "specimen", "lab", "care", "notification", "report", None)
 LOCATION_TYPES = (None, "residence", "report", "care", "exposure")
 NO_DOUBT = ("count", "everyone", "composite")
@@ -105,13 +105,19 @@ def is_curve(question):
     return question["kind"] in ("series", "vintages") or any(name in INTERVALS for name in question.get("group_by", ()))
 
 
-def steps(question, curve):
+def steps(question, curve, is_one_country):
     """Each step: its name, and the rank of a set among others. The sets with the lowest rank stay."""
 
     def rank_composite(own, others):
         """The curator's own series; for a curve only if no other set has more days."""
         is_beaten = curve and any(other.days_with_count > own.days_with_count for other in others)
         return is_beaten or not own.fields["composite"]
+
+    def rank_level(own):
+        """If all sets together have one country, its level comes first."""
+        if own.level is None or (is_one_country and own.level == "country"):
+            return -1
+        return LEVELS.index(own.level)
 
     def rank_curve(own, others):
         longest = max(other.days_with_count for other in others)
@@ -123,7 +129,7 @@ def steps(question, curve):
         ("exact", lambda own, _: not own.is_exact()),
         *([("curve", rank_curve)] if curve else []),
         ("composite", rank_composite),
-        ("location_granularity", lambda own, _: 0 if own.level is None else LEVELS.index(own.level)),
+        ("location_granularity", lambda own, _: rank_level(own)),
         ("place", lambda own, _: own.site is not None),
         ("source_type", lambda own, _: own.source_rank()),
         ("deaths", lambda own, _: own.totals["deaths"] is None),
@@ -141,7 +147,8 @@ def steps(question, curve):
 def run_steps(sets, question, curve):
     """The best set, the step that left out each other, and the doubt."""
     left_out = {}
-    for name, rank in steps(question, curve):
+    is_one_country = len({code for own in sets for code in own.countries}) == 1
+    for name, rank in steps(question, curve, is_one_country):
         ranks = [rank(own, sets) for own in sets]
         best = min(ranks)
         left_out |= {own: name for own, its in zip(sets, ranks) if its != best}
@@ -184,9 +191,15 @@ def find_doubt(best, left_out, curve):
     def hides_count(own):
         if own.status != best.status:
             return False
-        if own.level == best.level:
-            return number(own) > 2 * total
-        return LEVELS.index(own.level) > LEVELS.index(best.level) and number(own) > total and not agree(own, best)
+        if own.level in LEVELS and LEVELS.index(own.level) > LEVELS.index(best.level):
+            return number(own) > total and not agree(own, best)
+        return number(own) > 2 * total
+
+    def are_more():
+        """Two that agree with each other, with less than half of the total."""
+        alike = [own for own in others if own.level == best.level and own.status == best.status]
+        smaller = [own for own in alike if total > 2 * number(own)]
+        return not curve and any(agree(one, other) for i, one in enumerate(smaller) for other in smaller[i + 1 :])
 
     def hides_status(own):
         return own.status != best.status and number(own) > 0 and number(own) >= 10 * total
@@ -200,7 +213,7 @@ def find_doubt(best, left_out, curve):
         return "place"
     if any(map(hides_places, others)):
         return "places"
-    if any(map(hides_count, others)):
+    if any(map(hides_count, others)) or are_more():
         return "count"
     if any(map(hides_status, others)):
         return "status"
@@ -226,7 +239,8 @@ def find_inside(best_of, sets_of, doubtful):
                 return False
             return not countries_of(one) or b.countries <= countries_of(one)
         is_below = LEVELS.index(a.level) > LEVELS.index("country")
-        is_same_place = a.countries & b.countries if is_below else a.places & b.places
+        has_two_names = is_below and agree(a, b) and a.countries & b.countries
+        is_same_place = a.places & b.places or has_two_names
         if not is_same_place or (a.share_in(b) < 0.5 and b.share_in(a) < 0.5):
             return False
         return number(a) > number(b) or (number(a) == number(b) and name_of(one) < name_of(other))

@@ -1,8 +1,8 @@
 // Chooses how the counts of an answer were counted, where the matching rows differ in it and the reader did not say. The rule
 // is methods/recommended-set.ts. docs/methods.md, section 11.
 import type { IndexSnapshot } from '../../columns/column-index.ts'
-import type { FieldValue, Preference } from '../../datasets/define.ts'
-import { isOfOtherDays, type LeftOut, type Recommendation, recommend } from '../../methods/recommended-set.ts'
+import type { Preference } from '../../datasets/define.ts'
+import { doAgree, isOfOtherDays, type LeftOut, type Recommendation, recommend } from '../../methods/recommended-set.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { FigureRows } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
@@ -103,20 +103,20 @@ function contains(
   const { level, levels } = preference
   const rank = (set: AnswerSet) => levels.indexOf(set.values.get(level) ?? null)
   if (outer === inner || rank(outer) > rank(inner)) return false
-  if (rank(outer) === rank(inner)) return isSameOutbreak(preference, outer, inner) && isGreater(outer, inner, count)
+  if (rank(outer) === rank(inner))
+    return isSameOutbreak(preference, outer, inner, count) && isGreater(outer, inner, count)
   if (rank(outer) === 0) return true
   const countries = new Set([outer, ...leftOut.map(({ set }) => set)].flatMap((set) => [...set.countries]))
   const isThere = countries.size === 0 || [...inner.countries].every((code) => countries.has(code))
   return isThere && !isOfOtherDays(outer, inner)
 }
 
-/** Events of the same days and place, under two names. Two parts of one country may be one place with two names. */
-function isSameOutbreak({ level, partLevels }: Preference, a: AnswerSet, b: AnswerSet): boolean {
+/** Events of the same days and place, under two names. Two parts of one country with about the same count may be one place with two names. */
+function isSameOutbreak({ level, partLevels }: Preference, a: AnswerSet, b: AnswerSet, count: string): boolean {
   const isPart = partLevels.includes(a.values.get(level) ?? null)
-  const [some, others]: [ReadonlySet<FieldValue>, ReadonlySet<FieldValue>] = isPart
-    ? [a.countries, b.countries]
-    : [a.places, b.places]
-  const isSame = [...some].some((one) => others.has(one))
+  const hasTwoNames = () =>
+    doAgree(a.totals.get(count) ?? 0, b.totals.get(count) ?? 0) && [...a.countries].some((one) => b.countries.has(one))
+  const isSame = [...a.places].some((one) => b.places.has(one)) || (isPart && hasTwoNames())
   return isSame && (!isOfOtherDays(a, b) || !isOfOtherDays(b, a))
 }
 

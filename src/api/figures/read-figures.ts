@@ -189,6 +189,8 @@ async function readCells(
 ): Promise<Cells> {
   const { window, groupBy, across } = request
   const judged = judgeFields(dataset, request)
+  // Nothing is chosen for records without a day.
+  const separate = judgeFields(dataset, { ...request, isChosen: false })
   const groups = groupBy.map((field) => column(figureColumn(dataset, field)))
   const upTo = await judgeRows(dataset, snapshot, rows, { judged, groups, days: isUpTo(window) })
   // Rows that agree up to the last day also agree in the window, and no series before the window has to be compared.
@@ -227,7 +229,7 @@ async function readCells(
       { parameter: groupBy.length > 0 ? 'group_by' : 'interval' },
     )
   const undated = cells.some(({ cell, records }) => cell === null && records > 0)
-    ? await snapshot.query(selectUndated(dataset, comparable, { groups, judged: judged.map(judgedValue) }))
+    ? await snapshot.query(selectUndated(dataset, comparable, { groups, judged: separate.map(judgedValue) }))
     : []
   return {
     cells,

@@ -136,27 +136,60 @@ export async function readSets(
       ),
     }
   })
+  const isKey = fields.map(({ role }) => role === 'group' || role === 'subject')
+  const keysOf = <Item>(row: readonly Item[]) => row.filter((_, i) => isKey[i])
   return {
     sets,
     select: (chosen) =>
-      selectSets(
+      addUndated(
         rows,
-        columns,
-        chosen.map(({ stored }) => stored),
+        selectSets(
+          rows,
+          columns,
+          chosen.map(({ stored }) => stored),
+        ),
+        keysOf(columns),
+        sets.map(({ stored }) => keysOf(stored)),
       ),
+  }
+}
+
+/** With the undated rows of what has no set: nothing is chosen for it, and its counts must not disappear. */
+function addUndated(
+  { from, condition }: FigureRows,
+  selected: FigureRows,
+  keys: readonly Sql[],
+  known: readonly DuckRow[],
+): FigureRows {
+  if (keys.length === 0) return selected
+  const { names, isSame, values } = compareRows(keys, known)
+  return {
+    condition: sql`true`,
+    from: sql`(
+      select * from ${selected.from}
+      union all by name
+      select matching.* from (select * from ${from} where ${condition} and day is null) as matching
+      anti join (values ${join(values)}) as chosen(${join(names)}) on ${join(isSame, ' and ')})`,
   }
 }
 
 /** The rows of these sets: they have all the values of one of them. */
 function selectSets({ from, condition }: FigureRows, columns: readonly Sql[], sets: readonly DuckRow[]): FigureRows {
-  const names = columns.map((_, i) => raw(`key_${i}`))
-  const isSame = columns.map((value, i) => sql`${value} is not distinct from chosen.${names[i]}`)
-  const values = sets.map((row) => raw(`(${row.map((value) => literal(value)).join()})`))
+  const { names, isSame, values } = compareRows(columns, sets)
   return {
     condition: sql`true`,
     from: sql`(
       select matching.* from (select * from ${from} where ${condition}) as matching
       semi join (values ${join(values)}) as chosen(${join(names)}) on ${join(isSame, ' and ')})`,
+  }
+}
+
+function compareRows(columns: readonly Sql[], rows: readonly DuckRow[]) {
+  const names = columns.map((_, i) => raw(`key_${i}`))
+  return {
+    names,
+    isSame: columns.map((value, i) => sql`${value} is not distinct from chosen.${names[i]}`),
+    values: rows.map((row) => raw(`(${row.map((value) => literal(value)).join()})`)),
   }
 }
 

@@ -50,7 +50,7 @@ describe('each step', () => {
     source_type: [set('a', {}, { sourceTypes: ['literature', null] })],
     deaths: [set('a'), false, set('z', {}, { deaths: 1 })],
     case_status: [set('a', { case_status: 'suspected' })],
-    count_kind: [set('a', { count_kind: 'period_to_date' })],
+    count_kind: [set('a', { count_kind: 'point' })],
     date_type: [set('a', { date_type: 'report' }), false, set('z', { date_type: 'onset' })],
     location_type: [set('a', { location_type: 'care' }), false, set('z', { location_type: null })],
     last_day: [set('a', {}, { lastDay: 99 })],
