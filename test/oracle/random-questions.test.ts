@@ -96,13 +96,36 @@ async function compare(
 ): Promise<Comparison> {
   const [expected, response] = await Promise.all([published.oracle.ask(question), published.get(toTarget(question))])
   const actual = readResponse(question, response)
-  const sides = [expected, actual].map((answer) => summarise(question, answer, byId))
+  const sides = [fitChosen(expected, actual), actual].map((answer) => summarise(question, answer, byId))
   const compared = { question, answered: hasNumbers(expected), differences: findDifferences(sides[0], sides[1]) }
   // A mixture: one way of counting is chosen, or none. With strict=true it is refused.
   const { refused, chosen } = expected as { refused?: string; chosen?: unknown[] }
   const isMixed = question.kind !== 'guard' && (refused !== undefined || (chosen ?? []).length > 0)
   if (compared.differences.length > 0 || question.strict || !isMixed) return compared
   return { ...(await compare(published, byId, { ...question, strict: true })), answered: compared.answered }
+}
+
+interface ChosenSet {
+  readonly values: Record<string, unknown>
+  readonly counts: Record<string, unknown>
+}
+
+/** The service shows only the fields of a set that no filter or group fixes, and only the counts that are known. */
+function fitChosen(expected: Answer, actual: Answer): Answer {
+  const sets = expected['chosen'] as ChosenSet[] | undefined
+  if (sets === undefined) return expected
+  const [first] = (actual['chosen'] ?? []) as ChosenSet[]
+  const keep = (values: Record<string, unknown>, isKept: (entry: [string, unknown]) => boolean) =>
+    Object.fromEntries(Object.entries(values).filter(isKept))
+  return {
+    left_out_total: 0,
+    ...expected,
+    chosen: sets.map((set) => ({
+      ...set,
+      values: keep(set.values, ([name]) => first === undefined || name in first.values),
+      counts: keep(set.counts, ([, count]) => count !== null),
+    })),
+  }
 }
 
 function hasNumbers(answer: Answer): boolean {

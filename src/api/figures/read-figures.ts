@@ -97,10 +97,10 @@ async function readGroups(
 ): Promise<Pick<FigureAnswer, 'choice' | 'groups'>> {
   const { dataset, request, interval } = question
   // A set of records outside of the place is no way of counting it.
-  const rows =
-    request.place === null || request.strict
-      ? all
-      : restrict(all, isInSeries(dataset, await findPlaced(dataset, snapshot, all, request, limits.placed)))
+  const placed =
+    request.place === null || request.strict ? null : await findPlaced(dataset, snapshot, all, request, limits.placed)
+  if (placed?.length === 0) return { choice: null, groups: [] }
+  const rows = placed === null ? all : restrict(all, isInSeries(dataset, placed))
   const { preference } = dataset.series
   const choice =
     request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request))

@@ -208,6 +208,11 @@ describe('events are added up', () => {
   })
 })
 
+test('a place without any record of the question has no numbers', async () => {
+  assert.deepEqual(totalsOf(await read('sums?disease=Plague&place=IT')), [])
+  assert.deepEqual(totalsOf(await read('sums?disease=Plague&place=FR&event=D')), [])
+})
+
 test('an event has a headline, by which events are sorted', async () => {
   const { data } = (await read('events?sort=-cases&num=3')) as unknown as { data: { event: string; headline: Item }[] }
   assert.deepEqual(
