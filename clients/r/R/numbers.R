@@ -88,7 +88,7 @@ series_rows <- function(value) {
   if (!all(vapply(groups, function(group) is.list(group[["points"]]), TRUE))) return(NULL)
   lines <- function(members, row) {
     unlist(lapply(groups, function(group) {
-      counted <- list(counted = if (row == "figure") name_counted(value, group[["group"]]))
+      counted <- list(counted = name_counted(value, group[["group"]]))
       lapply(members(group), function(line) c(group[names(group) == "group"], line, list(row = row), counted))
     }), recursive = FALSE)
   }
@@ -108,7 +108,7 @@ sums_rows <- function(value) {
   })
   lines <- function(items, row) {
     lapply(items, function(line) {
-      c(line, list(row = row, counted = if (row == "figure") name_counted(value, line[["group"]])))
+      c(line, list(row = row, counted = name_counted(value, line[["group"]])))
     })
   }
   c(lines(value[["data"]], "figure"), lines(value[["spans"]], "span"), lines(undated, "undated"))

@@ -241,8 +241,8 @@ class _Figures(Table):
     def _repr_html_(self) -> str:
         return write_html(*self._summarise(), self.notice, self.get("left_out", []))
 
-    def _counted(self, group: dict[str, Any]) -> dict[str, str | None]:
-        return {"counted": name_counted(self, group)}
+    def _counted(self, group: dict[str, Any]) -> str | None:
+        return name_counted(self, without(group, "period"))
 
     def _name(self) -> str:
         return ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
@@ -264,12 +264,10 @@ class Sums(_Figures):
 
     def rows(self) -> Iterable[dict[str, Any]]:
         return _to_lines(
-            [
-                (row["group"], {name: row[name] for name in _FIRST if name in row} | row | self._counted(row["group"]))
-                for row in self["data"]
-            ],
+            [(row["group"], {name: row[name] for name in _FIRST if name in row} | row) for row in self["data"]],
             [(span["group"], without(span, "group")) for span in self.get("spans", [])],
             [(each["group"], each["records"], each["counts"]) for each in self.get("undated_counts", [])],
+            self._counted,
         )
 
 
@@ -301,13 +299,14 @@ class Series(_Figures):
     def rows(self) -> Iterable[dict[str, Any]]:
         named = [(group.get("group", {}), group) for group in self.get("groups", [self])]
         return _to_lines(
-            [(name, point | self._counted(name)) for name, group in named for point in group["points"]],
+            [(name, point) for name, group in named for point in group["points"]],
             [({**name, "period": None}, span) for name, group in named for span in group.get("spans", [])],
             [
                 ({**name, "period": None}, group["undated"], group["undated_counts"])
                 for name, group in named
                 if group.get("undated_counts") is not None
             ],
+            self._counted,
         )
 
 
@@ -336,19 +335,19 @@ _Named = tuple[dict[str, Any], dict[str, Any]]
 
 
 def _to_lines(
-    figures: list[_Named], spans: list[_Named], undated: list[tuple[dict[str, Any], int, dict[str, Any]]]
+    figures: list[_Named],
+    spans: list[_Named],
+    undated: list[tuple[dict[str, Any], int, dict[str, Any]]],
+    name: Callable[[dict[str, Any]], str | None],
 ) -> list[dict[str, Any]]:
     """The lines of a table, as the CSV of the service has them."""
     no_days = {"first_day": None, "last_day": None}
     lines = [
-        *(
-            {**group, **without(figure, "group", "counted"), "row": "figure", "counted": figure["counted"]}
-            for group, figure in figures
-        ),
-        *({**group, **span, "row": "span"} for group, span in spans),
-        *({**group, **no_days, "records": n, "undated": counts, "row": "undated"} for group, n, counts in undated),
+        *((group, without(figure, "group") | {"row": "figure"}) for group, figure in figures),
+        *((group, span | {"row": "span"}) for group, span in spans),
+        *((group, {**no_days, "records": n, "undated": counts, "row": "undated"}) for group, n, counts in undated),
     ]
-    return [_frames.flatten(line) for line in lines]
+    return [_frames.flatten({**group, **line, "counted": name(group)}) for group, line in lines]
 
 
 def without(row: dict[str, Any], *names: str) -> dict[str, Any]:

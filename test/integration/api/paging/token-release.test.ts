@@ -23,10 +23,10 @@ describe('four releases, an hour apart', async () => {
   before(async () => {
     for (const number of [1, 2, 3, 4]) {
       await routes.publish(rows(10 - number))
-      await routes.superuser.query('update release set published_at = $1 where number = $2', [
-        published(number),
-        number,
-      ])
+      await routes.superuser.query(
+        'update release set published_at = $1::timestamptz, as_of = ($1::timestamptz)::date where number = $2',
+        [published(number), number],
+      )
     }
     await routes.refresh()
   })
