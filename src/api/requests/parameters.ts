@@ -91,8 +91,14 @@ export const cursorQuery = (dataset: Dataset) =>
     ...recordsParameters(dataset),
   })
 /** PostgreSQL is not asked, but a NUL is a mistake in any text. */
-const searchText = (description: string, example: string) =>
-  Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description, examples: [example] })
+const searchText = (description: string, ...examples: string[]) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[^\\u0000]*$',
+    description,
+    ...(examples.length > 0 && { examples }),
+  })
 export const eventsQuery = (dataset: Dataset) =>
   Type.Object({
     page,
@@ -170,7 +176,6 @@ const figureParameters = (dataset: SeriesDataset) => ({
   q: Type.Optional(
     searchText(
       'The question in words: names of a disease, a place, a pathogen, an event or a source, and a year, such as `measles united states 2025`. `understood` says what was read; a filter of the same name comes first.',
-      'covid italy',
     ),
   ),
   strict: Type.Optional(
