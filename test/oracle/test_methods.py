@@ -292,7 +292,8 @@ class Recommended(unittest.TestCase):
         self.assertEqual(total([national, *counties])["total"]["cases"], 2286)
 
     def test_a_curve_must_be_of_the_whole(self):
-        countries = cumulative(("2020-05-01", 900), ("2020-06-01", 1000), ("2020-07-01", 1077))
+        countries = cumulative(("2020-05-01", 900), ("2020-06-01", 950), ("2020-07-01", 1000), country_code="FR")
+        countries += cumulative(("2020-05-01", 70), ("2020-06-01", 75), ("2020-07-01", 77), country_code="IT")
         world = cumulative(("2020-07-01", 1818), date_low="2020-01-01", **WORLD)
         result = ask([*countries, *world], interval="month")
         self.assertEqual(([own["values"]["location_granularity"] for own in result["chosen"]], len(result["spans"])), (["global"], 1))
