@@ -175,7 +175,6 @@ export interface Preference {
   /** The levels of places that are parts of a country. */
   readonly partLevels: readonly FieldValue[]
   readonly country: string
-  readonly source: string
   readonly sourceType: string
   /** Types that are equally good stand together. */
   readonly sourceTypes: readonly (readonly FieldValue[])[]

@@ -29,6 +29,7 @@ import {
   findContained,
   findFilter,
   findPaths,
+  GRANULARITIES,
   identifyPlace,
   levelsAbove,
   listsPlaces,
@@ -43,7 +44,6 @@ import { UN_REGIONS, unRegionOf, WHO_REGIONS, whoRegionOf } from './regions.ts'
 import { alpha3Of, countryCodes, icd11Codes, placeIds, subdivisionCodes } from './vocabulary.ts'
 
 const HOSTS = ['human', 'animal', 'environment']
-const GRANULARITIES = ['global', 'region', 'multi_country', 'country', 'admin1', 'admin2', 'admin3', 'locality']
 const MISSING_REASONS = ['not_reported', 'not_applicable', 'censored', 'withdrawn']
 
 /** Observations with equal values in these fields form one series. */

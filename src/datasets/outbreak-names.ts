@@ -99,10 +99,15 @@ export function fitOutbreakFilter(
   return code === null ? ['country_code', value] : ['country_code', code]
 }
 
+/** By the part after the country: `PR` has US-PR, and `CA` has California among others. */
+const partsByEnd = Map.groupBy(iso31662, ({ code }) => code.slice(3))
+
 /** The country codes that are also codes of a part of another country with the same name. */
 export function findTerritory(parameter: string, value: string): readonly [parameter: string, value: string] | null {
   if (parameter !== 'country_code') return null
+  const parts = partsByEnd.get(value)
+  if (parts === undefined) return null
   const names = new Set(countryNamesOf(value).map(normaliseName))
-  const part = iso31662.find(({ code, name }) => code.endsWith(`-${value}`) && names.has(normaliseName(name)))
+  const part = parts.find(({ name }) => names.has(normaliseName(name)))
   return part === undefined ? null : ['al1_code', part.code]
 }

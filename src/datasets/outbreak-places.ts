@@ -8,6 +8,9 @@ type ValueOf = (name: string) => FieldValue | undefined
 /** The fields of a place are texts; null is empty. */
 const toText = (value: FieldValue | undefined) => (typeof value === 'string' ? value : '')
 
+/** The levels of places, from the coarsest to the finest. */
+export const GRANULARITIES = ['global', 'region', 'multi_country', 'country', 'admin1', 'admin2', 'admin3', 'locality']
+
 /** The fields of a place from the country to the locality, with the level of a record that is about such a place. */
 const LEVELS = [
   ['country_code', 'country'],

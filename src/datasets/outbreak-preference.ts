@@ -1,16 +1,14 @@
 // Which counts of an outbreak are taken if the reader does not say. docs/methods.md, section 11.
 import { type FieldValue, type Preference, SOURCE_FIELD } from './define.ts'
-
-const BELOW_COUNTRY = ['admin1', 'admin2', 'admin3', 'locality']
+import { GRANULARITIES } from './outbreak-places.ts'
 
 export const outbreakPreference: Preference = {
   composite: 'composite',
   level: 'location_granularity',
-  levels: ['global', 'region', 'multi_country', 'country', ...BELOW_COUNTRY],
+  levels: GRANULARITIES,
   countryLevel: 'country',
-  partLevels: BELOW_COUNTRY,
+  partLevels: GRANULARITIES.slice(GRANULARITIES.indexOf('country') + 1),
   country: 'country_code',
-  source: SOURCE_FIELD,
   sourceType: 'source_type',
   sourceTypes: [['official', 'international'], ['composite'], ['literature'], ['media'], [null]],
   status: 'case_status',

@@ -50,11 +50,11 @@ export interface Recommendation<Member> {
 const CURVE_DAYS = 3
 /** A curve with this part of the best total is of the whole. */
 const WHOLE = 0.9
-/** A set of the same level and status with more than this many times the count is a reason for doubt. */
+/** A total this many times as great is far greater. */
 const FAR_GREATER = 2
 /** Counts that differ by no more than this part agree. */
 const AGREEMENT = 0.15
-/** Another status with at least this many times the count is one, too. */
+/** Another status with at least this many times the count is a reason for doubt. */
 const FAR_MORE_OF_A_STATUS = 10
 
 export function recommend<Member extends CountedSet>(
@@ -133,14 +133,13 @@ const rankCurve = ({ days }: CountedSet, kept: readonly CountedSet[]) => {
 }
 
 /** A value that is not in the list comes last. */
-const positionIn = (values: readonly FieldValue[], value: FieldValue) =>
-  values.includes(value) ? values.indexOf(value) : values.length
-
+const positionIn = (values: readonly FieldValue[], value: FieldValue) => lastIfMissing(values.indexOf(value), values)
 const positionOfType = ({ sourceTypes }: Preference, type: FieldValue) =>
-  positionIn(
-    sourceTypes.map((_, i) => i),
+  lastIfMissing(
     sourceTypes.findIndex((alike) => alike.includes(type)),
+    sourceTypes,
   )
+const lastIfMissing = (position: number, { length }: readonly unknown[]) => (position < 0 ? length : position)
 
 const nameOf = ({ values }: CountedSet) => JSON.stringify([...values.values()])
 

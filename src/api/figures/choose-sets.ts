@@ -26,7 +26,7 @@ export async function chooseSets(
   request: FigureRequest,
   isCurve: boolean,
 ): Promise<Choice | null> {
-  const { sets, select } = await readSets(dataset, preference, snapshot, rows, request)
+  const { sets, selectWithUndated } = await readSets(dataset, preference, snapshot, rows, request)
   const { parts } = dataset.series.comparison
   const question = { count: request.count, isCurve, parts }
   const subjects = [...Map.groupBy(sets, ({ group, subject }) => `${group}|${nameSubject(subject)}`).values()]
@@ -39,7 +39,7 @@ export async function chooseSets(
   // Different things in one group, or nothing but doubt.
   if (decided.length < groups.length || chosen.length === 0) return null
   return {
-    rows: select(chosen.map((one) => one.chosen)),
+    rows: selectWithUndated(chosen.map((one) => one.chosen)),
     chosen,
     inside: decided.flatMap(({ inside }) => inside),
     undecided: decided.flatMap(({ undecided }) => undecided),

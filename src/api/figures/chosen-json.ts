@@ -31,13 +31,13 @@ const REASONS: Readonly<Record<string, string>> = {
   name: 'Another set is as good, and comes first by name.',
   inside: 'A larger event has these people, too.',
   [PLACE]: 'It is a place apart, such as a ship, or contains other places.',
-} satisfies Record<string, string>
+}
 
 /** Why a group has no figure. */
 const DOUBTS: Readonly<Record<Doubt, string>> = {
   places: 'Nothing is chosen: other counts have places that these do not have.',
-  count: 'Nothing is chosen: another source has more than twice this count.',
-  status: 'Nothing is chosen: another status of the same source has ten times this count.',
+  count: 'Nothing is chosen: others have a very different count.',
+  status: 'Nothing is chosen: another status has ten times this count or more.',
   days: 'Nothing is chosen: other counts are of other days.',
   place: 'Nothing is chosen: there are several places, each of which may contain the others.',
 }

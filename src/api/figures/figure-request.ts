@@ -18,6 +18,7 @@ export interface FigureQuery {
   readonly side_by_side?: boolean
   readonly count?: string
   readonly sort?: string
+  readonly q?: string
   readonly [filter: string]: unknown
 }
 
@@ -103,9 +104,8 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, u
     sideBySide,
     url: sortQuery(url),
     isChosen: false,
-    variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain, strict, count, sideBySide].join(
-      ' ',
-    ),
+    // The answer has links, so requests that say the same in other words have answers of their own.
+    variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain, count, sortQuery(url)].join(' '),
   }
 }
 

@@ -41,6 +41,8 @@ export interface AnswerSets {
   readonly sets: readonly AnswerSet[]
   /** The rows of some of these sets. */
   readonly select: (sets: readonly AnswerSet[]) => FigureRows
+  /** With the undated rows of what has no set. */
+  readonly selectWithUndated: (sets: readonly AnswerSet[]) => FigureRows
 }
 
 /** More sets would make a statement of megabytes. */
@@ -76,7 +78,7 @@ export async function readSets(
   const names = columns.map((_, i) => raw(`key_${i}`))
   const totalOf = await totalColumns(dataset, snapshot)
   const totals = counts.map((count) => sql`sum(${totalOf(count)})::DOUBLE`)
-  const known = counts.map((count) => sql`count(${column(count)}) filter (where ${isInWindow(window)})::DOUBLE`)
+  const present = counts.map((count) => sql`count(${column(count)}) filter (where ${isInWindow(window)})::DOUBLE`)
   const begins = sql`least(min(day), ${join(counts.map((count) => sql`min(${column(countColumns(count).since)})`))})`
   const list = (value: Sql, where: Sql) =>
     sql`string_agg(distinct coalesce(${value}::VARCHAR, ''), ',') filter (where ${where})`
@@ -93,7 +95,7 @@ export async function readSets(
       list(sql`place`, isCounted),
       list(column(country), sql`exclusive_place is null`),
       ...totals,
-      ...known,
+      ...present,
     ])}
     from ${from} where ${condition} and ${isUpTo(window)} group by ${columns.length === 0 ? sql`()` : join(names)}
     having count(*) filter (where ${isCounted}) > 0
@@ -138,19 +140,17 @@ export async function readSets(
   })
   const isKey = fields.map(({ role }) => role === 'group' || role === 'subject')
   const keysOf = <Item>(row: readonly Item[]) => row.filter((_, i) => isKey[i])
+  const select = (chosen: readonly AnswerSet[]) =>
+    selectSets(
+      rows,
+      columns,
+      chosen.map(({ stored }) => stored),
+    )
+  const known = sets.map(({ stored }) => keysOf(stored))
   return {
     sets,
-    select: (chosen) =>
-      addUndated(
-        rows,
-        selectSets(
-          rows,
-          columns,
-          chosen.map(({ stored }) => stored),
-        ),
-        keysOf(columns),
-        sets.map(({ stored }) => keysOf(stored)),
-      ),
+    select,
+    selectWithUndated: (chosen) => addUndated(rows, select(chosen), keysOf(columns), known),
   }
 }
 

@@ -8,9 +8,6 @@ import { type PlacedSeries, readPlacedSeries } from './cover-series.ts'
 import { type FigureRows, hasCount, isInWindow } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
-/** The levels of places from the coarsest on. */
-const LEVELS = ['global', 'region', 'multi_country', 'country', 'admin1', 'admin2', 'admin3', 'locality']
-
 interface Levels {
   readonly table: FigureRows
   /** The rows of places that contain those of the table; null if there are none. */
@@ -29,15 +26,17 @@ export async function splitLevels(
   // Whoever groups by the level tells the levels apart.
   const isSplit = above.length > 0 || groupBy.includes(PLACE)
   if (place === undefined || !isSplit || groupBy.includes(place.level)) return { table: rows, beside: null }
-  const codes = (await snapshot.codesOf(new Map([[place.level, LEVELS]]))).get(place.level) ?? new Map<string, number>()
+  // From the coarsest on.
+  const levels = dataset.content.find(({ name }) => name === place.level)?.choices ?? []
+  const codes = (await snapshot.codesOf(new Map([[place.level, levels]]))).get(place.level) ?? new Map<string, number>()
   const level = column(place.level)
   const found = await snapshot.query(sql`
     select ${level}, exclusive_place is not null, count(distinct place)::DOUBLE from ${rows.from}
     where ${rows.condition} and ${isInWindow(window)} and ${hasCount(counts)} group by all`)
-  const kept = groupBy.includes(PLACE) ? [chooseLevel(found, codes)] : null
+  const kept = groupBy.includes(PLACE) ? [chooseLevel(found, levels, codes)] : null
   const excluded = new Set(above.flat())
   const isAbove = (name: string) => (kept === null ? excluded.has(name) : !kept.includes(name))
-  const listed = LEVELS.filter((name) => codes.has(name) && isAbove(name)).map((name) => codes.get(name) as number)
+  const listed = levels.filter((name) => codes.has(name) && isAbove(name)).map((name) => codes.get(name) as number)
   const contains = sql`(exclusive_place is not null${listed.length === 0 ? sql`` : sql` or ${level} in (${raw(listed.join())})`})`
   const isInTable = found.some(([code, isContainer]) => isContainer !== true && !listed.includes(Number(code)))
   const isBeside = found.some(([code, isContainer]) => isContainer === true || listed.includes(Number(code)))
@@ -47,12 +46,16 @@ export async function splitLevels(
 }
 
 /** The level of the most places; of several the coarsest. */
-function chooseLevel(found: readonly (readonly unknown[])[], codes: ReadonlyMap<string, number>): string {
+function chooseLevel(
+  found: readonly (readonly unknown[])[],
+  levels: readonly string[],
+  codes: ReadonlyMap<string, number>,
+): string {
   const placesOf = (name: string) =>
     found
       .filter(([code, isContainer]) => Number(code) === codes.get(name) && isContainer !== true)
       .reduce((sum, [, , places]) => sum + Number(places), 0)
-  return LEVELS.reduce((best, name) => (placesOf(name) > placesOf(best) ? name : best))
+  return levels.reduce((best, name) => (placesOf(name) > placesOf(best) ? name : best))
 }
 
 /** The codes of series whose place another place of the same group and level contains by name. */

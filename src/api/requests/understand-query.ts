@@ -12,7 +12,7 @@ export interface UnderstoodQuery<Query> {
   readonly warnings: readonly string[]
 }
 
-export async function understandQuery<Query extends FigureQuery & { readonly q?: string; readonly release?: string }>(
+export async function understandQuery<Query extends FigureQuery & { readonly release?: string }>(
   { dataset, loadIndex, releases }: Pick<ResourceOptions, 'dataset' | 'loadIndex' | 'releases'>,
   sent: Query,
 ): Promise<UnderstoodQuery<Query>> {
@@ -21,7 +21,7 @@ export async function understandQuery<Query extends FigureQuery & { readonly q?:
   const isTerritory = codes.some((code) => alsoKnownAs('country_code', code) !== null)
   if (sent.q === undefined && !isTerritory) return { query: sent, understood: null, warnings: [] }
   const index = await loadIndex(await releases.resolveParameter('release', sent.release))
-  const { filters, guesses }: Pick<Understood, 'filters' | 'guesses'> =
+  const { filters, guesses }: Understood =
     sent.q === undefined
       ? { filters: new Map(), guesses: [] }
       : await understandQuestion(dataset, index, requireWords(sent.q))

@@ -64,15 +64,16 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const figureRequest = parseFigureRequest(dataset, asked.query, request.url)
       const { groupBy, across, place, explain } = figureRequest
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
-      const { release, isImmutable } = query
+      const { release } = query
       const warnings = [...asked.warnings, ...query.warnings]
       reply.headers(warningHeader(warnings))
       const { isTable, format } = chooseFormat(request, dataset.name, release, 'series')
       return respond(request, reply, {
         release,
-        isImmutable,
+        // A later version of the program may read more in the words of `q`.
+        isImmutable: query.isImmutable && request.query.q === undefined,
         ...format,
-        variant: `${interval} ${figureRequest.variant} ${JSON.stringify(understood)}`,
+        variant: `${interval} ${figureRequest.variant}`,
         async render() {
           const { groups, beside, choice } = await readFigures(index, {
             dataset,

@@ -81,15 +81,16 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
       )
       const { place, explain, across } = figureRequest
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
-      const { release, isImmutable } = query
+      const { release } = query
       const warnings = [...asked.warnings, ...query.warnings]
       reply.headers(warningHeader(warnings))
       const { isTable, format } = chooseFormat(request, dataset.name, release, 'sums')
       return respond(request, reply, {
         release,
-        isImmutable,
+        // A later version of the program may read more in the words of `q`.
+        isImmutable: query.isImmutable && request.query.q === undefined,
         ...format,
-        variant: [requested, sort, num, figureRequest.variant, JSON.stringify(understood)].join(' '),
+        variant: [requested, sort, num, figureRequest.variant].join(' '),
         async render() {
           const { groups, beside, choice } = await readFigures(index, {
             dataset,

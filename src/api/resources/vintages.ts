@@ -65,7 +65,9 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const { isTable, format } = chooseFormat(request, dataset.name, to, 'vintages')
       return respond(request, reply, {
         release: to,
-        isImmutable: isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to),
+        // A later version of the program may read more in the words of `q`.
+        isImmutable:
+          request.query.q === undefined && isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to),
         ...format,
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
         async render() {

@@ -6,7 +6,6 @@ import { formatParameter } from './warnings.ts'
 import { splitQuery, splitWords } from './words.ts'
 
 export interface Understood {
-  readonly q: string
   /** By parameter. */
   readonly filters: ReadonlyMap<string, readonly string[]>
   /** Words that were read as something else: a misspelling, or the beginning of a name. */
@@ -46,7 +45,7 @@ export async function understandQuestion(dataset: Dataset, index: SearchIndex, q
     at += found?.length ?? 1
   }
   const filters = new Map([...Map.groupBy(hits, ({ field }) => field)].map(([field, own]) => [field, valuesOf(own)]))
-  return { q, filters: addYears(index, filters, years), guesses }
+  return { filters: addYears(index, filters, years), guesses }
 }
 
 const valuesOf = (hits: readonly SearchHit[]) => [...new Set(hits.map(({ value }) => value))]

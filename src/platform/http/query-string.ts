@@ -43,7 +43,7 @@ export function compileQuery({ properties, required }: TObject): ParseQuery {
 
 function compileParameter(name: string, property: TSchema): ParseParameter {
   const { items, maxItems } = property as ParameterSchema
-  if (items !== undefined) return compileList(name, compileValue(name, items), maxItems)
+  if (items !== undefined) return compileList(name, compileValue(name, items, true), maxItems)
   const parse = compileValue(name, property)
   return (text) => {
     if (Array.isArray(text)) throw repeatedParameter(name, `${name} was given ${text.length} times.`)
@@ -64,21 +64,20 @@ const compileList =
   }
 
 /** Compiles the validator on first use, because most parameters are never used. */
-function compileValue(name: string, schema: TSchema): ParseValue {
+function compileValue(name: string, schema: TSchema, isListed = false): ParseValue {
   let validator: ReturnType<typeof Compile> | undefined
   return (text) => {
     const value = decode(schema, text)
     validator ??= Compile(schema)
     if (validator.Check(value)) return value
-    throw new Problem('invalid_parameter', describeMistake(name, schema, text), { parameter: name })
+    throw new Problem('invalid_parameter', describeMistake(name, schema, text, isListed), { parameter: name })
   }
 }
 
-function describeMistake(name: string, schema: ParameterSchema, text: string): string {
+function describeMistake(name: string, schema: ParameterSchema, text: string, isListed: boolean): string {
   if (text === '') return `${name} is empty. Leave it out, or give a value.`
   const [first, second] = text.split(',')
-  const isList = second !== undefined && schema.enum === undefined && schema.format === undefined
-  if (isList && first !== '' && text.length <= 100)
+  if (isListed && first !== '' && second !== undefined && text.length <= MAX_COMPARED)
     return `${name} has one value each time. For several, repeat it: ${name}=${first}&${name}=${second}.`
   return `${name} ${describeConstraint(schema)}.${askIfMeant(text, schema.enum ?? [])}`
 }
@@ -122,6 +121,8 @@ function unknownParameter(name: string, known: string[]): Problem {
 /** Names with more errors than a third of their letters are something else. */
 const TOLERANCE = 3
 const MAX_NAMES = 3
+/** A longer text is not repeated, and compared with nothing. */
+const MAX_COMPARED = 100
 
 /** Those that differ in the fewest letters or contain the text, best first. */
 export function findNearest(text: string, names: readonly string[]): string[] {
@@ -151,6 +152,6 @@ function countErrors(a: string, b: string): number {
 
 /** " Did you mean a or b?", or nothing. */
 export function askIfMeant(text: string, names: readonly string[]): string {
-  const nearest = text.length > 100 ? [] : findNearest(text, names)
+  const nearest = text.length > MAX_COMPARED ? [] : findNearest(text, names)
   return nearest.length === 0 ? '' : ` Did you mean ${nearest.join(' or ')}?`
 }

@@ -22,15 +22,20 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
     for (const method of [route.method].flat())
       routes.push({ pattern: new URLPattern({ pathname: route.url }), method })
   })
+  // All routes are there when the first request arrives.
+  let paths: string[] | undefined
+  const listPaths = () =>
+    [...new Set(routes.map(({ pattern }) => pattern.pathname))].filter((path) => !/[:*]/.test(path))
   return (request) => {
     const pathname = request.url.split('?')[0] ?? '/'
     // Asterisk-form (RFC 9112 3.2.4) refers to the whole server.
     const allowed = routes
       .filter((route) => pathname === '*' || route.pattern.test({ pathname }))
       .map((route) => route.method)
-    const paths = [...new Set(routes.map((route) => route.pattern.pathname))].filter((path) => !/[:*]/.test(path))
-    if (allowed.length === 0)
+    if (allowed.length === 0) {
+      paths ??= listPaths()
       throw new Problem('not_found', `There is no resource at this URL.${askIfMeant(pathname, paths)}`)
+    }
     throw new Problem('method_not_allowed', `This URL does not support ${request.method}.`, {
       headers: { allow: [...new Set(allowed)].join(', ') },
     })
