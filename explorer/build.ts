@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, stop } from 'esbuild'
+import { build, stop, transform } from 'esbuild'
 import { iso31661 } from 'iso-3166'
 import { US_STATES } from './us-states.ts'
 
@@ -13,8 +13,10 @@ const here = import.meta.dirname
 const output = path.join(here, 'dist')
 const assets = path.join(output, 'assets')
 const require = createRequire(import.meta.url)
-/** KB compressed: the script and the style at first paint, the outlines when a map needs them. */
-const LIMITS = { app: 90, style: 10, world: 45, states: 45 } as const
+/** KB compressed: the script, the style and the fonts at first paint, the outlines when a map needs them. */
+const LIMITS = { app: 100, style: 14, sans: 30, serif: 30, world: 45, states: 45 } as const
+const STYLES = ['tokens.css', 'style.css'] as const
+const FONTS = { sans: 'source-sans-3.woff2', serif: 'source-serif-4-600.woff2' } as const
 
 export interface BuiltFile {
   readonly name: string
@@ -39,20 +41,20 @@ function readOutlines(file: string, object: string, codeOf: (id: string) => stri
 }
 
 /** At once: tests that build the same at the same time never see half a file. */
-function replaceFile(file: string, text: string): void {
+function replaceFile(file: string, content: string | Buffer): void {
   // Not in assets/, whose files the service reads.
   const temporary = path.join(output, `${path.basename(file)}.${process.pid}`)
-  writeFileSync(temporary, text)
+  writeFileSync(temporary, content)
   renameSync(temporary, file)
 }
 
 export async function buildExplorer(): Promise<BuiltFile[]> {
   const built: BuiltFile[] = []
   /** The address of the file. */
-  function write(kind: keyof typeof LIMITS, extension: string, text: string): string {
-    const name = `${kind}-${hash('sha256', text, 'base64url').slice(0, 10)}.${extension}`
-    replaceFile(path.join(assets, name), text)
-    built.push({ name, kilobytes: gzipSync(text, { level: 9 }).length / 1024, limit: LIMITS[kind] })
+  function write(kind: keyof typeof LIMITS, extension: string, content: string | Buffer): string {
+    const name = `${kind}-${hash('sha256', content, 'base64url').slice(0, 10)}.${extension}`
+    replaceFile(path.join(assets, name), content)
+    built.push({ name, kilobytes: gzipSync(content, { level: 9 }).length / 1024, limit: LIMITS[kind] })
     return `/explore/assets/${name}`
   }
 
@@ -76,10 +78,14 @@ export async function buildExplorer(): Promise<BuiltFile[]> {
     ...{ jsx: 'automatic', jsxImportSource: 'preact' },
     define: Object.fromEntries(Object.entries(outlines).map(([name, url]) => [name, JSON.stringify(url)])),
   })
+  let styles = STYLES.map((name) => readFileSync(path.join(here, 'src', name), 'utf8')).join('')
+  for (const [kind, file] of Object.entries(FONTS) as [keyof typeof FONTS, string][])
+    styles = styles.replace(`../fonts/${file}`, write(kind, 'woff2', readFileSync(path.join(here, 'fonts', file))))
+  const { code } = await transform(styles, { loader: 'css', minify: true })
   // Otherwise its process stays as long as this one.
   await stop()
   const script = write('app', 'js', bundle.outputFiles[0]?.text ?? '')
-  const style = write('style', 'css', readFileSync(path.join(here, 'src/style.css'), 'utf8'))
+  const style = write('style', 'css', code)
   replaceFile(path.join(output, 'index.html'), renderPage(script, style))
   const names = new Set(built.map(({ name }) => name))
   for (const old of readdirSync(assets)) if (!names.has(old)) rmSync(path.join(assets, old), { force: true })

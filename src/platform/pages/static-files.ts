@@ -20,9 +20,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
 }
 /** These are compressed already. */
-const COMPRESSED = new Set(['.png', '.pagefind', '.pf_meta', '.pf_fragment', '.pf_index'])
+const COMPRESSED = new Set(['.png', '.woff2', '.pagefind', '.pf_meta', '.pf_fragment', '.pf_index'])
 
 function readStaticFile(file: string): StaticFile {
   const extension = path.extname(file)
