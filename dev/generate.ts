@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from '../src/app.ts'
 import { catalogue } from '../src/datasets/catalogue.ts'
-import { columnType, type Dataset, type Field } from '../src/datasets/define.ts'
+import { columnType, type Dataset, type Field, labelOf, labelOfValue } from '../src/datasets/define.ts'
 import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../src/platform/postgres/database.ts'
 import { createWatcher } from '../src/platform/postgres/watcher.ts'
@@ -50,8 +50,12 @@ async function renderOpenApi(): Promise<string> {
 }
 
 function renderFields(dataset: Dataset): string {
+  const nameChoice = ({ name }: Field, choice: string) => {
+    const label = labelOfValue(dataset, name, choice)
+    return label === choice ? `\`${choice}\`` : `\`${choice}\` (${label})`
+  }
   const allowed = (field: Field) =>
-    field.choices?.map((choice) => `\`${choice}\``).join(', ') ??
+    field.choices?.map((choice) => nameChoice(field, choice)).join(', ') ??
     field.vocabulary?.name ??
     (field.minimum === undefined ? '' : `${field.minimum} to ${field.maximum ?? '2^53-1'}`)
   const origin = (field: Field) => {
@@ -60,15 +64,15 @@ function renderFields(dataset: Dataset): string {
   }
   const rows = dataset.fields.map(
     (field) =>
-      `| ${field.name} | ${field.kind} | ${columnType(field)} | ${field.nullable ? 'yes' : 'no'} | ${origin(field)} | ${allowed(field)} | ${field.description} |`,
+      `| ${field.name} | ${labelOf(dataset, field.name)} | ${field.kind} | ${columnType(field)} | ${field.nullable ? 'yes' : 'no'} | ${origin(field)} | ${allowed(field)} | ${field.description} |`,
   )
   return [
     `## ${dataset.name}`,
     '',
     `${dataset.title}. ${dataset.description}`,
     '',
-    '| field | kind | column | null | origin | allowed | meaning |',
-    '|---|---|---|---|---|---|---|',
+    '| field | label | kind | column | null | origin | allowed | meaning |',
+    '|---|---|---|---|---|---|---|---|',
     ...rows,
   ].join('\n')
 }
@@ -78,6 +82,7 @@ const dictionary = `# Data dictionary
 Generated from the declarations in \`src/datasets/\` by \`npm run generate\`; do not edit by hand.
 Every key is present in every record. Unknown is \`null\`, never an empty text, "NA" or 0. Dates are calendar days without a time zone.
 A field is *given* by the operator, *derived* from the given ones, or *assigned* by the service.
+The label of a field, and in brackets that of a value, is what people see. The [schema](reference/get-record-schema.md) of a release has them, too.
 
 ${catalogue.map(renderFields).join('\n\n')}
 `

@@ -35,11 +35,12 @@ const ALTERNATIVES: Record<string, string> = {
   VI: 'United States Virgin Islands; Virgin Islands, U.S.',
 }
 
+/** The text without accents. */
+export const foldAccents = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '')
+
 /** Keeps only lower-case letters without accents, and drops "the" and "of", which some variants of a name have. */
 const normaliseName = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+  foldAccents(name)
     .toLowerCase()
     .replaceAll('&', ' and ')
     .replace(/\bst\b\.?/g, 'saint')
@@ -56,11 +57,14 @@ function nameVariants(name: string): string[] {
 const displayNames = new Intl.DisplayNames('en', { type: 'region' })
 const alternativesOf = (code: string) => ALTERNATIVES[code]?.split('; ') ?? []
 const codesByName = new Map<string, Set<string>>()
+/** The names with accents, by the name without. */
+const accented = new Map<string, string>()
 for (const { alpha2, name } of iso31661) {
   const variants = [name, displayNames.of(alpha2) ?? name].flatMap(nameVariants)
   for (const variant of [...variants, ...alternativesOf(alpha2)]) {
     const normalised = normaliseName(variant)
     codesByName.set(normalised, (codesByName.get(normalised) ?? new Set()).add(alpha2))
+    if (foldAccents(variant) !== variant) accented.set(foldAccents(variant), variant)
   }
 }
 
@@ -73,6 +77,10 @@ export function compareCountryName(code: string, name: string): 'same' | 'other'
   if (codes === undefined) return 'unknown'
   return codes.has(code) ? 'same' : 'other'
 }
+
+/** The name of a country with its accents; null if no country has the name. */
+export const spellCountry = (name: string): string | null =>
+  codesByName.has(normalisedNames.memo(name)) ? (accented.get(name) ?? name) : null
 
 /** The code of a country by any of its names; null if none or several have it. */
 export function countryCodeOf(name: string): string | null {
@@ -88,6 +96,9 @@ const regionNames = LANGUAGES.map((language) => new Intl.DisplayNames(language, 
 /** The names of a country (ISO 3166-1) or of an area of M49 in these languages, English first. */
 export const translateRegion = (code: string): string[] =>
   regionNames.map((names) => names.of(code)).filter((name) => name !== undefined)
+
+/** Africa, the Americas, Asia, Europe and Oceania in English. */
+export const continentNames = ['002', '019', '142', '150', '009'].map((m49) => displayNames.of(m49) ?? m49)
 
 /** All names of a country, the common English name first. A code that users assign has none. */
 export function countryNamesOf(code: string): string[] {

@@ -82,6 +82,17 @@ export interface Search {
   readonly alsoKnownAs?: (parameter: string, value: string) => readonly [parameter: string, value: string] | null
 }
 
+/** The words for people. What has none is shown by its name. */
+export interface Labels {
+  readonly fields: Readonly<Record<string, string>>
+  /** By field, the labels of its closed values. */
+  readonly values: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** Where a label in lower case with an "s" is not the plural. */
+  readonly plurals: Readonly<Record<string, string>>
+  /** The title of an event. `where` names the places that were asked for, or that its counts are about. */
+  readonly titleOf: (event: string, where?: string | null) => string
+}
+
 /** The fields with the coordinates of a record, in degrees. */
 interface Coordinates {
   readonly latitude: string
@@ -119,7 +130,23 @@ export interface Dataset {
   readonly summarisesEvents: boolean
   /** Undefined if the dataset has no search. */
   readonly search?: Search
+  /** Undefined if fields and values are shown by their names. */
+  readonly labels?: Labels
 }
+
+const capitalise = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1).replaceAll('_', ' ')
+
+/** Of truth values, and of null. */
+const DEFAULT_LABELS: Readonly<Record<string, string>> = { true: 'Yes', false: 'No', null: 'Not reported' }
+
+export const labelOf = ({ labels }: Dataset, field: string): string => labels?.fields[field] ?? capitalise(field)
+export const pluralOf = (dataset: Dataset, field: string): string =>
+  dataset.labels?.plurals[field] ?? `${labelOf(dataset, field).toLowerCase()}s`
+/** The label of a closed value, the name of a code, or the value itself. */
+export const labelOfValue = ({ labels, search }: Dataset, field: string, value: string): string =>
+  labels?.values[field]?.[value] ?? search?.namesOf(field, value).label ?? DEFAULT_LABELS[value] ?? value
+export const titleOf = ({ labels }: Dataset, event: string, where: string | null = null): string =>
+  labels?.titleOf(event, where) ?? (where === null ? event : `${event}: ${where}`)
 
 /** The fields that define a series of counts over time. */
 export interface Series {
@@ -184,8 +211,8 @@ export interface Preference {
   /** A set that also has this count is better. */
   readonly also: string
   readonly orders: readonly { readonly field: string; readonly values: readonly FieldValue[] }[]
-  /** A set in words, from the values of some of these fields. */
-  readonly describe: (values: ReadonlyMap<string, FieldValue>) => string
+  /** A set in words, from the values of some of these fields and the countries of its ordinary places. */
+  readonly describe: (values: ReadonlyMap<string, FieldValue>, countries?: ReadonlySet<FieldValue>) => string
   /** Of the fields of what was counted: events of one `subject` are added up, whatever they have in `within`. */
   readonly subject: string
   readonly within: readonly string[]

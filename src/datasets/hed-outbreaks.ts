@@ -24,6 +24,7 @@ import {
   uri,
 } from './define.ts'
 import { outbreakExample } from './outbreak-example.ts'
+import { outbreakLabels } from './outbreak-labels.ts'
 import { findTerritory, fitOutbreakFilter, namesOfOutbreakValue } from './outbreak-names.ts'
 import {
   findContained,
@@ -99,6 +100,7 @@ export const hedOutbreaks = defineDataset({
   table: 'hed_outbreak',
   scope: 'hed-outbreaks:read',
   summarisesEvents: true,
+  labels: outbreakLabels,
   series: {
     id: 'series_id',
     kind: 'count_kind',

@@ -38,6 +38,10 @@ const diseaseSynonyms = indexSynonyms(
 const pathogenSynonyms = indexSynonyms(
   diseases.flatMap(({ disease, pathogens }) => pathogens.map((names) => ({ names, related: disease }))),
 )
+/** True if the text is a name of a disease or a pathogen, in any language of the table. */
+export const isDiseaseOrPathogen = (text: string): boolean =>
+  diseaseSynonyms.has(normaliseName(text)) || pathogenSynonyms.has(normaliseName(text))
+
 const subdivisions = new Map(iso31662.map(({ code, name }) => [code, name]))
 
 function findSynonyms(synonyms: ReadonlyMap<string, readonly Synonyms[]>, value: string): ValueNames {

@@ -1,6 +1,6 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
-import { type FieldValue, type Series, SOURCE_FIELD } from '../datasets/define.ts'
+import { type FieldValue, type Series, SOURCE_FIELD, titleOf } from '../datasets/define.ts'
 import { parseDay } from './calendar.ts'
 import { PLACE } from './comparability.ts'
 import { sumKnown } from './figures.ts'
@@ -80,7 +80,8 @@ const findLastCount = (steps: readonly Step[]): number | null =>
     .at(-1)?.value ?? null
 
 /** The summary as it is sent. */
-export function summariseEvent({ series }: SeriesDataset, event: string, summaries: readonly SeriesSummary[]) {
+export function summariseEvent(dataset: SeriesDataset, event: string, summaries: readonly SeriesSummary[]) {
+  const { series } = dataset
   const listValues = (field: string) =>
     [...new Set(summaries.map(({ listed }) => listed[field] ?? null))]
       .filter((value) => typeof value === 'string')
@@ -92,6 +93,7 @@ export function summariseEvent({ series }: SeriesDataset, event: string, summari
     .map(({ figure }) => figure)
   return {
     event,
+    title: titleOf(dataset, event),
     ...extentOf(summaries),
     ...Object.fromEntries(Object.entries(LISTED).map(([name, field]) => [name, listValues(field)])),
     ...findHeadline(series, summaries, extentOf(summaries).last_day),
@@ -127,7 +129,7 @@ function findHeadline(series: Series, summaries: readonly SeriesSummary[], lastD
   return {
     headline: {
       ...Object.fromEntries(totals),
-      words: series.preference?.describe(values) ?? '',
+      words: series.preference?.describe(values, chosen.countries) ?? '',
       ...Object.fromEntries(series.comparison.separate.map((field) => [field, values.get(field) ?? null])),
       records,
       first_day,

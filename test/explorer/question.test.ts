@@ -165,7 +165,7 @@ await withExplorer({}, (explorer) => {
     async ({ page, open }) => {
       await open(`/explore?${TWO_SOURCES}`)
       const guard = curveOf(page).locator('.guard.good')
-      await guard.getByText(/^Counted as: JHU Measles Tracking Team: counts of districts or counties/).click()
+      await guard.getByText(/^Counted as: JHU Measles Tracking Team: county counts/).click()
       await guard.getByRole('button', { name: /^Sum of the table of JHU Measles Tracking Team.*1 record/ }).click()
       await waitForQuery(page, { composite: 'true' })
       await curveOf(page).getByText('Comparable: 1 record in 1 series.').waitFor()

@@ -145,7 +145,7 @@ def test_frames_of_figures_have_the_columns_and_values_of_the_csv(
 def test_the_service_chooses_how_to_count_and_the_answer_says_it(client: Client) -> None:
     with pytest.warns(ChoiceWarning, match="1 other way to count was left out") as warned:
         series = client.series(event=MEASLES, interval="month", release=6)
-    counted = "Counted as JHU Measles Tracking Team: counts of districts or counties, confirmed cases, "
+    counted = "Counted as JHU Measles Tracking Team: county counts, confirmed cases, "
     assert str(warned[0].message) == series.notice
     assert series.notice is not None
     assert series.notice.startswith(counted)

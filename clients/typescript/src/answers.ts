@@ -60,7 +60,7 @@ export interface SearchMatch {
   kind: string
   /** The exact value, as records have it. */
   value: string
-  /** A readable name of a code; otherwise the value. */
+  /** The title of an event, the name of a code; otherwise the value. */
   label: string
   /** The filter that selects the records with the value. */
   parameter: string
@@ -274,6 +274,8 @@ export interface Change {
 
 export interface EventSummary {
   event: string
+  /** The name of the event for people: "Measles, United States, 2025". */
+  title: string
   records: number
   /** First day that a record covers. */
   first_day: string | null
@@ -658,6 +660,7 @@ export interface Vintages {
 export interface Citation {
   /** The canonical query, pinned to one release. */
   url: string
+  /** What was asked, in words; without filters the title of the release. */
   title: string
   licence: string
   release: number

@@ -70,7 +70,7 @@ export function describeGroups(dataset: SeriesDataset, choice: Choice | null): (
     const [only, second] = sets
     if (only === undefined) return ''
     return second === undefined
-      ? (dataset.series.preference?.describe(only.chosen.how) ?? '')
+      ? (dataset.series.preference?.describe(only.chosen.how, only.chosen.countries) ?? '')
       : `${sets.length} events, each as it was chosen`
   }
 }
@@ -104,7 +104,7 @@ function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
   return {
     ...formatValues(dataset, set.groupValues),
     ...Object.fromEntries(set.subject),
-    words: preference?.describe(set.how) ?? '',
+    words: preference?.describe(set.how, set.countries) ?? '',
     values: formatValues(dataset, set.how),
     query,
     url: query === null ? null : extendUrl(url, query),

@@ -127,7 +127,7 @@ async function readSideBySide(
   const groups: FigureGroup[] = []
   for (const set of sets.toSorted((a, b) => b.records - a.records).slice(0, MAX_SIDE_BY_SIDE)) {
     const chosen = { ...question, request: { ...request, isChosen: true } }
-    const values = new Map([['words', preference.describe(set.how)], ...set.subject, ...set.how])
+    const values = new Map([['words', preference.describe(set.how, set.countries)], ...set.subject, ...set.how])
     for (const group of await readComparable(chosen, snapshot, select([set]), limits))
       groups.push({ ...group, group: values })
   }

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { SOURCE_FIELD } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { describeFilters } from '../filters/describe-filters.ts'
 import { rankValues } from '../filters/facets.ts'
 import { serialiseFilters } from '../filters/filters.ts'
 import { type FilterQuery, readFacets } from '../filters/run-filter-queries.ts'
@@ -52,7 +53,9 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
             okResponse(
               Type.Object({
                 url: Type.String({ format: 'uri', description: 'The canonical query, pinned to one release.' }),
-                title: Type.String(),
+                title: Type.String({
+                  description: 'What was asked, in words; without filters the title of the release.',
+                }),
                 licence: Type.String(),
                 release: Type.Integer({ minimum: 1 }),
                 published_at: Type.String({ format: 'date-time' }),
@@ -108,6 +111,7 @@ export async function readCitation(routes: DatasetOptions, filterQuery: FilterQu
   return {
     ...release,
     url: `${baseUrl}/v2/${dataset.name}/${dataset.resource}?${query.toString()}`,
+    title: describeFilters(dataset, filters) ?? release.title,
     dataset: dataset.title,
     release: release.number,
     sources: sources.slice(0, MAX_SOURCES),

@@ -1,6 +1,6 @@
 // Descriptions of the data for programs: the JSON Schema of a record, and a release in Croissant, as a data package and in DCAT.
 import { Type } from 'typebox'
-import { recordSchema } from '../../datasets/define.ts'
+import { type Dataset, type FieldShape, labelOf, labelOfValue, recordSchema } from '../../datasets/define.ts'
 import { CROISSANT_TYPE, describeAsCroissant } from '../../formats/croissant.ts'
 import { describeAsDataPackage } from '../../formats/data-package.ts'
 import { DCAT_TYPE, describeAsDcat } from '../../formats/dcat.ts'
@@ -64,7 +64,8 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
         tags: ['Data'],
         operationId: 'getRecordSchema',
         summary: 'Read the JSON Schema of a record',
-        description: 'The JSON Schema (2020-12) of a record of the release.',
+        description:
+          'The JSON Schema (2020-12) of a record of the release. `title` is the label of a field; `oneOf` has every closed value as `const`, with its label as `title`.',
         querystring: releaseQuery,
         response: { 200: okResponse(anyObject, 'A JSON Schema.'), ...errorResponses },
       },
@@ -76,11 +77,30 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
         $id: `${baseUrl}${path}?release=${release.number}`,
         title: dataset.recordName,
       }
-      const schema = JSON.stringify({ ...recordSchema({ ...dataset, fields: release.contract.fields }), ...head })
+      const { fields } = release.contract
+      const record = recordSchema({ ...dataset, fields })
+      const properties = Object.fromEntries(
+        fields.map((field) => [field.name, { ...labelField(dataset, field), ...record.properties[field.name] }]),
+      )
+      const schema = JSON.stringify({ ...record, ...head, properties })
       const isImmutable = isReleaseNumber(request.query.release)
       return respond(request, reply, { release, isImmutable, ...prerendered([schema]) })
     },
   )
+}
+
+/** The words of a field and of its closed values, in keywords that every validator knows. */
+function labelField(dataset: Dataset, { name, kind, choices, nullable }: FieldShape) {
+  const values = kind === 'boolean' ? ['true', 'false'] : (choices ?? [])
+  const labels = values.map((value) => ({
+    const: kind === 'boolean' ? value === 'true' : value,
+    title: labelOfValue(dataset, name, value),
+  }))
+  const unknown = { const: null, title: labelOfValue(dataset, name, 'null') }
+  return {
+    title: labelOf(dataset, name),
+    ...(labels.length > 0 && { oneOf: nullable ? [...labels, unknown] : labels }),
+  }
 }
 
 export function registerDescriptionRoutes(app: HttpServer, routes: ResourceOptions): void {

@@ -109,6 +109,7 @@ const eventSchema = ({ series }: SeriesDataset) => {
     Type.Object(Object.fromEntries(series.counts.map((name) => [name, countOrNullSchema])), { description })
   return Type.Object({
     event: Type.String(),
+    title: Type.String({ description: 'The name of the event for people: "Measles, United States, 2025".' }),
     records: Type.Integer({ minimum: 1 }),
     first_day: day('First day that a record covers.'),
     last_day: day('Last day that a record covers.'),

@@ -73,7 +73,7 @@ const day = (description: string) => Type.Union([Type.String({ format: 'date' })
 const hitSchema = Type.Object({
   kind: Type.String({ description: 'What the value is: event, disease, pathogen, place or source.' }),
   value: Type.String({ description: 'The exact value, as records have it.' }),
-  label: Type.String({ description: 'A readable name of a code; otherwise the value.' }),
+  label: Type.String({ description: 'The title of an event, the name of a code; otherwise the value.' }),
   parameter: Type.String({ description: 'The filter that selects the records with the value.' }),
   match: Type.Enum(['name', 'words', 'similar'], {
     description:

@@ -4,7 +4,7 @@ export const CITATION_FORMATS = ['json', 'text', 'bibtex', 'csl-json'] as const
 export interface Citation {
   /** The canonical query, pinned to one release: it always returns the same bytes. */
   readonly url: string
-  /** The title of the release. */
+  /** What was asked, in words; without filters the title of the release. */
   readonly title: string
   /** The title of the dataset. */
   readonly dataset: string

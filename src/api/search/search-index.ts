@@ -1,6 +1,6 @@
 // An index of the values of one release: finds values by name, synonym, translation and with misspellings.
 import MiniSearch, { type Query, type SearchResult } from 'minisearch'
-import type { Dataset, Search, ValueNames } from '../../datasets/define.ts'
+import { type Dataset, type Search, titleOf, type ValueNames } from '../../datasets/define.ts'
 import { runInTurn } from '../../platform/thread-turns.ts'
 import { exchangeLetters, joinWords, splitQuery, splitWords } from './words.ts'
 
@@ -201,9 +201,11 @@ function createEntries(dataset: Dataset, { counts, events }: ReleaseValues) {
   const factsByEvent = new Map(events.map((facts) => [facts.event, facts]))
   const byName = new Map<string, Entry[]>()
   const entries = counts.map(({ field, value, records }, id): Entry => {
-    const { label = value, names, related } = search.namesOf(field, value)
-    const facts = field === 'event' ? factsByEvent.get(value) : undefined
-    const own = [...new Set(splitWords(label))]
+    const isEvent = field === 'event'
+    const { label = isEvent ? titleOf(dataset, value) : value, names, related } = search.namesOf(field, value)
+    const facts = isEvent ? factsByEvent.get(value) : undefined
+    // A title may be shorter than the name, which has the words that people type.
+    const own = [...new Set(splitWords(isEvent ? value : label))]
     const entry: Entry = {
       id,
       field,
@@ -212,7 +214,7 @@ function createEntries(dataset: Dataset, { counts, events }: ReleaseValues) {
       records,
       own,
       events: facts === undefined ? (eventsByValue.get(`${field}\0${value}`) ?? []) : [facts],
-      names: uniqueWords([value, ...names].flatMap(splitWords), own),
+      names: uniqueWords([value, label, ...names].flatMap(splitWords), own),
       related: uniqueWords(facts === undefined ? related.flatMap(splitWords) : relatedWords(facts, search), own),
     }
     for (const name of new Set([value, label, ...names].map(joinWords))) append(byName, name, entry)

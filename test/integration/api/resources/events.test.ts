@@ -69,6 +69,7 @@ describe('events', () => {
     )
     assert.deepEqual(data[0], {
       event: 'A',
+      title: 'A',
       // The source with the greatest total was counted on one day, and has more than twice the others.
       headline: null,
       doubt: 'count',
@@ -196,6 +197,10 @@ test('every record is valid against the schema', async () => {
   const check = Compile(schema as never)
   for (const record of data) assert.ok(check.Check(record))
   assert.ok(!check.Check({ ...data[0], cases: 1.5 }))
+  const { case_status: status, sex } = schema['properties'] as Record<string, { title: string; oneOf: object[] }>
+  assert.equal(status?.title, 'Status')
+  assert.deepEqual(status?.oneOf[0], { const: 'confirmed', title: 'Confirmed' })
+  assert.deepEqual(sex?.oneOf.at(-1), { const: null, title: 'Everyone' })
 })
 
 describe('a citation', () => {
@@ -206,7 +211,7 @@ describe('a citation', () => {
     assert.match(String(citation['digest']), /^[0-9a-f]{64}$/)
     assert.match(
       String(citation['text']),
-      /A test\. .*, release 1, data as of \d{4}-\d\d-\d\d, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
+      /^A; source: WHO & co\. .*, release 1, data as of \d{4}-\d\d-\d\d, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
     )
     const { pathname, search } = new URL(citation['url'])
     assert.equal((await getPage(pathname + search)).data.length, 2)
