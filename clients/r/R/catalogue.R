@@ -115,8 +115,9 @@ ob_facets <- function(client, ..., release = NULL) {
 
 RELEASE_TYPES <- c(
   number = "integer", title = "character", licence = "character", note = "character", published_at = "time",
-  as_of = "Date", restores = "integer", pruned_at = "time", records = "integer", added = "integer", corrected = "integer",
-  withdrawn = "integer", rejected = "integer", reasons = "json", warnings = "json", digest = "character", files = "json"
+  as_of = "Date", restores = "integer", pruned_at = "time", records = "integer", added = "integer",
+  corrected = "integer", withdrawn = "integer", rejected = "integer", reasons = "json", warnings = "json",
+  digest = "character", files = "json"
 )
 FILE_TYPES <- c(
   name = "character", media_type = "character", records = "integer", bytes = "double", sha256 = "character",
@@ -127,8 +128,8 @@ FILE_TYPES <- c(
 #'
 #' @inheritParams ob_records
 #' @return A tibble with a row for each release, the newest first: `number`, `title`, `licence`, `note`, `published_at`,
-#'   `as_of` (the day up to which the data are known), `restores`, `pruned_at`, `records`, `added`, `corrected`, `withdrawn`, `rejected`, `reasons`, `warnings`, `digest`
-#'   and `files`, a list of tibbles.
+#'   `as_of` (the day up to which the data are known), `restores`, `pruned_at`, `records`, `added`, `corrected`,
+#'   `withdrawn`, `rejected`, `reasons`, `warnings`, `digest` and `files`, a list of tibbles.
 #' @export
 #' @examples
 #' \dontrun{
@@ -146,8 +147,8 @@ ob_releases <- function(client) {
 #' One release
 #'
 #' @inheritParams ob_records
-#' @return A list: `number`, `title`, `licence`, `published_at`, `as_of`, `records`, `digest` and so on, as the columns of
-#'   [ob_releases()]. `files` is a tibble with `name`, `bytes` and `sha256` of each file.
+#' @return A list: `number`, `title`, `licence`, `published_at`, `as_of`, `records`, `digest` and so on, as the columns
+#'   of [ob_releases()]. `files` is a tibble with `name`, `bytes` and `sha256` of each file.
 #' @export
 #' @examples
 #' \dontrun{
@@ -183,8 +184,9 @@ parse_release <- function(value) {
 #' @export
 print.ob_release <- function(x, ...) {
   cat("<ob_release> ", x$number, ": ", x$title, "\n", sep = "")
-  cat("as of ", format(x$as_of), ", published ", format(x$published_at, "%Y-%m-%d %H:%M", tz = "UTC"), " UTC, ", x$records, " records (", x$added,
-    " added, ", x$corrected, " corrected, ", x$withdrawn, " withdrawn)\n", sep = "")
+  published <- format(x$published_at, "%Y-%m-%d %H:%M", tz = "UTC")
+  cat("as of ", format(x$as_of), ", published ", published, " UTC, ", x$records, " records (", x$added, " added, ",
+    x$corrected, " corrected, ", x$withdrawn, " withdrawn)\n", sep = "")
   cat("digest ", x$digest, "\n", sep = "")
   cat(paste0("file ", x$files$name, ", ", format(x$files$bytes, big.mark = ",", trim = TRUE), " bytes\n"), sep = "")
   invisible(x)

@@ -56,7 +56,8 @@ download_file <- function(client, about, format, target, progress = FALSE) {
 
 # Downloads the records of a release as lines of JSON to `target`, and returns `target`.
 download_lines <- function(client, about, target, progress = FALSE) {
-  if (!endsWith(find_file(about, "ndjson")$name, ".gz")) return(download_file(client, about, "ndjson", target, progress))
+  is_packed <- endsWith(find_file(about, "ndjson")$name, ".gz")
+  if (!is_packed) return(download_file(client, about, "ndjson", target, progress))
   packed <- paste0(target, ".gz")
   private <- paste0(target, ".part")
   on.exit(unlink(c(packed, private)))

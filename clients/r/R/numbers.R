@@ -80,7 +80,9 @@ summarise_answer <- function(table, is_curve, asked) {
 
 # What print() says above the rows.
 #' @exportS3Method pillar::tbl_sum
-tbl_sum.ob_figures <- function(x, ...) c(NextMethod(), "Answer" = attr(x, "answer"), "Notice" = attr(x, "notice"))
+tbl_sum.ob_figures <- function(x, ...) { # nolint: object_name_linter. The method of a function of pillar.
+  c(NextMethod(), "Answer" = attr(x, "answer"), "Notice" = attr(x, "notice"))
+}
 
 # The lines of the service's CSV, in its order: figures, spans, and counts without a day. `row` says which.
 series_rows <- function(value) {

@@ -4,9 +4,9 @@
 #'
 #' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is
 #' not zero. A dashed line is a break: the case definition changed. A cross marks counts that correct earlier ones,
-#' which may be negative. A light bar may include earlier days. An outline is one count over all its days, as high as the
-#' mean of an interval: a total of several months is not the count of its last month. The caption says how it was
-#' counted.
+#' which may be negative. A light bar may include earlier days. An outline is one count over all its days, as high as
+#' the mean of an interval: a total of several months is not the count of its last month. The caption says how it
+#' was counted.
 #'
 #' @param series From [ob_series()].
 #' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.

@@ -30,7 +30,8 @@ test_that("a count over several intervals is an outline over its days, as high a
   rows <- rbind(cbind(series, row = "figure"), cbind(series[1, ], row = "span"))
   expect_identical(nrow(prepare_curve(rows)$bars), 4L)
   groups <- list(list(group = list(place = "A"), spans = list(span)))
-  expect_identical(prepare_curve(structure(series, interval = "isoweek", about = list(groups = groups)))$spans$panel, "A")
+  grouped <- structure(series, interval = "isoweek", about = list(groups = groups))
+  expect_identical(prepare_curve(grouped)$spans$panel, "A")
 })
 
 test_that("groups are panels, and gaps are within a panel", {
