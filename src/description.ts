@@ -23,7 +23,7 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
   ],
   components: {
     securitySchemes: {
-      // Not `oauth2`: the dialog of the reference page cannot send the audience, so it would always fail.
+      // Not `oauth2`: the reference page would keep the client secret as long as its tab is open.
       token: {
         type: 'http',
         scheme: 'bearer',

@@ -35,14 +35,12 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     const assertion = readAssertion(request, parameters)
     const credentials = assertion ?? readCredentials(request, parameters)
     requireGrantType(parameters)
-    const audience = requireParameter(parameters, 'audience')
     const client =
       'assertion' in credentials
         ? await authenticateByAssertion(request, credentials)
         : authenticateBySecret(request, credentials)
     request.clientId = client.clientId
-    if (audience !== endpoint.audience)
-      throw new TokenError('invalid_target', `The audience must be exactly ${endpoint.audience}`)
+    checkTarget(parameters)
     const scope = grantScope(parameters, client)
     const releaseSlot = acquireSlot(client.clientId)
     try {
@@ -56,6 +54,14 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   function requireGrantType(parameters: Parameters): void {
     if (requireParameter(parameters, 'grant_type') !== 'client_credentials') {
       throw new TokenError('unsupported_grant_type', 'The grant_type must be client_credentials.')
+    }
+  }
+
+  /** For whom the token is: `audience` or RFC 8707's `resource`. Without either it is for this service. */
+  function checkTarget(parameters: Parameters): void {
+    for (const name of ['audience', 'resource']) {
+      if ((parameters.get(name) || endpoint.audience) !== endpoint.audience)
+        throw new TokenError('invalid_target', `The ${name} must be exactly ${endpoint.audience}`)
     }
   }
 
@@ -159,7 +165,12 @@ const tokenRequestSchema = (audience: string) =>
     {
       client_id: Type.String({ description: 'The operator provides it.' }),
       client_secret: Type.String({ description: 'The operator provides it.' }),
-      audience: Type.String({ description: 'The base URL of the service.' }),
+      audience: Type.Optional(
+        Type.String({
+          description: 'The base URL of the service. Without it the token is for this service all the same.',
+        }),
+      ),
+      resource: Type.Optional(Type.String({ description: 'The same as `audience`, by the name of RFC 8707.' })),
       grant_type: Type.Literal('client_credentials'),
       scope: Type.Optional(
         Type.String({ description: 'The requested scopes, separated by spaces. Default: all scopes of the client.' }),

@@ -28,7 +28,7 @@ const issued = (title: string, request: TokenRequest): Check =>
     expectStatus(await service.get(`${V2}?num=1`, { authorization: `Bearer ${token}` }), 200)
   })
 
-const required = (['client_id', 'client_secret', 'audience', 'grant_type'] as const).map((name) =>
+const required = (['client_id', 'client_secret', 'grant_type'] as const).map((name) =>
   rejected(`${name} is required`, 400, 'invalid_request', (service) =>
     service.postTokenJson(without(service.grant, name)),
   ),
@@ -54,7 +54,7 @@ const malformed: [title: string, request: TokenRequest][] = [
     'a form parameter sent twice',
     (service) => service.postTokenForm([...Object.entries(service.grant), ['audience', service.baseUrl]]),
   ],
-  ['a form parameter without a value', (service) => service.postTokenForm({ ...service.grant, audience: '' })],
+  ['a required parameter without a value', (service) => service.postTokenForm({ ...service.grant, grant_type: '' })],
   ['credentials both as HTTP Basic and in the body', (service) => service.postTokenForm(service.grant, service.basic)],
   [
     // The body is valid and the secret in the query string is wrong, so no access log contains the real secret.
@@ -86,6 +86,12 @@ export const tokenRequest: Section = {
     issued('the same fields in a form body obtain a token', (service) => service.postTokenForm(service.grant)),
     issued('HTTP Basic credentials obtain a token', (service) =>
       service.postTokenForm(without(service.grant, 'client_id', 'client_secret'), service.basic),
+    ),
+    issued('without an audience the token is for this service', (service) =>
+      service.postTokenForm(without(service.grant, 'audience')),
+    ),
+    issued('resource is equal to audience (RFC 8707)', (service) =>
+      service.postTokenForm({ ...without(service.grant, 'audience'), resource: service.baseUrl }),
     ),
     issued('an unknown parameter is ignored (RFC 6749 section 3.2)', (service) =>
       service.postTokenJson({ ...service.grant, unknown_parameter: 'x' }),
@@ -124,6 +130,9 @@ export const tokenRequest: Section = {
       400,
       'invalid_target',
       forAudience(() => 'https://example.org'),
+    ),
+    rejected('the resource of another service', 400, 'invalid_target', (service) =>
+      service.postTokenForm({ ...service.grant, resource: 'https://example.org' }),
     ),
     rejected(
       'an audience with a path below the base URL',

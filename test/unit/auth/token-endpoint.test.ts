@@ -87,6 +87,17 @@ for (const [title, [requested, scope]] of Object.entries(grantCases))
     assert.match(String(jti), /^[\da-f-]{36}$/)
   })
 
+for (const [title, changes] of [
+  ['no audience', { audience: undefined }],
+  ['an empty audience (RFC 6749 section 3.2)', { audience: '' }],
+  ['resource (RFC 8707)', { audience: undefined, resource: AUDIENCE }],
+  ['audience and resource', { resource: AUDIENCE }],
+] as const)
+  test(`a request with ${title} gets a token for this service`, async () => {
+    const response = await endpoint.app.inject({ method: 'POST', url: '/oauth/token', ...json(changes) })
+    assert.equal(decodeJwt(response.json().access_token).aud, AUDIENCE)
+  })
+
 const longText = 'x'.repeat(9000)
 const plain = { headers: { 'content-type': 'text/plain' }, payload: 'x' }
 const errorCases: Record<string, [status: number, error: string, request: object, at?: typeof endpoint]> = {
@@ -95,7 +106,8 @@ const errorCases: Record<string, [status: number, error: string, request: object
   'no grant type': [400, 'invalid_request', json({ grant_type: undefined })],
   'another grant type': [400, 'unsupported_grant_type', json({ grant_type: 'password' })],
   'a grant type in capitals': [400, 'unsupported_grant_type', json({ grant_type: 'CLIENT_CREDENTIALS' })],
-  'no audience': [400, 'invalid_request', json({ audience: undefined })],
+  'another resource': [400, 'invalid_target', json({ audience: undefined, resource: 'https://other.example' })],
+  'another resource beside the audience': [400, 'invalid_target', json({ resource: 'https://other.example' })],
   'another audience': [400, 'invalid_target', json({ audience: 'https://other.example' })],
   'an audience with a slash at the end': [400, 'invalid_target', json({ audience: `${AUDIENCE}/` })],
   'another audience and a wrong secret': [401, 'invalid_client', json({ audience: 'x', client_secret: 'wrong' })],
