@@ -5,6 +5,8 @@
 export interface AllParameters {
   /** The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. */
   sort?: 'id' | '-id' | 'date_low' | '-date_low' | 'date_high' | '-date_high' | 'date_report' | '-date_report' | 'cases' | '-cases' | 'deaths' | '-deaths' | 'hospitalised' | '-hospitalised' | 'recovered' | '-recovered' | 'tested' | '-tested' | undefined
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'csv' | 'ndjson' | 'geojson' | 'parquet' | 'arrow' | undefined
   /** Maximum number of records to return. */
   num?: number | undefined
   /** The release to read: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the newest. */
@@ -123,15 +125,15 @@ export interface AllParameters {
   across?: 'event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population' | readonly ('event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population')[] | undefined
   /** The first release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the oldest that can be read. */
   from?: number | string | undefined
-  /** All formats in one JSON object, or one format as a file. */
-  format?: 'json' | 'text' | 'bibtex' | 'csl-json' | undefined
 }
 
-export type RecordsParameters = Pick<AllParameters, 'sort' | 'num' | 'release' | 'fields' | 'count' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
+export type RecordsParameters = Pick<AllParameters, 'sort' | 'format' | 'num' | 'release' | 'fields' | 'count' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
 
 export type ChangesParameters = Pick<AllParameters, 'to' | 'num' | 'bodies' | 'changed_fields' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
   /** The earlier release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. */
   from: number | string
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'ndjson' | undefined
 }
 
 export type EventsParameters = Pick<AllParameters, 'num' | 'release' | 'strict' | 'q' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
@@ -144,18 +146,25 @@ export type SearchParameters = Pick<AllParameters, 'num' | 'release'> & {
   q: string
 }
 
-export type FacetsParameters = Pick<AllParameters, 'num' | 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
+export type FacetsParameters = Pick<AllParameters, 'num' | 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'csv' | undefined
+}
 
 export type CoverageParameters = Pick<AllParameters, 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
   /** The field whose values are the rows. */
   by: 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'count_qualifier' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification'
   /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'csv' | undefined
 }
 
 export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'csv' | undefined
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
@@ -165,6 +174,8 @@ export type SumsParameters = Pick<AllParameters, 'num' | 'place' | 'side_by_side
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year')[] | undefined
   /** A number to sort by, with `-` for the largest first. Default: by the values of the groups. */
   sort?: 'total_cases' | '-total_cases' | 'total_deaths' | '-total_deaths' | 'total_hospitalised' | '-total_hospitalised' | 'total_recovered' | '-total_recovered' | 'total_tested' | '-total_tested' | 'new_cases' | '-new_cases' | 'new_deaths' | '-new_deaths' | 'new_hospitalised' | '-new_hospitalised' | 'new_recovered' | '-new_recovered' | 'new_tested' | '-new_tested' | 'cumulative_cases' | '-cumulative_cases' | 'cumulative_deaths' | '-cumulative_deaths' | 'cumulative_hospitalised' | '-cumulative_hospitalised' | 'cumulative_recovered' | '-cumulative_recovered' | 'cumulative_tested' | '-cumulative_tested' | 'point_cases' | '-point_cases' | 'point_deaths' | '-point_deaths' | 'point_hospitalised' | '-point_hospitalised' | 'point_recovered' | '-point_recovered' | 'point_tested' | '-point_tested' | undefined
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'csv' | undefined
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
@@ -174,8 +185,13 @@ export type VintagesParameters = Pick<AllParameters, 'from' | 'to' | 'q' | 'stri
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
   /** The count to follow. */
   count?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | undefined
+  /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
+  format?: 'json' | 'csv' | undefined
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
-export type CitationParameters = Pick<AllParameters, 'format' | 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
+export type CitationParameters = Pick<AllParameters, 'release' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
+  /** All formats in one JSON object, or one format as a file. */
+  format?: 'json' | 'text' | 'bibtex' | 'csl-json' | undefined
+}

@@ -7,7 +7,10 @@ import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/f
 import { filterParameters } from '../filters/filters.ts'
 import { sortChoices } from '../filters/sorted-page.ts'
 import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
+import { formatParameter, LINE_TYPES } from '../response/chosen-type.ts'
 import { CITATION_FORMATS } from '../response/citation-formats.ts'
+import { recordMediaTypes } from '../response/record-formats.ts'
+import { TABLE_TYPES } from '../response/table-response.ts'
 
 export const DEFAULT_NUM = 100
 export const MAX_NUM = 1000
@@ -73,6 +76,7 @@ const strictValues = Type.Optional(
   }),
 )
 
+const tableFormat = formatParameter(TABLE_TYPES)
 const recordsParameters = (dataset: Dataset) => ({ num, release, fields, count, strict, ...filterParameters(dataset) })
 
 export const releaseQuery = Type.Object({ release })
@@ -88,6 +92,7 @@ export const cursorQuery = (dataset: Dataset) =>
           'The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last.',
       }),
     ),
+    format: formatParameter(recordMediaTypes),
     ...recordsParameters(dataset),
   })
 /** PostgreSQL is not asked, but a NUL is a mistake in any text. */
@@ -147,6 +152,7 @@ export const facetsQuery = (dataset: Dataset) =>
       }),
     ),
     release,
+    format: tableFormat,
     strict: strictValues,
     ...filterParameters(dataset),
   })
@@ -164,6 +170,7 @@ export const coverageQuery = (dataset: Dataset) =>
     }),
     interval,
     release,
+    format: tableFormat,
     strict: strictValues,
     ...filterParameters(dataset),
   })
@@ -191,6 +198,7 @@ const figureParameters = (dataset: SeriesDataset) => ({
     'Fields over which counts are added up on purpose, such as all events of a country. May be repeated.',
   ),
   release,
+  format: tableFormat,
   ...figureFilters(dataset),
 })
 const groupedParameters = (dataset: SeriesDataset) => ({
@@ -268,6 +276,7 @@ export const citationQuery = (dataset: Dataset) =>
     ...filterParameters(dataset),
   })
 export const listQuery = Type.Object({ page, num })
+export const releasesQuery = Type.Object({ page, num, format: tableFormat })
 export const emptyQuery = Type.Object({})
 export const changesQuery = (dataset: Dataset) =>
   Type.Object({
@@ -281,6 +290,7 @@ export const changesQuery = (dataset: Dataset) =>
     changed_fields: Type.Optional(
       Type.Boolean({ default: false, description: 'Adds `fields`, the names of the fields that changed.' }),
     ),
+    format: formatParameter(LINE_TYPES),
     strict: strictValues,
     ...filterParameters(dataset),
   })

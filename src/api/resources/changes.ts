@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
 import { createNdjsonEncoder } from '../../formats/text-encoders.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { Problem } from '../../platform/problem.ts'
 import { CHANGE_REASONS, CHANGES, reasonOf } from '../../storage/change-reasons.ts'
 import { haveSameKeys } from '../../storage/contract.ts'
@@ -17,6 +16,7 @@ import { readChanges } from '../queries/changes.ts'
 import { changesQuery, DEFAULT_NUM } from '../requests/parameters.ts'
 import { nameWalk, validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
+import { chooseType, LINE_TYPES } from '../response/chosen-type.ts'
 import { type Change, type ChangeDetail, serialiseChange, serialiseEnvelope } from '../response/json-body.ts'
 import { identifyRelease } from '../response/responder.ts'
 import { errorResponses, pageResponse, withFiles } from '../response/response-schemas.ts'
@@ -96,7 +96,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       },
     },
     async (request, reply) => {
-      const mediaType = chooseMediaType(request.headers.accept, LINE_TYPES)
+      const mediaType = chooseType(request, LINE_TYPES)
       if (mediaType !== null) {
         rejectPaging(request.query, mediaType, ['page', 'num', 'bodies', 'changed_fields'])
         requireChunks(request)
@@ -134,7 +134,6 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
   )
 }
 
-const LINE_TYPES = ['application/x-ndjson'] as const
 /** The records of a page may be in as many chunks, which are all decompressed. */
 const PAGE_CHANGES = 500
 

@@ -1,7 +1,6 @@
 // The lists of a dataset: event names, records by offset (v1) and records by cursor (v2).
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { pickParts } from '../filters/fields.ts'
 import { readFilteredOffset, readMatchingPage } from '../filters/run-filter-queries.ts'
 import { parseSort, readSortedPage } from '../filters/sorted-page.ts'
@@ -13,6 +12,7 @@ import { cursorQuery, DEFAULT_NUM, offsetQuery, releaseQuery } from '../requests
 import { preparePagedQuery, prepareQuery } from '../requests/prepare-query.ts'
 import { describeMatches, parseSelection, type RecordsParameters } from '../requests/prepare-records.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
+import { chooseType } from '../response/chosen-type.ts'
 import { serialiseArray, serialiseEnvelope } from '../response/json-body.ts'
 import { recordMediaTypes } from '../response/record-formats.ts'
 import { errorResponses, okResponse, pageResponse, withFiles } from '../response/response-schemas.ts'
@@ -104,7 +104,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
       },
     },
     async (request, reply) => {
-      const mediaType = chooseMediaType(request.headers.accept, recordMediaTypes)
+      const mediaType = chooseType(request, recordMediaTypes)
       if (mediaType !== null) return sendRecordsFile(routes, request, reply, mediaType)
       const { num = DEFAULT_NUM } = request.query
       const { filters, fields, variant, pick } = parseSelection(dataset, request.query)

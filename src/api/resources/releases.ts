@@ -7,7 +7,7 @@ import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { openWalk } from '../paging/cursor.ts'
 import { LATEST } from '../paging/release-reference.ts'
-import { DEFAULT_NUM, emptyQuery, listQuery, releasePath } from '../requests/parameters.ts'
+import { DEFAULT_NUM, emptyQuery, releasePath, releasesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { formatRelease, serialiseEnvelope, serialiseRelease } from '../response/json-body.ts'
 import { prerendered } from '../response/responder.ts'
@@ -87,7 +87,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions):
         summary: 'List releases',
         description:
           'All releases, the newest first. A walk lists the releases that existed when it started. `Outbreaks-Release` is the newest of them. As `text/csv`: a line for each release, without pages and without the files.',
-        querystring: listQuery,
+        querystring: releasesQuery,
         response: { 200: withFiles(pageResponse(releaseSchema, 'Releases'), TABLE_TYPES), ...errorResponses },
       },
     },

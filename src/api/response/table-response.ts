@@ -1,16 +1,15 @@
-// CSV as another format of a small response, chosen by Accept.
+// CSV as another format of a small response.
 import type { FastifyRequest } from 'fastify'
-import { chooseMediaType } from '../../platform/http/media-type.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { chooseType } from './chosen-type.ts'
 
 export const TABLE_TYPES = ['text/csv'] as const
 
 /** The request headers that select the format and the encoding of a response. */
 export const FORMAT_VARY = 'accept, accept-encoding'
 
-export const wantsTable = ({ headers }: FastifyRequest): boolean =>
-  chooseMediaType(headers.accept, TABLE_TYPES) !== null
+export const wantsTable = (request: FastifyRequest): boolean => chooseType(request, TABLE_TYPES) !== null
 
 /** For the response of a resource that also has a table. */
 export function chooseFormat(
