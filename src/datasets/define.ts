@@ -190,6 +190,9 @@ export interface Comparison {
   readonly overlap?: (field: string, values: readonly string[]) => boolean
 }
 
+/** The value of a group of people in a set whose groups are added up on request. */
+export const ADDED_UP = 'groups added up'
+
 /** How counts are chosen for a reader who did not say. Earlier values are better. docs/methods.md, section 11. */
 export interface Preference {
   /** The field of a curator's own choice. */

@@ -1,7 +1,6 @@
 // Summarises an event from summaries of its series: what it has, and a figure for each set of comparable counts.
 // docs/methods.md, section 10. Pure.
 import { type FieldValue, type Series, SOURCE_FIELD, titleOf } from '../datasets/define.ts'
-import { parseDay } from './calendar.ts'
 import { PLACE } from './comparability.ts'
 import { sumKnown } from './figures.ts'
 import { type Counts, LEFT_OUT, type Step } from './increments.ts'
@@ -33,8 +32,11 @@ export interface SeriesSummary {
   readonly undated: Counts
   /** True if the last total was published so early that the outbreak may have gone on. */
   readonly interim: boolean
-  /** What the choice of a headline looks at. */
+  /** What the choice of a headline looks at: records with a count, and the days of these counts. */
+  readonly counted: number
   readonly days: number
+  readonly firstCounted: number | null
+  readonly lastCounted: number | null
   readonly contradicts: boolean
   readonly sourceTypes: readonly FieldValue[]
 }
@@ -50,6 +52,9 @@ export function summariseSeries(
   const pick = (fields: readonly string[]) => Object.fromEntries(fields.map((field) => [field, derived.read(field)]))
   const undatedIds = new Set(derived.undated)
   const undated = rows.filter((row) => undatedIds.has(Number(row['id'])))
+  const counted = rows.filter((row) => series.counts.some((name) => (row[name] ?? null) !== null))
+  const countedDays = derived.counted.map(({ day }) => day)
+  const kept = derived.steps.filter(({ rule }) => !LEFT_OUT.has(rule))
   const days = rows.flatMap((row) => [row[series.begins], row[series.day]]).filter((day) => typeof day === 'string')
   return {
     event: derived.read('event') as string,
@@ -66,9 +71,12 @@ export function summariseSeries(
     cumulative: steps.map((ofCount) => (derived.kind === 'cumulative' ? findLastCount(ofCount) : null)),
     undated: series.counts.map((name) => greatest(undated.map((row) => row[name] as number | null))),
     interim: derived.interim !== null,
-    days: new Set(derived.counted.map(({ day }) => day)).size,
-    contradicts: derived.steps.some(({ rule, isLowerBound }) => isLowerBound && !LEFT_OUT.has(rule)),
-    sourceTypes: [...new Set(rows.map((row) => row[series.preference?.sourceType ?? ''] ?? null))],
+    counted: counted.length,
+    days: new Set(countedDays).size,
+    firstCounted: least([...countedDays, ...kept.map(({ firstDay }) => firstDay)]),
+    lastCounted: greatest(countedDays),
+    contradicts: kept.some(({ isLowerBound }) => isLowerBound),
+    sourceTypes: [...new Set(counted.map((row) => row[series.preference?.sourceType ?? ''] ?? null))],
   }
 }
 
@@ -103,25 +111,27 @@ export function summariseEvent(dataset: SeriesDataset, event: string, summaries:
   }
 }
 
-/** What the rule for recommended answers chooses for an event. Null if it has several subjects, such as two diseases. */
+/** What the rule for recommended answers chooses for an event; null without any total. `subjects`: several, such as two diseases. */
 export function recommendFor(
   series: Series,
   summaries: readonly SeriesSummary[],
-): Recommendation<SummarisedSet> | null {
+): Recommendation<SummarisedSet> | 'subjects' | null {
   const { preference, comparison, counts } = series
   const [count] = counts
-  const subjectOf = (summary: SeriesSummary) => JSON.stringify(pickInOrder(summary.comparison, comparison.addable))
-  if (preference === undefined || count === undefined || new Set(summaries.map(subjectOf)).size > 1) return null
   const sets = [...Map.groupBy(summaries, nameSet).values()]
     .map((members) => toSet(series, members))
     .filter(({ totals }) => [...totals.values()].some((total) => total !== null))
-  return sets.length === 0 ? null : recommend(preference, sets, { count, isCurve: false, parts: comparison.parts })
+  if (preference === undefined || count === undefined || sets.length === 0) return null
+  const subjectOf = ({ members: [first] }: SummarisedSet) =>
+    JSON.stringify(pickInOrder(first?.comparison ?? {}, comparison.addable))
+  if (new Set(sets.map(subjectOf)).size > 1) return 'subjects'
+  return recommend(preference, sets, { count, isCurve: false, parts: comparison.parts })
 }
 
 /** The figure of an event that one would quote. Null if no set is clearly the best; `doubt` says why. */
 function findHeadline(series: Series, summaries: readonly SeriesSummary[], lastDay: string | null) {
   const recommendation = recommendFor(series, summaries)
-  if (recommendation === null) return { headline: null, doubt: null }
+  if (recommendation === null || recommendation === 'subjects') return { headline: null, doubt: recommendation }
   const { chosen, leftOut, doubt } = recommendation
   if (doubt !== null) return { headline: null, doubt }
   const { members, values, totals } = chosen
@@ -155,6 +165,7 @@ export interface SummarisedSet extends CountedSet {
 function toSet({ comparison, counts, place, preference }: Series, all: readonly SeriesSummary[]): SummarisedSet {
   const contained = place?.findContained(all.map((member) => (field: string) => member.place[field])) ?? new Set()
   const members = all.filter((_, i) => !contained.has(i))
+  const counted = members.filter((member) => member.counted > 0)
   const first = members[0] as SeriesSummary
   const fields = [...comparison.separate, ...comparison.parts]
   const sum = (pick: (summary: SeriesSummary) => Counts, i: number) =>
@@ -165,10 +176,10 @@ function toSet({ comparison, counts, place, preference }: Series, all: readonly 
       ...fields.map((field) => [field, first.comparison[field] ?? null] as const),
       [PLACE, first.exclusivePlace],
     ]),
-    records: members.reduce((total, { records }) => total + records, 0),
+    records: counted.reduce((total, member) => total + member.counted, 0),
     days: Math.max(...members.map(({ days }) => days)),
-    firstDay: parseDay(extentOf(members).first_day ?? '1970-01-01'),
-    lastDay: parseDay(extentOf(members).last_day ?? '1970-01-01'),
+    firstDay: least(counted.map(({ firstCounted }) => firstCounted)),
+    lastDay: greatest(counted.map(({ lastCounted }) => lastCounted)),
     totals: new Map(
       counts.map((count, i) => [
         count,
@@ -176,10 +187,10 @@ function toSet({ comparison, counts, place, preference }: Series, all: readonly 
       ]),
     ),
     contradicts: members.some(({ contradicts }) => contradicts),
-    sourceTypes: [...new Set(members.flatMap(({ sourceTypes }) => sourceTypes))],
-    places: new Set(members.map(({ placeKey }) => placeKey)),
+    sourceTypes: [...new Set(counted.flatMap(({ sourceTypes }) => sourceTypes))],
+    places: new Set(counted.map(({ placeKey }) => placeKey)),
     countries: new Set(
-      first.exclusivePlace === null ? members.map((member) => member.place[preference?.country ?? ''] ?? null) : [],
+      first.exclusivePlace === null ? counted.map((member) => member.place[preference?.country ?? ''] ?? null) : [],
     ),
   }
 }
@@ -208,8 +219,10 @@ function toFigure(series: Series, all: readonly SeriesSummary[], lastDay: string
   }
 }
 
-const greatest = (counts: readonly (number | null)[]): number | null =>
-  counts.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
+const greatest = (numbers: readonly (number | null)[]): number | null =>
+  numbers.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
+const least = (numbers: readonly (number | null)[]): number | null =>
+  numbers.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null)
 
 const comparedFields = ({ comparison: { separate, addable, parts } }: Series) =>
   [...separate, ...addable, ...parts].filter((field) => field !== 'event')

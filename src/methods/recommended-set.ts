@@ -9,8 +9,9 @@ export interface CountedSet {
   readonly records: number
   /** The number of different days with a count. */
   readonly days: number
-  readonly firstDay: number
-  readonly lastDay: number
+  /** Null if no record has a day. */
+  readonly firstDay: number | null
+  readonly lastDay: number | null
   /** What is known in all, by count; null if no record has the count. */
   readonly totals: ReadonlyMap<string, number | null>
   /** True if records report the same days, and nothing tells which is right. */
@@ -37,7 +38,7 @@ export interface LeftOut<Member> {
 }
 
 /** Why nothing is chosen: what the best set would hide. */
-export type Doubt = 'places' | 'count' | 'status' | 'place' | 'days'
+export type Doubt = 'people' | 'places' | 'count' | 'status' | 'place' | 'days'
 
 export interface Recommendation<Member> {
   readonly chosen: Member
@@ -120,7 +121,9 @@ function listSteps(preference: Preference, { count, isCurve, parts }: SetQuestio
     },
     { step: also, rank: (set) => lacks(set, also) },
     ...orders.map(({ field, values }) => inOrder(field, values)),
-    ...(isCurve ? [] : [{ step: 'last_day', rank: ({ lastDay }: CountedSet) => -lastDay }]),
+    ...(isCurve
+      ? []
+      : [{ step: 'last_day', rank: ({ lastDay }: CountedSet) => -(lastDay ?? Number.NEGATIVE_INFINITY) }]),
     { step: 'days', rank: ({ days }) => -days },
     { step: 'records', rank: ({ records }) => -records },
   ]
@@ -148,11 +151,15 @@ function findDoubt(
   { composite, level, levels, partLevels, status, allStatuses }: Preference,
   chosen: CountedSet,
   leftOut: readonly LeftOut<CountedSet>[],
-  { count, isCurve }: SetQuestion,
+  { count, isCurve, parts }: SetQuestion,
 ): Doubt | null {
   const isAlike = (field: string) => (set: CountedSet) => set.values.get(field) === chosen.values.get(field)
   const totalOf = ({ totals }: CountedSet) => totals.get(count) ?? 0
   const total = totalOf(chosen)
+  // Where nobody counted everyone, one group of people is no answer.
+  const isOfOtherPeople = ({ set, step }: LeftOut<CountedSet>) =>
+    step !== 'count' && step !== 'everyone' && parts.some((field) => !isAlike(field)(set))
+  if (leftOut.some(isOfOtherPeople)) return 'people'
   const others = leftOut.filter(({ step }) => step !== 'count' && step !== 'everyone' && step !== composite)
   const rivals = others.map(({ set }) => set).filter(isAlike(level))
   // Nothing says which of two regions was asked for.
@@ -186,8 +193,9 @@ function findDoubt(
 
 export const doAgree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREEMENT * Math.max(a, b)
 
-/** True if most days of a set are not those of the chosen one. */
+/** True if most days of a set are not those of the chosen one. Nothing tells the days of an undated set. */
 export function isOfOtherDays(chosen: CountedSet, { firstDay, lastDay }: CountedSet): boolean {
+  if (chosen.firstDay === null || chosen.lastDay === null || firstDay === null || lastDay === null) return false
   const common = Math.min(chosen.lastDay, lastDay) - Math.max(chosen.firstDay, firstDay) + 1
   return common < (lastDay - firstDay + 1) / 2
 }

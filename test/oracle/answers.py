@@ -1,9 +1,11 @@
 """Answers questions about series, sums, vintages, events, mixtures and numbers of records (docs/methods.md, rules 5 to 11)."""
+import copy
 import json
 
 from comparable import (
     GUARDED,
     NEVER_ADDED,
+    STRATA,
     choose_comparable,
     counted_records,
     find_contained,
@@ -16,7 +18,7 @@ from comparable import (
 from cover import choose_cover, in_scope, paths_of, within_place
 from figures import describe_days, explain, make_figures, records_within
 from intervals import INTERVALS, interval_of
-from recommended import SUBJECT, CountedSet, Refused, choose, choose_sets, total_of
+from recommended import SUBJECT, CountedSet, Refused, choose, choose_sets, is_curve, total_of
 from records import COUNTS, PLACE_FIELDS, to_day, to_number
 
 ALL_LEVELS = ("global", "region", "multi_country", "country", "admin1", "admin2", "admin3", "locality")
@@ -145,8 +147,17 @@ class Selection:
         self.mixed = find_mixed(group, fields, across, *window)
         self.counted, self.covered, self.is_partial = group, set(), False
         if place is not None:
-            self.places, left_out, self.is_partial = choose_cover(group, paths, *window)
-            self.covered = set(left_out)
+            # Each event and each group of people has a cover of its own.
+            counted = {}
+            for series in group:
+                counted.setdefault(tuple(series.fields[name] for name in (*SUBJECT, *STRATA)), []).append(series)
+            covers = [choose_cover(own, paths, *window) for own in counted.values()]
+            self.places = {}
+            for places, left_out, is_partial in covers:
+                for path, own in places.items():
+                    self.places.setdefault(path, []).extend(own)
+                self.covered |= set(left_out)
+                self.is_partial |= is_partial
             # With a place, the numbers of records and series are about the places that are used, if there are any.
             used = [series for own in self.places.values() for series in own]
             self.counted = used or group
@@ -209,17 +220,24 @@ class Selection:
 
 
 class Chosen(Selection):
-    """The chosen sets of one group, added up."""
+    """The chosen sets of one group, added up. `others` are undated records of subjects that have no set."""
 
-    def __init__(self, parts, question):
+    def __init__(self, parts, question, others=()):
         self.window, self.question, self.spans = window_of(question), question, []
         self.group = [series for part in parts for series in part.group]
-        self.counted = [series for part in parts for series in part.counted]
+        self.counted = [*(series for part in parts for series in part.counted), *others]
         self.used = [series for part in parts for series in part.used]
         self.covered = {series for part in parts for series in part.covered}
+        fields, across = guarded_fields(question), question.get("across", ())
         self.judged = [values for part in parts for values in part.judged]
+        self.judged += [pattern_of(series, fields, across) for series in others if any(record.has_count for record in series.undated)]
+        if counts_undated(question):
+            self.judged = self.judged[:1]  # how each was counted was chosen
         self.is_partial = any(part.is_partial for part in parts)
-        self.places = parts[0].places if question.get("place") is not None and parts else {}
+        self.places = {}
+        for part in parts if question.get("place") is not None else ():
+            for path, own in part.places.items():
+                self.places.setdefault(path, []).extend(own)
         self.kinds = {part.group[0].kind for part in parts}
 
     def figures(self, ranges):
@@ -229,14 +247,36 @@ class Chosen(Selection):
         return figures
 
 
+def counts_undated(question):
+    """In a total of all days, a record without a day counts too."""
+    days = [question.get("date_from"), question.get("date_to"), question.get("place")]
+    return not is_curve(question) and all(value is None for value in days)
+
+
+def has_known(series, window, question):
+    """Whether the series has a record that counts in this question."""
+    undated = counts_undated(question) and any(record.has_count for record in series.undated)
+    return undated or bool(counted_records(series, *window))
+
+
+def is_mixed(selection, question):
+    """Whether the records that count must not be added up."""
+    fields, across = guarded_fields(question), question.get("across", ())
+    known = {pattern_of(series, fields, across) for series in selection.group if has_known(series, selection.window, question)}
+    return bool(selection.mixed) or len(known) > 1
+
+
 def sets_in(selection, question):
     """The sets of a group: the records with a count in the range that agree in all fields."""
     sets = []
     for members in by_set(selection.group, question).values():
-        if any(counted_records(series, *selection.window) for series in members):
+        if any(has_known(series, selection.window, question) for series in members):
             own = Selection(members, question)
-            refuse_mixtures([own])
-            sets.append(CountedSet(own, question))
+            undated = None
+            if counts_undated(question):
+                contained = find_contained(members)
+                undated = greatest_undated([series for series in members if series not in contained])
+            sets.append(CountedSet(own, question, undated))
     return sets
 
 
@@ -244,6 +284,20 @@ def set_key(series, question):
     """The subject, and the values of rule 6. Fields that are added up on purpose (`across`) do not tell sets apart."""
     values = pattern_of(series, guarded_fields(question), question.get("across", ()))
     return tuple(series.fields[name] for name in SUBJECT), values
+
+
+def subject_of(series):
+    return tuple(series.fields[name] for name in SUBJECT)
+
+
+def undated_only(group, known):
+    """The undated records of subjects without a set."""
+    others = [copy.copy(series) for series in group if series.undated and subject_of(series) not in known]
+    for series in others:
+        series.records = []
+        for name in ("entries", "record_days"):
+            series.__dict__.pop(name, None)
+    return others
 
 
 def by_set(group, question):
@@ -257,19 +311,22 @@ def recommend(groups, question):
     """Rule 11: each group with its chosen sets, and what was chosen and left out. With strict=true a mixture is refused."""
     if question.get("strict"):
         refuse_mixtures(selection for _, selection in groups)
-    if not any(selection.mixed for _, selection in groups):
+    if question.get("strict") or not any(is_mixed(selection, question) for _, selection in groups):
+        refuse_mixtures(selection for _, selection in groups)
         return groups, {"chosen": [], "reasons": [], "left_out_total": 0}
     answered, chosen, reasons, doubts, answerable = [], [], [], [], False
     for value, selection in groups:
-        best, left_out, doubtful = sets_in(selection, question), {}, {}
-        if selection.mixed:
-            best, left_out, doubtful = choose_sets(best, question)
-            selection = Chosen([own.selection for own in best], question)
+        sets = sets_in(selection, question)
+        best, left_out, doubtful = choose_sets(sets, question)
+        # Age groups with an age in common are never added up.
+        refuse_mixtures(own.selection for own in best)
+        others = undated_only(selection.group, {subject_of(series) for own in sets for series in own.series})
+        selection = Chosen([own.selection for own in best], question, others)
         doubts += doubtful.values()
         reasons += left_out.values()
         answerable |= bool(best)
         chosen += [describe_set(own, value) for own in best]
-        if not left_out or best:
+        if best or others:
             answered.append((value, selection))
     if doubts and not answerable:
         raise Refused(doubts)
@@ -278,9 +335,13 @@ def recommend(groups, question):
 
 def describe_set(own, value):
     values = {name: own.fields[name] for name in GUARDED}
+    for name in STRATA:
+        if name in own.question.get("across", ()) and values[name] is not None:
+            values[name] = "groups added up"
     if own.level is None:
         del values["location_granularity"]
-    days = {"first_day": to_day(own.days[0]), "last_day": to_day(own.days[1])}
+    first, last = own.days or (None, None)
+    days = {"first_day": to_day(first), "last_day": to_day(last)}
     return {"group": value, "values": values, "records": len(own.records), **days, "counts": own.totals}
 
 
@@ -384,12 +445,13 @@ def sums_answer(all_series, question):
 
 
 def vintages_answer(releases, question):
-    """Rule 9. The sets are chosen in the last release."""
+    """Rules 9 and 11. If a release has several ways of counting, all have those of the last one. A refusal is about the last such release."""
     numbers = [number for number in sorted(releases) if (question.get("from") or 0) <= number <= (question.get("to") or number)]
     wanted = {number: Selection(select(releases[number]["series"], question), question) for number in numbers}
     recommended = {"chosen": []}
     if question.get("strict"):
-        refuse_mixtures(wanted.values())
+        for number in reversed(numbers):
+            refuse_mixtures([wanted[number]])
     elif any(selection.mixed for selection in wanted.values()):
         [(_, last)], recommended = recommend([({}, wanted[numbers[-1]])], question)
         keys = {set_key(series, question) for series in last.group if counted_records(series, *last.window)}

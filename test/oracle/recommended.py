@@ -26,7 +26,9 @@ class CountedSet:
 
     def __init__(self, selection, question, undated=None):
         self.selection, self.question = selection, question
-        self.series = [series for series in selection.group if known_records(series, selection.window, undated)]
+        # With a place, a set is what its cover uses.
+        members = selection.group if question.get("place") is None else selection.counted
+        self.series = [series for series in members if known_records(series, selection.window, undated)]
         self.fields = self.series[0].fields
         self.records = [record for series in self.series for record in known_records(series, selection.window, undated)]
         self.level = None if question.get("place") is not None else self.fields["location_granularity"]
@@ -45,8 +47,8 @@ class CountedSet:
         self.days = self.find_days()
 
     def entries(self, first, last):
-        """The counts from a day to a day."""
-        for series in self.series:
+        """The counts from a day to a day, of all series that the total has."""
+        for series in self.selection.used:
             for count in COUNTS:
                 for entry in analyse(series)[count]:
                     if entry.value is not None and (first is None or entry.day >= first) and (last is None or entry.day <= last):
@@ -176,6 +178,15 @@ def find_doubt(best, left_out, curve):
     others = [own for own, step in left_out.items() if step not in NO_DOUBT]
     total = number(best)
 
+    def hides_people(own, step):
+        """Nobody counted everyone, so one group of people is no answer."""
+        across = best.question.get("across", ())
+        groups = [name for name in STRATA if name not in across]
+        return step not in ("count", "everyone") and any(own.fields[name] != best.fields[name] for name in groups)
+
+    if any(hides_people(own, step) for own, step in left_out.items()):
+        return "people"
+
     def hides_place(own):
         return best.site is not None and own.level == best.level and own.site != best.site
 
@@ -293,7 +304,8 @@ def choose_sets(sets, question):
     left_out = {own: step for own, step in left_out.items() if not any(own in by_subject[subject] for subject in inside)}
     left_out |= {best_of[subject]: "inside" for subject in inside}
     chosen = [subject for subject in best_of if subject not in inside and subject not in doubtful]
-    people = [name for name in STRATA if name not in across]
-    if len({tuple(best_of[subject].fields[name] for name in people) for subject in chosen}) > 1:
+    # Null is everyone, and never added to a group.
+    people = [[best_of[subject].fields[name] is None if name in across else best_of[subject].fields[name] for name in STRATA] for subject in chosen]
+    if any(own != people[0] for own in people):
         raise Refused(["several groups of people"])
     return [best_of[subject] for subject in chosen], left_out, doubtful

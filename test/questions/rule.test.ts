@@ -47,7 +47,10 @@ before(async () => {
 
 const bySeries = (rows: readonly Row[]) => Map.groupBy(rows, (row) => row['series_id'])
 const summarise = (rows: readonly Row[]) => summariseSeries(dataset, rows)
-const choose = (summaries: readonly SeriesSummary[]) => recommendFor(dataset.series, summaries)
+const choose = (summaries: readonly SeriesSummary[]) => {
+  const found = recommendFor(dataset.series, summaries)
+  return found === 'subjects' ? null : found
+}
 const chooseFor = (rows: readonly Row[]) => choose([...bySeries(rows).values()].map(summarise))
 
 /** What was chosen, as text; empty if nothing was. */

@@ -1,12 +1,14 @@
 // Chooses how the counts of an answer were counted, where the matching rows differ in it and the reader did not say. The rule
 // is methods/recommended-set.ts. docs/methods.md, section 11.
+import sql from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
 import type { Preference } from '../../datasets/define.ts'
 import { doAgree, isOfOtherDays, type LeftOut, type Recommendation, recommend } from '../../methods/recommended-set.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
-import type { FigureRows } from './figure-columns.ts'
+import { type FigureRows, isInSeries } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
-import { type AnswerSet, readSets } from './read-sets.ts'
+import { type AnswerSet, type AnswerSets, readSets, type SetOptions } from './read-sets.ts'
+import { findContainedSeries } from './split-levels.ts'
 
 export interface Choice {
   /** The rows of the chosen sets. */
@@ -24,9 +26,9 @@ export async function chooseSets(
   snapshot: IndexSnapshot,
   rows: FigureRows,
   request: FigureRequest,
-  isCurve: boolean,
+  { isCurve, maxSeries, ...options }: SetOptions & { readonly isCurve: boolean; readonly maxSeries: number },
 ): Promise<Choice | null> {
-  const { sets, selectWithUndated } = await readSets(dataset, preference, snapshot, rows, request)
+  const { sets, selectWithUndated } = await readPlain(dataset, preference, snapshot, rows, request, options, maxSeries)
   const { parts } = dataset.series.comparison
   const question = { count: request.count, isCurve, parts }
   const subjects = [...Map.groupBy(sets, ({ group, subject }) => `${group}|${nameSubject(subject)}`).values()]
@@ -44,6 +46,44 @@ export async function chooseSets(
     inside: decided.flatMap(({ inside }) => inside),
     undecided: decided.flatMap(({ undecided }) => undecided),
   }
+}
+
+/** The sets without places that a list names, too. */
+async function readPlain(
+  dataset: SeriesDataset,
+  preference: Preference,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+  options: SetOptions,
+  maxSeries: number,
+): Promise<AnswerSets> {
+  const found = await readSets(dataset, preference, snapshot, rows, request, options)
+  const lists = found.sets.filter(({ listsPlaces }) => listsPlaces)
+  if (lists.length === 0) return found
+  const { from, condition } = options.used
+  const ofLists = { from: found.select(lists).from, condition }
+  const contained = await findContainedSeries(dataset, snapshot, ofLists, request, maxSeries)
+  if (contained.length === 0) return found
+  const used = { from, condition: sql`${condition} and not ${isInSeries(dataset, contained)}` }
+  return readSets(dataset, preference, snapshot, rows, request, { ...options, used })
+}
+
+/** The rows of sets that were chosen in another release; null if this one has none of them. */
+export async function followSets(
+  dataset: SeriesDataset,
+  preference: Preference,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+  followed: readonly AnswerSet[],
+): Promise<FigureRows | null> {
+  const options = { used: rows, withUndated: false, withoutCounts: true }
+  const { sets, select } = await readSets(dataset, preference, snapshot, rows, request, options)
+  const nameOf = ({ subject, how }: AnswerSet) => JSON.stringify([...subject, ...how])
+  const names = new Set(followed.map(nameOf))
+  const same = sets.filter((set) => names.has(nameOf(set)))
+  return same.length === 0 ? null : select(same)
 }
 
 const nameSubject = (subject: AnswerSet['subject']) => JSON.stringify([...subject.values()])

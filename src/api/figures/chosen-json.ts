@@ -1,6 +1,6 @@
 // What an answer says about the ways of counting: which were chosen for the reader, and which were left out.
 import { Type } from 'typebox'
-import type { FieldValue } from '../../datasets/define.ts'
+import { ADDED_UP, type FieldValue } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
 import { PLACE } from '../../methods/comparability.ts'
 import type { Doubt, LeftOut, Recommendation } from '../../methods/recommended-set.ts'
@@ -35,6 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why a group has no figure. */
 const DOUBTS: Readonly<Record<Doubt, string>> = {
+  people: 'Nothing is chosen: each count is of other people, and none is of everyone.',
   places: 'Nothing is chosen: other counts have places that these do not have.',
   count: 'Nothing is chosen: others have a very different count.',
   status: 'Nothing is chosen: another status has ten times this count or more.',
@@ -100,7 +101,9 @@ const formatValues = (dataset: SeriesDataset, values: ReadonlyMap<string, FieldV
 
 function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
   const { preference } = dataset.series
-  const query = toQuery(dataset, new Map([...set.subject, ...set.how]), false)
+  const values = new Map([...set.subject, ...set.how])
+  // No filter leaves out everyone.
+  const query = [...values.values()].includes(ADDED_UP) ? null : toQuery(dataset, values, false)
   return {
     ...formatValues(dataset, set.groupValues),
     ...Object.fromEntries(set.subject),
@@ -109,12 +112,15 @@ function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
     query,
     url: query === null ? null : extendUrl(url, query),
     records: set.records,
-    first_day: formatDay(set.firstDay),
-    last_day: formatDay(set.lastDay),
+    first_day: set.firstDay === null ? null : formatDay(set.firstDay),
+    last_day: set.lastDay === null ? null : formatDay(set.lastDay),
     counts: formatTotals(set.totals),
   }
 }
 
+const dayOrNull = Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+  description: 'Null if no record has a day.',
+})
 const setSchema = {
   words: Type.String({ description: 'How it was counted, in words.' }),
   values: Type.Object({}, { additionalProperties: true, description: 'How it was counted, by field.' }),
@@ -123,8 +129,8 @@ const setSchema = {
   }),
   url: Type.Union([Type.String(), Type.Null()], { description: 'The same question about this set only.' }),
   records: Type.Integer({ minimum: 1 }),
-  first_day: Type.String({ format: 'date' }),
-  last_day: Type.String({ format: 'date' }),
+  first_day: dayOrNull,
+  last_day: dayOrNull,
   counts: Type.Object({}, { additionalProperties: countOrNullSchema, description: 'What is known in all.' }),
 }
 

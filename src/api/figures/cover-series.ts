@@ -81,7 +81,7 @@ export async function chooseCovers(
       request.url,
     )
   }
-  const covers = [...groups].map(([key, members]) => ({ key, members, cover: chooseCover(members) }))
+  const covers = [...groups].map(([key, members]) => ({ key, members, cover: coverEach(members) }))
   const codesOf = (pick: (cover: Cover<PlacedSeries>) => readonly PlacedSeries[]) =>
     covers.flatMap(({ cover }) => pick(cover).map(({ code }) => code))
   return {
@@ -91,17 +91,31 @@ export async function chooseCovers(
   }
 }
 
-/** The codes of the series of the requested place and of all places in it. */
+/** A cover for each event and each group of people: none of them is a part of another. */
+function coverEach(members: readonly PlacedSeries[]): Cover<PlacedSeries> {
+  const covers = [...Map.groupBy(members, ({ counted }) => counted).values()].map((own) => chooseCover(own))
+  return {
+    taken: covers.flatMap(({ taken }) => taken),
+    covered: covers.flatMap(({ covered }) => covered),
+    unplaced: covers.flatMap(({ unplaced }) => unplaced),
+    isPartial: covers.some(({ isPartial }) => isPartial),
+  }
+}
+
+/** The codes of the series of the requested place and of all places in it, and of those that are used of each set. */
 export async function findPlaced(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
   rows: FigureRows,
   request: FigureRequest,
   maxSeries: number,
-): Promise<number[]> {
+): Promise<{ placed: number[]; taken: number[] }> {
   const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
   const isPlaced = isInside(dataset, request)
-  return [...groups.values()].flat().flatMap((one) => (one.path !== null && isPlaced(one) ? [one.code] : []))
+  const placed = [...groups.values()].flat().filter((one) => one.path !== null && isPlaced(one))
+  const sets = Map.groupBy(placed, ({ group, judged, counted }) => groupKey([group, ...judged, counted]))
+  const codesOf = (series: readonly PlacedSeries[]) => series.map(({ code }) => code)
+  return { placed: codesOf(placed), taken: [...sets.values()].flatMap((set) => codesOf(chooseCover(set).taken)) }
 }
 
 /** True for a series in the requested place, or without a position. */

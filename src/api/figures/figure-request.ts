@@ -144,27 +144,6 @@ export function figureFilters(dataset: SeriesDataset): Record<string, TSchema> {
   }
 }
 
-/** The same question about one set. */
-export function restrictToSet(
-  request: FigureRequest,
-  { subject, values }: Readonly<Record<'subject' | 'values', ReadonlyMap<string, FieldValue>>>,
-): FigureRequest {
-  const fields = [...subject, ...values].filter(([field]) => field !== PLACE)
-  const known = fields.flatMap(([field, value]) =>
-    typeof value === 'string' || typeof value === 'boolean' ? [[field, [value]] as const] : [],
-  )
-  const missing = fields.filter(([, value]) => value === null).map(([field]) => field)
-  const { filters } = request
-  return {
-    ...request,
-    filters: {
-      ...filters,
-      values: new Map([...filters.values, ...known]),
-      missing: [...new Set([...filters.missing, ...missing])].sort(),
-    },
-  }
-}
-
 /** Adds the filter that selects a place and everything in it. */
 function restrictToPlace({ series }: SeriesDataset, filters: Filters, place: string): Filters {
   const filter = series.place?.findFilter(place) ?? null

@@ -12,9 +12,9 @@ import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchRows } from '../filters/match-rows.ts'
-import { type Choice, chooseSets } from './choose-sets.ts'
+import { type Choice, chooseSets, followSets } from './choose-sets.ts'
 import { notComparable } from './comparison-problem.ts'
-import { chooseCovers, findPlaced } from './cover-series.ts'
+import { chooseCovers, findPlaced, readPlacedSeries } from './cover-series.ts'
 import { readExplanations } from './explain-records.ts'
 import {
   type FigureRows,
@@ -31,7 +31,7 @@ import type { FigureRequest } from './figure-request.ts'
 import { type FigureCell, readCell, selectFigures, selectSpans, selectUndated } from './figure-sql.ts'
 import { readGroupValues } from './group-values.ts'
 import { describeMixture, findOverlaps, judgedValue, judgeFields, judgeRows, selectComparable } from './mixed-rows.ts'
-import { readSets } from './read-sets.ts'
+import { type AnswerSet, readSets } from './read-sets.ts'
 import { findContainedSeries, splitLevels } from './split-levels.ts'
 
 /** The largest question that is answered. docs/methods.md, limits. */
@@ -55,6 +55,8 @@ export interface FigureQuestion {
   /** The length of the periods; null for one period with all days. */
   readonly interval: Interval | null
   readonly release: PublishedRelease
+  /** The sets to use: those that another release chose. */
+  readonly followed?: readonly AnswerSet[]
 }
 
 export interface FigureAnswer {
@@ -78,8 +80,23 @@ export function readFigures(index: ColumnIndex, question: FigureQuestion, limits
 }
 
 /** One figure for each place that contains others. Sources that differ say only that there is something. */
-async function readBeside(question: FigureQuestion, snapshot: IndexSnapshot, rows: FigureRows, limits: FigureLimits) {
+async function readBeside(question: FigureQuestion, snapshot: IndexSnapshot, all: FigureRows, limits: FigureLimits) {
+  const { dataset } = question
   const request = { ...question.request, groupBy: [PLACE], place: null, explain: false }
+  let rows = all
+  if (question.request.place !== null) {
+    // A region has no position among the places that were asked for.
+    const series = await readPlacedSeries(dataset, snapshot, all, request, limits.placed)
+    const placed = [...series.values()].flat().filter(({ path }) => path !== null)
+    if (placed.length === 0) return []
+    rows = restrict(
+      all,
+      isInSeries(
+        dataset,
+        placed.map(({ code }) => code),
+      ),
+    )
+  }
   try {
     return (await readGroups({ ...question, request, interval: null }, snapshot, rows, limits)).groups
   } catch (error) {
@@ -96,22 +113,35 @@ async function readGroups(
   limits: FigureLimits,
 ): Promise<Pick<FigureAnswer, 'choice' | 'groups'>> {
   const { dataset, request, interval } = question
-  // A set of records outside of the place is no way of counting it.
-  const placed =
-    request.place === null || request.strict ? null : await findPlaced(dataset, snapshot, all, request, limits.placed)
-  if (placed?.length === 0) return { choice: null, groups: [] }
-  const rows = placed === null ? all : restrict(all, isInSeries(dataset, placed))
   const { preference } = dataset.series
+  const chosen = { ...question, request: { ...request, isChosen: true } }
+  if (question.followed !== undefined && preference !== undefined) {
+    const same = await followSets(dataset, preference, snapshot, all, request, question.followed)
+    return { choice: null, groups: same === null ? [] : await readComparable(chosen, snapshot, same, limits) }
+  }
+  // A set of records outside of the place is no way of counting it.
+  const found =
+    request.place === null || request.strict ? null : await findPlaced(dataset, snapshot, all, request, limits.placed)
+  if (found?.placed.length === 0) return { choice: null, groups: [] }
+  const rows = found === null ? all : restrict(all, isInSeries(dataset, found.placed))
+  const used = found === null ? all : restrict(all, isInSeries(dataset, found.taken))
+  const withUndated = countsUndated(question)
   const choice =
-    request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request))
+    request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request, withUndated))
       ? null
-      : await chooseSets(dataset, preference, snapshot, rows, request, interval !== null)
+      : await chooseSets(dataset, preference, snapshot, rows, request, {
+          ...{ used, withUndated, isCurve: interval !== null, maxSeries: limits.placed },
+        })
   const groups =
     choice === null
       ? await readComparable(question, snapshot, rows, limits)
-      : await readComparable({ ...question, request: { ...request, isChosen: true } }, snapshot, choice.rows, limits)
+      : await readComparable(chosen, snapshot, choice.rows, limits)
   return { choice, groups }
 }
+
+/** In a total of all days, a record without a day counts too. */
+const countsUndated = ({ request: { window, place }, interval }: Pick<FigureQuestion, 'request' | 'interval'>) =>
+  interval === null && place === null && !Number.isFinite(window.from) && !Number.isFinite(window.to)
 
 /** A figure for each way of counting. */
 async function readSideBySide(
@@ -123,7 +153,8 @@ async function readSideBySide(
   const { dataset, request } = question
   const { preference } = dataset.series
   if (preference === undefined) return { choice: null, groups: [], beside: [] }
-  const { sets, select } = await readSets(dataset, preference, snapshot, rows, request)
+  const options = { used: rows, withUndated: countsUndated(question) }
+  const { sets, select } = await readSets(dataset, preference, snapshot, rows, request, options)
   const groups: FigureGroup[] = []
   for (const set of sets.toSorted((a, b) => b.records - a.records).slice(0, MAX_SIDE_BY_SIDE)) {
     const chosen = { ...question, request: { ...request, isChosen: true } }
@@ -135,12 +166,32 @@ async function readSideBySide(
 }
 
 /** True if the rows with a count in the window agree in everything that must not be added up. */
-async function hasOneWay(dataset: SeriesDataset, snapshot: IndexSnapshot, rows: FigureRows, request: FigureRequest) {
+async function hasOneWay(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+  withUndated: boolean,
+) {
   const groups = request.groupBy.map((field) => column(figureColumn(dataset, field)))
   const judged = judgeFields(dataset, request)
-  const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups, days: isInWindow(request.window) })
+  const days = withUndated ? sql`true` : isInWindow(request.window)
+  const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups, days })
   return mixed.length === 0
 }
+
+/** The sets of the rows that a question finds, if nothing has to be chosen. */
+export const readWays = (
+  index: ColumnIndex,
+  { dataset, request, release }: FigureQuestion,
+): Promise<readonly AnswerSet[]> =>
+  index.read(release, async (snapshot) => {
+    const { preference } = dataset.series
+    const condition = await matchRows(dataset, request.filters, snapshot, (field) => figureColumn(dataset, field))
+    if (condition === null || preference === undefined) return []
+    const rows = { from: snapshot.rows, condition }
+    return (await readSets(dataset, preference, snapshot, rows, request, { used: rows, withUndated: false })).sets
+  })
 
 async function readComparable(
   question: FigureQuestion,
@@ -189,8 +240,11 @@ async function readCells(
 ): Promise<Cells> {
   const { window, groupBy, across } = request
   const judged = judgeFields(dataset, request)
-  // Nothing is chosen for records without a day.
-  const separate = judgeFields(dataset, { ...request, isChosen: false })
+  // Among records without a day, sets are chosen only for a total of all days.
+  const separate = judgeFields(dataset, {
+    ...request,
+    isChosen: request.isChosen && countsUndated({ request, interval }),
+  })
   const groups = groupBy.map((field) => column(figureColumn(dataset, field)))
   const upTo = await judgeRows(dataset, snapshot, rows, { judged, groups, days: isUpTo(window) })
   // Rows that agree up to the last day also agree in the window, and no series before the window has to be compared.
@@ -203,7 +257,7 @@ async function readCells(
   if (mixed.length + overlaps.length > 0)
     throw notComparable(
       dataset,
-      await describeMixture(dataset, snapshot, rows, window, [...mixed, ...overlaps]),
+      await describeMixture(dataset, snapshot, rows, window, [...new Set([...mixed, ...overlaps])]),
       request.url,
     )
   const contained = upTo.listsPlaces ? await findContainedSeries(dataset, snapshot, rows, request, limits.placed) : []

@@ -4,7 +4,8 @@ import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { countColumns } from '../../columns/layout.ts'
 import { dayNumber } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
-import type { FieldValue, Preference } from '../../datasets/define.ts'
+import { ADDED_UP, type FieldValue, type Preference } from '../../datasets/define.ts'
+import type { JudgedField } from '../../methods/comparability.ts'
 import type { CountedSet } from '../../methods/recommended-set.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { MARKS } from '../../methods/step-columns.ts'
@@ -22,7 +23,8 @@ import {
   totalColumns,
 } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
-import { judgedColumn, judgeFields } from './mixed-rows.ts'
+import { selectUndated } from './figure-sql.ts'
+import { judgedColumn, judgedValue, judgeFields } from './mixed-rows.ts'
 
 /** A set of an answer: what it counts (the values of its group and subject), and how. */
 export interface AnswerSet extends CountedSet {
@@ -33,6 +35,8 @@ export interface AnswerSet extends CountedSet {
   readonly subject: ReadonlyMap<string, FieldValue>
   /** How it was counted, in the fields in which sets may differ. `values` also has the level and the status. */
   readonly how: ReadonlyMap<string, FieldValue>
+  /** True if the name of a place lists several places. */
+  readonly listsPlaces: boolean
   /** The values of the columns as they are stored. */
   readonly stored: DuckRow
 }
@@ -48,6 +52,15 @@ export interface AnswerSets {
 /** More sets would make a statement of megabytes. */
 const MAX_SETS = 20_000
 
+export interface SetOptions {
+  /** The rows that are used; `rows` also has those of places that others cover. */
+  readonly used: FigureRows
+  /** True if records without a day count too. */
+  readonly withUndated: boolean
+  /** True to find sets without a count, too. */
+  readonly withoutCounts?: boolean
+}
+
 /** The sets among the rows with a count in the window. */
 export async function readSets(
   dataset: SeriesDataset,
@@ -55,67 +68,85 @@ export async function readSets(
   snapshot: IndexSnapshot,
   rows: FigureRows,
   request: FigureRequest,
+  { used, withUndated, withoutCounts = false }: SetOptions,
 ): Promise<AnswerSets> {
-  const { from, condition } = rows
+  const { from, condition } = used
   const { window, groupBy, across } = request
   const { counts, comparison } = dataset.series
-  const judged = judgeFields(dataset, {
-    ...request,
-    across: across.filter((field) => !comparison.addable.includes(field)),
-  })
-    .filter(({ by }) => by === 'value')
-    .map(({ field }) => field)
-  // The rule asks for these, also where a filter or a group fixes them. The cover of a place has several levels.
-  const fixed = [...(request.place === null ? [level] : []), status].filter((field) => !judged.includes(field))
   const isSubject = (field: string) => comparison.addable.includes(field)
+  const judged = judgeFields(dataset, { ...request, across: across.filter((field) => !isSubject(field)) })
+  // The rule asks for these, also where a filter or a group fixes them. The cover of a place has several levels.
+  const fixed = [...(request.place === null ? [level] : []), status].filter(
+    (field) => !judged.some((other) => other.field === field),
+  )
+  const judge = (one: JudgedField, role: string) => ({
+    ...{ field: one.field, role, name: judgedColumn(one.field), value: judgedValue(one) },
+    isAdded: one.by === 'presence',
+  })
+  const plain = (field: string, role: string, name: string) => ({
+    ...{ field, role, name, value: column(name), isAdded: false },
+  })
   const fields = [
-    ...groupBy.map((field) => ({ field, role: 'group', name: figureColumn(dataset, field) })),
-    ...judged.filter(isSubject).map((field) => ({ field, role: 'subject', name: judgedColumn(field) })),
-    ...judged.filter((field) => !isSubject(field)).map((field) => ({ field, role: 'how', name: judgedColumn(field) })),
-    ...fixed.map((field) => ({ field, role: 'fixed', name: judgedColumn(field) })),
+    ...groupBy.map((field) => plain(field, 'group', figureColumn(dataset, field))),
+    ...judged.filter(({ field }) => isSubject(field)).map((one) => judge(one, 'subject')),
+    ...judged.filter(({ field }) => !isSubject(field)).map((one) => judge(one, 'how')),
+    ...fixed.map((field) => plain(field, 'fixed', judgedColumn(field))),
   ]
-  const columns = fields.map(({ name }) => column(name))
+  const columns = fields.map(({ value }) => value)
   const names = columns.map((_, i) => raw(`key_${i}`))
   const totalOf = await totalColumns(dataset, snapshot)
   const totals = counts.map((count) => sql`sum(${totalOf(count)})::DOUBLE`)
   const present = counts.map((count) => sql`count(${column(count)}) filter (where ${isInWindow(window)})::DOUBLE`)
-  const begins = sql`least(min(day), ${join(counts.map((count) => sql`min(${column(countColumns(count).since)})`))})`
+  const isKnown = hasCount(counts)
+  const begins = sql`least(min(day) filter (where ${isKnown}), ${join(counts.map((count) => sql`min(${column(countColumns(count).since)})`))})`
   const list = (value: Sql, where: Sql) =>
     sql`string_agg(distinct coalesce(${value}::VARCHAR, ''), ',') filter (where ${where})`
-  const isCounted = sql`${isInWindow(window)} and ${hasCount(counts)}`
+  const isCounted = sql`${withUndated ? sql`true` : isInWindow(window)} and ${hasCount(counts)}`
   const found = await snapshot.query(sql`
     select ${join([
       ...columns.map((value, i) => sql`${value} as ${names[i]}`),
       sql`count(*) filter (where ${isCounted})::DOUBLE`,
       sql`count(distinct day) filter (where ${isCounted})::DOUBLE`,
       dayNumber(begins),
-      dayNumber(sql`max(day)`),
+      dayNumber(sql`max(day) filter (where ${isKnown})`),
       sql`bit_or(marks) filter (where ${isInWindow(window)}) & ${raw(String(MARKS.contradicts))} <> 0`,
+      sql`bit_or(marks) & ${raw(String(MARKS.listsPlaces))} <> 0`,
       list(column(sourceType), isCounted),
       list(sql`place`, isCounted),
-      list(column(country), sql`exclusive_place is null`),
+      list(column(country), sql`${isCounted} and exclusive_place is null`),
       ...totals,
       ...present,
     ])}
-    from ${from} where ${condition} and ${isUpTo(window)} group by ${columns.length === 0 ? sql`()` : join(names)}
-    having count(*) filter (where ${isCounted}) > 0
+    from ${from} where ${condition} and ${withUndated ? sql`true` : isUpTo(window)}
+    group by ${columns.length === 0 ? sql`()` : join(names)}
+    having ${withoutCounts ? sql`true` : sql`count(*) filter (where ${isCounted}) > 0`}
     order by min(id) limit ${raw(String(MAX_SETS + 1))}`)
   if (found.length > MAX_SETS)
     throw new Problem('invalid_parameter', 'The matching records were counted in too many ways. Filter further.', {
       parameter: 'filter',
     })
+  const undated = withUndated ? await snapshot.query(selectUndated(dataset, used, { groups: columns, judged: [] })) : []
+  const undatedOf = new Map(
+    undated.map((row) => [groupKey(row.slice(0, columns.length)), row.slice(columns.length + 1)]),
+  )
   const codesOf = (text: DuckRow[number] | undefined) =>
     typeof text === 'string' ? text.split(',').map((code) => (code === '' ? null : Number(code))) : []
   const width = fields.length
   const decode = await readTexts(dataset, snapshot, [
     ...fields.map(({ name }, i) => ({ name, values: found.map((row) => row[i]) })),
-    { name: sourceType, values: found.flatMap((row) => codesOf(row[width + 5])) },
-    { name: country, values: found.flatMap((row) => codesOf(row[width + 7])) },
+    { name: sourceType, values: found.flatMap((row) => codesOf(row[width + 6])) },
+    { name: country, values: found.flatMap((row) => codesOf(row[width + 8])) },
   ])
   const sets = found.map((row): AnswerSet => {
+    const valueOf = ({ name, isAdded }: (typeof fields)[number], stored: DuckRow[number] | undefined) => {
+      if (!isAdded) return decode(name, stored)
+      return stored === true ? null : ADDED_UP
+    }
     const valuesOf = (role: string) =>
-      new Map(fields.flatMap(({ field, name, role: own }, i) => (own === role ? [[field, decode(name, row[i])]] : [])))
-    const [records, days, first, last, contradicts, types, places, countries, ...numbers] = row.slice(width)
+      new Map(fields.flatMap((one, i) => (one.role === role ? [[one.field, valueOf(one, row[i])]] : [])))
+    const undatedCounts = undatedOf.get(groupKey(row.slice(0, width)))
+    const [records, days, first, last, contradicts, listsPlaces, types, places, countries, ...numbers] =
+      row.slice(width)
     const decodeAll = (name: string, text: DuckRow[number] | undefined) =>
       codesOf(text).map((code) => decode(name, code))
     return {
@@ -127,14 +158,18 @@ export async function readSets(
       stored: row.slice(0, width),
       records: Number(records),
       days: Number(days),
-      firstDay: Number(first),
-      lastDay: Number(last),
+      firstDay: toNumber(first),
+      lastDay: toNumber(last),
       contradicts: contradicts === true,
+      listsPlaces: listsPlaces === true,
       sourceTypes: decodeAll(sourceType, types),
       places: new Set(typeof places === 'string' ? places.split(',') : []),
       countries: new Set(decodeAll(country, countries)),
       totals: new Map(
-        counts.map((count, i) => [count, numbers[counts.length + i] === 0 ? null : toNumber(numbers[i])]),
+        counts.map((count, i) => {
+          const known = numbers[counts.length + i] === 0 ? null : toNumber(numbers[i])
+          return [count, known ?? toNumber(undatedCounts?.[i])]
+        }),
       ),
     }
   })

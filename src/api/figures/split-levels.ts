@@ -5,7 +5,7 @@ import { column } from '../../columns/tables.ts'
 import { PLACE } from '../../methods/comparability.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { type PlacedSeries, readPlacedSeries } from './cover-series.ts'
-import { type FigureRows, hasCount, isInWindow } from './figure-columns.ts'
+import { type FigureRows, groupKey, hasCount, isInWindow } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
 interface Levels {
@@ -58,7 +58,7 @@ function chooseLevel(
   return levels.reduce((best, name) => (placesOf(name) > placesOf(best) ? name : best))
 }
 
-/** The codes of series whose place another place of the same group and level contains by name. */
+/** The codes of series whose place another place of the same group, level and way of counting contains by name. */
 export async function findContainedSeries(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
@@ -67,7 +67,10 @@ export async function findContainedSeries(
   maxSeries: number,
 ): Promise<number[]> {
   const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
-  return [...groups.values()].flatMap((members) => containedOf(dataset, members)).map(({ code }) => code)
+  const sets = [...groups.values()].flatMap((members) => [
+    ...Map.groupBy(members, ({ judged }) => groupKey(judged)).values(),
+  ])
+  return sets.flatMap((members) => containedOf(dataset, members)).map(({ code }) => code)
 }
 
 /** A list that reports contains the places that it names. If only these report, the list is left out. */

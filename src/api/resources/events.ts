@@ -147,7 +147,7 @@ const eventSchema = ({ series }: SeriesDataset) => {
     ),
     doubt: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Why there is no headline: `places`, `count`, `status`, `place` or `days`. docs/methods.md explains them.',
+        'Why there is no headline: `subjects`, `people`, `place`, `places`, `count`, `status` or `days`. docs/methods.md explains them.',
     }),
     figures: Type.Optional(
       Type.Array(

@@ -1,15 +1,18 @@
 // One series in every release: how its numbers were revised. A long table for reporting triangles.
 import { Type } from 'typebox'
+import type { ColumnIndex } from '../../columns/column-index.ts'
 import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
+import type { Figure } from '../../methods/figures.ts'
 import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import type { Choice } from '../figures/choose-sets.ts'
 import { choiceSchema, formatChoice } from '../figures/chosen-json.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
-import { type FigureQuery, parseFigureRequest, restrictToSet } from '../figures/figure-request.ts'
-import { readFigures } from '../figures/read-figures.ts'
+import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
+import { type FigureQuestion, readFigures, readWays } from '../figures/read-figures.ts'
 import { isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
 import { vintagesQuery } from '../requests/parameters.ts'
 import { validateFilters } from '../requests/prepare-query.ts'
@@ -71,30 +74,23 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
         ...format,
         variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
         async render() {
-          const rows: object[] = []
-          // A number is followed through the releases by the way in which the last one counts it.
-          const { choice } = await readFigures(index, { dataset, release: to, request: figureRequest, interval })
-          const [only, second] = choice?.chosen ?? []
-          const fixed =
-            only === undefined || second !== undefined ? figureRequest : restrictToSet(figureRequest, only.chosen)
-          for (const release of vintages) {
-            const { number, asOf } = release
-            const { groups } = await readFigures(index, { dataset, release, request: fixed, interval })
-            for (const figure of groups.flatMap((group) => group.figures)) {
-              rows.push({
-                release: number,
-                report_date: asOf,
-                period: figure.period.name,
-                // The whole interval, also if the last day of the question cuts it.
-                reference_date: formatDay(periodOf(interval, figure.period.first).last),
-                records: figure.records,
-                new: figure.new[countIndex] ?? null,
-                cumulative: figure.cumulative[countIndex] ?? null,
-                point: figure.point[countIndex] ?? null,
-                revision: figure.revision,
-              })
-            }
-          }
+          const { choice, figures } = await followFigures(
+            index,
+            { dataset, release: to, request: figureRequest, interval },
+            vintages,
+          )
+          const rows = figures.map(({ release: { number, asOf }, figure }) => ({
+            release: number,
+            report_date: asOf,
+            period: figure.period.name,
+            // The whole interval, also if the last day of the question cuts it.
+            reference_date: formatDay(periodOf(interval, figure.period.first).last),
+            records: figure.records,
+            new: figure.new[countIndex] ?? null,
+            cumulative: figure.cumulative[countIndex] ?? null,
+            point: figure.point[countIndex] ?? null,
+            revision: figure.revision,
+          }))
           if (isTable) return [encodeTable(rows, ['release', 'report_date', 'period', 'reference_date', 'records'])]
           return [
             JSON.stringify({
@@ -110,6 +106,47 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       })
     },
   )
+}
+
+interface Vintage {
+  readonly release: PublishedRelease
+  readonly figure: Figure
+}
+
+/** The figures of each release. If one of them has several ways of counting, all use the one of the last release. */
+async function followFigures(
+  index: ColumnIndex,
+  question: FigureQuestion,
+  releases: readonly PublishedRelease[],
+): Promise<{ choice: Choice | null; figures: readonly Vintage[] }> {
+  const { request, release: last } = question
+  const isRefusal = (error: unknown) => error instanceof Problem && error.code === 'not_comparable'
+  const readAll = async (own: Partial<FigureQuestion>) => {
+    const figures: Vintage[] = []
+    let refusal: unknown = null
+    for (const release of releases) {
+      try {
+        const { groups } = await readFigures(index, { ...question, ...own, release })
+        figures.push(...groups.flatMap((group) => group.figures.map((figure) => ({ release, figure }))))
+      } catch (error) {
+        if (!isRefusal(error)) throw error
+        refusal = error
+      }
+    }
+    // It is about the last release that is refused.
+    if (refusal !== null) throw refusal
+    return figures
+  }
+  const { choice } = await readFigures(index, question)
+  if (choice !== null)
+    return { choice, figures: await readAll({ followed: choice.chosen.map(({ chosen }) => chosen) }) }
+  try {
+    return { choice, figures: await readAll({ request: { ...request, strict: true } }) }
+  } catch (error) {
+    if (request.strict || !isRefusal(error)) throw error
+    const followed = await readWays(index, { ...question, release: last })
+    return { choice, figures: await readAll({ followed }) }
+  }
 }
 
 function selectReleases(

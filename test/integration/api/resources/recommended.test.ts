@@ -50,10 +50,31 @@ const rows: Row[] = [
   row('F too', '2007-02-01', '2007-12-31', 107, { disease: 'Plague', ...local('Yap State') }),
 ]
 
+const italy = (event: string, cases: number, more: Partial<Row> = {}) =>
+  row(event, '2020-01-01', '2020-03-31', cases, { disease: 'Dengue', ...country('IT'), ...more })
+const PAPER = { source_name: 'Paper', source_type: 'literature' as const }
+const withdrawn = italy('J', 90, PAPER)
+rows.push(
+  // Only some people, and everyone beside women and men.
+  italy('G', 30, { age_group: '0-4' }),
+  italy('G', 50, { age_group: '5-14' }),
+  italy('G all', 100),
+  italy('G all', 40, { sex: 'female' }),
+  italy('G all', 45, { sex: 'male' }),
+  // A total without its last day, and one of a town with its days.
+  italy('H', 3, { ...PAPER, ...local('Bari'), case_status: 'confirmed' }),
+  italy('H', 5, { ...PAPER, date_high: null }),
+  // Italy and a part of it, of two sources.
+  italy('I', 10),
+  italy('I', 4, { location_granularity: 'admin1', al1_code: 'IT-25', admin_l1: 'Lombardia' }),
+  italy('I', 9, PAPER),
+  // A source that the next release withdraws.
+  italy('J', 10),
+)
+
 before(async () => {
-  await publish(
-    rows.map((one) => (one.event === 'A' && one.source_name === 'Paper' ? { ...one, cases: 11 } : one)).slice(0, 8),
-  )
+  const first = rows.map((one) => (one.event === 'A' && one.source_name === 'Paper' ? { ...one, cases: 11 } : one))
+  await publish([...first.slice(0, 8), ...first.filter(({ event }) => event === 'J'), withdrawn])
   await publish(rows)
   await refresh()
 })
@@ -159,6 +180,48 @@ describe('of one event', () => {
         [2, '2020-03', 45],
       ],
     )
+  })
+})
+
+describe('no number is of something else', () => {
+  const refuse = async (address: string) => {
+    const response = await inject(`${HOME}/${address}`)
+    assert.equal(response.statusCode, 400, response.body)
+    return response.json<{ choices: { counts: Item }[] }>().choices.map(({ counts }) => counts['cases'])
+  }
+  test('one age group is not the answer where nobody counted everyone', async () => {
+    assert.deepEqual((await refuse('sums?event=G')).toSorted(), [30, 50])
+    assert.deepEqual(totalsOf(await read('sums?event=G&across=age_group')), [[80]])
+    assert.deepEqual((await read('sums?event=G&event=G%20all&group_by=event')).left_out[0]?.because, 'people')
+  })
+  test('across leaves everyone apart from the groups', async () => {
+    const answer = await read('sums?event=G%20all&across=sex')
+    const { words, counts, because, url } = answer.left_out[0] as Said
+    assert.deepEqual([totalsOf(answer), because, counts, url], [[[100]], 'everyone', { cases: 85 }, null])
+    assert.equal(words, 'WHO: national counts, all cases, running totals, groups added up')
+  })
+  test('a total without its last day counts too, unless days are asked for', async () => {
+    const { data, undated_counts: undated, chosen } = await read('sums?event=H')
+    const [row] = undated as { counts: Item }[]
+    assert.deepEqual([data, row?.counts['cases'], chosen[0]?.counts['cases']], [[], 5, 5])
+    assert.deepEqual(totalsOf(await read('sums?event=H&date_to=2020-12-31')), [[3]])
+    const { data: events } = (await read('events?event=H')) as unknown as { data: { headline: Item }[] }
+    assert.equal(events[0]?.headline['cases'], 5)
+  })
+  test('the counts of what was chosen for a place are those of the answer', async () => {
+    const answer = await read('sums?event=I&place=IT')
+    assert.deepEqual([totalsOf(answer), answer.chosen[0]?.counts], [[[10]], { cases: 10 }])
+  })
+  test('a set that the last release does not have is in no release', async () => {
+    const { data } = (await read('vintages?event=J&interval=year')) as unknown as { data: Item[] }
+    assert.deepEqual(
+      data.map(({ release, new: added }) => [release, added]),
+      [
+        [1, 10],
+        [2, 10],
+      ],
+    )
+    assert.deepEqual(await refuse('vintages?event=J&interval=year&strict=true'), [10, 90])
   })
 })
 
