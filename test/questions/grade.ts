@@ -271,7 +271,7 @@ function tellsContradiction(truth: Json | undefined, { status, body }: Answer): 
 }
 
 /** The sources of an event contradict each other: it is left out of the numbers, and named. */
-const DOUBTS = new Set<Json | undefined>(['place', 'places', 'count', 'status', 'days'])
+const DOUBTS = new Set<Json | undefined>(['people', 'place', 'places', 'count', 'status', 'days'])
 
 /** What is missing in the answer is named as left out for a doubt, with its right numbers. The rest is right. */
 function namesLeftOut(check: Check, truth: Json | undefined, body: Item): boolean {

@@ -16,12 +16,6 @@ const MIN_RIGHT = 0.9
 const MAX_DEAD_ENDS = 0.03
 
 /** The four grades, each by an answer that deserves it. */
-/** Questions whose answer still misleads, with the reason. */
-const MISLEADING = new Map([
-  [7, 'a total is chosen from dated records only: India 2007 says 3 cases, the undated review 5'],
-  [99, 'deaths_min of events looks at single records, and not at the headline'],
-])
-
 test('an answer gets the grade that it deserves', async () => {
   const check = { kind: 'total' }
   const row = (cases: number | null) => ({ data: [{ group: {}, total: { cases } }] })
@@ -84,7 +78,7 @@ else {
   }
   const grades = new Map<number, Grade>()
   for (const question of questions)
-    test(`${question.number}: ${question.question}`, { todo: MISLEADING.get(question.number) ?? false }, async () => {
+    test(`${question.number}: ${question.question}`, async () => {
       const address = addressOf(question)
       const isPrefix = question.check.kind === 'headlines'
       const answer = await (isPrefix ? ask(address) : askAll(address))
@@ -95,7 +89,7 @@ else {
       assert.notEqual(given, 'misleading', `${address}\nsays ${said}\nthe truth is ${right}`)
     })
 
-  test('nearly all questions have the right answer at once, and none but the known ones misleads', () => {
+  test('nearly all questions have the right answer at once, and none misleads', () => {
     const counts: Record<Grade, number> = { right: 0, refused: 0, misleading: 0, dead_end: 0 }
     for (const question of questions) {
       const given = grades.get(question.number) ?? 'dead_end'
@@ -105,7 +99,7 @@ else {
     }
     for (const [given, count] of Object.entries(counts))
       console.log(`${given.padEnd(10)} ${String(count).padStart(3)} of ${questions.length}`)
-    assert.ok(counts.misleading <= MISLEADING.size, `${counts.misleading} mislead`)
+    assert.equal(counts.misleading, 0)
     assert.ok(counts.right >= MIN_RIGHT * questions.length, `${counts.right} are right at once`)
     assert.ok(counts.dead_end <= MAX_DEAD_ENDS * questions.length, `${counts.dead_end} lead nowhere`)
   })

@@ -5,6 +5,7 @@ import { INTERVALS } from '../../methods/calendar.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/figure-request.ts'
 import { filterParameters } from '../filters/filters.ts'
+import { countFields, rangeParameters } from '../filters/ranges.ts'
 import { sortChoices } from '../filters/sorted-page.ts'
 import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { formatParameter, LINE_TYPES } from '../response/chosen-type.ts'
@@ -127,7 +128,19 @@ export const eventsQuery = (dataset: Dataset) =>
         }
       : {}),
     ...filterParameters(dataset),
+    ...headlineRanges(dataset),
   })
+
+/** A range of a count is about the event as a whole. */
+const headlineRanges = (dataset: Dataset) =>
+  Object.fromEntries(
+    rangeParameters(dataset).flatMap(([name, schema]) => {
+      const count = countFields(dataset).find((field) => name === `${field.name}_min` || name === `${field.name}_max`)
+      const description = `Only events whose headline has \`${count?.name}\`, ${name.endsWith('_min') ? 'at least' : 'at most'} this number.`
+      return count === undefined ? [] : [[name, Type.Optional({ ...schema, description })]]
+    }),
+  )
+
 export const searchQuery = Type.Object({
   q: searchText('What to find: a name, a synonym, or several words such as `cholera haiti 2010`.', 'ebola uganda'),
   num: Type.Optional(
@@ -273,6 +286,15 @@ export const citationQuery = (dataset: Dataset) =>
     ),
     release,
     strict: strictValues,
+    ...(dataset.search === undefined
+      ? {}
+      : {
+          q: Type.Optional(
+            searchText(
+              'The question in words, as for `/sums`. The title and the URL of the citation say what was read.',
+            ),
+          ),
+        }),
     ...filterParameters(dataset),
   })
 export const listQuery = Type.Object({ page, num })

@@ -10,6 +10,7 @@ import { type FilterQuery, readFacets } from '../filters/run-filter-queries.ts'
 import { citationQuery } from '../requests/parameters.ts'
 import { prepareQuery, type QueryParameters } from '../requests/prepare-query.ts'
 import type { DatasetOptions, ResourceOptions } from '../requests/resource-options.ts'
+import { understandQuery } from '../requests/understand-query.ts'
 import {
   type CITATION_FORMATS,
   type Citation,
@@ -38,7 +39,7 @@ const FILES = {
 export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, respond } = routes
 
-  app.get<{ Querystring: QueryParameters & { format?: Format } }>(
+  app.get<{ Querystring: QueryParameters & { format?: Format; q?: string } }>(
     `/v2/${dataset.name}/citation`,
     {
       schema: {
@@ -82,9 +83,12 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
     },
     async (request, reply) => {
       const { format = 'json' } = request.query
-      const query = await prepareQuery(routes, request.query)
-      const { release, isImmutable } = query
-      reply.headers(warningHeader(query.warnings))
+      const { query: understood, warnings } = await understandQuery(routes, request.query)
+      const query = await prepareQuery(routes, understood)
+      const { release } = query
+      // A later version of the program may read more in the words of `q`.
+      const isImmutable = request.query.q === undefined && query.isImmutable
+      reply.headers(warningHeader([...warnings, ...query.warnings]))
       const citation = await readCitation(routes, query)
       if (format === 'json') {
         return respond(request, reply, { release, isImmutable, ...prerendered([serialiseCitation(citation)]) })

@@ -36,7 +36,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         operationId: 'listEvents',
         summary: 'List events',
         description:
-          'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. With filters only events that have a matching record are listed; the summary still covers all records of the event. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',
+          'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. With filters only events that have a matching record are listed; the summary still covers all records of the event. A range of a count, such as `deaths_min`, is about the headline. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',
         querystring: eventsQuery(dataset),
         response: { 200: pageResponse(eventSchema(dataset), 'Events'), ...errorResponses },
       },
@@ -62,17 +62,17 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         isImmutable: q === null && query.isImmutable,
         variant: `from=${skip}&num=${num}&sort=${sort} ${canonicalFilters} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
-          const matching = await readMatchingEvents(routes, query)
-          const position = { release: release.number, sort, skip, limit: num + 1 }
+          // A count is that of the event, not of one of its records.
+          const { counts } = query.filters
+          const matching = await readMatchingEvents(routes, {
+            ...query,
+            filters: { ...query.filters, counts: new Map() },
+          })
+          const position = { release: release.number, sort, counts, skip, limit: num + 1 }
           const bodies =
             found === null
               ? await readEvents(database, dataset, { ...position, events: matching })
-              : await readEventsByName(
-                  database,
-                  dataset,
-                  release.number,
-                  keep(found.events, matching).slice(skip, skip + num + 1),
-                )
+              : await readEventsByName(database, dataset, { ...position, events: keep(found.events, matching) })
           return serialiseEnvelope(bodies.slice(0, num), query.nextPage(bodies.length <= num ? null : skip + num))
         },
       })

@@ -39,7 +39,8 @@ const statements: Record<string, (release: number) => Sql> = {
     selectEventSummaries(hedOutbreaks, { release, events: null, sort: null, skip: UNUSED_ID, limit: 9 }),
   'some events': (release) =>
     selectEventSummaries(hedOutbreaks, { release, events: ['Cholera_Testland_2020'], sort: null, skip: 0, limit: 9 }),
-  'events by name': (release) => selectSummariesOf(hedOutbreaks, release, ['Cholera_Testland_2020']),
+  'events by name': (release) =>
+    selectSummariesOf(hedOutbreaks, { release, events: ['Cholera_Testland_2020'], sort: null, skip: 0, limit: 9 }),
 }
 
 const url = await createTestDatabase()

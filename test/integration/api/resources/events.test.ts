@@ -108,7 +108,6 @@ describe('events', () => {
     const names = async (query: Record<string, string | number>) =>
       (await walk(`${HOME}/events`, { num: 1, release: 1, ...query })).map((event) => event['event'])
     assert.deepEqual(await names({ host: 'animal' }), ['B'])
-    assert.deepEqual(await names({ cases_min: 1 }), ['A'])
     assert.deepEqual(await names({ case_status: 'confirmed', date_from: '2020-03-09' }), ['A'])
     assert.deepEqual(await names({ missing: 'disease' }), ['A', 'B'])
     assert.deepEqual(await names({ event: 'B', host: 'animal' }), ['B'])

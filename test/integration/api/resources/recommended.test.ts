@@ -286,6 +286,15 @@ test('an event has a headline, by which events are sorted', async () => {
       ['D', 500, null, 'WHO: several countries together, all cases, running totals'],
     ],
   )
+  // Several records together have more than any of them; an event in doubt has no number.
+  const names = async (query: string) =>
+    ((await read(`events?${query}`)) as unknown as { data: { event: string }[] }).data.map(({ event }) => event)
+  assert.deepEqual(await names('cases_min=500'), ['C', 'D', 'E'])
+  assert.deepEqual(await names('cases_min=500&cases_max=1000&num=1'), ['C'])
+  assert.deepEqual(await names('disease=Zika&cases_min=40&cases_max=150'), ['D France', 'D Italy'])
+  assert.deepEqual(await names('q=zika&cases_max=150&num=1'), ['D France'])
+  assert.deepEqual(await names('deaths_min=0'), ['C'])
+  assert.deepEqual(await names('disease=Cholera&cases_min=0'), ['A'])
   const { data: doubtful } = (await read('events?event=B')) as unknown as { data: Item[] }
   assert.deepEqual([doubtful[0]?.['headline'], doubtful[0]?.['doubt']], [null, 'count'])
 })
