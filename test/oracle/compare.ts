@@ -156,12 +156,15 @@ const sortValues = (values: readonly Json[]) =>
     ? 'many values'
     : values.map((value) => JSON.stringify(pick(value, ['value', 'records', 'first_day', 'last_day']))).sort()
 
-/** A renamed place may be shown with either name, if it has a code. */
+/** A place with a code may be shown with the name and the id of any of its series. */
 function summariseGroup(group: unknown): Json {
   const entries = Object.entries(group as Json).map(([field, value]): [string, unknown] => {
     if (field !== 'place') return [field, value]
     const place = value as Json
-    const shown: Json = { ...place, admin_l1: place['al1_code'] === null ? place['admin_l1'] : null }
+    const level = place['location_granularity']
+    const hasCode = place['al1_code'] !== null
+    const isCode = level === 'country' || (level === 'admin1' && hasCode)
+    const shown: Json = { ...place, ...(hasCode && { admin_l1: null }), ...(isCode && { place_id: null }) }
     return [field, Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))]
   })
   return Object.fromEntries(entries)

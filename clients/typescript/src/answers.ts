@@ -307,7 +307,7 @@ export interface EventSummary {
     left_out: number
     [member: string]: unknown
   } | null
-  /** Why there is no headline: `places`, `count`, `status`, `place` or `days`. docs/methods.md explains them. */
+  /** Why there is no headline: `subjects`, `people`, `place`, `places`, `count`, `status` or `days`. docs/methods.md explains them. */
   doubt: string | null
   /** Figures by level of place, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them. */
   figures?: EventFigure[]
@@ -399,8 +399,10 @@ export interface Series {
     /** The same question about this set only. */
     url: string | null
     records: number
-    first_day: string
-    last_day: string
+    /** Null if no record has a day. */
+    first_day: string | null
+    /** Null if no record has a day. */
+    last_day: string | null
     /** What is known in all. */
     counts: Record<string, number | null>
     /** The steps of the rule that left out other sets. */
@@ -418,8 +420,10 @@ export interface Series {
     /** The same question about this set only. */
     url: string | null
     records: number
-    first_day: string
-    last_day: string
+    /** Null if no record has a day. */
+    first_day: string | null
+    /** Null if no record has a day. */
+    last_day: string | null
     /** What is known in all. */
     counts: Record<string, number | null>
     because: string
@@ -491,8 +495,10 @@ export interface Sums {
     /** The same question about this set only. */
     url: string | null
     records: number
-    first_day: string
-    last_day: string
+    /** Null if no record has a day. */
+    first_day: string | null
+    /** Null if no record has a day. */
+    last_day: string | null
     /** What is known in all. */
     counts: Record<string, number | null>
     /** The steps of the rule that left out other sets. */
@@ -510,8 +516,10 @@ export interface Sums {
     /** The same question about this set only. */
     url: string | null
     records: number
-    first_day: string
-    last_day: string
+    /** Null if no record has a day. */
+    first_day: string | null
+    /** Null if no record has a day. */
+    last_day: string | null
     /** What is known in all. */
     counts: Record<string, number | null>
     because: string
@@ -614,8 +622,10 @@ export interface Vintages {
     /** The same question about this set only. */
     url: string | null
     records: number
-    first_day: string
-    last_day: string
+    /** Null if no record has a day. */
+    first_day: string | null
+    /** Null if no record has a day. */
+    last_day: string | null
     /** What is known in all. */
     counts: Record<string, number | null>
     /** The steps of the rule that left out other sets. */
@@ -633,8 +643,10 @@ export interface Vintages {
     /** The same question about this set only. */
     url: string | null
     records: number
-    first_day: string
-    last_day: string
+    /** Null if no record has a day. */
+    first_day: string | null
+    /** Null if no record has a day. */
+    last_day: string | null
     /** What is known in all. */
     counts: Record<string, number | null>
     because: string

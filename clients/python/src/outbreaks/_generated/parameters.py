@@ -531,4 +531,6 @@ class VintagesParameters(Filters, total=False):
 
 
 class CitationParameters(Filters, RecordFilters, total=False):
-    pass
+    # Only events that match these words, best match first. An event is found by its
+    # name and by the names of its diseases, pathogens and places.
+    q: str
