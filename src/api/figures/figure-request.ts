@@ -1,9 +1,7 @@
 // Parses the part of a request for figures that /series, /sums and /vintages have in common: the filters of whole series,
 // the days, the groups, the fields to add across, and a place to cover. Pure.
 import { type TSchema, Type } from 'typebox'
-import type { FieldValue } from '../../datasets/define.ts'
 import { parseDay } from '../../methods/calendar.ts'
-import { PLACE } from '../../methods/comparability.ts'
 import type { Window } from '../../methods/figures.ts'
 import { commonFields, type SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'

@@ -130,7 +130,10 @@ async function readGroups(
     request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request, withUndated))
       ? null
       : await chooseSets(dataset, preference, snapshot, rows, request, {
-          ...{ used, withUndated, isCurve: interval !== null, maxSeries: limits.placed },
+          used,
+          withUndated,
+          isCurve: interval !== null,
+          maxSeries: limits.placed,
         })
   const groups =
     choice === null

@@ -80,11 +80,18 @@ export async function readSets(
     (field) => !judged.some((other) => other.field === field),
   )
   const judge = (one: JudgedField, role: string) => ({
-    ...{ field: one.field, role, name: judgedColumn(one.field), value: judgedValue(one) },
+    field: one.field,
+    role,
+    name: judgedColumn(one.field),
+    value: judgedValue(one),
     isAdded: one.by === 'presence',
   })
   const plain = (field: string, role: string, name: string) => ({
-    ...{ field, role, name, value: column(name), isAdded: false },
+    field,
+    role,
+    name,
+    value: column(name),
+    isAdded: false,
   })
   const fields = [
     ...groupBy.map((field) => plain(field, 'group', figureColumn(dataset, field))),

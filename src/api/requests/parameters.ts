@@ -135,9 +135,9 @@ export const eventsQuery = (dataset: Dataset) =>
 const headlineRanges = (dataset: Dataset) =>
   Object.fromEntries(
     rangeParameters(dataset).flatMap(([name, schema]) => {
-      const count = countFields(dataset).find((field) => name === `${field.name}_min` || name === `${field.name}_max`)
-      const description = `Only events whose headline has \`${count?.name}\`, ${name.endsWith('_min') ? 'at least' : 'at most'} this number.`
-      return count === undefined ? [] : [[name, Type.Optional({ ...schema, description })]]
+      const counted = countFields(dataset).find((field) => name === `${field.name}_min` || name === `${field.name}_max`)
+      const description = `Only events whose headline has \`${counted?.name}\`, ${name.endsWith('_min') ? 'at least' : 'at most'} this number.`
+      return counted === undefined ? [] : [[name, Type.Optional({ ...schema, description })]]
     }),
   )
 

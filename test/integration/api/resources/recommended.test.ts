@@ -190,7 +190,7 @@ describe('no number is of something else', () => {
     return response.json<{ choices: { counts: Item }[] }>().choices.map(({ counts }) => counts['cases'])
   }
   test('one age group is not the answer where nobody counted everyone', async () => {
-    assert.deepEqual((await refuse('sums?event=G')).toSorted(), [30, 50])
+    assert.deepEqual(await refuse('sums?event=G'), [30, 50])
     assert.deepEqual(totalsOf(await read('sums?event=G&across=age_group')), [[80]])
     assert.deepEqual((await read('sums?event=G&event=G%20all&group_by=event')).left_out[0]?.because, 'people')
   })
@@ -202,8 +202,8 @@ describe('no number is of something else', () => {
   })
   test('a total without its last day counts too, unless days are asked for', async () => {
     const { data, undated_counts: undated, chosen } = await read('sums?event=H')
-    const [row] = undated as { counts: Item }[]
-    assert.deepEqual([data, row?.counts['cases'], chosen[0]?.counts['cases']], [[], 5, 5])
+    const [known] = undated as { counts: Item }[]
+    assert.deepEqual([data, known?.counts['cases'], chosen[0]?.counts['cases']], [[], 5, 5])
     assert.deepEqual(totalsOf(await read('sums?event=H&date_to=2020-12-31')), [[3]])
     const { data: events } = (await read('events?event=H')) as unknown as { data: { headline: Item }[] }
     assert.equal(events[0]?.headline['cases'], 5)
