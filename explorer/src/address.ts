@@ -2,8 +2,12 @@
 // question are those of the API, so an address becomes a request by another path. Pure.
 import type { SeriesParameters } from '../../clients/typescript/src/client.ts'
 
-export const PAGES = ['explore', 'events', 'releases', 'records', 'coverage', 'downloads'] as const
-export type Page = (typeof PAGES)[number]
+export const PAGES = ['explore', 'events', 'compare', 'releases', 'records', 'coverage', 'downloads'] as const
+/** `event` is one event, at /explore/events/NAME. */
+export type Page = (typeof PAGES)[number] | 'event'
+/** The parts of the page of an event. The first has no name in the address. */
+export const TABS = ['overview', 'sources', 'changes', 'records', 'use'] as const
+export type Tab = (typeof TABS)[number]
 
 /** The parameters of the API that select records. */
 export const FILTERS = [
@@ -30,24 +34,37 @@ export const GROUPS = [
   'age_group',
   'sex',
 ] as const
-export const MAP_LEVELS = ['country_code', 'al1_code'] as const
+export const MAP_LEVELS = ['country_code', 'al1_code', 'admin_l1'] as const
 export const PERIODS = ['year', 'month'] as const
-export const LANGUAGES = ['curl', 'python', 'r', 'typescript'] as const
+export const LANGUAGES = ['python', 'r', 'typescript', 'curl'] as const
 /** The parts of the page that can be taken along as a program. */
 export const TAKEN = ['series', 'sums', 'coverage'] as const
+
+export const AVERAGES = ['1', '3', '5', '7'] as const
+export const SORTS = ['-last', 'name', '-cases', '-deaths', '-days', '-records'] as const
 
 /** How the answer is shown. Every member has a default, which the address leaves out. */
 export interface View {
   /** Null for the newest release. */
   readonly release: number | null
   readonly compare: number | null
-  readonly interval: (typeof INTERVALS)[number]
+  /** Null: as the days of the answer need it. */
+  readonly interval: (typeof INTERVALS)[number] | null
   readonly count: (typeof COUNTS)[number]
   readonly kind: (typeof KINDS)[number]
   readonly group: (typeof GROUPS)[number]
   readonly scale: 'linear' | 'log'
   readonly align: 'date' | 'first'
-  readonly level: (typeof MAP_LEVELS)[number]
+  /** Null: as the places of the answer need it. */
+  readonly level: (typeof MAP_LEVELS)[number] | null
+  /** All ways of counting, each by itself. */
+  readonly side: boolean
+  /** Several lines on one scale, or each in its own picture. */
+  readonly layout: 'one' | 'each'
+  /** Periods of the moving average; 1 for the counts as they are. */
+  readonly average: (typeof AVERAGES)[number]
+  /** The order of a list of events. */
+  readonly sort: (typeof SORTS)[number]
   /** The periods of the page about coverage. */
   readonly period: (typeof PERIODS)[number]
   /** The fields of the table of records. */
@@ -60,6 +77,7 @@ export interface Address {
   readonly page: Page
   /** The number of a release or the id of a record, if the page shows one. */
   readonly item: number | null
+  readonly tab: Tab
   readonly question: Question
   readonly view: View
 }
@@ -71,13 +89,17 @@ const DEFAULT_COLUMNS = [
 export const DEFAULT_VIEW: View = {
   release: null,
   compare: null,
-  interval: 'isoweek',
+  interval: null,
   count: 'cases',
   kind: 'new',
   group: 'none',
   scale: 'linear',
   align: 'date',
-  level: 'country_code',
+  level: null,
+  side: false,
+  layout: 'one',
+  average: '1',
+  sort: '-last',
   period: 'year',
   columns: DEFAULT_COLUMNS,
   taken: 'series',
@@ -93,6 +115,9 @@ const CHOICES = {
   period: PERIODS,
   scale: ['linear', 'log'],
   align: ['date', 'first'],
+  layout: ['one', 'each'],
+  average: AVERAGES,
+  sort: SORTS,
   taken: TAKEN,
   code: LANGUAGES,
 } as const
@@ -102,11 +127,10 @@ const toNumber = (text: string | null): number | null =>
   text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
 export function parseAddress(url: URL): Address {
-  const [, , page = '', item = null] = url.pathname.split('/')
+  const [, , first = '', second = '', third = ''] = url.pathname.split('/')
   const query = url.searchParams
   const question = FILTERS.flatMap((name) => {
-    // U+0000 is in no data, and R has no string for it.
-    const values = [...new Set(query.getAll(name).filter((value) => value !== '' && !value.includes('\0')))]
+    const values = [...new Set(query.getAll(name).filter(isValue))]
     return values.length === 0 ? [] : [[name, values] as const]
   })
   const chosen = (Object.keys(CHOICES) as Chosen[]).flatMap((name) => {
@@ -118,13 +142,21 @@ export function parseAddress(url: URL): Address {
       .get('columns')
       ?.split(',')
       .filter((name) => /^[a-z0-9_]+$/.test(name)) ?? []
+  const asked: Question = Object.fromEntries(question)
+  const event = first === 'events' ? decode(second) : ''
+  const page = isValue(event) ? 'event' : (PAGES.find((name) => name === first) ?? 'explore')
   return {
-    page: PAGES.find((name) => name === page) ?? 'explore',
-    item: toNumber(item),
-    question: Object.fromEntries(question),
+    ...(page === 'explore' && asked.event !== undefined
+      ? // Before events had addresses of their own, all questions were here.
+        { page: asked.event.length === 1 && query.get('group') === null ? 'event' : 'compare' }
+      : { page }),
+    item: page === 'event' ? null : toNumber(second),
+    tab: TABS.find((name) => name === third) ?? 'overview',
+    question: page === 'event' ? { ...asked, event: [event] } : asked,
     view: {
       ...DEFAULT_VIEW,
       ...(Object.fromEntries(chosen) as Partial<View>),
+      side: query.get('side') === 'true',
       release: toNumber(query.get('release')),
       compare: toNumber(query.get('compare')),
       columns: columns.length === 0 ? DEFAULT_COLUMNS : columns,
@@ -132,16 +164,36 @@ export function parseAddress(url: URL): Address {
   }
 }
 
-export function formatAddress({ page, item, question, view }: Address): string {
+/** U+0000 is in no data, and R has no string for it. */
+const isValue = (value: string): boolean => value !== '' && !value.includes('\0')
+
+/** What no browser wrote stays as it is. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export function formatAddress({ page, item, tab, question, view }: Address): string {
   const query = new URLSearchParams()
-  for (const name of FILTERS) for (const value of question[name] ?? []) query.append(name, value)
+  const path = ['/explore']
+  const [event] = question.event ?? []
+  const isEvent = page === 'event' && event !== undefined
+  if (isEvent) path.push('events', encodeURIComponent(event), ...(tab === 'overview' ? [] : [tab]))
+  else if (page !== 'explore' && page !== 'event') path.push(page, ...(item === null ? [] : [String(item)]))
+  for (const name of FILTERS)
+    if (!(isEvent && name === 'event')) for (const value of question[name] ?? []) query.append(name, value)
   if (view.release !== null) query.append('release', String(view.release))
   if (view.compare !== null) query.append('compare', String(view.compare))
-  for (const name of Object.keys(CHOICES) as Chosen[])
-    if (view[name] !== DEFAULT_VIEW[name]) query.append(name, view[name])
+  if (view.side) query.append('side', 'true')
+  for (const name of Object.keys(CHOICES) as Chosen[]) {
+    const value = view[name]
+    if (value !== null && value !== DEFAULT_VIEW[name]) query.append(name, value)
+  }
   if (view.columns.join() !== DEFAULT_COLUMNS.join()) query.append('columns', view.columns.join(','))
-  const path = ['/explore', ...(page === 'explore' ? [] : [page]), ...(item === null ? [] : [item])].join('/')
-  return query.size === 0 ? path : `${path}?${query}`
+  return query.size === 0 ? path.join('/') : `${path.join('/')}?${query}`
 }
 
 /** The question with other values for some filters; an empty list removes a filter. */

@@ -2,19 +2,33 @@
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Release } from '../../clients/typescript/src/client.ts'
-import { PAGES, type Page } from './address.ts'
+import type { Page } from './address.ts'
 import { api, useAnswer } from './ask.ts'
+import { eventTitle, loadFields } from './labels.ts'
+import { ComparePage } from './pages/compare.tsx'
+import { CoveragePage } from './pages/coverage.tsx'
 import { DownloadsPage } from './pages/downloads.tsx'
+import { EventPage } from './pages/event.tsx'
 import { EventsPage } from './pages/events.tsx'
-import { ExplorePage } from './pages/explore.tsx'
 import { RecordPage } from './pages/record.tsx'
 import { RecordsPage } from './pages/records.tsx'
 import { ReleasesPage } from './pages/releases.tsx'
-import { CoveragePage } from './panels/coverage.tsx'
+import { StartPage } from './pages/start.tsx'
+import { Header } from './panels/header.tsx'
 import { Failure } from './parts/failure.tsx'
-import { Link } from './parts/link.tsx'
 import { address, setView, view } from './state.ts'
 import { texts } from './texts.ts'
+
+const TITLES: Readonly<Record<Page, string>> = {
+  explore: '',
+  event: '',
+  events: 'Events',
+  compare: 'Compare',
+  releases: 'Releases',
+  records: 'Records',
+  coverage: 'Coverage',
+  downloads: 'Downloads',
+}
 
 function App() {
   const { page, item, question } = address.value
@@ -23,38 +37,24 @@ function App() {
   )
   const wanted = view.value.release
   const current = wanted === null ? releases?.at(-1) : releases?.find(({ number }) => number === wanted)
-  const subject = question.event?.join(', ')
+  const subject = [TITLES[page], item, question.event?.map(eventTitle).join('; ')].filter(Boolean).join(' ')
   useEffect(() => {
-    document.title = texts.pageTitle(item === null ? texts.pages[page] : `${texts.pages[page]} ${item}`, subject)
-  }, [page, item, subject])
+    document.title = subject === '' ? texts.title : `${subject} – ${texts.title}`
+  }, [subject])
   return (
     <>
       <a class="skip" href="#main">
-        {texts.skip}
+        Skip to the content
       </a>
-      <header>
-        <p class="brand">{texts.title}</p>
-        <nav aria-label={texts.title}>
-          {PAGES.map((name) => (
-            <Link key={name} page={name} isCurrent={page === name}>
-              {texts.pages[name]}
-            </Link>
-          ))}
-          <a href="/reference">{texts.reference}</a>
-        </nav>
-        {releases !== undefined && current !== undefined && page !== 'explore' && page !== 'releases' && (
-          <ReleaseChoice releases={releases} current={current} />
-        )}
-        <form method="post" action="/explore/sign-out">
-          <button>{texts.signOut}</button>
-        </form>
-      </header>
+      <Header releases={releases} current={current} />
       <main id="main" class={page} tabIndex={-1}>
         {error !== undefined ? (
-          <Failure error={error} />
+          <div class="wrap">
+            <Failure error={error} />
+          </div>
         ) : releases === undefined ? (
-          <p class="empty" role="status">
-            {texts.waiting}
+          <p class="sr" role="status">
+            Asking …
           </p>
         ) : current === undefined ? (
           <NoRelease wanted={wanted} />
@@ -62,6 +62,19 @@ function App() {
           <Shown page={page} item={item} releases={releases} current={current} />
         )}
       </main>
+      <footer class="site-foot">
+        <div class="wrap">
+          <span>Every number here comes from the API, with its release. Unknown is never shown as zero.</span>
+          <ul>
+            <li>
+              <a href="/docs/methods">How numbers are made</a>
+            </li>
+            <li>
+              <a href="/docs/">Documentation</a>
+            </li>
+          </ul>
+        </div>
+      </footer>
     </>
   )
 }
@@ -69,11 +82,15 @@ function App() {
 /** Nothing is published yet, or the release of the address was pruned or never existed. */
 function NoRelease({ wanted }: { wanted: number | null }) {
   return (
-    <section class="wide" role="alert">
-      <h1>{wanted === null ? texts.noRelease : texts.notRelease(wanted)}</h1>
+    <section class="wrap section" role="alert">
+      <h1>
+        {wanted === null
+          ? 'Nothing is published yet.'
+          : `Release ${wanted} does not exist, or its records were deleted.`}
+      </h1>
       {wanted !== null && (
-        <button type="button" onClick={() => setView({ release: null })}>
-          {texts.showNewest}
+        <button class="btn" type="button" onClick={() => setView({ release: null })}>
+          Show the newest release
         </button>
       )}
     </section>
@@ -81,38 +98,23 @@ function NoRelease({ wanted }: { wanted: number | null }) {
 }
 
 interface ShownProps {
+  readonly page: Page
+  readonly item: number | null
   /** The oldest first; those that were pruned are left out. */
   readonly releases: readonly Release[]
   readonly current: Release
 }
 
-function ReleaseChoice({ releases, current }: ShownProps) {
-  const newest = releases.at(-1)
-  return (
-    <label>
-      {texts.release}{' '}
-      <select
-        value={current.number}
-        onChange={({ currentTarget: { value } }) =>
-          setView({ release: Number(value) === newest?.number ? null : Number(value) })
-        }
-      >
-        {releases.toReversed().map(({ number }) => (
-          <option key={number} value={number}>
-            {number === newest?.number ? texts.newest(number) : number}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-function Shown({ page, item, releases, current }: ShownProps & { page: Page; item: number | null }) {
+function Shown({ page, item, releases, current }: ShownProps) {
   switch (page) {
     case 'explore':
-      return <ExplorePage releases={releases} current={current} />
+      return <StartPage releases={releases} current={current} />
+    case 'event':
+      return <EventPage releases={releases} current={current} />
     case 'events':
       return <EventsPage release={current.number} />
+    case 'compare':
+      return <ComparePage current={current} />
     case 'releases':
       return <ReleasesPage releases={releases} item={item} />
     case 'records':
@@ -125,4 +127,7 @@ function Shown({ page, item, releases, current }: ShownProps & { page: Page; ite
 }
 
 const root = document.getElementById('app')
-if (root !== null) render(<App />, root)
+if (root !== null) {
+  render(<App />, root)
+  void loadFields()
+}

@@ -1,7 +1,7 @@
 // What is special about a period: the marks on the curve, in the words of the table. Pure.
 import type { Counts, Point } from '../../clients/typescript/src/client.ts'
 
-export const MARKS = [
+const MARKS = [
   ...(['unknown', 'partial', 'revision', 'base_unknown', 'definition_changed'] as const),
   ...(['disagree', 'derived', 'includes_earlier_days', 'overlapping', 'inexact'] as const),
   ...(['in_span', 'interim'] as const),

@@ -1,22 +1,36 @@
 // The question and the view as parameters of the API. Pure.
 import type { Question, View } from './address.ts'
-import type { Parameters } from './snippets.ts'
+
+export type Parameters = readonly (readonly [name: string, value: string])[]
+export type Interval = NonNullable<View['interval']>
+export type PlaceField = NonNullable<View['level']>
 
 /** The filters, as pairs. */
 const filtersOf = (question: Question): Parameters =>
   Object.entries(question).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]))
 
-export const seriesParameters = (question: Question, { interval, group }: View, release: number): Parameters => [
+export const seriesParameters = (
+  question: Question,
+  { interval, group, side }: { interval: Interval; group: View['group']; side: boolean },
+  release: number,
+): Parameters => [
   ...filtersOf(question),
   ['interval', interval],
   ...(group === 'none' ? [] : [['group_by', group] as const]),
+  ...(side ? [['side_by_side', 'true'] as const] : []),
   ['release', String(release)],
 ]
 
-export const sumsParameters = (question: Question, { level }: View, release: number): Parameters => [
+export const sumsParameters = (question: Question, level: PlaceField, release: number): Parameters => [
   ...filtersOf(question).filter(([name]) => name !== level && name !== 'place'),
   ['group_by', level],
   ['release', String(release)],
+]
+
+export const vintagesParameters = (question: Question, interval: Interval, count: View['count']): Parameters => [
+  ...filtersOf(question).filter(([name]) => name !== 'place'),
+  ['interval', interval],
+  ['count', count],
 ]
 
 /** `place` and `across` select nothing: they say how to add up. */
@@ -25,7 +39,7 @@ export const recordFilters = (question: Question): Parameters =>
 
 export const coverageParameters = (
   question: Question,
-  { level }: View,
+  level: PlaceField,
   interval: View['period'],
   release: number,
 ): Parameters => [...recordFilters(question), ['by', level], ['interval', interval], ['release', String(release)]]

@@ -4,6 +4,7 @@ import { computed, signal } from '@preact/signals'
 import {
   type Address,
   changeQuestion,
+  DEFAULT_VIEW,
   type Filter,
   formatAddress,
   type Page,
@@ -15,6 +16,10 @@ import {
 export const address = signal<Address>(parseAddress(new URL(location.href)))
 export const question = computed(() => address.value.question)
 export const view = computed(() => address.value.view)
+
+// An address from before events had pages of their own becomes the one of today.
+if (location.pathname === '/explore' && address.value.page !== 'explore')
+  history.replaceState(null, '', formatAddress(address.value))
 
 addEventListener('popstate', () => {
   address.value = parseAddress(new URL(location.href))
@@ -42,12 +47,18 @@ export function addToQuestion(filter: Filter, value: string, changes: Partial<Vi
 }
 
 export function goTo(page: Page, changes: Partial<Omit<Address, 'page'>> = {}): void {
-  show({ ...address.peek(), item: null, ...changes, page }, false)
+  show({ ...address.peek(), item: null, tab: 'overview', ...changes, page }, false)
   scrollTo(0, 0)
   // A reader of the page continues with its content, as after loading a page.
   document.getElementById('main')?.focus({ preventScroll: true })
 }
 
+/** A page about one event, as it is shown first. The release stays. */
+export const eventLink = (event: string): { page: Page; to: Partial<Omit<Address, 'page'>> } => ({
+  page: 'event',
+  to: { question: { event: [event] }, view: { ...DEFAULT_VIEW, release: view.value.release } },
+})
+
 /** The address of another page, for a link. */
 export const linkTo = (page: Page, changes: Partial<Omit<Address, 'page'>> = {}): string =>
-  formatAddress({ ...address.value, item: null, ...changes, page })
+  formatAddress({ ...address.value, item: null, tab: 'overview', ...changes, page })

@@ -8,6 +8,9 @@ export const SIGN_IN = `${HOME}/sign-in`
 export const PAGES = [
   HOME,
   `${HOME}/events`,
+  `${HOME}/events/:event`,
+  `${HOME}/events/:event/:tab`,
+  `${HOME}/compare`,
   `${HOME}/releases`,
   `${HOME}/releases/:number`,
   `${HOME}/records`,

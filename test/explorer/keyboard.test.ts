@@ -4,13 +4,15 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { watch, withExplorer } from '../fixtures/explorer/explorer.ts'
 import {
-  curveOf,
+  chartOf,
   defineJourneys,
+  eventPage,
+  FRANCE,
   MEASLES,
   MIXED,
-  mapOf,
+  placesOf,
   region,
-  TWO_SOURCES,
+  stageOf,
   waitForQuery,
   waitUntilShown,
 } from '../fixtures/explorer/journey.ts'
@@ -54,91 +56,93 @@ await withExplorer({}, (explorer) => {
       await page.waitForURL(/#main$/)
       assert.ok(await isFocused(page.getByRole('main')))
     })
-    await step('search and choose an event', async () => {
-      await tabTo(page, page.getByRole('searchbox'))
-      await keyboard.type('Measles_United_States_2025')
-      const match = page.getByRole('button', { name: /^Measles_United_States_2025 \(event/ })
-      await match.waitFor()
-      await tabTo(page, match)
+    await step('search with a slash, and choose an event', async () => {
+      await keyboard.press('/')
+      await keyboard.type('measles united states 2025')
+      await page.getByRole('option', { name: /Measles, United States, 2025/ }).waitFor()
       await keyboard.press('Enter')
-      await waitForQuery(page, { event: 'Measles_United_States_2025' })
-    })
-    await step('resolve the mixed question', async () => {
-      await tabTo(page, curveOf(page).getByRole('button', { name: /admin2.*725 records/ }))
-      await keyboard.press('Enter')
-      await waitForQuery(page, { location_granularity: 'admin2' })
-      await curveOf(page).getByRole('application').waitFor()
-    })
-    const caption = curveOf(page).locator('figcaption')
-    const readCaption = async (key: string, expected: RegExp) => {
-      await keyboard.press(key)
-      await caption.getByText(expected).waitFor()
-    }
-    await step('read the curve period by period', async () => {
-      await tabTo(page, curveOf(page).getByRole('application'))
-      await readCaption('ArrowRight', /^2025-W03 \(2025-01-13 to 2025-01-19\): \d+ new cases/)
-      await readCaption('ArrowRight', /^2025-W04 /)
-      await readCaption('ArrowLeft', /^2025-W03 /)
-      await readCaption('PageDown', /^2025-W07 /)
-      await readCaption('PageUp', /^2025-W03 /)
-      await readCaption('End', /^2026-W01 |^2025-W5\d /)
-      await readCaption('Home', /^2025-W03 /)
-      await readCaption('Escape', /^Point at a bar/)
-    })
-    await step('open the table of the curve', async () => {
-      await tabTo(page, curveOf(page).locator('summary'))
-      await keyboard.press('Enter')
-      await curveOf(page).locator('details table').waitFor()
-    })
-    await step('go back a release with the slider', async () => {
-      await tabTo(page, page.getByRole('slider'), 'Shift+Tab')
-      await keyboard.press('ArrowLeft')
-      await waitForQuery(page, { release: '5' })
-      assert.ok(await isFocused(page.getByRole('slider')))
-      await keyboard.press('ArrowRight')
-      await waitForQuery(page, { release: null })
-    })
-    await step('pick a place in the list of the map', async () => {
-      await tabTo(page, mapOf(page).locator('summary'))
-      await keyboard.press('Enter')
-      await tabTo(page, mapOf(page).locator('details').getByRole('button').first())
-      await keyboard.press('Enter')
-      await waitForQuery(page, { country_code: 'US' })
-    })
-    await step('undo it with Alt and the left arrow', async () => {
-      await page.goBack()
-      await waitForQuery(page, { country_code: null })
-    })
-    const tab = (name: string) => page.getByRole('tab', { name, exact: true })
-    await step('choose another language of the program with the arrow keys', async () => {
-      await tabTo(page, tab('Python'))
-      await keyboard.press('ArrowRight')
-      assert.ok(await isFocused(tab('R')))
-      assert.equal(await tab('R').getAttribute('aria-selected'), 'true')
-      await page.getByRole('tabpanel').getByText('library(outbreakdata)').waitFor()
-      await keyboard.press('ArrowLeft')
-      await keyboard.press('ArrowLeft')
-      assert.ok(await isFocused(tab('curl')))
-    })
-    await step('copy the program', async () => {
-      await tabTo(page, region(page, 'Take it with you').getByRole('button', { name: 'Copy', exact: true }))
-      await keyboard.press('Enter')
-      await region(page, 'Take it with you').getByRole('button', { name: 'Copied' }).waitFor()
-      assert.match(await page.evaluate<string>('navigator.clipboard.readText()'), /^curl .*release=6'$/)
-    })
-    await step('go to the records', async () => {
-      await tabTo(page, page.getByRole('navigation').getByRole('link', { name: 'Records' }), 'Shift+Tab')
-      await keyboard.press('Enter')
-      await page.waitForURL((url) => url.pathname === '/explore/records')
-      await page.getByText('Records 1 to 100 of 725').waitFor()
+      await page.waitForURL((url) => url.pathname === eventPage(MEASLES))
+      await waitUntilShown(page)
       assert.ok(await isFocused(page.getByRole('main')))
     })
-    await step('download them', async () => {
+    const said = page.locator('.stage [aria-live=polite]').first()
+    const readPeriod = async (key: string, expected: RegExp) => {
+      await keyboard.press(key)
+      await said.getByText(expected).waitFor({ state: 'attached' })
+    }
+    await step('read the curve period by period', async () => {
+      await tabTo(page, chartOf(page))
+      await readPeriod('ArrowRight', /^13 – 19 Jan 2025, 2 new cases, 2 reports/)
+      await readPeriod('ArrowRight', /^20 – 26 Jan 2025/)
+      await readPeriod('ArrowLeft', /^13 – 19 Jan 2025/)
+      await readPeriod('PageDown', /^10 – 16 Feb 2025/)
+      await readPeriod('PageUp', /^13 – 19 Jan 2025/)
+      await readPeriod('End', /^29 Dec 2025 – 4 Jan 2026, 260 new cases/)
+      await readPeriod('Home', /^13 – 19 Jan 2025/)
+      await readPeriod('Escape', /^$/)
+    })
+    await step('change what is counted in a dialog, and close it', async () => {
+      await tabTo(page, page.getByRole('button', { name: 'Why, and change' }), 'Shift+Tab')
+      await keyboard.press('Enter')
+      await page.getByRole('dialog', { name: 'What this event counts' }).waitFor()
+      await keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    })
+    await step('choose months with the arrow keys', async () => {
+      await tabTo(page, page.getByRole('radio', { name: 'Week' }))
+      await keyboard.press('ArrowRight')
+      await waitForQuery(page, { interval: 'month' })
+      assert.ok(await isFocused(page.getByRole('radio', { name: 'Month' })))
+      await keyboard.press('ArrowLeft')
+      await waitForQuery(page, { interval: 'isoweek' })
+    })
+    await step('go back a release and return', async () => {
+      const stop = (release: number) =>
+        page
+          .getByRole('group', { name: 'Time machine' })
+          .getByRole('button')
+          .nth(release - 1)
+      await tabTo(page, stop(5))
+      await keyboard.press('Enter')
+      await waitForQuery(page, { release: '5' })
+      await tabTo(page, stop(6))
+      await keyboard.press('Enter')
+      await waitForQuery(page, { release: null })
+    })
+    await step('open the table of the curve', async () => {
+      await tabTo(page, stageOf(page).getByRole('button', { name: 'Table' }))
+      await keyboard.press('Enter')
+      await stageOf(page).locator('.behind table').waitFor()
+    })
+    await step('pick a place in the list, and undo it', async () => {
+      await tabTo(page, placesOf(page).getByRole('button', { name: 'Texas' }), 'Shift+Tab')
+      await keyboard.press('Enter')
+      await waitForQuery(page, { al1_code: 'US-TX' })
+      await page.goBack()
+      await waitForQuery(page, { al1_code: null })
+    })
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true })
+    await step('choose another language of the program with the arrow keys, and copy it', async () => {
+      await tabTo(page, tab('Python'))
+      await keyboard.press('ArrowLeft')
+      assert.ok(await isFocused(tab('curl')))
+      assert.equal(await tab('curl').getAttribute('aria-selected'), 'true')
+      const program = region(page, 'As a program')
+      await tabTo(page, program.getByRole('button', { name: 'Copy', exact: true }))
+      await keyboard.press('Enter')
+      await program.getByRole('button', { name: 'Copied' }).waitFor()
+      assert.match(await page.evaluate<string>('navigator.clipboard.readText()'), /^curl .*release=6'$/)
+    })
+    await step('go to the records and download them', async () => {
+      await tabTo(page, page.getByRole('link', { name: /^Records 726/ }), 'Shift+Tab')
+      await keyboard.press('Enter')
+      await page.getByRole('heading', { name: '726 records' }).waitFor()
+      assert.ok(await isFocused(page.getByRole('main')))
       await tabTo(page, page.getByRole('button', { name: 'Download as CSV' }))
       const saved = page.waitForEvent('download')
       await keyboard.press('Enter')
       await saved
-      await page.getByText('Saved: 725 records, as many as match.').waitFor()
+      await page.getByText('Saved: 726 records, as many as match.').waitFor()
     })
     await step('sign out', async () => {
       await tabTo(page, page.getByRole('button', { name: 'Sign out' }), 'Shift+Tab')
@@ -150,14 +154,15 @@ await withExplorer({}, (explorer) => {
   })
 
   for (const [title, address] of [
-    ['explore', `/explore?${MEASLES}`],
-    ['a mixed question', `/explore?${MIXED}`],
+    ['start', '/explore'],
+    ['an event', eventPage(MEASLES)],
+    ['several totals', eventPage(MIXED)],
+    ['compare', `/explore/compare?${FRANCE}&country_code=DE&group=country_code`],
+    ['changes', eventPage(MEASLES, 'changes')],
+    ['use', eventPage(MEASLES, 'use')],
     ['events', '/explore/events'],
-    ['releases', '/explore/releases'],
     ['records', `/explore/records?${MEASLES}`],
     ['a record', '/explore/records/4091'],
-    ['coverage', '/explore/coverage'],
-    ['downloads', '/explore/downloads'],
   ] as const)
     journey(`every stop of the Tab key is visible: ${title}`, async ({ page, open }) => {
       await open(address)
@@ -169,43 +174,12 @@ await withExplorer({}, (explorer) => {
       )
     })
 
-  journey('a link to another page moves the focus to its content', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await tabTo(page, page.getByRole('navigation').getByRole('link', { name: 'Events' }))
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Events' }).waitFor()
-    assert.ok(await isFocused(page.getByRole('main')))
-  })
-
-  journey('the arrow keys read groups too: up and down change the group', async ({ page, open }) => {
-    await open(`/explore?${TWO_SOURCES}&group=source_name`)
-    await tabTo(page, curveOf(page).getByRole('application'))
-    await page.keyboard.press('Home')
-    await curveOf(page)
-      .locator('figcaption')
-      .getByText(/2025-W03 /)
-      .waitFor()
-    await page.keyboard.press('ArrowDown')
-    await curveOf(page)
-      .locator('figcaption')
-      .getByText(/2026-W01 .*2,286 new cases/)
-      .waitFor()
-    await page.keyboard.press('ArrowUp')
-    await curveOf(page)
-      .locator('figcaption')
-      .getByText(/2025-W03 /)
-      .waitFor()
-  })
-
-  journey('the focus stays on a removed filter’s neighbours, not lost at the top', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    const chip = page.getByRole('button', { name: 'Remove the filter composite false' })
-    await tabTo(page, chip)
-    await page.keyboard.press('Enter')
-    await waitForQuery(page, { composite: null })
-    await page.keyboard.press('Tab')
-    const label = await page.evaluate<string>(`${FOCUSED}.getAttribute('aria-label') ?? ${FOCUSED}.tagName`)
-    assert.match(label, /Remove the filter|SELECT/)
+  journey('the arrow keys read several lines too', async ({ page, open }) => {
+    await open(`/explore/compare?${FRANCE}&country_code=DE&group=country_code`)
+    await tabTo(page, chartOf(page))
+    await page.keyboard.press('End')
+    const said = page.locator('.stage [aria-live=polite]').first()
+    await said.getByText(/Germany: [\d,]+, France: [\d,]+/).waitFor({ state: 'attached' })
   })
 })
 
@@ -236,7 +210,9 @@ async function collectStops(page: Page, most: number): Promise<Stop[]> {
     const stop = await page.evaluate<Stop | null>(`(() => {
       const element = ${FOCUSED}
       if (element === document.body || element === null) return null
-      const { outlineStyle, outlineWidth, visibility } = getComputedStyle(element)
+      const { visibility } = getComputedStyle(element)
+      // The ring of a search is around its frame, that of a card around the card.
+      const { outlineStyle, outlineWidth } = getComputedStyle(element.closest('.combo-box, .card') ?? element)
       const { top, left, bottom, right, width, height } = element.getBoundingClientRect()
       return {
         name: element.tagName + ' ' + (element.getAttribute('aria-label') ?? element.textContent).slice(0, 60),

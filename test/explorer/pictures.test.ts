@@ -44,7 +44,6 @@ const SHOTS: readonly Shot[] = [
     state: curve,
     options: { viewport: PHONE, isMobile: true },
     isWhole: false,
-    from: '.curve',
   },
 ]
 
@@ -52,14 +51,13 @@ const SHOTS: readonly Shot[] = [
 const MAKE_STABLE = `{
   const replace = (text) => text
     .replaceAll(location.origin, 'https://outbreaks.example')
-    .replace(/published \\d{4}-\\d\\d-\\d\\d/, 'published 2026-08-01')
+    .replace(/(published) \\d{4}-\\d\\d-\\d\\d/i, '$1 2026-08-01')
+    .replace(/\\d+ \\w{3} 2026(?=\\.?$)/, '1 Aug 2026')
     .replace(/(request) [0-9a-f]{8}-[0-9a-f-]{27}/i, '$1 00000000-0000-4000-8000-000000000000')
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) {
     const { currentNode: node } = texts
-    // The day of publication follows the day of the data.
-    const isDay = node.parentElement.matches('td.number + td.number') && /^\\d{4}-\\d\\d-\\d\\d$/.test(node.data)
-    const text = isDay ? '2026-08-01' : replace(node.data)
+    const text = replace(node.data)
     if (text !== node.data) node.data = text
   }
 }`

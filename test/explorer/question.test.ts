@@ -1,233 +1,238 @@
-// The question: finding it, narrowing it, undoing it, and what the page says when it has no answer.
+// The question: finding it, changing it, undoing it, and what the page says when it has no answer.
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import type { EventSummary, Series } from '../../clients/typescript/src/client.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
 import {
   API,
-  COVID,
   choice,
-  curveOf,
   defineJourneys,
+  eventPage,
   FRANCE,
   MEASLES,
   MIXED,
-  mapOf,
-  readCurve,
+  readRows,
+  readTable,
   region,
-  TWO_SOURCES,
+  stageOf,
   waitForQuery,
   waitUntilShown,
+  write,
 } from '../fixtures/explorer/journey.ts'
 
 const MOST_REQUESTS = 6
 
 await withExplorer({}, (explorer) => {
   const journey = defineJourneys(explorer)
-  const search = (page: Page) => page.getByRole('searchbox', { name: 'Find an event, disease, place or source' })
-  const queryOf = (page: Page) => new URL(page.url()).searchParams
-  const remove = (page: Page, filter: string, value: string) =>
-    page.getByRole('button', { name: `Remove the filter ${filter} ${value}` })
+  const search = (page: Page) => page.getByRole('combobox', { name: /^Find a disease/ })
+  const results = (page: Page) => page.getByRole('listbox', { name: 'Results' }).getByRole('option')
+  const option = (page: Page, name: RegExp) =>
+    page.getByRole('listbox', { name: 'Results' }).getByRole('option', { name })
+  const onEvent = (page: Page, event: string) =>
+    page.waitForURL((url) => url.pathname === `/explore/events/${event}`).then(() => waitUntilShown(page))
 
-  journey('the first page offers the events with the most records', async ({ page, open, ask }) => {
+  journey('the first page says what is new, what was reported last, and draws curves', async ({ page, open, ask }) => {
     await open('/explore')
-    const { event } = await ask<{ event: { values: { value: string; records: number }[] } }>('/facets?num=30')
-    const buttons = region(page, 'Choose an event to see its curve:').getByRole('button')
-    await buttons.first().waitFor()
-    const [largest] = event.values
-    assert.equal(await buttons.count(), event.values.length)
-    const records = new Intl.NumberFormat('en').format(largest?.records ?? 0)
-    assert.equal(await buttons.first().textContent(), `${largest?.value} (${records} records)`)
+    const { data } = await ask<{ data: EventSummary[] }>('/events?num=1000')
+    await page.getByText(`Look up ${data.length} outbreaks`).waitFor()
+    const dated = data.filter(({ last_day: day }) => day !== null)
+    const [latest] = dated.toSorted((a, b) => (b.last_day ?? '').localeCompare(a.last_day ?? ''))
+    const first = page.locator('#main .rows.two li').first()
+    assert.ok((await first.innerText()).startsWith(latest?.title ?? '-'))
+    assert.ok((await page.locator('.cards .card').count()) >= 4)
+    const moved = page.locator('.news .move').first()
+    await moved.waitFor()
+    assert.match(await moved.innerText(), /in release 5, now/)
+    assert.ok((await page.locator('circle.dot.pick').count()) > 100)
   })
 
-  journey('choosing an event puts it into the address and into the title of the page', async ({ page, open }) => {
+  journey('a card opens its event, whose title is that of the page', async ({ page, open }) => {
     await open('/explore')
-    await page.getByRole('button', { name: /^Measles_United_States_2025/ }).click()
-    await waitForQuery(page, { event: 'Measles_United_States_2025' })
-    assert.equal(await page.title(), 'Measles_United_States_2025: Explore – Outbreak explorer')
+    await page.locator('.card').getByRole('link', { name: 'Measles, United States, 2025' }).click()
+    await onEvent(page, 'Measles_United_States_2025')
+    assert.equal(await page.title(), 'Measles, United States, 2025 – Outbreak explorer')
   })
 
-  journey('a misspelt word finds the disease and its events', async ({ page, open }) => {
+  journey('the search finds two words, also misspelt, and opens an event with a picture', async ({ page, open }) => {
     await open('/explore')
+    await page.keyboard.press('/')
+    await page.keyboard.type('measles united')
+    await option(page, /Measles, United States, 2025/).waitFor()
+    assert.equal(await results(page).count(), 2)
     await search(page).fill('mesles')
-    await page.getByRole('button', { name: /^Measles \(disease/ }).waitFor()
-    await page.getByRole('button', { name: /^Measles_United_States_2026 \(event, 531 records\)/ }).click()
-    await waitForQuery(page, { event: 'Measles_United_States_2026' })
+    await option(page, /^Measles \d+ events$/).waitFor()
+    await option(page, /Measles, United States, 2026/).click()
+    await onEvent(page, 'Measles_United_States_2026')
+    await stageOf(page).locator('rect.column').first().waitFor({ state: 'attached' })
   })
 
-  journey('another name of a disease finds it', async ({ page, open }) => {
+  journey('a disease and a country lead to their events, in any order', async ({ page, open }) => {
     await open('/explore')
     await search(page).fill('coronavirus')
-    await page.getByRole('button', { name: /^COVID-19 \(disease/ }).click()
-    await waitForQuery(page, { disease: 'COVID-19' })
-  })
-
-  journey('a place is found by its name and becomes a filter by its code', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await search(page).fill('Texas')
-    await page.getByRole('button', { name: /^Texas, United States \(place/ }).click()
-    await waitForQuery(page, { al1_code: 'US-TX', event: 'Measles_United_States_2025' })
+    await option(page, /^COVID-19 \d/).click()
+    await page.waitForURL((url) => url.pathname === '/explore/events' && url.searchParams.get('disease') === 'COVID-19')
+    await page.getByRole('heading', { name: 'COVID-19', level: 1 }).waitFor()
+    await open('/explore/events?country_code=BD')
+    await page.getByRole('heading', { name: 'Bangladesh', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Cases' }).click()
+    await waitForQuery(page, { sort: '-cases' })
+    const cases = (await readRows(page.locator('table'))).map((row) =>
+      Number((row[1] ?? '').replaceAll(',', '').replace('–', '-1')),
+    )
+    assert.deepEqual(
+      cases,
+      cases.toSorted((a, b) => b - a),
+    )
   })
 
   journey('a search without a match says so and offers the nearest', async ({ page, open }) => {
     await open('/explore')
     await search(page).fill('ebolla xyz')
     await page.getByText('Nothing is called “ebolla xyz”. Nearest:').waitFor()
-    await page.getByRole('button', { name: /^Ebola disease \(disease/ }).click()
-    await waitForQuery(page, { disease: 'Ebola disease' })
-  })
-
-  journey('a search without anything near says so and offers nothing', async ({ page, open }) => {
-    await open('/explore')
+    await option(page, /^Ebola disease/).waitFor()
     await search(page).fill('xqzzyv')
-    const status = page.getByText('Nothing is called “xqzzyv”.')
-    await status.waitFor()
-    assert.equal((await status.textContent())?.includes('Nearest'), false)
+    await page.locator('.combo-list').getByText('Nothing is called “xqzzyv”.').waitFor()
+    assert.equal(await results(page).count(), 0)
   })
 
-  journey('Enter in the search takes the first match, Escape clears it', async ({ page, open }) => {
+  journey('Enter takes the first result, the arrows another one, Escape closes the list', async ({ page, open }) => {
     await open('/explore')
-    await search(page).fill('Measles_Morocco_2023')
-    await page.getByRole('button', { name: /^Measles_Morocco_2023/ }).waitFor()
+    await search(page).fill('measles united')
+    await option(page, /2025/).waitFor()
     await search(page).press('Escape')
-    assert.equal(await search(page).inputValue(), '')
-    await search(page).fill('Measles_Morocco_2023')
-    await page.getByRole('button', { name: /^Measles_Morocco_2023/ }).waitFor()
+    assert.equal(await results(page).count(), 0)
+    await search(page).fill('measles unite')
+    await option(page, /2025/).waitFor()
+    const second = (await results(page).nth(1).innerText()).split('\n')[0] ?? ''
+    await search(page).press('ArrowDown')
     await search(page).press('Enter')
-    await waitForQuery(page, { event: 'Measles_Morocco_2023' })
-  })
-
-  journey('every filter is a chip with its name and value', async ({ page, open }) => {
-    await open(`/explore?${FRANCE}`)
-    const chips = page.getByRole('list', { name: 'Filters' }).getByRole('button')
-    assert.deepEqual(
-      (await chips.allTextContents()).map((text) => text.replace(' ×', '')),
-      [...new URLSearchParams(FRANCE)].map(([name, value]) => `${name} ${value}`),
-    )
-  })
-
-  journey('removing a chip removes only that filter', async ({ page, open }) => {
-    await open(`/explore?${FRANCE}&country_code=DE&group=country_code`)
-    await remove(page, 'country_code', 'DE').click()
-    await waitForQuery(page, { country_code: 'FR', source_name: 'JHU CSSE' })
-    assert.deepEqual(queryOf(page).getAll('country_code'), ['FR'])
-  })
-
-  journey('a first and a last day limit the curve', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&interval=month`)
-    await page.getByLabel('from', { exact: true }).fill('2025-03-01')
-    await waitForQuery(page, { date_from: '2025-03-01' })
-    await page.getByLabel('to', { exact: true }).fill('2025-05-31')
-    await waitForQuery(page, { date_to: '2025-05-31' })
-    assert.deepEqual(
-      (await readCurve(page)).map(([period]) => period),
-      ['2025-03', '2025-04', '2025-05'],
-    )
+    await page.getByRole('heading', { name: second, level: 1 }).waitFor()
   })
 
   journey('Back undoes questions and Forward repeats them', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await choice(page, 'by').selectOption('month')
+    await open(eventPage(MEASLES))
+    await page.getByRole('radio', { name: 'Month' }).click()
     await waitForQuery(page, { interval: 'month' })
-    await remove(page, 'source_name', 'JHU Measles Tracking Team').click()
-    await waitForQuery(page, { source_name: null })
-    await page.goBack()
-    await waitForQuery(page, { source_name: 'JHU Measles Tracking Team', interval: 'month' })
-    assert.equal((await readCurve(page)).length, 12)
+    assert.equal((await readTable(page)).length, 12)
     await page.goBack()
     await waitForQuery(page, { interval: null })
-    assert.equal((await readCurve(page)).length, 51)
+    assert.equal((await readTable(page)).length, 51)
     await page.goForward()
     await waitForQuery(page, { interval: 'month' })
-    assert.equal((await readCurve(page)).length, 12)
-    assert.equal(await choice(page, 'by').inputValue(), 'month')
-  })
-
-  journey('an address that is opened directly shows the same as the clicks', async ({ page, open }) => {
-    await open('/explore')
-    await page.getByRole('button', { name: /^Measles_United_States_2025/ }).click()
-    await waitUntilShown(page)
-    await curveOf(page)
-      .getByRole('button', { name: /admin2.*725 records/ })
-      .click()
-    await waitForQuery(page, { location_granularity: 'admin2' })
-    const [shown, address] = [await readCurve(page), page.url()]
-    await open(address.slice(explorer.baseUrl.length))
-    assert.deepEqual(await readCurve(page), shown)
-  })
-
-  journey('a value in the address that does not exist is ignored or explained', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&interval=decade&scale=cubic&release=minus`)
-    assert.equal((await readCurve(page)).length, 51)
+    assert.equal(await page.getByRole('radio', { name: 'Month' }).getAttribute('aria-checked'), 'true')
   })
 
   journey(
-    'of several ways of counting one is drawn and named, and another is one click away',
+    'an old address becomes the one of today, and a value that does not exist is ignored',
     async ({ page, open }) => {
-      await open(`/explore?${TWO_SOURCES}`)
-      const guard = curveOf(page).locator('.guard.good')
-      await guard.getByText(/^Counted as: JHU Measles Tracking Team: county counts/).click()
-      await guard.getByRole('button', { name: /^Sum of the table of JHU Measles Tracking Team.*1 record/ }).click()
-      await waitForQuery(page, { composite: 'true' })
-      await curveOf(page).getByText('Comparable: 1 record in 1 series.').waitFor()
+      await open(`/explore?${MEASLES}&interval=decade&scale=cubic&release=minus`)
+      assert.equal(new URL(page.url()).pathname, '/explore/events/Measles_United_States_2025')
+      assert.equal((await readTable(page)).length, 51)
     },
   )
 
-  journey('a question without a best way is refused, and says in what the records differ', async ({ page, open }) => {
-    await open(`/explore?${MIXED}`)
-    const alert = curveOf(page).getByRole('alert')
-    assert.match((await alert.textContent()) ?? '', /Not drawn: the records differ in case_status/)
-    assert.equal(await curveOf(page).getByRole('application').count(), 0)
+  journey('a first and a last day limit the curve', async ({ page, open }) => {
+    await open(eventPage(`${MEASLES}&interval=month`))
+    await stageOf(page).getByRole('button', { name: 'More choices' }).click()
+    await page.getByLabel('From', { exact: true }).fill('2025-03-01')
+    await waitForQuery(page, { date_from: '2025-03-01' })
+    await page.getByLabel('To', { exact: true }).fill('2025-05-31')
+    await waitForQuery(page, { date_to: '2025-05-31' })
+    await page.getByRole('button', { name: 'Done' }).click()
+    assert.equal((await readTable(page)).length, 3)
   })
 
-  journey('one click on a choice draws the curve, and Back shows the refusal again', async ({ page, open }) => {
-    await open(`/explore?${MIXED}`)
-    await curveOf(page)
-      .getByRole('button', { name: /suspected.*1 record/ })
-      .click()
-    await waitForQuery(page, { case_status: 'suspected' })
-    await curveOf(page).getByText('Comparable: 1 record in 1 series.').waitFor()
-    await page.goBack()
-    await waitForQuery(page, { case_status: null })
-    await curveOf(page).getByRole('alert').waitFor()
+  // What is counted.
+  journey(
+    '"Why, and change" lists every way of counting; another one is shown, and the recommended one again',
+    async ({ page, open, ask }) => {
+      await open(eventPage(MEASLES))
+      const { chosen, left_out: leftOut } = await ask<Series>(`/series?${MEASLES}&interval=isoweek`)
+      await page.getByRole('button', { name: 'Why, and change' }).click()
+      const dialog = page.getByRole('dialog')
+      assert.equal(await dialog.getByRole('radio').count(), chosen.length + leftOut.length + 1)
+      await dialog.getByText(leftOut[0]?.reason ?? '-').waitFor()
+      await dialog.getByLabel(leftOut[0]?.words ?? '-').check()
+      await dialog.getByRole('button', { name: 'Show' }).click()
+      await waitForQuery(page, { composite: 'true' })
+      await stageOf(page).getByText('2,286').first().waitFor()
+      await page.getByRole('button', { name: 'Back to the recommended' }).first().click()
+      await waitForQuery(page, { composite: null })
+      assert.equal((await readTable(page)).length, 51)
+    },
+  )
+
+  journey(
+    'several totals stand side by side, with the one that the service recommends',
+    async ({ page, open, ask }) => {
+      const query = 'event=Lassa_Nigeria_2018'
+      await open(eventPage(query))
+      const { data } = await ask<{ data: EventSummary[] }>(`/events?${query}`)
+      const [event] = data
+      assert.equal(await page.locator('.kpi .v').first().innerText(), write(event?.headline?.cases ?? null))
+      assert.equal(await stageOf(page).getByRole('application').count(), 0)
+      const drawn = await stageOf(page).locator('svg .val').count()
+      assert.equal(
+        drawn,
+        event?.figures?.filter(({ cumulative, new: news }) => (cumulative.cases ?? news.cases) !== null).length,
+      )
+      assert.equal((await readTable(page)).length, event?.figures?.length)
+    },
+  )
+
+  journey(
+    'where nothing is chosen, all counts are shown with the reason; a click shows one',
+    async ({ page, open }) => {
+      await open(eventPage(MIXED))
+      await page.getByRole('heading', { name: 'Why no number is chosen' }).waitFor()
+      assert.equal(await page.locator('.kpi .v').first().innerText(), '72 to 4,567')
+      await region(page, 'Sources side by side')
+        .getByRole('row', { name: /Suspected cases/ })
+        .getByRole('button')
+        .click()
+      await waitForQuery(page, { case_status: 'suspected' })
+      await page.goBack()
+      await waitForQuery(page, { case_status: null })
+      await page.getByRole('heading', { name: 'Why no number is chosen' }).waitFor()
+    },
+  )
+
+  journey('one report is shown with its source, its day and its place', async ({ page, open }) => {
+    await open(eventPage('event=Measles_Bangladesh_2026'))
+    assert.deepEqual(await page.locator('.kpi .v').allInnerTexts(), ['19,161', '166', 'Bangladesh'])
+    await stageOf(page).getByText('WHO Disease Outbreak News').first().waitFor()
   })
 
-  journey('"side by side" draws what must not be added up', async ({ page, open }) => {
-    await open(`/explore?${TWO_SOURCES}&group=source_name`)
-    const names = new Set((await readCurve(page)).map(([name]) => name))
-    assert.deepEqual([...names], ['JHU Measles Tracking Team', 'Sum of the table of JHU Measles Tracking Team'])
+  journey('the event of many countries has a curve for each, and one click shows it', async ({ page, open }) => {
+    await open(eventPage('event=COVID-19_Global_2019'))
+    const cards = region(page, 'The countries of this event').locator('.card')
+    await cards.first().waitFor()
+    assert.equal(await cards.count(), 12)
+    await cards.getByRole('link', { name: 'France' }).click()
+    await waitForQuery(page, { country_code: 'FR' })
+    assert.equal(await page.locator('.kpi .v').first().innerText(), '5,705,863')
   })
 
-  journey('the map of such a question is refused too, with the same choices', async ({ page, open }) => {
-    await open(`/explore?${MIXED}`)
-    const firstChoice = (panel: ReturnType<typeof mapOf>) => panel.getByRole('alert').getByRole('button').first()
-    assert.equal(await firstChoice(mapOf(page)).textContent(), await firstChoice(curveOf(page)).textContent())
-  })
-
-  journey('a release without the event says that there is no report, and draws no zero', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&release=1`)
-    await curveOf(page).getByText('No report with a day. Nothing is drawn, because unknown is not zero.').waitFor()
-    await mapOf(page).getByText('The same as a list (0 places)').waitFor()
-    await page.getByText('This is the first release: nothing changed before it.').waitFor()
+  journey('a release without the event says so, and draws no zero', async ({ page, open }) => {
+    await open(eventPage('event=Measles_Bangladesh_2026&release=1'))
+    await page.getByText('Release 1 has no report of this event').waitFor()
+    await page.getByText('You see release 1').waitFor()
+    assert.equal(await page.locator('main svg[role]').count(), 0)
   })
 
   journey('an event that does not exist is no error of the page', async ({ page, open }) => {
-    await open('/explore?event=Nothing_Nowhere_1900')
-    await curveOf(page)
-      .getByText(/No report with a day/)
-      .waitFor()
-    await region(page, /^What changed/)
-      .getByText('Nothing changed here.')
-      .waitFor()
+    await open(eventPage('event=Nothing_Nowhere_1900'))
+    await page.getByText('Release 6 has no report of this event').waitFor()
   })
 
-  for (const [path, name] of [
-    ['series', /by week$/],
-    ['sums', /by place/],
-    ['changes', /^What changed/],
-    ['coverage', /^Coverage/],
+  for (const [path, part] of [
+    ['series', 'main'],
+    ['sums', '.where'],
+    ['changes', 'section[aria-labelledby=what]'],
+    ['coverage', 'section[aria-labelledby=cover]'],
   ] as const)
     journey(
-      `if the service cannot answer for ${path}, that panel says so and the others work`,
+      `if the service cannot answer for ${path}, that part says so and the others work`,
       async ({ page, open }) => {
         await page.route(`**${API}/${path}?*`, (route) =>
           route.fulfill({
@@ -242,81 +247,81 @@ await withExplorer({}, (explorer) => {
             }),
           }),
         )
-        await open(`/explore?${MEASLES}`)
-        const alert = region(page, name).getByRole('alert')
+        await open(eventPage(MEASLES))
+        const alert = page.locator(part).getByRole('alert')
         await alert.waitFor()
-        assert.equal(await alert.textContent(), 'This part could not be read. Try again shortly. Request abc-1')
+        assert.match(await alert.innerText(), /^This part could not be read\s+Try again shortly. Request abc-1$/)
         assert.equal(await page.getByRole('alert').count(), 1)
-        if (path !== 'series') assert.equal((await readCurve(page)).length, 51)
+        if (path !== 'series') assert.equal((await readTable(page)).length, 51)
       },
     )
 
-  const take = (page: Page) => region(page, 'Take it with you')
+  // What can be taken along.
   const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
 
   journey('the citation is that of the API, and can be copied', async ({ page, open, ask }) => {
-    await open(`/explore?${FRANCE}`)
+    await open(eventPage(FRANCE))
     const { text } = await ask<{ text: string }>(`/citation?${FRANCE}&release=6`)
-    await take(page).getByText(text).waitFor()
-    await take(page).getByRole('button', { name: 'Copy citation' }).click()
-    await take(page).getByRole('button', { name: 'Copied' }).waitFor()
+    await page.getByRole('button', { name: 'Cite' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cite this view' })
+    await dialog.getByText(text).waitFor()
+    await dialog.getByRole('button', { name: 'Copy citation' }).click()
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor()
     assert.equal(await copied(page), text)
   })
 
   journey('the program is for what is on the screen, with the release', async ({ page, open }) => {
-    await open(`/explore?${FRANCE}&interval=month&release=4`)
-    await take(page).getByRole('tab', { name: 'curl' }).click()
-    await take(page).getByRole('button', { name: 'Copy', exact: true }).click()
-    await take(page).getByRole('button', { name: 'Copied' }).waitFor()
+    await open(eventPage(`${FRANCE}&interval=month&release=4`, 'use'))
+    await page.getByRole('tab', { name: 'curl' }).click()
+    await region(page, 'As a program').getByRole('button', { name: 'Copy', exact: true }).click()
+    await region(page, 'As a program').getByRole('button', { name: 'Copied' }).waitFor()
     const [, url = ''] = /'(.*)'$/.exec(await copied(page)) ?? []
-    const expected = new URLSearchParams(`${FRANCE}&interval=month&release=4`)
-    assert.deepEqual(new Map(new URL(url).searchParams), new Map(expected))
-    assert.equal(new URL(url).pathname, `${API}/series`)
-  })
-
-  journey('the program for the map and for the coverage', async ({ page, open }) => {
-    await open(`/explore?${FRANCE}&code=curl`)
-    for (const [part, path] of [
-      ['the map', 'sums'],
-      ['the coverage', 'coverage'],
-    ] as const) {
-      await choice(page, 'Program for').selectOption({ label: part })
-      await page.getByRole('tabpanel').getByText(`${API}/${path}?`).waitFor()
-    }
-  })
-
-  journey(`an address needs at most ${MOST_REQUESTS} requests to the API`, async ({ page, open }) => {
-    const asked = countRequests(page)
-    await open(`/explore?${COVID}`)
-    await page.waitForLoadState('networkidle')
-    assert.ok(asked().length > 3 && asked().length <= MOST_REQUESTS, asked().join('\n'))
-  })
-
-  journey(`a changed question needs at most ${MOST_REQUESTS}, also beside another release`, async ({ page, open }) => {
-    await open(`/explore?${COVID}&compare=3`)
-    const asked = countRequests(page)
-    await mapOf(page)
-      .getByText(/^The same as a list/)
-      .click()
-    await mapOf(page).getByRole('button', { name: 'France' }).click()
-    await waitForQuery(page, { country_code: 'FR' })
-    assert.ok(asked().length > 3 && asked().length <= MOST_REQUESTS, asked().join('\n'))
-  })
-
-  journey('a changed view asks only for what it changes', async ({ page, open }) => {
-    await open(`/explore?${COVID}`)
-    const asked = countRequests(page)
-    await curveOf(page).getByLabel('log scale').check()
-    await waitForQuery(page, { scale: 'log' })
-    await choice(page, 'count').selectOption('deaths')
-    await waitForQuery(page, { count: 'deaths' })
-    assert.deepEqual(asked(), [])
-    await choice(page, 'by').selectOption('month')
-    await waitForQuery(page, { interval: 'month' })
     assert.deepEqual(
-      asked().map((url) => new URL(url).pathname),
-      [`${API}/series`],
+      new Map(new URL(url).searchParams),
+      new Map(new URLSearchParams(`${FRANCE}&interval=month&release=4`)),
     )
+    await choice(page, 'What').selectOption({ label: 'the coverage' })
+    await page.getByRole('tabpanel').getByText(`${API}/coverage?`).waitFor()
+  })
+
+  journey('what is drawn as CSV, and as a notebook', async ({ page, open }) => {
+    await open(eventPage(MEASLES, 'use'))
+    const csv = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'CSV', exact: true }).click()
+    assert.equal((await csv).suggestedFilename(), 'series-6.csv')
+    const notebook = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Notebook' }).click()
+    assert.equal((await notebook).suggestedFilename(), 'series-6.ipynb')
+  })
+
+  // Requests: beside the releases and the words of the fields, which a visit asks for once.
+  journey(
+    `an event needs at most ${MOST_REQUESTS} requests to the API, a changed question too`,
+    async ({ page, open }) => {
+      const asked = countRequests(page)
+      await open(eventPage(MEASLES))
+      await page.waitForLoadState('networkidle')
+      const once = (url: string) => /\/(?:releases|schema)(?:\?|$)/.test(url)
+      const questions = () => asked().filter((url) => !once(url))
+      assert.ok(questions().length > 3 && questions().length <= MOST_REQUESTS, questions().join('\n'))
+      const before = questions().length
+      await page.locator('.places button').first().click()
+      await waitForQuery(page, { al1_code: 'US-TX' })
+      await page.waitForLoadState('networkidle')
+      assert.ok(questions().length - before <= MOST_REQUESTS, questions().slice(before).join('\n'))
+    },
+  )
+
+  journey('another release beside it asks nothing, a log scale neither', async ({ page, open }) => {
+    await open(eventPage(MEASLES))
+    await page.waitForLoadState('networkidle')
+    const asked = countRequests(page)
+    await choice(page, 'Compare').selectOption('4')
+    await waitForQuery(page, { compare: '4' })
+    await stageOf(page).getByRole('button', { name: 'More choices' }).click()
+    await page.getByLabel('Log scale').check()
+    await waitForQuery(page, { scale: 'log' })
+    assert.deepEqual(asked(), [])
   })
 })
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BrowserContext, Page } from 'playwright-core'
 import { type Credentials, outbreakctl } from '../../dev/service.ts'
 import { enterCredentials, watch, withExplorer } from '../fixtures/explorer/explorer.ts'
-import { choice, FRANCE, MEASLES, MIXED, open, readCurve, waitUntilShown } from '../fixtures/explorer/journey.ts'
+import { eventPage, FRANCE, MEASLES, MIXED, open, readTable, waitUntilShown } from '../fixtures/explorer/journey.ts'
 
 /** A client that was disabled loses access within this time. */
 const REVOKED_MS = 2000
@@ -55,17 +55,17 @@ await withExplorer({}, (explorer) => {
     }),
   )
 
-  test('signing in leads to the choice of an event', LIMITS, () =>
+  test('signing in leads to the search', LIMITS, () =>
     visit(async (page) => {
       await signIn(page, credentials)
-      await page.getByRole('heading', { name: 'Choose an event to see its curve:' }).waitFor()
+      await page.getByRole('combobox', { name: /^Find a disease/ }).waitFor()
     }),
   )
 
   test('signing in leads back to the address that was asked for', LIMITS, () =>
     visit(async (page) => {
-      await signIn(page, credentials, `/explore?${MEASLES}&release=5&interval=month`)
-      assert.equal((await readCurve(page)).length, 12)
+      await signIn(page, credentials, eventPage(`${MEASLES}&release=5&interval=month`))
+      assert.equal((await readTable(page)).length, 12)
     }),
   )
 
@@ -88,12 +88,12 @@ await withExplorer({}, (explorer) => {
 
   test('after a wrong secret the right one still leads to the address that was asked for', LIMITS, () =>
     visit(async (page) => {
-      await page.goto(`${baseUrl}/explore?${MIXED}`)
+      await page.goto(baseUrl + eventPage(MIXED))
       await page.waitForURL(isSignIn)
       await enterCredentials(page, WRONG)
       await alertOf(page).waitFor()
       await enterCredentials(page, credentials)
-      await page.waitForURL(`${baseUrl}/explore?${MIXED}`)
+      await page.waitForURL(baseUrl + eventPage(MIXED))
     }),
   )
 
@@ -137,14 +137,14 @@ await withExplorer({}, (explorer) => {
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.waitForURL(isSignIn)
       assert.deepEqual(await context.cookies(), [])
-      await page.goto(`${baseUrl}/explore?${MEASLES}`)
+      await page.goto(baseUrl + eventPage(MEASLES))
       await page.waitForURL(isSignIn)
     }),
   )
 
   test('after signing out, Back shows no numbers', LIMITS, () =>
     visit(async (page) => {
-      await signIn(page, credentials, `/explore?${MEASLES}`)
+      await signIn(page, credentials, eventPage(MEASLES))
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.waitForURL(isSignIn)
       await page.goBack()
@@ -154,17 +154,19 @@ await withExplorer({}, (explorer) => {
 
   test('a session that ends in the middle leads to the sign-in page and back to the same question', LIMITS, () =>
     visit(async (page, context) => {
-      await signIn(page, credentials, `/explore?${MEASLES}`)
-      const before = await readCurve(page)
+      await signIn(page, credentials, eventPage(MEASLES))
+      const before = await readTable(page)
       await context.clearCookies()
-      await choice(page, 'by').selectOption('month')
+      await page.getByRole('radio', { name: 'Month' }).click()
       await page.waitForURL(isSignIn)
       await enterCredentials(page, credentials)
-      await page.waitForURL((url) => url.pathname === '/explore' && url.searchParams.get('interval') === 'month')
+      await page.waitForURL(
+        (url) => url.pathname === eventPage(MEASLES) && url.searchParams.get('interval') === 'month',
+      )
       await waitUntilShown(page)
-      assert.equal((await readCurve(page)).length, 12)
-      await open(page, `${baseUrl}/explore?${MEASLES}`)
-      assert.deepEqual(await readCurve(page), before)
+      assert.equal((await readTable(page)).length, 12)
+      await open(page, baseUrl + eventPage(MEASLES))
+      assert.deepEqual(await readTable(page), before)
     }),
   )
 
@@ -185,12 +187,12 @@ await withExplorer({}, (explorer) => {
   test('a client that is disabled while the page is open', LIMITS, async (t) => {
     const [first, second] = [await createClient('First'), await createClient('Second')]
     await visit(async (page) => {
-      await signIn(page, first, `/explore?${MEASLES}`)
-      const before = await readCurve(page)
+      await signIn(page, first, eventPage(MEASLES))
+      const before = await readTable(page)
       await t.test('its next question leads to the sign-in page', async () => {
         await outbreakctl(explorer.settings, 'client', 'disable', first.client_id)
         await wait(REVOKED_MS)
-        await page.getByLabel('Compare with').selectOption('3')
+        await page.getByRole('radio', { name: 'Month' }).click()
         await page.waitForURL(isSignIn)
       })
       await t.test('it cannot sign in again', async () => {
@@ -199,9 +201,10 @@ await withExplorer({}, (explorer) => {
       })
       await t.test('another client comes back to the same address with the same numbers', async () => {
         await enterCredentials(page, second)
-        await page.waitForURL(`${baseUrl}/explore?${MEASLES}&compare=3`)
+        await page.waitForURL(baseUrl + eventPage(`${MEASLES}&interval=month`))
+        await page.getByRole('radio', { name: 'Week' }).click()
         await waitUntilShown(page)
-        assert.deepEqual(await readCurve(page), before)
+        assert.deepEqual(await readTable(page), before)
       })
     })
   })

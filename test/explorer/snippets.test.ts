@@ -9,26 +9,28 @@ import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { python } from '../../clients/service.ts'
 import { type Address, DEFAULT_VIEW, formatAddress, LANGUAGES, TAKEN } from '../../explorer/src/address.ts'
+import { formatDays } from '../../explorer/src/format.ts'
 import { obtainToken } from '../fixtures/api-client.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
-import { type Answer, readAnswer, readCommand, showAddress, sortRows } from '../fixtures/explorer/screen.ts'
+import { type Answer, readAnswer, showAddress, sortRows } from '../fixtures/explorer/screen.ts'
 
 const runFile = promisify(execFile)
 const clients = path.resolve(import.meta.dirname, '../../clients')
 const TIMEOUT_MS = 120_000
 
-const question = { event: ['COVID-19_Global_2019'], country_code: ['FR', 'DE'] }
+const question = { event: ['COVID-19_Global_2019'], country_code: ['FR'] }
 const stateOf = (taken: Address['view']['taken'], code: Address['view']['code']): Address => ({
-  page: 'explore',
+  page: 'event',
   item: null,
+  tab: 'overview',
   question,
-  view: { ...DEFAULT_VIEW, interval: 'month', group: 'country_code', taken, code },
+  view: { ...DEFAULT_VIEW, interval: 'month', taken, code },
 })
 /** The columns of a data frame that have the numbers on the screen. */
 const COLUMNS = {
-  series: ['country_code', 'period', 'new_cases', 'records'],
-  sums: ['country_code', 'new_cases'],
-  coverage: ['value', 'period', 'records', 'changed'],
+  series: ['first_day', 'last_day', 'new_cases', 'records'],
+  sums: ['country_code', 'total_cases'],
+  coverage: ['records', 'changed'],
 }
 
 type Run = (command: string, taken: Address['view']['taken'], environment: NodeJS.ProcessEnv) => Promise<unknown[]>
@@ -41,8 +43,8 @@ await withExplorer({}, (explorer) => {
         const context = await explorer.signIn()
         const page = await context.newPage()
         await page.goto(`${baseUrl}/explore`)
-        const shown = (await showAddress(page, formatAddress(stateOf(taken, code)))) as { numbers: unknown[] }
-        assert.ok(shown.numbers.length > 1, JSON.stringify(shown))
+        const { command, numbers } = await showAddress(page, formatAddress(stateOf(taken, code)))
+        assert.ok(numbers !== null && numbers.length > 1, command)
         const environment = {
           ...process.env,
           OUTBREAKS_URL: baseUrl,
@@ -50,7 +52,7 @@ await withExplorer({}, (explorer) => {
           OUTBREAKS_CLIENT_SECRET: credentials.client_secret,
           TOKEN: await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl),
         }
-        assert.deepEqual(await programs[code](await readCommand(page), taken, environment), shown.numbers)
+        assert.deepEqual(await programs[code](command, taken, environment), numbers)
         await context.close()
       })
 })
@@ -78,7 +80,16 @@ async function runProgram(program: string, file: string, environment: NodeJS.Pro
   return stdout.trim().split('\n').at(-1) ?? ''
 }
 
-const sortSums = (taken: string, rows: unknown[]) => (taken === 'sums' ? sortRows(rows) : rows)
+/** As on the screen: the days in words, the places in order. */
+function arrange(taken: string, rows: unknown[][]): unknown[] {
+  if (taken === 'coverage') return rows
+  if (taken === 'sums') return sortRows(rows)
+  return rows.map(([first, last, ...numbers]) => [formatDays(asDay(first), asDay(last)), ...numbers])
+}
+
+/** Data frames write days as milliseconds. */
+const asDay = (value: unknown): string =>
+  typeof value === 'number' ? new Date(value).toISOString().slice(0, 10) : String(value).slice(0, 10)
 
 const programs: Record<Address['view']['code'], Run> = {
   async curl(command, taken, environment) {
@@ -92,7 +103,7 @@ const programs: Record<Address['view']['code'], Run> = {
     const file = path.join(await inDirectory(), 'program.py')
     await writeFile(file, `${command}\nprint(${taken}[${JSON.stringify(COLUMNS[taken])}].to_json(orient="values"))\n`)
     const env = { ...environment, PYTHONPATH: path.join(clients, 'python/src') }
-    return sortSums(taken, JSON.parse(await runProgram(python, file, env)) as unknown[])
+    return arrange(taken, JSON.parse(await runProgram(python, file, env)) as unknown[][])
   },
   async r(command, taken, environment) {
     const directory = await inDirectory()
@@ -105,9 +116,9 @@ const programs: Record<Address['view']['code'], Run> = {
     const columns = COLUMNS[taken].map((name) => JSON.stringify(name)).join(', ')
     const last = `cat("\\n", jsonlite::toJSON(${taken}[, c(${columns})], dataframe = "values", na = "null", digits = NA))`
     await writeFile(file, `${command}\n${last}\n`)
-    return sortSums(
+    return arrange(
       taken,
-      JSON.parse(await runProgram('Rscript', file, { ...environment, R_LIBS: library })) as unknown[],
+      JSON.parse(await runProgram('Rscript', file, { ...environment, R_LIBS: library })) as unknown[][],
     )
   },
   async typescript(command, taken, environment) {

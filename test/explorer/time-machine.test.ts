@@ -1,269 +1,208 @@
-// Releases: the slider through them, the outline of another one, what changed and why, and links that keep their numbers.
+// Releases: the stops of the time machine, the outline of another one, what changed and why, and links that keep their numbers.
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import type { Change, Release, Series } from '../../clients/typescript/src/client.ts'
+import type { Change, Release, Series, Vintages } from '../../clients/typescript/src/client.ts'
 import { outbreakctl } from '../../dev/service.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
 import {
   assertCurve,
+  chartOf,
   choice,
-  curveOf,
   defineJourneys,
+  eventPage,
   FRANCE,
   MEASLES,
-  readCurve,
   readRows,
-  region,
+  readTable,
   waitForQuery,
   waitUntilShown,
   write,
 } from '../fixtures/explorer/journey.ts'
 
-const REASON = 'revised by the source'
+const REASON = 'Revised by the source'
 
 await withExplorer({}, (explorer) => {
   const journey = defineJourneys(explorer)
-  const machine = (page: Page) => region(page, 'Time machine')
-  const slider = (page: Page) => machine(page).getByRole('slider', { name: 'Time machine' })
+  const stops = (page: Page) => page.getByRole('group', { name: 'Time machine' }).getByRole('button')
+  const stop = (page: Page, release: number) => stops(page).nth(release - 1)
   const seriesOf = (release: number) => `/series?${MEASLES}&interval=isoweek&release=${release}`
-  const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
+  const total = (page: Page) => page.locator('.kpi .v').first().innerText()
 
-  journey('the newest release is shown without one in the address', async ({ page, open, ask }) => {
-    await open(`/explore?${MEASLES}`)
-    await machine(page).getByText('Release 6, the newest').waitFor()
-    await assertCurve(page, await ask<Series>(seriesOf(6)))
-  })
-
-  journey('a key on the slider shows the release before, with its numbers', async ({ page, open, ask }) => {
-    await open(`/explore?${MEASLES}`)
-    await slider(page).press('ArrowLeft')
-    await waitForQuery(page, { release: '5' })
-    await assertCurve(page, await ask<Series>(seriesOf(5)))
-  })
-
-  journey('Home and End on the slider lead to the first and to the newest release', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await slider(page).press('Home')
-    await waitForQuery(page, { release: '1' })
-    await slider(page).press('End')
-    await waitForQuery(page, { release: null })
-  })
-
-  journey('the slider says the release in words', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&release=3`)
-    const text = await slider(page).getAttribute('aria-valuetext')
-    assert.equal(text, 'Release 3: COVID-19 as of 2020-12-31, measles as of 2025-09-01')
+  journey('each stop has the total that its release published', async ({ page, open, ask }) => {
+    await open(eventPage(MEASLES))
+    const { data } = await ask<Vintages>(`/vintages?${MEASLES}&interval=isoweek`)
+    const byRelease = Map.groupBy(data, ({ release }) => release)
+    const expected = [1, 2, 3, 4, 5, 6].map((release) => {
+      const rows = byRelease.get(release)
+      return rows === undefined ? 'none' : write(rows.reduce((sum, { new: news }) => sum + (news ?? 0), 0))
+    })
+    assert.deepEqual(await stops(page).locator('b').allInnerTexts(), expected)
+    assert.equal(await stop(page, 6).getAttribute('aria-current'), 'true')
   })
 
   journey(
-    'the page says the day of a release, when it was published and how much it changed',
+    'a stop shows its release: figure, curve and address, not the axes; one click shows the newest',
     async ({ page, open, ask }) => {
-      const { data } = await ask<{ data: Release[] }>('/releases')
-      await open(`/explore?${MEASLES}`)
-      for (const { number, title, as_of, published_at: at, added, corrected, withdrawn } of data) {
-        const counts = `${write(added)} added, ${write(corrected)} corrected, ${write(withdrawn)} withdrawn`
-        await machine(page)
-          .getByText(`: ${title}, as of ${as_of}, published ${at.slice(0, 10)}. ${counts}.`)
-          .waitFor()
-        if (number > 1) await machine(page).getByRole('button', { name: 'Earlier release' }).click()
-      }
+      await open(eventPage(MEASLES))
+      await stop(page, 1).getByText('none').waitFor()
+      const axis = () => chartOf(page).locator('text[text-anchor="end"]').allTextContents()
+      const before = (await axis()).filter((text) => /^[\d,K]+$/.test(text))
+      await stop(page, 3).click()
+      await waitForQuery(page, { release: '3' })
+      assert.equal(await total(page), '1,410')
+      await assertCurve(page, await ask<Series>(seriesOf(3)))
+      assert.deepEqual(
+        (await axis()).filter((text) => /^[\d,K]+$/.test(text)),
+        before,
+      )
+      await page.getByText('You see release 3').waitFor()
+      await page.getByRole('button', { name: 'Show the newest' }).click()
+      await waitForQuery(page, { release: null })
+      assert.equal(await total(page), '2,286')
     },
   )
 
-  journey('the buttons step through the releases, and Back undoes a step', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&release=4`)
-    await machine(page).getByRole('button', { name: 'Later release' }).click()
-    await waitForQuery(page, { release: '5' })
-    await machine(page).getByRole('button', { name: 'Earlier release' }).click()
-    await waitForQuery(page, { release: '4' })
-    await page.goBack()
-    await waitForQuery(page, { release: '5' })
-  })
-
-  journey('at the ends one of the buttons has nothing to do', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    assert.equal(await machine(page).getByRole('button', { name: 'Later release' }).isDisabled(), true)
-    await open(`/explore?${MEASLES}&release=1`)
-    assert.equal(await machine(page).getByRole('button', { name: 'Earlier release' }).isDisabled(), true)
-  })
-
-  journey('Back undoes the question, not each movement of the slider', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await choice(page, 'by').selectOption('month')
+  journey('Back undoes the question, not each stop', async ({ page, open }) => {
+    await open(eventPage(MEASLES))
+    await page.getByRole('radio', { name: 'Month' }).click()
     await waitForQuery(page, { interval: 'month' })
-    for (const release of ['5', '4', '3']) {
-      await slider(page).press('ArrowLeft')
-      await waitForQuery(page, { release })
+    for (const release of [5, 4]) {
+      await stop(page, release).click()
+      await waitForQuery(page, { release: String(release) })
     }
     await page.goBack()
     await waitForQuery(page, { interval: null, release: null })
   })
 
-  journey('a slider that moves fast ends with the numbers of its last position', async ({ page, open, ask }) => {
-    await open(`/explore?${MEASLES}`)
-    for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft', 'ArrowRight']) await slider(page).press(key)
-    await waitForQuery(page, { release: '4' })
-    await assertCurve(page, await ask<Series>(seriesOf(4)))
+  journey('Play steps through the releases and ends with the newest', async ({ page, open }) => {
+    await open(eventPage(`${MEASLES}&release=5`))
+    await stop(page, 1).getByText('none').waitFor()
+    await page.getByRole('button', { name: 'Play' }).click()
+    await waitForQuery(page, { release: null })
+    await page.getByRole('button', { name: 'Play' }).waitFor()
   })
 
-  journey('another release is drawn as an outline', async ({ page, open, ask }) => {
-    await open(`/explore?${MEASLES}`)
-    await machine(page).getByLabel('Compare with').selectOption('3')
-    await waitForQuery(page, { compare: '3' })
-    await curveOf(page).getByText('Outline: release 3').waitFor()
-    const { points = [] } = await ask<Series>(seriesOf(3))
-    const outlines = curveOf(page).getByRole('application').locator('line.outline')
-    await outlines.first().waitFor({ state: 'attached' })
-    assert.equal(await outlines.count(), points.filter((point) => point.new.cases !== null).length)
-    await assertCurve(page, await ask<Series>(seriesOf(6)))
-  })
-
-  journey('comparing with nothing removes the outline', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&compare=3`)
-    await machine(page).getByLabel('Compare with').selectOption({ label: 'nothing' })
-    await waitForQuery(page, { compare: null })
-    assert.equal(await curveOf(page).locator('line.outline').count(), 0)
-  })
-
-  journey('a release cannot be compared with itself', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&release=4`)
-    const options = await machine(page).getByLabel('Compare with').locator('option').allTextContents()
+  journey('another release is an outline, only where it differs', async ({ page, open, ask }) => {
+    await open(eventPage(MEASLES))
+    await choice(page, 'Compare').selectOption('4')
+    await waitForQuery(page, { compare: '4' })
+    await chartOf(page).locator('path.outline').waitFor({ state: 'attached' })
+    const [now, then] = [await ask<Series>(seriesOf(6)), await ask<Series>(seriesOf(4))]
+    const old = new Map(then.points?.map((point) => [point.period, point.new.cases]))
+    const rows = await readTable(page)
     assert.deepEqual(
-      options.map((text) => text.split(':')[0]),
-      ['nothing', '1', '2', '3', '5', '6'],
+      rows.map((row) => row[2]),
+      now.points?.map((point) => write(old.get(point.period) ?? null)),
     )
+    assert.deepEqual(await choice(page, 'Compare').locator('option').allTextContents(), [
+      'No release',
+      ...[5, 4, 3, 2, 1].map((release) => `Release ${release}`),
+    ])
+    await choice(page, 'Compare').selectOption('')
+    await waitForQuery(page, { compare: null })
+    assert.equal(await chartOf(page).locator('path.outline').count(), 0)
   })
 
   journey('a release that does not exist is explained, and one click shows the newest', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}&release=99`)
+    await open(eventPage(`${MEASLES}&release=99`))
     const alert = page.getByRole('alert')
-    assert.match((await alert.textContent()) ?? '', /Release 99 does not exist, or its records were deleted\./)
+    assert.match(await alert.innerText(), /Release 99 does not exist, or its records were deleted\./)
     await alert.getByRole('button', { name: 'Show the newest release' }).click()
     await waitForQuery(page, { release: null })
-    assert.equal((await readCurve(page)).length, 51)
+    assert.equal((await readTable(page)).length, 51)
   })
 
   // What changed, and why.
-  const changes = (page: Page, from: number, to: number) =>
-    region(page, `What changed from release ${from} to ${to}, and why`)
   const changesOf = (from: number, to: number, query = MEASLES) =>
     `/changes?${query}&from=${from}&to=${to}&changed_fields=true&num=1000`
+  const changeTable = (page: Page) => page.locator('.what table')
+  const readIds = async (page: Page) => (await readRows(changeTable(page))).map((row) => Number(row.at(-1)))
 
-  journey('what changed has the records, the values and the reasons of the API', async ({ page, open, ask }) => {
-    await open(`/explore?${MEASLES}`)
+  journey('every change has its kind, its values and its reason', async ({ page, open, ask }) => {
+    await open(eventPage(MEASLES, 'changes'))
     const { data } = await ask<{ data: Change[] }>(changesOf(5, 6))
-    await changes(page, 5, 6).getByRole('button', { name: 'Show more' }).click()
-    await changes(page, 5, 6).getByText(`${data.length} changes`).waitFor()
-    const rows = await readRows(changes(page, 5, 6).locator('table'))
-    const reasons: Record<string, string> = { source_revised: REASON, new_report: 'new report' }
+    await page.getByText(`${data.length} changes, largest difference first`).waitFor()
+    await page.getByRole('button', { name: 'Show more' }).click()
+    const rows = await readRows(changeTable(page))
     assert.deepEqual(
-      rows.map((row) => [row[0], row[1], row[4]]),
-      data.map(({ change, id, reason }) => [change, String(id), reasons[reason]]),
+      rows.map((row) => [row[0]?.trim().toLowerCase(), Number(row.at(-1))]).toSorted(byId),
+      data.map(({ change, id }): [string, number] => [change, id]).toSorted(byId),
     )
-  })
-
-  journey('a corrected record has the value before and after', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    const row = changes(page, 5, 6).getByRole('row').filter({ hasText: '4091' })
-    assert.match((await row.textContent()) ?? '', new RegExp(`^corrected4091.*2025-06-05cases: 2 1 ${REASON}$`))
+    const row = changeTable(page).getByRole('row').filter({ hasText: '4091' })
     assert.deepEqual([await row.locator('del').textContent(), await row.locator('ins').textContent()], ['2', '1'])
+    assert.match(await row.innerText(), new RegExp(REASON))
+    await page.getByRole('button', { name: /^Corrected/ }).click()
+    assert.equal((await readIds(page)).length, data.filter(({ change }) => change === 'corrected').length)
   })
 
-  journey('the first 20 changes are shown, and more on request', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await changes(page, 5, 6).getByText('The first 20 changes').waitFor()
-    assert.equal((await readRows(changes(page, 5, 6).locator('table'))).length, 20)
-  })
-
-  journey('the changes follow the release to compare with', async ({ page, open, ask }) => {
-    await open(`/explore?${FRANCE}&release=4&compare=2`)
-    const { data } = await ask<{ data: Change[] }>(changesOf(2, 4, FRANCE))
-    const rows = await readRows(changes(page, 2, 4).locator('table'))
-    assert.deepEqual(
-      rows.map((row) => row[1]),
-      data.slice(0, 20).map(({ id }) => String(id)),
-    )
+  journey('two other releases are compared, with a sentence and the differences', async ({ page, open, ask }) => {
+    await open(eventPage(`${MEASLES}&compare=4`, 'changes'))
+    await page.getByText('From release 4 to release 6 the count rose from 2,075 to 2,286 cases, by +211.').waitFor()
+    const { data } = await ask<{ data: Change[] }>(changesOf(4, 6))
+    await page.getByText(`${data.length} changes`).waitFor()
+    await choice(page, 'From').selectOption('2')
+    await waitForQuery(page, { compare: '2' })
+    await page.getByText(/^From release 2 to release 6 the count rose from 1,125/).waitFor()
   })
 
   journey('a change leads to the history of its record', async ({ page, open }) => {
-    await open(`/explore?${MEASLES}`)
-    await changes(page, 5, 6).getByRole('link', { name: '4091' }).click()
+    await open(eventPage(MEASLES, 'changes'))
+    await page.getByRole('button', { name: /^Corrected/ }).click()
+    await page.getByRole('link', { name: '4091' }).click()
     await page.waitForURL((url) => url.pathname === '/explore/records/4091')
-    await page.getByRole('heading', { name: 'Record 4091' }).waitFor()
+    await page.getByRole('heading', { name: '1 confirmed case, Northwest Region, Virginia, United States' }).waitFor()
   })
 
   journey('a question that a release did not change says so', async ({ page, open }) => {
-    await open(`/explore?${FRANCE}&release=6`)
-    await changes(page, 5, 6).getByText('Nothing changed here.').waitFor()
+    await open(eventPage(FRANCE))
+    await page.getByText('Nothing changed here.').waitFor()
   })
 
   // The page of the releases.
-  journey('the page of the releases has them all, the newest first', async ({ page, open, ask }) => {
+  journey('the page of the releases has them all, and shows what one changed', async ({ page, open, ask }) => {
     await open('/explore/releases')
     const { data } = await ask<{ data: Release[] }>('/releases')
-    const rows = await readRows(region(page, 'Releases').locator('table'))
+    const rows = await readRows(page.getByRole('group', { name: 'Releases' }).locator('table'))
     assert.deepEqual(
-      rows.map((row) => [...row.slice(0, 3), ...row.slice(4, 8)]),
-      data.map(({ number, title, as_of, records, added, corrected, withdrawn }) => [
-        ...[String(number), title, as_of],
+      rows.map((row) => [row[0], row[1], ...row.slice(4, 8)]),
+      data.map(({ number, title, records, added, corrected, withdrawn }) => [
+        ...[`Release ${number}`, title],
         ...[records, added, corrected, withdrawn].map(write),
       ]),
     )
     assert.ok(rows[0]?.[8]?.includes(REASON))
-    assert.deepEqual(
-      rows.map((row) => row[10]?.slice(0, 12)),
-      data.map(({ digest }) => digest.slice(0, 12)),
-    )
-  })
-
-  journey('a release of the page shows what it changed', async ({ page, open, ask }) => {
-    await open('/explore/releases')
-    await page.getByRole('link', { name: '5', exact: true }).click()
+    await page.getByRole('link', { name: 'Release 5', exact: true }).click()
     await page.waitForURL((url) => url.pathname === '/explore/releases/5')
     await waitUntilShown(page)
-    const { data } = await ask<{ data: Change[] }>(changesOf(4, 5, ''))
-    const rows = await readRows(changes(page, 4, 5).locator('table'))
-    assert.deepEqual(
-      rows.map((row) => row[1]),
-      data.slice(0, 20).map(({ id }) => String(id)),
-    )
-  })
-
-  journey('two releases of the page are compared', async ({ page, open, ask }) => {
-    await open('/explore/releases/6')
-    await page.getByLabel('Compare with').selectOption('4')
-    await waitForQuery(page, { compare: '4' })
-    const { data } = await ask<{ data: Change[] }>(changesOf(4, 6, ''))
-    const rows = await readRows(changes(page, 4, 6).locator('table'))
-    assert.deepEqual(
-      rows.map((row) => row[1]),
-      data.slice(0, 20).map(({ id }) => String(id)),
-    )
+    const { data: changes } = await ask<{ data: Change[] }>(changesOf(4, 5, ''))
+    await page.getByText(`${write(changes.length)} changes, largest difference first`).waitFor()
   })
 
   // The last one: it publishes a release.
-  journey('a copied link names the release, so it keeps its numbers when a newer one is published', async (opened) => {
-    const { page, open } = opened
-    await open(`/explore?${MEASLES}`)
-    const before = await readCurve(page)
-    await page.getByRole('button', { name: 'Copy link' }).click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
-    const link = await copied(page)
-    assert.equal(link, `${explorer.baseUrl}/explore?${MEASLES}&release=6`)
-    await outbreakctl(explorer.settings, 'release', 'rollback', '--to', '5', '--note', 'a test')
-    const deadline = Date.now() + 15_000
-    for (;;) {
-      await open(`/explore?${MEASLES}`)
-      if ((await machine(page).getByText('Release 7, the newest').count()) === 1) break
-      assert.ok(Date.now() < deadline, 'the new release is not shown')
-      await wait(250)
-    }
-    assert.notDeepEqual(await readCurve(page), before)
-    await open(link.slice(explorer.baseUrl.length))
-    await machine(page)
-      .getByText(/^Release 6$/)
-      .waitFor()
-    assert.deepEqual(await readCurve(page), before)
-  })
+  journey(
+    'a copied link names the release, so it keeps its numbers when a newer one is published',
+    async ({ page, open }) => {
+      await open(eventPage(MEASLES))
+      const before = await readTable(page)
+      await page.getByRole('button', { name: 'Copy link' }).click()
+      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      const link = await page.evaluate<string>('navigator.clipboard.readText()')
+      assert.equal(link, explorer.baseUrl + eventPage(`${MEASLES}&release=6`))
+      await outbreakctl(explorer.settings, 'release', 'rollback', '--to', '5', '--note', 'a test')
+      const deadline = Date.now() + 15_000
+      for (;;) {
+        await open(eventPage(MEASLES))
+        if ((await page.getByText('Release 7, the newest').count()) > 1) break
+        assert.ok(Date.now() < deadline, 'the new release is not shown')
+        await wait(250)
+      }
+      assert.notDeepEqual(await readTable(page), before)
+      await open(link.slice(explorer.baseUrl.length))
+      await page.getByText('You see release 6').waitFor()
+      assert.deepEqual(await readTable(page), before)
+    },
+  )
 })
+
+const byId = (a: readonly unknown[], b: readonly unknown[]): number => Number(a[1]) - Number(b[1])

@@ -42,14 +42,14 @@ const sum = (transfers: readonly Transfer[], extension: string): number =>
   transfers.filter(({ path }) => path.endsWith(`.${extension}`)).reduce((total, { bytes }) => total + bytes, 0) / 1024
 
 await withExplorer({}, (explorer) => {
-  test('a first visit transfers one script, one style and two fonts, and no map', async (t) => {
+  test('a first visit transfers one script, one style, two fonts and the outlines of the world', async (t) => {
     const context = await explorer.signIn()
     // Signing in showed the page already: a context without its cache.
     const cold = await explorer.browser.newContext({ storageState: await context.storageState() })
     const transfers = await recordTransfers(cold, `${explorer.baseUrl}/explore`)
     const assets = transfers.filter(({ path }) => path.startsWith('/explore/assets/'))
-    assert.deepEqual(new Set(assets.map(({ path }) => path.split('.').at(-1))), new Set(['css', 'js', 'woff2']))
-    assert.equal(assets.length, 4)
+    assert.deepEqual(new Set(assets.map(({ path }) => path.split('.').at(-1))), new Set(['css', 'js', 'json', 'woff2']))
+    assert.equal(assets.length, 5)
     for (const [extension, limit] of Object.entries(LIMITS)) {
       const kilobytes = sum(assets, extension)
       t.diagnostic(`${extension}: ${kilobytes.toFixed(1)} KB, at most ${limit}`)
@@ -57,7 +57,7 @@ await withExplorer({}, (explorer) => {
     }
     const all = transfers.reduce((total, { bytes }) => total + bytes, 0) / 1024
     t.diagnostic(`in all ${all.toFixed(1)} KB in ${transfers.length} requests`)
-    assert.ok(transfers.length <= 7, transfers.map(({ path }) => path).join(' '))
+    assert.ok(transfers.length <= 12, transfers.map(({ path }) => path).join(' '))
     await cold.close()
     await context.close()
   })
@@ -83,8 +83,8 @@ await withExplorer({}, (explorer) => {
     })
     await openState(page, explorer.baseUrl, curve)
     assert.deepEqual(outlines, ['states'])
-    for (const name of ['countries', 'states of the US', 'countries']) {
-      await page.getByRole('button', { name, exact: true }).click()
+    for (const name of ['Outbreak explorer', 'Measles, United States, 2025', 'Outbreak explorer']) {
+      await page.getByRole('link', { name, exact: true }).first().click()
       await settle(page)
     }
     assert.deepEqual(outlines, ['states', 'world'])

@@ -1,75 +1,187 @@
-// All events as a table that can be searched. A click explores the event.
-import { useEffect, useState } from 'preact/hooks'
+// The events of a disease, a country or a source, or all of them: cases, deaths and days, in any order.
 import type { EventSummary } from '../../../clients/typescript/src/client.ts'
-import { api, useAnswer } from '../ask.ts'
+import { DEFAULT_VIEW, FILTERS, type Filter, type View } from '../address.ts'
+import { useAnswer } from '../ask.ts'
+import { Strip } from '../charts/strip.tsx'
+import { countOf, formatDays, formatNumber } from '../format.ts'
+import { countryName, sourceWord, statusWord } from '../labels.ts'
 import { Answered } from '../parts/answered.tsx'
-import { Link } from '../parts/link.tsx'
+import { EventLink, Link } from '../parts/link.tsx'
 import { Table } from '../parts/table.tsx'
-import { formatNumber, texts } from '../texts.ts'
+import { readEvents } from '../read-events.ts'
+import { recordFilters, toKey, toObject } from '../requests.ts'
+import { eventLink, goTo, question, setQuestion, setView, view } from '../state.ts'
+import { hasDays, toStrip } from './start.tsx'
 
-const PAGE_SIZE = 100
-const WAIT_MS = 200
+const PAGE_SIZE = 1000
+
+const nameOf = (filter: Filter, value: string): string =>
+  filter === 'country_code'
+    ? countryName(value)
+    : filter === 'source_name'
+      ? sourceWord(value)
+      : value.replaceAll('_', ' ')
+
+const days = ({ first_day: first, last_day: last }: EventSummary): number =>
+  first === null || last === null ? -1 : Date.parse(last) - Date.parse(first)
+
+const ORDERS: Readonly<Record<View['sort'], (a: EventSummary, b: EventSummary) => number>> = {
+  '-last': (a, b) => (b.last_day ?? '').localeCompare(a.last_day ?? ''),
+  name: (a, b) => a.title.localeCompare(b.title),
+  '-cases': (a, b) => (b.headline?.cases ?? -1) - (a.headline?.cases ?? -1),
+  '-deaths': (a, b) => (b.headline?.deaths ?? -1) - (a.headline?.deaths ?? -1),
+  '-days': (a, b) => days(b) - days(a),
+  '-records': (a, b) => b.records - a.records,
+}
 
 export function EventsPage({ release }: { release: number }) {
-  const [typed, setTyped] = useState('')
-  const [q, setQ] = useState('')
-  const [wanted, setWanted] = useState(PAGE_SIZE)
-  useEffect(() => {
-    const timer = setTimeout(() => setQ(typed.trim()), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
-  const answer = useAnswer(`${release} ${wanted} ${q}`, async (signal) => {
-    const walk = api.events({ release, num: PAGE_SIZE, ...(q === '' ? {} : { q }) }, { signal })
-    const events: EventSummary[] = []
-    for await (const page of walk.pages()) {
-      events.push(...page)
-      if (events.length >= wanted) break
-    }
-    return { events, hasMore: !walk.done && events.length >= wanted }
+  const filters = recordFilters(question.value)
+  const answer = useAnswer(`events ${release} ${toKey(filters)}`, async (signal) => {
+    return readEvents({ ...toObject(filters), release, num: PAGE_SIZE }, signal)
   })
-  const { events: words } = texts
+  const chosen = FILTERS.flatMap((name) => (question.value[name] ?? []).map((value) => ({ name, value })))
+  const title = chosen.length === 0 ? 'Events' : chosen.map(({ name, value }) => nameOf(name, value)).join(', ')
   return (
-    <section class="wide" aria-labelledby="events">
-      <h1 id="events">{texts.pages.events}</h1>
-      <p>
-        <label for="event-search">{words.search}</label>{' '}
-        <input id="event-search" type="search" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
-      </p>
-      <Answered answer={answer}>
-        {({ events, hasMore }) => (
-          <>
-            <Table label={texts.pages.events} columns={Object.values(words.columns)}>
-              {events.map((event) => (
-                <EventRow key={event.event} event={event} />
-              ))}
-            </Table>
-            {hasMore && (
-              <button type="button" onClick={() => setWanted(wanted + PAGE_SIZE)}>
-                {texts.more}
+    <div class="wrap">
+      <div class="head">
+        {chosen.length > 0 && (
+          <ol class="crumbs" aria-label="Where you are">
+            <li>
+              <Link page="events" to={{ question: {}, view: { ...DEFAULT_VIEW, release: view.value.release } }}>
+                Events
+              </Link>
+            </li>
+            <li aria-current="page">{title}</li>
+          </ol>
+        )}
+        <div class="head-row">
+          <div>
+            <h1>{title}</h1>
+            <p>
+              {answer.value !== undefined && countOf(answer.value.events.length, 'event')}
+              {answer.value?.hasMore === true && ' or more'}, release {release}
+            </p>
+          </div>
+          <div class="chips">
+            {chosen.map(({ name, value }) => (
+              <button
+                key={`${name} ${value}`}
+                class="chip on"
+                type="button"
+                aria-label={`Remove ${nameOf(name, value)}`}
+                onClick={() => setQuestion({ [name]: question.value[name]?.filter((one) => one !== value) ?? [] })}
+              >
+                {nameOf(name, value)}{' '}
+                <span class="x" aria-hidden="true">
+                  ×
+                </span>
               </button>
-            )}
+            ))}
+          </div>
+        </div>
+      </div>
+      <Answered answer={answer}>
+        {({ events }) => (
+          <>
+            <Timeline events={events} name={title} />
+            <EventTable events={events} />
           </>
         )}
       </Answered>
-    </section>
+    </div>
+  )
+}
+
+/** When they were, if there are few enough to see. */
+function Timeline({ events, name }: { events: readonly EventSummary[]; name: string }) {
+  const dated = events.filter(hasDays)
+  if (question.value.disease === undefined && question.value.country_code === undefined) return null
+  if (dated.length < 2) return null
+  const newest =
+    dated
+      .map(({ last_day: day }) => day)
+      .toSorted()
+      .at(-1) ?? ''
+  const to = Number(newest.slice(0, 4)) + 1
+  const oldest = dated.map(({ first_day: day }) => day).toSorted()[0] ?? ''
+  const rows =
+    question.value.disease === undefined
+      ? [...Map.groupBy(dated, ({ diseases }) => diseases?.[0] ?? '')]
+          .toSorted((a, b) => b[1].length - a[1].length)
+          .slice(0, 12)
+      : [[name, dated] as const]
+  return (
+    <div class="under">
+      <Strip
+        rows={rows.map(([disease, found]) => ({ name: disease, events: found.map((event) => toStrip(event, newest)) }))}
+        from={Math.max(to - 60, Math.min(to - 12, Number(oldest.slice(0, 4)) - 1))}
+        to={to}
+        label="Events by the year in which they began"
+        onPick={(event) => {
+          const { page, to: target } = eventLink(event)
+          goTo(page, target)
+        }}
+      />
+    </div>
+  )
+}
+
+function EventTable({ events }: { events: readonly EventSummary[] }) {
+  const { sort } = view.value
+  const by = (order: View['sort']) => ({
+    isOn: sort === order,
+    onSort: () => setView({ sort: order }, { replaces: true }),
+  })
+  return (
+    <Table
+      label="Events"
+      class="lines-s under"
+      columns={[
+        { name: 'Event', sort: by('name') },
+        { name: 'Cases', isNumber: true, sort: by('-cases') },
+        'Counted as',
+        { name: 'Deaths', isNumber: true, sort: by('-deaths') },
+        { name: 'Newest', sort: by('-last') },
+        { name: 'Length', isNumber: true, sort: by('-days') },
+        { name: 'Sources', isNumber: true },
+        { name: 'Reports', isNumber: true, sort: by('-records') },
+      ]}
+    >
+      {events.toSorted(ORDERS[sort]).map((event) => (
+        <EventRow key={event.event} event={event} />
+      ))}
+    </Table>
   )
 }
 
 function EventRow({ event }: { event: EventSummary }) {
-  const { country_codes: countries } = event
+  const { headline, first_day: first, last_day: last } = event
+  const write = (value: number | null | undefined) => (value == null ? '–' : formatNumber(value))
+  const length = Math.round(days(event) / 86_400_000) + 1
   return (
     <tr>
       <th scope="row">
-        <Link page="explore" to={{ question: { event: [event.event] } }}>
-          {event.event}
-        </Link>
+        <EventLink event={event.event}>{event.title}</EventLink>
       </th>
-      <td>{event.pathogens.join(', ')}</td>
-      <td>{countries.length > 6 ? `${countries.slice(0, 6).join(', ')}, …` : countries.join(', ')}</td>
-      <td class="day">{event.first_day ?? texts.unknown}</td>
-      <td class="day">{event.last_day ?? texts.unknown}</td>
-      <td class="number">{formatNumber(event.records)}</td>
-      <td class="number">{event.last_release}</td>
+      <td class="r" data-l="Cases">
+        {write(headline?.cases)}
+      </td>
+      <td data-l="Counted as">
+        {headline === null ? 'several counts, none chosen' : statusWord(headline['case_status'])}
+      </td>
+      <td class="r" data-l="Deaths">
+        {write(headline?.deaths)}
+      </td>
+      <td data-l="Days">{first === null || last === null ? 'no day given' : formatDays(first, last)}</td>
+      <td class="r" data-l="Length">
+        {length < 1 ? '–' : countOf(length, 'day')}
+      </td>
+      <td class="r" data-l="Sources">
+        {formatNumber(event.sources.length)}
+      </td>
+      <td class="r" data-l="Reports">
+        {formatNumber(event.records)}
+      </td>
     </tr>
   )
 }

@@ -1,105 +1,248 @@
-// What changed between two releases, and why: the old and the new value of each record of the question.
+// What changed between two releases, and why: by place in short, or the old and the new value of each record.
 import { useState } from 'preact/hooks'
-import type { Change, Release } from '../../../clients/typescript/src/client.ts'
-import { api, useAnswer } from '../ask.ts'
+import type { Change, OutbreakRecord } from '../../../clients/typescript/src/client.ts'
+import { type Answer, api, useAnswer } from '../ask.ts'
+import { asText, countOf, formatDay, formatNumber, formatSigned } from '../format.ts'
+import { countryName, fieldWord } from '../labels.ts'
 import { Answered } from '../parts/answered.tsx'
+import { Badge } from '../parts/figure.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Link } from '../parts/link.tsx'
 import { Table } from '../parts/table.tsx'
 import { recordFilters, toKey, toObject } from '../requests.ts'
-import { question, view } from '../state.ts'
-import { formatValue, texts } from '../texts.ts'
+import { question } from '../state.ts'
+import { texts } from '../texts.ts'
 
-const STEP = 20
+/** The most changes that are read: more are said to exist. */
+const MOST_CHANGES = 1000
 
-/** Without a release to compare with, the one before. */
-export function ChangesPanel({ releases, to }: { releases: readonly Release[]; to: Release }) {
-  const before = releases.filter(({ number }) => number < to.number).at(-1)?.number ?? null
-  const from = view.value.compare === to.number ? before : (view.value.compare ?? before)
-  if (from === null)
-    return (
-      <section class="what wide" aria-labelledby="what">
-        <h2 id="what">{texts.changes.first}</h2>
-      </section>
-    )
-  return <Changes earlier={Math.min(from, to.number)} later={Math.max(from, to.number)} />
+interface Changes {
+  readonly changes: readonly Change[]
+  readonly hasMore: boolean
 }
 
-function Changes({ earlier, later }: { earlier: number; later: number }) {
+export function useChanges(from: number | null, to: number): Answer<Changes> {
   const filters = recordFilters(question.value)
-  const [wanted, setWanted] = useState(STEP)
-  const answer = useAnswer(`${earlier} ${later} ${wanted} ${toKey(filters)}`, async (signal) => {
-    const parameters = { from: earlier, to: later, changed_fields: true, num: 100, ...toObject(filters) }
+  return useAnswer(from === null ? '' : `changes ${from} ${to} ${toKey(filters)}`, async (signal) => {
+    const parameters = { from: from ?? 0, to, changed_fields: true, num: MOST_CHANGES, ...toObject(filters) }
     const walk = api.changes(parameters, { signal })
-    const found: Change[] = []
-    for await (const page of walk.pages()) {
-      found.push(...page)
-      if (found.length > wanted) break
-    }
-    return { changes: found.slice(0, wanted), hasMore: found.length > wanted || !walk.done }
+    const changes = (await walk.nextPage()) ?? []
+    return { changes, hasMore: !walk.done }
   })
-  const { changes } = texts
+}
+
+const recordOf = ({ after, before }: Change): OutbreakRecord | null => after ?? before ?? null
+const areaOf = (record: OutbreakRecord): string => record.admin_l1 ?? countryName(record.country_code)
+export const tally = (changes: readonly Change[]): Record<Change['change'], number> => {
+  const count = (kind: Change['change']) => changes.filter(({ change }) => change === kind).length
+  return { added: count('added'), corrected: count('corrected'), withdrawn: count('withdrawn') }
+}
+
+/** Withdrawn in one place and added in another with the same day and counts: it only moved. */
+function countMoved(changes: readonly Change[]): number {
+  const key = ({ date_high: day, cases, deaths, admin_l1: area }: OutbreakRecord) =>
+    [day, cases, deaths, area].join('|')
+  const gone = Map.groupBy(
+    changes.flatMap(({ change, before }) => (change === 'withdrawn' && before ? [key(before)] : [])),
+    (one) => one,
+  )
+  return changes.filter(({ change, after }) => {
+    if (change !== 'added' || after == null) return false
+    return gone.get(key(after))?.pop() !== undefined
+  }).length
+}
+
+/** New counts by area, before and after: only where reports are new counts can they be added up. */
+function movesByArea(changes: readonly Change[]): { name: string; by: number }[] {
+  const byArea = new Map<string, number>()
+  for (const { before, after } of changes) {
+    const record = after ?? before
+    if (record == null || record.count_kind !== 'new') continue
+    const by = (after?.cases ?? 0) - (before?.cases ?? 0)
+    byArea.set(areaOf(record), (byArea.get(areaOf(record)) ?? 0) + by)
+  }
+  return [...byArea]
+    .map(([name, by]) => ({ name, by }))
+    .filter(({ by }) => by !== 0)
+    .toSorted((a, b) => Math.abs(b.by) - Math.abs(a.by))
+}
+
+export function ChangesSummary({ from, to }: { from: number | null; to: number }) {
+  const answer = useChanges(from, to)
   return (
-    <section class="what" aria-labelledby="what">
-      <h2 id="what">{changes.title(earlier, later)}</h2>
+    <section class="section" aria-labelledby="what">
+      <div class="section-head">
+        <h2 id="what">What changed in release {to}</h2>
+        {from !== null && (answer.value?.changes.length ?? 0) > 1 && (
+          <Link page="event" to={{ tab: 'changes' }}>
+            All {formatNumber(answer.value?.changes.length ?? 0)} changes
+          </Link>
+        )}
+      </div>
+      {from === null ? (
+        <p class="quiet">This is the first release: nothing changed before it.</p>
+      ) : (
+        <Answered answer={answer} skeleton="line w8">
+          {({ changes, hasMore }) => <Moves changes={changes} hasMore={hasMore} />}
+        </Answered>
+      )}
+    </section>
+  )
+}
+
+export function Moves({ changes, hasMore }: Changes) {
+  if (changes.length === 0) return <p class="quiet">Nothing changed here.</p>
+  const { added, corrected, withdrawn } = tally(changes)
+  const moved = countMoved(changes)
+  return (
+    <>
+      <ul class="rows two">
+        {movesByArea(changes)
+          .slice(0, 5)
+          .map(({ name, by }) => (
+            <li key={name}>
+              <span>{name}</span>
+              <b class={`r ${by > 0 ? 'up' : 'gone'}`}>{formatSigned(by)}</b>
+            </li>
+          ))}
+      </ul>
+      <p class="quiet small under">
+        {hasMore && 'Of the first thousand changes: '}
+        {countOf(added, 'report')} added, {formatNumber(corrected)} corrected, {formatNumber(withdrawn)} withdrawn
+        {moved > 0 && `; ${formatNumber(moved)} of them only moved to another place with the same day and count`}.
+      </p>
+    </>
+  )
+}
+
+const KINDS = ['all', 'added', 'corrected', 'withdrawn'] as const
+const STEP = 25
+
+/** Each change, the largest difference first. */
+export function ChangeTable({ answer, earlier, later }: { answer: Answer<Changes>; earlier: number; later: number }) {
+  const [kind, setKind] = useState<(typeof KINDS)[number]>('all')
+  const [wanted, setWanted] = useState(STEP)
+  return (
+    <section class="section what" aria-labelledby="each">
       <Answered answer={answer}>
-        {({ changes: found, hasMore }) =>
-          found.length === 0 ? (
-            <p class="empty">{changes.none}</p>
-          ) : (
+        {({ changes, hasMore }) => {
+          const counts = tally(changes)
+          const rows = changes
+            .filter(({ change }) => kind === 'all' || change === kind)
+            .toSorted((a, b) => sizeOf(b) - sizeOf(a))
+          return (
             <>
-              <ChangeTable changes={found} caption={changes.all(found.length, hasMore)} />
-              {hasMore && (
-                <button type="button" onClick={() => setWanted(wanted + 5 * STEP)}>
-                  {texts.more}
-                </button>
+              <div class="section-head">
+                <h2 id="each">Each change, and why</h2>
+                <div class="chips" role="group" aria-label="Kind of change">
+                  {KINDS.map((name) => (
+                    <button
+                      key={name}
+                      class="chip"
+                      type="button"
+                      aria-pressed={kind === name}
+                      onClick={() => setKind(name)}
+                    >
+                      {name === 'all' ? 'All' : texts.changes[name]}{' '}
+                      <span class="n">{formatNumber(name === 'all' ? changes.length : counts[name])}</span>
+                    </button>
+                  ))}
+                </div>
+              </div>
+              {rows.length === 0 ? (
+                <p class="quiet">Nothing changed here.</p>
+              ) : (
+                <Table
+                  label="Each change, and why"
+                  class="lines-s"
+                  columns={[
+                    'Change',
+                    'Place',
+                    'Day',
+                    'What',
+                    { name: `Release ${earlier}`, isNumber: true },
+                    { name: `Release ${later}`, isNumber: true },
+                    'Reason given',
+                    { name: 'Record', isNumber: true },
+                  ]}
+                >
+                  {rows.slice(0, wanted).map((change) => (
+                    <ChangeRow key={change.id} change={change} />
+                  ))}
+                </Table>
               )}
+              <div class="pager">
+                <span>
+                  {formatNumber(Math.min(wanted, rows.length))} of {countOf(rows.length, 'change')}, largest difference
+                  first
+                  {hasMore && '; there are more'}
+                </span>
+                {rows.length > wanted && (
+                  <button class="btn" type="button" onClick={() => setWanted(wanted + 8 * STEP)}>
+                    Show more
+                  </button>
+                )}
+              </div>
             </>
           )
-        }
+        }}
       </Answered>
     </section>
   )
 }
 
-function ChangeTable({ changes, caption }: { changes: readonly Change[]; caption: string }) {
-  const { columns, kinds, reasons } = texts.changes
+const sizeOf = ({ before, after }: Change): number => Math.abs((after?.cases ?? 0) - (before?.cases ?? 0))
+
+function ChangeRow({ change }: { change: Change }) {
+  const record = recordOf(change)
+  const { before, after, change: kind } = change
+  const place = [record?.admin_l2, record?.admin_l1 ?? (record === null ? '' : countryName(record.country_code))]
+    .filter((part) => part != null && part !== '')
+    .join(', ')
+  const fields = (change.fields ?? []).filter((name) => name !== 'cases')
+  const day = record?.date_high ?? record?.date_low
+  const write = (one: OutbreakRecord | null | undefined) => (one?.cases == null ? '–' : formatNumber(one.cases))
   return (
-    <Table label={caption} columns={Object.values(columns)} caption={caption}>
-      {changes.map((change) => {
-        const record = change.after ?? change.before
-        return (
-          <tr key={change.id} class={change.change}>
-            <td>{kinds[change.change]}</td>
-            <td class="number">
-              <Link page="records" to={{ item: change.id }}>
-                {change.id}
-              </Link>
-            </td>
-            <td>
-              {record?.admin_l2 ?? record?.admin_l1 ?? record?.country}, {record?.date_high ?? record?.date_low}
-            </td>
-            <td>{describeValues(change)}</td>
-            <td>{reasons[change.reason] ?? change.reason}</td>
-          </tr>
-        )
-      })}
-    </Table>
+    <tr class={kind}>
+      <td>
+        <Badge change={kind}>
+          <Icon name={kind} /> {texts.changes[kind]}
+        </Badge>
+      </td>
+      <th scope="row">{place}</th>
+      <td data-l="Day">{day == null ? 'not given' : formatDay(day)}</td>
+      <td data-l="What">{kind === 'corrected' && fields.length > 0 ? describeFields(change, fields) : 'Cases'}</td>
+      <td class="r" data-l="Before">
+        {kind === 'added' ? (
+          '–'
+        ) : kind === 'corrected' && before?.cases === after?.cases ? (
+          write(before)
+        ) : (
+          <del>{write(before)}</del>
+        )}
+      </td>
+      <td class="r" data-l="After">
+        {kind === 'withdrawn' ? '–' : <ins>{write(after)}</ins>}
+      </td>
+      <td data-l="Reason given">{texts.reasons[change.reason] ?? change.reason}</td>
+      <td class="r" data-l="Record">
+        <Link page="records" to={{ item: change.id, question: {} }} class="id">
+          {change.id}
+        </Link>
+      </td>
+    </tr>
   )
 }
 
-function describeValues({ change, before, after, fields = [] }: Change) {
-  if (change === 'corrected')
-    return fields.map((field) => (
-      <span key={field}>
-        {field}: <del>{format(before, field)}</del> <ins>{format(after, field)}</ins>{' '}
-      </span>
-    ))
-  const record = after ?? before
-  return `${texts.counts.cases}: ${format(record, 'cases')}, ${texts.counts.deaths}: ${format(record, 'deaths')}`
-}
-
-function format(record: object | null | undefined, field: string): string {
-  const value = (record as Record<string, unknown> | null | undefined)?.[field]
-  if (value === null || value === undefined) return texts.unknown
-  return formatValue(value)
+/** Fields other than the cases, with both values. */
+function describeFields({ before, after }: Change, fields: readonly string[]) {
+  const read = (record: object | null | undefined, name: string) => {
+    const value = (record as Record<string, unknown> | null | undefined)?.[name]
+    return value == null ? 'not given' : asText(value)
+  }
+  return fields.map((name) => (
+    <span key={name} class="field">
+      {fieldWord(name)}: <del>{read(before, name)}</del> <ins>{read(after, name)}</ins>{' '}
+    </span>
+  ))
 }

@@ -1,37 +1,109 @@
-// What is on the screen as a program in four languages, and its citation. Each names the release.
-import { LANGUAGES, TAKEN } from '../address.ts'
-import { api, useAnswer } from '../ask.ts'
+// What is on the screen as a program in four languages, as a notebook and as files, with its citation. Each names the release.
+import { useState } from 'preact/hooks'
+import type { Release } from '../../../clients/typescript/src/client.ts'
+import { formatAddress, LANGUAGES, TAKEN } from '../address.ts'
+import { signInIfEnded } from '../ask.ts'
+import { Select } from '../parts/choose.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Failure } from '../parts/failure.tsx'
-import { Select } from '../parts/select.tsx'
-import { coverageParameters, recordFilters, seriesParameters, sumsParameters, toKey, toObject } from '../requests.ts'
-import { writeSnippets } from '../snippets.ts'
-import { question, setView, view } from '../state.ts'
-import { texts } from '../texts.ts'
+import { Icon } from '../parts/icon.tsx'
+import { isRefusedBy } from '../refusal.ts'
+import { coverageParameters, type Parameters, seriesParameters, sumsParameters, toKey } from '../requests.ts'
+import { address, question, setView, view } from '../state.ts'
+import { downloadCsv } from '../take/download.ts'
+import { writeNotebook } from '../take/notebook.ts'
+import { saveBlob } from '../take/save-blob.ts'
+import { writeSnippets } from '../take/snippets.ts'
+import { type Shown, useCitation } from '../use-event.ts'
+import { FilesTable } from './files.tsx'
+import { Downloads } from './records-table.tsx'
 
-/** The citation of the question; empty until it is known. */
-export function useCitation(release: number) {
-  const filters = [...recordFilters(question.value), ['release', String(release)] as const]
-  return useAnswer(question.value.event === undefined ? '' : toKey(filters), (signal) =>
-    api.cite(toObject(filters) as never, { signal }),
-  )
-}
+const PARTS = { series: 'the curve', sums: 'the places', coverage: 'the coverage' } as const
+const NAMES = { curl: 'curl', python: 'Python', r: 'R', typescript: 'TypeScript' } as const
 
-function takenParameters(release: number) {
-  switch (view.value.taken) {
+/** The parameters of what the page draws. */
+export function takenParameters(
+  shown: Pick<Shown, 'interval' | 'places' | 'chosen'>,
+  release: number,
+  side: boolean,
+): Parameters {
+  const { taken, group } = view.value
+  switch (taken) {
     case 'series':
-      return seriesParameters(question.value, view.value, release)
+      return seriesParameters(question.value, { interval: shown.interval, group, side }, release)
     case 'sums':
-      return sumsParameters(question.value, view.value, release)
+      return sumsParameters(shown.chosen, shown.places ?? 'country_code', release)
     case 'coverage':
-      return coverageParameters(question.value, view.value, 'month', release)
+      return coverageParameters(
+        question.value,
+        shown.places === 'al1_code' ? 'al1_code' : 'country_code',
+        'month',
+        release,
+      )
   }
 }
 
-export function TakePanel({ release, citation }: { release: number; citation: ReturnType<typeof useCitation> }) {
+interface TakeProps {
+  readonly title: string
+  readonly shown: Shown
+  readonly current: Release
+}
+
+export function TakePanel({ title, shown, current }: TakeProps) {
+  const { taken } = view.value
+  const parameters = takenParameters(shown, current.number, view.value.side || isRefusedBy(shown.answer.error))
+  return (
+    <div class="cols take-cols">
+      <div class="c8">
+        <Code title={title} parameters={parameters} current={current} />
+        <section class="section" aria-labelledby="file">
+          <div class="section-head">
+            <h2 id="file">As a file</h2>
+            <p>What is drawn, all records of this question, or the whole release.</p>
+          </div>
+          <ul class="rows two">
+            <li>
+              <span>
+                <b>What is drawn</b>
+                <br />
+                <small class="quiet">the numbers of {PARTS[taken]}, with how they were counted</small>
+              </span>
+              <Csv path={`${taken}?${toKey(parameters)}`} name={`${taken}-${current.number}.csv`} />
+            </li>
+            <li>
+              <span>
+                <b>All records of this question</b>
+                <br />
+                <small class="quiet">every report with its source; complete, or not saved</small>
+              </span>
+              <span class="group">
+                <Downloads release={current.number} />
+              </span>
+            </li>
+          </ul>
+          <FilesTable release={current} />
+        </section>
+      </div>
+      <div class="c4">
+        <CitePanel release={current} />
+      </div>
+    </div>
+  )
+}
+
+interface CodeProps {
+  readonly title: string
+  readonly parameters: Parameters
+  /** Only the curve. */
+  readonly isSeries?: boolean
+  readonly current: Release
+}
+
+export function Code({ title, parameters, current, isSeries = false }: CodeProps) {
   const { code, taken } = view.value
-  const snippet = writeSnippets(location.origin, taken, takenParameters(release))[code]
-  const { take } = texts
+  const verb = isSeries ? 'series' : taken
+  const snippets = writeSnippets(location.origin, verb, parameters)
+  const pinned = { ...address.value, tab: 'overview' as const, view: { ...view.value, release: current.number } }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (step === undefined) return
@@ -40,44 +112,116 @@ export function TakePanel({ release, citation }: { release: number; citation: Re
     document.getElementById(`code-${next}`)?.focus()
   }
   return (
-    <section class="take" aria-labelledby="take">
-      <h2 id="take">{take.title}</h2>
-      <div class="choices">
-        <Select
-          label={take.what}
-          value={taken}
-          options={TAKEN}
-          names={take.parts}
-          onChoose={(part) => setView({ taken: part }, { replaces: true })}
-        />
-        <div role="tablist" aria-label={take.language} onKeyDown={onKeyDown}>
-          {LANGUAGES.map((name) => (
-            <button
-              key={name}
-              type="button"
-              role="tab"
-              id={`code-${name}`}
-              aria-selected={code === name}
-              aria-controls="code"
-              tabIndex={code === name ? 0 : -1}
-              onClick={() => setView({ code: name }, { replaces: true })}
-            >
-              {take.languages[name]}
-            </button>
-          ))}
-        </div>
-        <CopyButton text={snippet} label={texts.copy} />
+    <section aria-labelledby="take">
+      <div class="section-head">
+        <h2 id="take">As a program</h2>
+        {!isSeries && (
+          <Select
+            label="What"
+            value={taken}
+            options={TAKEN}
+            names={PARTS}
+            onChoose={(part) => setView({ taken: part }, { replaces: true })}
+          />
+        )}
+        <p>Gives exactly the numbers on the screen, today and in ten years: the release is part of the question.</p>
       </div>
-      <pre id="code" role="tabpanel" tabIndex={0} aria-labelledby={`code-${code}`}>
-        {snippet}
-      </pre>
+      <div class="codebox">
+        <div class="code-head">
+          <div class="tabs" role="tablist" aria-label="Language" onKeyDown={onKeyDown}>
+            {LANGUAGES.map((name) => (
+              <button
+                key={name}
+                type="button"
+                role="tab"
+                id={`code-${name}`}
+                aria-selected={code === name}
+                aria-controls="code"
+                tabIndex={code === name ? 0 : -1}
+                onClick={() => setView({ code: name }, { replaces: true })}
+              >
+                {NAMES[name]}
+              </button>
+            ))}
+          </div>
+          <span class="group">
+            <button
+              class="btn s"
+              type="button"
+              onClick={() =>
+                saveBlob(
+                  new Blob(
+                    [writeNotebook({ title, link: location.origin + formatAddress(pinned), code: snippets.python })],
+                    {
+                      type: 'application/x-ipynb+json',
+                    },
+                  ),
+                  `${verb}-${current.number}.ipynb`,
+                )
+              }
+            >
+              <Icon name="download" /> Notebook
+            </button>
+            <CopyButton text={snippets[code]} label="Copy" class="s" />
+          </span>
+        </div>
+        <pre id="code" role="tabpanel" tabIndex={0} aria-labelledby={`code-${code}`}>
+          {snippets[code]}
+        </pre>
+      </div>
+    </section>
+  )
+}
+
+function Csv({ path, name }: { path: string; name: string }) {
+  const [state, setState] = useState('')
+  const start = async () => {
+    setState('Asking …')
+    try {
+      await downloadCsv(path, name)
+      setState('Saved.')
+    } catch (error) {
+      signInIfEnded(error)
+      setState(`Not downloaded: ${(error as Error).message}`)
+    }
+  }
+  return (
+    <span class="group">
+      <button class="btn primary" type="button" onClick={() => void start()}>
+        <Icon name="download" /> CSV
+      </button>
+      <span class="small" role="status">
+        {state}
+      </span>
+    </span>
+  )
+}
+
+function CitePanel({ release }: { release: Release }) {
+  const citation = useCitation(release.number, true)
+  return (
+    <section class="news" aria-labelledby="cite">
+      <h2 id="cite">Cite this view</h2>
       {citation.error !== undefined && <Failure error={citation.error} />}
       {citation.value !== undefined && !citation.isWaiting && (
         <>
-          <p class="citation">{citation.value}</p>
-          <CopyButton text={citation.value} label={take.cite} />
+          <p class="cite citation">{citation.value}</p>
+          <CopyButton text={citation.value} label="Copy citation" class="wide" />
         </>
       )}
+      <h3 class="see">What you may do</h3>
+      <ul class="ticks">
+        <li>
+          <Icon name="check" />
+          <span>
+            Use, change and publish it, if you name the sources. Licences: {release.licence.replaceAll(' AND ', ', ')}.
+          </span>
+        </li>
+        <li>
+          <Icon name="check" />
+          <span>Link to release {release.number}: the address keeps its numbers.</span>
+        </li>
+      </ul>
     </section>
   )
 }

@@ -1,25 +1,25 @@
-// A part of the page that shows an answer of the API: the answer, the reason why the counts are not added up, or an error.
+// A part of the page that shows an answer of the API: the answer, a place for it while it is asked for, or an error.
 import type { ComponentChildren } from 'preact'
-import { NotComparable } from '../../../clients/typescript/src/client.ts'
 import type { Answer } from '../ask.ts'
-import { texts } from '../texts.ts'
 import { Failure } from './failure.tsx'
-import { Refusal } from './guard.tsx'
 
 interface AnsweredProps<Value> {
   readonly answer: Answer<Value>
+  /** The class of the place until the answer is there. */
+  readonly skeleton?: string
   readonly children: (value: Value) => ComponentChildren
 }
 
-export function Answered<Value>({ answer: { value, error, isWaiting }, children }: AnsweredProps<Value>) {
+export function Answered<Value>({ answer, skeleton = 'chart', children }: AnsweredProps<Value>) {
+  const { value, error, isWaiting } = answer
   return (
-    <div aria-busy={isWaiting}>
-      {error instanceof NotComparable ? (
-        <Refusal error={error} />
-      ) : error !== undefined ? (
+    <div aria-busy={isWaiting} class={isWaiting && value !== undefined ? 'old' : undefined}>
+      {error !== undefined ? (
         <Failure error={error} />
       ) : value === undefined ? (
-        <p class="empty">{texts.waiting}</p>
+        <div class={`skel ${skeleton}`} role="status">
+          Asking …
+        </div>
       ) : (
         children(value)
       )}

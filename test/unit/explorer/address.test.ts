@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   type Address,
+  AVERAGES,
   COUNTS,
   changeQuestion,
   DEFAULT_VIEW,
@@ -17,6 +18,8 @@ import {
   PERIODS,
   parseAddress,
   parseQuestion,
+  SORTS,
+  TABS,
   TAKEN,
 } from '../../../explorer/src/address.ts'
 import { fc } from '../../seed.ts'
@@ -25,8 +28,9 @@ const ORIGIN = 'https://data.example.org'
 const number = fc.option(fc.integer({ min: 1, max: 999_999_999 }), { nil: null })
 const text = fc.string({ minLength: 1, unit: 'grapheme' })
 const states: fc.Arbitrary<Address> = fc.record({
-  page: fc.constantFrom(...PAGES),
+  page: fc.constantFrom('event', ...PAGES),
   item: number,
+  tab: fc.constantFrom(...TABS),
   question: fc
     .uniqueArray(fc.tuple(fc.constantFrom(...FILTERS), fc.uniqueArray(text, { minLength: 1, maxLength: 3 })), {
       selector: ([name]) => name,
@@ -36,13 +40,17 @@ const states: fc.Arbitrary<Address> = fc.record({
   view: fc.record({
     release: number,
     compare: number,
-    interval: fc.constantFrom(...INTERVALS),
+    interval: fc.constantFrom(null, ...INTERVALS),
     count: fc.constantFrom(...COUNTS),
     kind: fc.constantFrom(...KINDS),
     group: fc.constantFrom(...GROUPS),
     scale: fc.constantFrom('linear', 'log'),
     align: fc.constantFrom('date', 'first'),
-    level: fc.constantFrom(...MAP_LEVELS),
+    level: fc.constantFrom(null, ...MAP_LEVELS),
+    side: fc.boolean(),
+    layout: fc.constantFrom('one', 'each'),
+    average: fc.constantFrom(...AVERAGES),
+    sort: fc.constantFrom(...SORTS),
     columns: fc.uniqueArray(fc.stringMatching(/^[a-z0-9_]+$/), { minLength: 1, maxLength: 6 }),
     period: fc.constantFrom(...PERIODS),
     taken: fc.constantFrom(...TAKEN),
@@ -50,10 +58,26 @@ const states: fc.Arbitrary<Address> = fc.record({
   }),
 })
 
+/** The path has a place for some members only, and the first page has no question about events. */
+function normalise(state: Address): Address {
+  const { event = [], ...rest } = state.question
+  const [first = 'Measles'] = event
+  // A path with dots only is another path.
+  const name = /^\.+$/.test(first) ? 'Measles' : first
+  if (state.page === 'event') return { ...state, item: null, question: { ...rest, event: [name] } }
+  return {
+    ...state,
+    tab: 'overview',
+    ...(state.page === 'explore' ? { item: null, question: rest } : {}),
+    // What follows the page of the events is the name of one.
+    ...(state.page === 'events' ? { item: null } : {}),
+  }
+}
+
 test('any state is read back from its address', () => {
   fc.assert(
     fc.property(states, (state) => {
-      const expected = state.page === 'explore' ? { ...state, item: null } : state
+      const expected = normalise(state)
       // Generated objects have no prototype.
       assert.deepEqual(parseAddress(new URL(formatAddress(expected), ORIGIN)), structuredClone(expected))
     }),
@@ -61,8 +85,19 @@ test('any state is read back from its address', () => {
 })
 
 test('the default view has an empty query', () => {
-  const address = { page: 'explore', item: null, question: {}, view: DEFAULT_VIEW } as const
+  const address = { page: 'explore', item: null, tab: 'overview', question: {}, view: DEFAULT_VIEW } as const
   assert.equal(formatAddress(address), '/explore')
+})
+
+test('addresses from before events had pages of their own', () => {
+  for (const [old, now] of [
+    ['/explore?event=A_2020&release=3', '/explore/events/A_2020?release=3'],
+    ['/explore?event=A_2020&country_code=FR&interval=month', '/explore/events/A_2020?country_code=FR&interval=month'],
+    ['/explore?event=A&event=B&group=event', '/explore/compare?event=A&event=B&group=event'],
+    ['/explore?event=A&group=source_name', '/explore/compare?event=A&group=source_name'],
+    ['/explore/events/A%2FB%20C/changes?compare=2', '/explore/events/A%2FB%20C/changes?compare=2'],
+  ] as const)
+    assert.equal(formatAddress(parseAddress(new URL(old, ORIGIN))), now)
 })
 
 for (const query of ['release=0', 'release=1.5', 'interval=hour', 'count=', 'event=', 'evnt=x', 'columns=%3Cb%3E'])

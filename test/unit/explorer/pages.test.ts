@@ -11,6 +11,8 @@ const inside: [to: string | null, target: string][] = [
   ['/explore/records/7', '/explore/records/7'],
   ['/explore/releases/3?to=//evil.example', '/explore/releases/3?to=//evil.example'],
   ['/explore/events#part', '/explore/events'],
+  ['/explore/events/Lassa_Nigeria_2018/changes?compare=4', '/explore/events/Lassa_Nigeria_2018/changes?compare=4'],
+  ['/explore/compare?event=A&event=B', '/explore/compare?event=A&event=B'],
   // Browsers read these as other paths of this origin.
   ['/explore/x/../events', '/explore/events'],
   ['/explore/%2e%2e/explore/events', '/explore/events'],

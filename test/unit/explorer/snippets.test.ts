@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { FILTERS, LANGUAGES, parseAddress } from '../../../explorer/src/address.ts'
 import { seriesParameters } from '../../../explorer/src/requests.ts'
-import { type Language, writeSnippets } from '../../../explorer/src/snippets.ts'
+import { type Language, writeSnippets } from '../../../explorer/src/take/snippets.ts'
 import { fc } from '../../seed.ts'
 
 const ORIGIN = 'https://data.example.org'
@@ -77,7 +77,11 @@ test('every snippet has only literals, for hostile values of every parameter', (
   fc.assert(
     fc.property(queries, (query) => {
       const { question, view } = parseAddress(new URL(`/explore?${query}`, ORIGIN))
-      const parameters = seriesParameters(question, view, 3)
+      const parameters = seriesParameters(
+        question,
+        { interval: view.interval ?? 'isoweek', group: view.group, side: view.side },
+        3,
+      )
       const snippets = writeSnippets(ORIGIN, 'series', parameters)
       const grouped = [...Map.groupBy(parameters, ([name]) => name).values()].flat().map(([, value]) => value)
       for (const language of LANGUAGES)

@@ -1,9 +1,9 @@
 // Writes the query on the screen as code: curl, Python, R and TypeScript. Each names the release, so its numbers stay. Pure.
 // A link can contain any value, so a value becomes a literal and never code.
-import type { View } from './address.ts'
+import type { View } from '../address.ts'
+import type { Parameters } from '../requests.ts'
 
 export type Language = View['code']
-export type Parameters = readonly (readonly [name: string, value: string])[]
 
 interface Syntax {
   readonly assign: string
@@ -40,7 +40,7 @@ function writeArguments(parameters: Parameters, syntax: Syntax): string {
 
 function writeLiteral(name: string, value: string, syntax: Syntax): string {
   if (name === 'release' && /^[1-9]\d*$/.test(value)) return value
-  if (name === 'composite' && (value === 'true' || value === 'false')) return syntax[value]
+  if ((name === 'composite' || name === 'side_by_side') && (value === 'true' || value === 'false')) return syntax[value]
   return quote(value)
 }
 

@@ -1,13 +1,12 @@
 // Downloads a file, checks that it is complete, and only then saves it: a file of a release by its SHA-256, a file of a question
 // by the number of its records.
-import type { ReleaseFile } from '../../clients/typescript/src/client.ts'
-import { toError } from '../../clients/typescript/src/errors.ts'
-import { api } from './ask.ts'
+import type { ReleaseFile } from '../../../clients/typescript/src/client.ts'
+import { toError } from '../../../clients/typescript/src/errors.ts'
+import { api } from '../ask.ts'
+import { formatNumber } from '../format.ts'
+import { type Parameters, toKey } from '../requests.ts'
 import { countRecords, FORMATS, type Format } from './count-records.ts'
-import { toKey } from './requests.ts'
 import { saveBlob } from './save-blob.ts'
-import type { Parameters } from './snippets.ts'
-import { texts } from './texts.ts'
 
 /** Long enough for a whole release through a slow connection. */
 const TIMEOUT_MS = 3_600_000
@@ -46,7 +45,20 @@ export async function downloadRecords(format: Format, filters: Parameters, relea
   const announced = Number(response.headers.get('outbreaks-count') ?? Number.NaN)
   const file = await response.blob()
   const records = await countRecords(format, file).catch(() => null)
-  if (records !== announced) throw new Incomplete(texts.download.found(records, announced))
+  if (records !== announced)
+    throw new Incomplete(
+      `${records === null ? 'an unknown number of' : formatNumber(records)} records instead of ${formatNumber(announced)}`,
+    )
   saveBlob(file, `outbreaks-${release}.${format.toLowerCase()}`)
   return records
+}
+
+/** The answer to a question as CSV, as the service writes it. */
+export async function downloadCsv(path: string, name: string): Promise<void> {
+  const response = await fetch(`/v2/hed-outbreaks/${path}`, {
+    headers: { accept: FORMATS.CSV },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  if (!response.ok) throw toError({ status: response.status, body: await response.text() })
+  saveBlob(await response.blob(), name)
 }

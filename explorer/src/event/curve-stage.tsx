@@ -1,0 +1,229 @@
+// The curve of an event with its places, over the outline of another release, and the releases as stops below it.
+import { useState } from 'preact/hooks'
+import type { EventSummary, Release, Series, Vintages } from '../../../clients/typescript/src/client.ts'
+import type { View } from '../address.ts'
+import { Curve } from '../charts/curve.tsx'
+import { TipText } from '../charts/plot.tsx'
+import { barsOfRelease, type PeriodBar, toBars, toSpans, writeNotes } from '../curve-bars.ts'
+import { capitalise, countOf, formatDays, formatNumber, formatPeriod } from '../format.ts'
+import { totalOf } from '../forms.ts'
+import { sourceWord, statusWord } from '../labels.ts'
+import { type Mark, marksOf } from '../marks.ts'
+import { Segmented, Select } from '../parts/choose.tsx'
+import { Stage } from '../parts/stage.tsx'
+import { Table } from '../parts/table.tsx'
+import { setView, view } from '../state.ts'
+import { texts } from '../texts.ts'
+import { type Shown, useCitation } from '../use-event.ts'
+import { CurveOptions } from './curve-options.tsx'
+import { PlacesPanel } from './places.tsx'
+import { ShownLine } from './shown.tsx'
+import { TimeMachine } from './time-machine.tsx'
+
+interface CurveStageProps {
+  readonly summary: EventSummary
+  readonly series: Series
+  readonly shown: Shown
+  readonly vintages: Vintages | undefined
+  readonly releases: readonly Release[]
+  readonly current: Release
+}
+
+/** How it was counted, if all of it was counted in one way. */
+export function statusOf(series: Series, summary: EventSummary): string {
+  const [first] = series.chosen
+  const [figure] = summary.figures ?? []
+  if (series.chosen.length === 1) return statusWord(first?.values['case_status'])
+  return summary.figures?.length === 1 ? statusWord(figure?.['case_status']) : 'cases'
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  report: 'By day of report.',
+  onset: 'By day on which people fell ill.',
+  specimen: 'By day of the sample.',
+  notification: 'By day of notification.',
+}
+
+export function CurveStage({ summary, series, shown, vintages, releases, current }: CurveStageProps) {
+  const { count, kind, scale, compare } = view.value
+  const { interval } = shown
+  const [svg, setSvg] = useState<SVGSVGElement | null>(null)
+  const [isSaving, setSaving] = useState(false)
+  const citation = useCitation(current.number, isSaving)
+  const [chosen] = series.chosen
+  const first = chosen?.first_day ?? summary.first_day ?? ''
+  const last = chosen?.last_day ?? summary.last_day ?? ''
+  const bars = toBars(series.points ?? [], view.value, first, last)
+  const spans = toSpans(series, view.value, interval)
+  const otherOf = (release: number | null) =>
+    release === null || release === current.number || vintages === undefined
+      ? []
+      : barsOfRelease(vintages, release, bars, view.value)
+  const other = otherOf(compare)
+  const fixed = vintages === undefined ? [] : otherOf(releases.at(-1)?.number ?? null)
+  const what = count === 'cases' ? statusOf(series, summary) : texts.counts[count]
+  const title = capitalise(
+    `${kind === 'new' ? `new ${what}` : `${texts.kinds[kind]} ${what}`} by ${texts.interval[interval]}`,
+  )
+  const unit = kind === 'new' ? `new ${texts.counts[count]}` : texts.counts[count]
+  const dateType = chosen?.values['date_type'] ?? summary.figures?.[0]?.['date_type']
+  const isOutlined = compare !== null && other.length > 0
+  const hasUnknown = bars.some(({ value }) => value === null)
+  const sources = [
+    ...new Set(
+      (series.chosen.length > 0 ? series.chosen.map(({ values }) => values['source_name']) : summary.sources).map(
+        sourceWord,
+      ),
+    ),
+  ]
+  return (
+    <Stage
+      title={title}
+      sub={
+        <>
+          {TYPES[String(dateType)]}{' '}
+          {isOutlined && `Bars: release ${current.number}. Outline: release ${compare}, where it differs. `}
+          {hasUnknown && 'Hatched: unknown, not zero. '}
+          {spans.length > 0 && 'Outlined boxes: one count over several periods, as a mean. '}
+          {bars.some(({ isRevised }) => isRevised) && 'Triangle: the source revised its total. '}
+          {scale === 'log' && 'On a log scale zero and negative counts are not drawn. '}
+        </>
+      }
+      above={<ShownLine series={series} form="curve" source={sources.length === 1 ? sources[0] : undefined} />}
+      controls={
+        <>
+          <Segmented
+            label="Period"
+            value={interval === 'isoweek' || interval === 'month' || interval === 'year' ? interval : 'isoweek'}
+            options={['isoweek', 'month', 'year'] as const}
+            names={{ isoweek: 'Week', month: 'Month', year: 'Year' }}
+            onChoose={(chosenInterval) => setView({ interval: chosenInterval })}
+          />
+          <Select
+            label="Compare"
+            value={String(compare ?? '')}
+            options={[
+              '',
+              ...releases
+                .filter(({ number }) => number !== current.number)
+                .map(({ number }) => String(number))
+                .toReversed(),
+            ]}
+            names={Object.fromEntries([
+              ['', 'No release'],
+              ...releases.map(({ number }) => [String(number), `Release ${number}`]),
+            ])}
+            onChoose={(release) => setView({ compare: release === '' ? null : Number(release) })}
+          />
+          <CurveOptions summary={summary} interval={interval} />
+        </>
+      }
+      source={`Data: ${sources.slice(0, 3).join('; ')}${sources.length > 3 ? ` and ${sources.length - 3} more` : ''}, release ${current.number}`}
+      svg={svg}
+      pictureTitle={`${summary.title}: ${title}`}
+      citation={citation.isWaiting ? null : (citation.value ?? null)}
+      onSave={() => setSaving(true)}
+      table={() => <PointTable bars={bars} spans={spans} other={other} otherRelease={compare} view={view.value} />}
+      below={<TimeMachine releases={releases} current={current} vintages={vintages} total={totalOf(series, count)} />}
+    >
+      <div class={shown.places === null ? 'stage-grid only' : 'stage-grid'}>
+        <div>
+          <Curve
+            bars={bars}
+            other={other}
+            spans={spans}
+            fixed={fixed}
+            notes={writeNotes(bars, { first, last, other, otherRelease: compare, interval })}
+            label={`${title}, ${summary.title}`}
+            unit={unit}
+            isLog={scale === 'log'}
+            height={shown.places === null ? 372 : 408}
+            tip={(bar, was) => (
+              <TipText
+                title={formatDays(bar.first, bar.last)}
+                aside={formatPeriod(bar.period)}
+                big={bar.value === null ? ['Unknown', ''] : [formatNumber(bar.value), unit]}
+                rows={[
+                  ...(was === undefined
+                    ? []
+                    : [[`In release ${compare}`, was.value === null ? '–' : formatNumber(was.value)] as const]),
+                  ['Reports', formatNumber(pointOf(bars, bar.period)?.records ?? 0)],
+                ]}
+                why={marksIn(bars, bar.period, view.value)
+                  .map((mark) => texts.marks[mark])
+                  .map(capitalise)
+                  .join('. ')}
+              />
+            )}
+            say={(bar) =>
+              [
+                formatDays(bar.first, bar.last),
+                bar.value === null ? 'unknown' : `${formatNumber(bar.value)} ${unit}`,
+                countOf(pointOf(bars, bar.period)?.records ?? 0, 'report'),
+                ...marksIn(bars, bar.period, view.value).map((mark) => texts.marks[mark]),
+              ].join(', ')
+            }
+            onDraw={setSvg}
+          />
+        </div>
+        {shown.places !== null && <PlacesPanel shown={shown} release={current.number} summary={summary} />}
+      </div>
+    </Stage>
+  )
+}
+
+const pointOf = (bars: readonly PeriodBar[], period: string) => bars.find((bar) => bar.period === period)?.point
+
+/** What is usual is not said: only some counties report in a week. */
+const QUIET: readonly Mark[] = ['unknown', 'partial']
+
+const marksIn = (bars: readonly PeriodBar[], period: string, { count, kind }: View): Mark[] => {
+  const point = pointOf(bars, period)
+  return point === undefined ? [] : marksOf(point, count, kind).filter((mark) => !QUIET.includes(mark))
+}
+
+interface PointTableProps {
+  readonly bars: readonly PeriodBar[]
+  readonly spans: ReturnType<typeof toSpans>
+  readonly other: readonly { readonly period: string; readonly value: number | null }[]
+  readonly otherRelease: number | null
+  readonly view: View
+}
+
+function PointTable({ bars, spans, other, otherRelease, view: { count, kind } }: PointTableProps) {
+  const others = new Map(other.map(({ period, value }) => [period, value]))
+  const write = (value: number | null | undefined) => (value == null ? '–' : formatNumber(value))
+  const columns = [
+    'Period',
+    { name: capitalise(texts.counts[count]), isNumber: true },
+    ...(otherRelease === null ? [] : [{ name: `In release ${otherRelease}`, isNumber: true }]),
+    { name: 'Reports', isNumber: true },
+    'Marks',
+  ]
+  return (
+    <Table label="The same as a table" columns={columns} class="points">
+      {bars.map(({ period, first, last, value, point }) => (
+        <tr key={period}>
+          <th scope="row">{formatDays(first, last)}</th>
+          <td class="r">{write(value)}</td>
+          {otherRelease !== null && <td class="r">{write(others.get(period))}</td>}
+          <td class="r">{formatNumber(point.records)}</td>
+          <td>
+            {marksOf(point, count, kind)
+              .map((mark) => texts.marks[mark])
+              .join(', ')}
+          </td>
+        </tr>
+      ))}
+      {spans.map(({ first, last, total, records }) => (
+        <tr key={`${first} ${last}`}>
+          <th scope="row">{formatDays(first, last)}</th>
+          <td class="r">{formatNumber(total)}</td>
+          {otherRelease !== null && <td class="r">–</td>}
+          <td class="r">{formatNumber(records)}</td>
+          <td>{texts.marks.in_span}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

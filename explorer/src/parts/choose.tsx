@@ -1,0 +1,59 @@
+// One of several: buttons beside each other, or a list.
+import { Icon } from './icon.tsx'
+
+interface ChooseProps<Option extends string> {
+  readonly label: string
+  readonly value: Option
+  readonly options: readonly Option[]
+  readonly names: Readonly<Record<Option, string>>
+  readonly onChoose: (option: Option) => void
+}
+
+/** Arrow keys move and choose. */
+export function Segmented<Option extends string>({ label, value, options, names, onChoose }: ChooseProps<Option>) {
+  const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const index = (options.indexOf(value) + step + options.length) % options.length
+    const next = options[index]
+    if (next === undefined) return
+    onChoose(next)
+    const button = event.currentTarget.children[index]
+    if (button instanceof HTMLElement) button.focus()
+  }
+  return (
+    <div class="seg" role="radiogroup" aria-label={label} onKeyDown={onKeyDown}>
+      {options.map((option) => (
+        <button
+          key={option}
+          type="button"
+          role="radio"
+          aria-checked={option === value}
+          tabIndex={option === value ? 0 : -1}
+          onClick={() => onChoose(option)}
+        >
+          {names[option]}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+export function Select<Option extends string>({ label, value, options, names, onChoose }: ChooseProps<Option>) {
+  return (
+    <label class="pick">
+      <span>{label}</span>
+      <span class="select">
+        <select value={value} onChange={(event) => onChoose(event.currentTarget.value as Option)}>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {names[option]}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" />
+      </span>
+    </label>
+  )
+}

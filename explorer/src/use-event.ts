@@ -1,0 +1,90 @@
+// What the page of an event asks the service: the event, its curve, and how both were in every release.
+import { useState } from 'preact/hooks'
+import type { EventSummary, Series } from '../../clients/typescript/src/client.ts'
+import { parseQuestion, type Question } from './address.ts'
+import { type Answer, api, useAnswer } from './ask.ts'
+import { chooseInterval, choosePlaces, coarserInterval, type Form, formOf } from './forms.ts'
+import { readEvents } from './read-events.ts'
+import {
+  type Interval,
+  type PlaceField,
+  recordFilters,
+  seriesParameters,
+  sumsParameters,
+  toKey,
+  toObject,
+  vintagesParameters,
+} from './requests.ts'
+import { question, view } from './state.ts'
+
+/** The numbers of an event; null if the release does not have it. */
+export const useSummary = (event: string, release: number): Answer<EventSummary | null> =>
+  useAnswer(
+    event === '' ? '' : `summary ${release} ${event}`,
+    async (signal) => (await readEvents({ event, release, num: 1 }, signal)).events[0] ?? null,
+    { isUrgent: true },
+  )
+
+export interface Shown {
+  readonly interval: Interval
+  readonly places: PlaceField | null
+  readonly form: Form
+  readonly answer: Answer<Series>
+  /** The sets that the service chose: the map, the releases and the changes show the same. */
+  readonly chosen: Question
+}
+
+/** The curve of the question, at the length of period that its counts need. */
+export function useShown(summary: EventSummary | null | undefined, release: number): Shown {
+  const asked = question.value
+  const { interval: wanted, level, group } = view.value
+  const [coarser, setCoarser] = useState<{ of: string; interval: Interval } | null>(null)
+  const of = `${release} ${toKey(recordFilters(asked))}`
+  const chosenInterval = wanted ?? chooseInterval(summary?.first_day ?? null, summary?.last_day ?? null)
+  const interval = wanted === null && coarser?.of === of ? coarser.interval : chosenInterval
+  const parameters = seriesParameters(asked, { interval, group, side: false }, release)
+  const answer = useAnswer(
+    summary === undefined || summary === null ? '' : toKey(parameters),
+    async (signal) => {
+      const series = await api.series(toObject(parameters) as never, { signal })
+      const longer = wanted === null ? coarserInterval(series) : null
+      if (longer !== null) setCoarser({ of, interval: longer })
+      return series
+    },
+    { isUrgent: true },
+  )
+  const series = answer.error === undefined ? answer.value : undefined
+  const [only] = series?.chosen ?? []
+  return {
+    interval,
+    places: level ?? (summary === undefined || summary === null ? null : choosePlaces(summary)),
+    form: formOf(series, summary?.figures ?? [], wanted !== null),
+    answer,
+    chosen:
+      series?.chosen.length === 1 && only?.query !== null && only !== undefined
+        ? { ...asked, ...parseQuestion(only.query) }
+        : asked,
+  }
+}
+
+export const useVintages = (asked: Question, interval: Interval, isWanted: boolean) => {
+  const parameters = vintagesParameters(asked, interval, view.value.count)
+  return useAnswer(isWanted ? `vintages ${toKey(parameters)}` : '', (signal) =>
+    api.vintages(toObject(parameters) as never, { signal }),
+  )
+}
+
+export const useSums = (asked: Question, places: PlaceField | null, release: number, isWanted: boolean) => {
+  const parameters = sumsParameters(asked, places ?? 'country_code', release)
+  return useAnswer(places === null || !isWanted ? '' : `sums ${toKey(parameters)}`, (signal) =>
+    api.sums(toObject(parameters) as never, { signal }),
+  )
+}
+
+/** The citation of the question; not asked for until it is wanted. */
+export function useCitation(release: number, isWanted: boolean) {
+  const filters = [...recordFilters(question.value), ['release', String(release)] as const]
+  return useAnswer(isWanted ? `cite ${toKey(filters)}` : '', (signal) =>
+    api.cite(toObject(filters) as never, { signal }),
+  )
+}
