@@ -144,7 +144,7 @@ function findHeadline(series: Series, summaries: readonly SeriesSummary[], lastD
       records,
       first_day,
       last_day,
-      interim: isInterim(series, members, lastDay),
+      interim: isInterim(series, members, last_day, lastDay),
       left_out: leftOut.length,
     },
     doubt: null,
@@ -153,10 +153,10 @@ function findHeadline(series: Series, summaries: readonly SeriesSummary[], lastD
 
 const nameSet = ({ comparison, exclusivePlace }: SeriesSummary) => JSON.stringify([comparison, exclusivePlace])
 
-/** A total of which a later one may be greater. `lastDay` is the last day of the event. */
-const isInterim = (series: Series, members: readonly SeriesSummary[], lastDay: string | null) =>
+/** A total of which a later one may be greater. `ownDay` is the last day of the figure, `lastDay` of the event. */
+const isInterim = (series: Series, members: readonly SeriesSummary[], ownDay: string | null, lastDay: string | null) =>
   members[0]?.comparison[series.kind] === 'cumulative' &&
-  (members.some(({ interim }) => interim) || (extentOf(members).last_day ?? '') < (lastDay ?? ''))
+  (members.some(({ interim }) => interim) || (ownDay ?? '') < (lastDay ?? ''))
 
 export interface SummarisedSet extends CountedSet {
   readonly members: readonly SeriesSummary[]
@@ -215,7 +215,7 @@ function toFigure(series: Series, all: readonly SeriesSummary[], lastDay: string
     new: sum((summary) => summary.new),
     cumulative: sum((summary) => summary.cumulative),
     undated: sum((summary) => summary.undated),
-    interim: isInterim(series, members, lastDay),
+    interim: isInterim(series, members, extent.last_day, lastDay),
   }
 }
 

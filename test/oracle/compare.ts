@@ -156,15 +156,26 @@ const sortValues = (values: readonly Json[]) =>
     ? 'many values'
     : values.map((value) => JSON.stringify(pick(value, ['value', 'records', 'first_day', 'last_day']))).sort()
 
-/** A place with a code may be shown with the name and the id of any of its series. */
+/** The codes of names in the synthetic records that are also written without their code. */
+const CODES: Json = { Orissa: 'IN-OD', Odisha: 'IN-OD', Colorado: 'US-CO' }
+
+/** What identifies a place (rule 1). It may be shown with the names of any of its series. */
+function identify(place: Json): Json {
+  const { location_granularity: level, country_code, al1_code, admin_l1, place_id } = place
+  const code = al1_code ?? CODES[String(admin_l1)] ?? null
+  if (/^X[A-JL-Z]$/.test(String(country_code))) return place
+  if (level === 'country') return { level, country_code }
+  if (level === 'admin1' && code !== null) return { level, code }
+  if (place_id !== null) return { level, place_id }
+  return al1_code === null ? place : { ...place, admin_l1: null }
+}
+
+/** Groups with places by their identity. */
 function summariseGroup(group: unknown): Json {
   const entries = Object.entries(group as Json).map(([field, value]): [string, unknown] => {
     if (field !== 'place') return [field, value]
     const place = value as Json
-    const level = place['location_granularity']
-    const hasCode = place['al1_code'] !== null
-    const isCode = level === 'country' || (level === 'admin1' && hasCode)
-    const shown: Json = { ...place, ...(hasCode && { admin_l1: null }), ...(isCode && { place_id: null }) }
+    const shown = identify(place)
     return [field, Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))]
   })
   return Object.fromEntries(entries)

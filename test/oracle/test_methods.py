@@ -210,6 +210,11 @@ class Examples(unittest.TestCase):
         bent = reported(3, location_granularity="locality", locality="Bent", **colorado)
         self.assertEqual(ask([adams, bent], "sums", place="US-CO")["data"][0]["cumulative"]["cases"], 60)
 
+    def test_rule_8_each_event_has_its_own_cover(self):
+        lombardy = {"location_granularity": "admin1", "al1_code": "IT-25", "admin_l1": "Lombardia"}
+        reports = [*cumulative(("2020-03-08", 10), event="A"), *cumulative(("2020-03-08", 4), event="B", **lombardy)]
+        self.assertEqual(total(reports, place="IT", across=["event"])["cumulative"]["cases"], 14)
+
     def test_rule_8_counties_and_a_state(self):
         def reported(level, state, county, cases):
             place = {"country_code": "US", "location_granularity": level, "al1_code": state, "admin_l2": county}
@@ -302,6 +307,24 @@ class Recommended(unittest.TestCase):
         counts = [("confirmed", 72), ("suspected", 4567)]
         reports = [report for status, cases in counts for report in cumulative(("2016-06-01", cases), case_status=status)]
         self.assertEqual(ask(reports, "sums")["doubts"], ["status"])
+
+    def test_one_age_group_is_no_answer(self):
+        reports = [*cumulative(("2020-03-08", 30), age_group="0-4"), *cumulative(("2020-03-08", 50), age_group="5-14")]
+        self.assertEqual(ask(reports, "sums")["doubts"], ["people"])
+        self.assertEqual(total(reports, across=["age_group"])["cumulative"]["cases"], 80)
+
+    def test_a_total_without_its_last_day(self):
+        village = {"location_granularity": "locality", "country_code": "IN", "locality": "Nadia"}
+        reports = [report for status, cases in (("confirmed", 3), ("probable", 2)) for report in cumulative(("2007-04-28", cases), case_status=status, **village)]
+        undated = {"location_granularity": "admin2", "country_code": "IN", "admin_l2": "Nadia", "case_status": "total", "date_low": "2007-04-01", "cases": 5}
+        result = ask([*reports, undated], "sums")
+        self.assertEqual(([row["counts"]["cases"] for row in result["undated_counts"]], result["data"]), ([5], []))
+
+    def test_a_number_is_followed_by_the_sets_of_the_last_release(self):
+        both = [*cumulative(("2020-05-01", 10)), *cumulative(("2020-05-01", 90), source_name="T")]
+        releases = {1: {"series": make_series(rows(*both)), "as_of": "2026-01-01"}, 2: {"series": make_series(rows(both[0])), "as_of": "2026-01-02"}}
+        data = answer(releases, {"kind": "vintages", "interval": "month", "count": "cases"})["data"]
+        self.assertEqual([row["cumulative"] for row in data], [10, 10])
 
     def test_events_of_one_disease_are_added_up(self):
         reports = [*cumulative(("1976-10-01", 280), event="A"), *cumulative(("1995-08-01", 250), event="B", source_name="T")]
