@@ -75,7 +75,7 @@ export function Heat({ rows, periods, label }: HeatProps) {
             <rect x={left} y={TOP} width={width - left} height={height - TOP} fill={`url(#un${id})`} />
             {periods.map((name, i) =>
               isWritten(name, i, cell) ? (
-                <text key={name} x={left + cell * (i + 0.5)} y={14} text-anchor="middle">
+                <text key={name} x={Math.min(width - 16, left + cell * (i + 0.5))} y={14} text-anchor="middle">
                   {writePeriod(name, cell)}
                 </text>
               ) : null,
