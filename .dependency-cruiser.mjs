@@ -23,7 +23,7 @@ const SUBFOLDERS = [
     filesOnTop: false,
   },
   { folder: 'storage', layers: [['files']], filesOnTop: false },
-  { folder: 'auth', layers: [['provisioning']], filesOnTop: false },
+  { folder: 'auth', layers: [['provisioning', 'links']], filesOnTop: false },
   {
     folder: 'api',
     layers: [['response'], ['paging'], ['filters'], ['search'], ['queries', 'figures'], ['requests'], ['resources']],

@@ -69,7 +69,10 @@ export const SECTIONS: readonly Section[] = [
   {
     label: 'Do',
     groups: [
-      { label: 'Read data', sources: inDocs('filtering', 'download-a-query', 'verify-a-download', 'explorer') },
+      {
+        label: 'Read data',
+        sources: inDocs('filtering', 'use-in-a-spreadsheet', 'download-a-query', 'verify-a-download', 'explorer'),
+      },
       {
         label: 'Examples',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/examples/README.md`),

@@ -8,6 +8,8 @@ import { createVerifier } from './auth/access-tokens.ts'
 import { createCredentialCache } from './auth/credential-cache.ts'
 import { createExternalVerifier } from './auth/external-issuer.ts'
 import { requireScope } from './auth/guard.ts'
+import { createLinkVerifier } from './auth/links/link-key.ts'
+import { registerLinkRoute } from './auth/links/link-route.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
 import { createTokenIssuer, type TokenIssuer } from './auth/token-issuer.ts'
@@ -173,7 +175,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   registerResourceMetadata(app, { baseUrl, issuer: authUrl, scopes })
 
   let unreadableKeys: string[] = []
-  const { verifyToken, findSessionToken } =
+  const { verifyToken, findSessionToken, links } =
     externalIssuer === null
       ? registerIssuer()
       : { verifyToken: createExternalVerifier({ ...parties, ...externalIssuer }) }
@@ -203,7 +205,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   const cache = createResponseCache(limits.cacheMegabytes)
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {
-      requireScope(guarded, { ...guard, scope: dataset.scope })
+      requireScope(guarded, { ...guard, scope: dataset.scope, findLinkCaller: links && createLinkVerifier(links) })
       attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
       limitConcurrency(guarded, slots.requests, slots.downloads)
@@ -218,6 +220,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
         published: () => published.value,
         refresh: watcher.refresh,
       })
+      if (links !== undefined) registerLinkRoute(guarded, { ...links, datasetName: dataset.name, baseUrl })
     })
   }
   return app
@@ -236,7 +239,11 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     const tokens = createTokenIssuer({ ...parties, credentialCache, createClaims: createReleaseClaim })
     registerTokenEndpoint(app, { audience: baseUrl, tokens, recordFailure, acquireSlot: slots.credentials })
     registerIssuerMetadata(app, { issuer: authUrl, scopes, credentialCache })
-    return { verifyToken: createVerifier(parties, credentialCache), findSessionToken: openExplorer(tokens) }
+    return {
+      verifyToken: createVerifier(parties, credentialCache),
+      findSessionToken: openExplorer(tokens),
+      links: { keys: toKeyObjects(deriveKeys(secrets, 'link keys')), credentialCache },
+    }
   }
 
   function noteUnreadableKeys(kids: string[]): void {

@@ -160,10 +160,10 @@ function readReleases(payload: JWTPayload): ReadonlyMap<string, number> {
   return new Map(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] > 0))
 }
 
-/** A token that this issuer signed and that was valid. */
+/** A token or a link that this service signed and that was valid. */
 export class TokenExpired extends Problem {
-  constructor() {
-    super('invalid_token', 'The access token is not accepted: it has expired.')
+  constructor(message = 'The access token is not accepted: it has expired.') {
+    super('invalid_token', message)
   }
 }
 

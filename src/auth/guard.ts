@@ -1,4 +1,4 @@
-// Requires a Bearer token (RFC 6750) for every route of a scope.
+// Requires a Bearer token (RFC 6750), or a link key, for every route of a scope.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
@@ -21,6 +21,8 @@ interface GuardOptions {
   resourceMetadataUrl: string
   /** Limits the tokens that were never valid or were revoked. */
   recordFailure: RecordFailure
+  /** The caller of a link; null if the request has no link key. Undefined where links open nothing. */
+  findLinkCaller?: ((request: IncomingMessage) => Caller | null) | undefined
   /** The token of a browser's session; null if the request has none. An Authorization header comes first. */
   findSessionToken?: ((request: IncomingMessage) => Promise<string | null>) | undefined
 }
@@ -29,12 +31,17 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
   const challenge = (error?: string, parameters = '') =>
     `Bearer resource_metadata="${options.resourceMetadataUrl}"${error === undefined ? '' : `, error="${error}"`}${parameters}`
 
-  scope.decorateRequest('caller', null)
-  scope.addHook('onRequest', async (request) => {
+  async function identify(request: FastifyRequest): Promise<Caller> {
+    const linkCaller = options.findLinkCaller?.(request.raw) ?? null
+    if (linkCaller !== null) return linkCaller
     const hasHeader = request.headers.authorization !== undefined
     const sessionToken = hasHeader ? null : await options.findSessionToken?.(request.raw)
-    const token = sessionToken ?? readBearer(request, challenge)
-    const caller = await options.verifyToken(token).catch((error: unknown) => {
+    return options.verifyToken(sessionToken ?? readBearer(request, challenge))
+  }
+
+  scope.decorateRequest('caller', null)
+  scope.addHook('onRequest', async (request) => {
+    const caller = await identify(request).catch((error: unknown) => {
       if (!(error instanceof Problem) || error.code !== 'invalid_token') throw error
       // A client with an expired token must learn immediately that it has to renew it.
       const seconds = error instanceof TokenExpired ? null : options.recordFailure(request.address)

@@ -10,7 +10,7 @@ import { countConnectionLimit } from '../metrics/response-metrics.ts'
 import { clientClosedRequest, problemSchema, toProblem } from '../problem.ts'
 import { type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
 import { createSocketProblems, registerProblemPages, sendProblem } from './problem-responses.ts'
-import { assertValidTarget, compileValidator, createNotFound, toOriginForm } from './request-checks.ts'
+import { assertValidTarget, compileValidator, createNotFound, takeKey } from './request-checks.ts'
 import { chooseRequestId, countSentBytes, describeRequest, logResponse, normaliseAddress } from './response-log.ts'
 
 declare module 'fastify' {
@@ -81,7 +81,7 @@ export function createHttpServer(options: HttpServerOptions) {
           warnThrottled({ reached }, 'as many connections are open as the node allows')
         },
       ),
-    rewriteUrl: toOriginForm,
+    rewriteUrl: takeKey,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),

@@ -42,8 +42,26 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
   }
 }
 
+const takenKeys = new WeakMap<IncomingMessage, string>()
+
+/** The `key` that the address of a request had; null if it had none. */
+export const takenKey = (request: IncomingMessage): string | null => takenKeys.get(request) ?? null
+
+/** Takes a link key out of the address before anything can log, trace or cache it. */
+export function takeKey(request: IncomingMessage): string {
+  const url = toOriginForm(request)
+  if (!/[?&]key=/.test(url)) return url
+  const [path = '', ...rest] = url.split('?')
+  const pairs = rest.join('?').split('&')
+  const keys = pairs.filter((pair) => pair.startsWith('key='))
+  // Several keys are none that verifies.
+  takenKeys.set(request, keys.map((pair) => pair.slice('key='.length)).join(' '))
+  const others = pairs.filter((pair) => !pair.startsWith('key='))
+  return others.length === 0 ? path : `${path}?${others.join('&')}`
+}
+
 /** RFC 9112 3.2.2: converts absolute form to a path. The authority is not compared, because the base URL is configured. */
-export function toOriginForm({ url = '/' }: IncomingMessage): string {
+function toOriginForm({ url = '/' }: IncomingMessage): string {
   const authority = /^https?:\/\/[^/?#]+/i.exec(url)?.[0]
   if (authority === undefined) return url
   const target = url.slice(authority.length)

@@ -56,6 +56,7 @@ interface Operation {
   responses: Record<string, { content?: Record<string, unknown> }>
 }
 const examples: Record<string, string> = {
+  url: '/v2/hed-outbreaks/facets',
   ...{ id: '1', number: '1', name: 'hed-outbreaks-1.csv.gz', from: '1', by: 'event', interval: 'month', q: 'ebola' },
   ...{ event: 'Ebola_DRC_2018', count: 'cases' },
 }
@@ -70,7 +71,7 @@ function listTargets() {
       .filter(([, { security }]) => security?.length !== 0)
       .map(([method, { operationId, parameters = [], responses }]) => {
         const names = parameters.filter(({ in: place }) => place === 'query').map(({ name }) => name)
-        const query = ['from', 'by', 'interval', 'q', 'event'].filter((name) => names.includes(name))
+        const query = ['from', 'by', 'interval', 'q', 'event', 'url'].filter((name) => names.includes(name))
         const pathname = template.replace(/\{(\w+)\}/g, (_, name: string) => examples[name] ?? '1')
         const target = `${pathname}?${new URLSearchParams(query.map((name): [string, string] => [name, examples[name] ?? '']))}`
         const types = Object.keys(responses['200']?.content ?? {}).filter((type) => !type.includes('*'))

@@ -2,7 +2,7 @@
 // the client, and no answer to an authorised request for somebody without a token, also from a proxy that caches.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import path from 'node:path'
@@ -72,7 +72,7 @@ const PROXIES: Proxy[] = [
         .replace('listen 443', `listen 127.0.0.1:${ports.https}`)
         .replace('/etc/nginx/outbreaks.crt', crt)
         .replace('/etc/nginx/outbreaks.key', key)
-        .replace('http {', 'http { access_log off;')
+        .replace('/var/log/nginx/access.log', path.join(home, 'access.log'))
       return configureNginx(home, text)
     },
   },
@@ -213,6 +213,18 @@ for (const { name, program, passesTrailers, configure } of PROXIES)
       const page = await ask('/v2/hed-outbreaks/outbreaks?num=5', { headers: authorised() })
       assert.equal(page.status, 200)
       assert.match(String(page.headers['cache-control']), /private/)
+    })
+
+    test('its log has no key of a link', async () => {
+      const linkKey = `obk1.${'x'.repeat(20)}`
+      await ask(`/v2/hed-outbreaks/facets?key=${linkKey}`)
+      const readLog = () => {
+        const file = path.join(directory, program, 'access.log')
+        return `${proxy?.output()}${existsSync(file) ? readFileSync(file, 'utf8') : ''}`
+      }
+      // Caddy logs no requests.
+      if (program !== 'caddy') await waitUntil('the line of the request', async () => readLog().includes('/facets'))
+      assert.equal(readLog().includes('obk1'), false)
     })
 
     test('a query as one file arrives whole', async (t) => {
