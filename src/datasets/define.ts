@@ -89,8 +89,8 @@ export interface Labels {
   readonly values: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Where a label in lower case with an "s" is not the plural. */
   readonly plurals: Readonly<Record<string, string>>
-  /** The title of an event. `where` names the places that were asked for, or that its counts are about. */
-  readonly titleOf: (event: string, where?: string | null) => string
+  /** The title of an event. `asked`: the places that were asked for. `counted`: those that were counted, if not the world. */
+  readonly titleOf: (event: string, asked: string | null, counted: string | null) => string
 }
 
 /** The fields with the coordinates of a record, in degrees. */
@@ -145,8 +145,12 @@ export const pluralOf = (dataset: Dataset, field: string): string =>
 /** The label of a closed value, the name of a code, or the value itself. */
 export const labelOfValue = ({ labels, search }: Dataset, field: string, value: string): string =>
   labels?.values[field]?.[value] ?? search?.namesOf(field, value).label ?? DEFAULT_LABELS[value] ?? value
-export const titleOf = ({ labels }: Dataset, event: string, where: string | null = null): string =>
-  labels?.titleOf(event, where) ?? (where === null ? event : `${event}: ${where}`)
+export const titleOf = (
+  { labels }: Dataset,
+  event: string,
+  asked: string | null = null,
+  counted: string | null = null,
+): string => labels?.titleOf(event, asked, counted) ?? (asked === null ? event : `${event}: ${asked}`)
 
 /** The fields that define a series of counts over time. */
 export interface Series {

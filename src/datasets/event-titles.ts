@@ -84,14 +84,17 @@ function spellLabel(words: readonly string[]): string {
   return !isDiseaseOrPathogen(text) && isDiseaseOrPathogen(disease) ? disease : text
 }
 
-/** `where`: the places that were asked for. They replace "worldwide", which would promise too much. */
-export function titleOfEvent(name: string, where: string | null = null): string {
-  if (!name.includes('_')) return where === null ? name : `${name}: ${where}`
+/**
+ * `asked`: the places that were asked for. `counted`: those that were counted. Either replaces "worldwide", which would
+ * promise too much.
+ */
+export function titleOfEvent(name: string, asked: string | null, counted: string | null): string {
+  if (!name.includes('_')) return asked === null ? name : `${name}: ${asked}`
   const { label, place, after, year } = parseName(name)
   const isWorld = WORLD.test(place.join(' '))
-  const base = isWorld ? (where ?? 'worldwide') : spellPlace(place)
+  const base = isWorld ? (asked ?? counted ?? 'worldwide') : spellPlace(place)
   const rest = after.length === 0 ? '' : isPlace(after) ? ` and ${spellPlace(after)}` : ` (${after.join(' ')})`
   const title = [label, `${base}${rest}`, year].filter(Boolean).join(', ') || name
-  if (where === null || isWorld || where === base) return title
-  return `${title}: ${where.replace(`, ${base}`, '')}`
+  if (asked === null || isWorld || asked === base) return title
+  return `${title}: ${asked.replace(`, ${base}`, '')}`
 }

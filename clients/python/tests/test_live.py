@@ -150,7 +150,7 @@ def test_the_service_chooses_how_to_count_and_the_answer_says_it(client: Client)
     assert series.notice is not None
     assert series.notice.startswith(counted)
     head, totals, notice = repr(series).splitlines()
-    assert head == f"<Series of {MEASLES} by month, release 6>"
+    assert head == "<Series of Measles, United States, 2025 by month, release 6>"
     assert totals == "  2,286 cases, 2025-01-01 to 2025-12-31"
     assert notice.strip() == series.notice
     html = series._repr_html_()

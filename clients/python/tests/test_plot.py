@@ -33,9 +33,9 @@ def point(first: str, last: str, cases: int | None, **flags: bool) -> dict[str, 
 
 
 def make_series(**members: Any) -> Series:
-    series = Series({"interval": "isoweek", "undated": 2, **members})
+    series = Series({"interval": "isoweek", "title": "Cholera, Testland, 2020", "undated": 2, **members})
     series.release, series.warnings = 4, []
-    series.filters = {"event": "Cholera_Testland_2020", "country_code": ["XA", "NA"], "interval": "isoweek"}
+    series.filters = {}
     return series
 
 
@@ -58,15 +58,15 @@ def test_unknown_is_hatched_and_breaks_are_marked() -> None:
     assert [patch.get_width() for patch in hatched] == [7, 14]
     labels = ax.get_legend_handles_labels()[1]
     assert sorted(labels) == [
+        "New cases",
         "case definition changed",
         "first report, start unknown",
-        "new cases",
         "not all places reported",
         "revised by the source",
         "unknown",
     ]
-    assert ax.get_title(loc="left") == "Cholera_Testland_2020, country_code XA + NA"
-    assert ax.get_xlabel() == "by isoweek, release 4, 2 records without a day"
+    assert ax.get_title(loc="left") == "Cholera, Testland, 2020"
+    assert ax.get_xlabel() == "By week, release 4, 2 records without a day"
 
 
 def test_a_span_is_an_outline_over_its_days_as_high_as_its_mean() -> None:
@@ -83,11 +83,11 @@ def test_a_span_is_an_outline_over_its_days_as_high_as_its_mean() -> None:
 
 def test_groups_are_drawn_apart_and_never_stacked() -> None:
     groups = [
-        {"group": {"place": {"country_code": "XA", "al1_code": None}}, "points": POINTS[:2]},
-        {"group": {"sex": None}, "points": []},
+        {"group": {"country_code": "XA"}, "label": "Testland", "points": POINTS[:2]},
+        {"group": {"sex": None}, "label": "Everyone", "points": []},
     ]
     axes = make_series(groups=groups).plot(title="Cholera")
-    assert [ax.get_title(loc="left") for ax in axes] == ["Cholera: XA", "Cholera: not given"]
+    assert [ax.get_title(loc="left") for ax in axes] == ["Cholera: Testland", "Cholera: Everyone"]
     assert axes[1].texts[0].get_text() == "no report"
     with pytest.raises(InvalidParameter, match="13 groups"):
         make_series(groups=groups[:1] * 13).plot()

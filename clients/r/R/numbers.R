@@ -110,7 +110,7 @@ sums_rows <- function(value) {
   })
   lines <- function(items, row) {
     lapply(items, function(line) {
-      c(line, list(row = row, counted = name_counted(value, line[["group"]])))
+      c(line[names(line) != "label"], list(row = row, counted = name_counted(value, line[["group"]])))
     })
   }
   c(lines(value[["data"]], "figure"), lines(value[["spans"]], "span"), lines(undated, "undated"))

@@ -11,7 +11,7 @@
 #' @param series From [ob_series()].
 #' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
 #' @param kind `"new"`, `"cumulative"` or `"point"`.
-#' @param title The title. Default: none.
+#' @param title The title. Default: what was asked, in words.
 #' @param engine `"ggplot2"` or `"base"`. Default: ggplot2 if it is installed, otherwise base graphics.
 #' @return With ggplot2 a plot, which can be changed further. With base graphics, invisibly, a list of the data frames
 #'   that were drawn: `bars`, `unknown`, `breaks`, `revisions` and `spans`.
@@ -27,7 +27,8 @@ ob_plot <- function(series, count = "cases", kind = "new", title = NULL, engine 
   curve <- prepare_curve(series, count, kind)
   chosen <- engine %||% if (requireNamespace("ggplot2", quietly = TRUE)) "ggplot2" else "base"
   labels <- list(
-    title = title, y = paste(c(new = "New", cumulative = "Cumulative", point = "Current")[[kind]], count),
+    title = title %||% attr(series, "about")[["title"]],
+    y = paste(c(new = "New", cumulative = "Total", point = "Current")[[kind]], count),
     caption = paste(c(describe_curve(curve, attr(series, "release")), attr(series, "notice")), collapse = " ")
   )
   switch(chosen,
@@ -52,7 +53,7 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
   panel <- if (length(groups) > 0) do.call(paste, c(lapply(series[groups], as.character), sep = ", ")) else ""
   flag <- function(name) if (name %in% names(series)) series[[name]] %in% TRUE else FALSE
   rows <- data.frame(
-    panel = rep_len(panel, nrow(series)), from = series$first_day, to = series$last_day + 1, value = series[[column]],
+    panel = rep_len(label_panels(panel, attr(series, "about")), nrow(series)), from = series$first_day, to = series$last_day + 1, value = series[[column]],
     earlier = rep_len(flag("includes_earlier_days"), nrow(series)),
     broken = rep_len(flag("definition_changed"), nrow(series)), revised = rep_len(flag("revision"), nrow(series))
   )
@@ -63,6 +64,21 @@ prepare_curve <- function(series, count = "cases", kind = "new") {
     breaks = rows[rows$broken, c("panel", "from")], revisions = find_revisions(rows),
     spans = spans
   )
+}
+
+# The panels by the labels of their groups.
+label_panels <- function(panel, about) {
+  groups <- if (is.list(about[["groups"]])) about[["groups"]] else list()
+  labels <- unlist(lapply(groups, function(group) {
+    rlang::set_names(group[["label"]] %||% name_panel(group), name_panel(group))
+  }))
+  ifelse(panel %in% names(labels), labels[panel], panel)
+}
+
+# The values of a group. Sets side by side are named by how they were counted.
+name_panel <- function(body) {
+  named <- lapply(flatten_object(body["group"]), function(x) x %||% NA)
+  if ("words" %in% names(named)) named$words else paste(unlist(named), collapse = ", ")
 }
 
 # The rows of single intervals. A span is never the count of one of them.
@@ -78,8 +94,7 @@ find_spans <- function(series, count) {
   if (is.null(about)) return(NO_SPANS)
   bodies <- if (is.list(about[["groups"]])) about[["groups"]] else list(about)
   rows <- lapply(bodies, function(body) {
-    named <- if (is.null(body[["group"]])) "" else lapply(flatten_object(body["group"]), function(x) x %||% NA)
-    panel <- if (is.list(named) && "words" %in% names(named)) named$words else paste(unlist(named), collapse = ", ")
+    panel <- if (is.null(body[["group"]])) "" else body[["label"]] %||% name_panel(body)
     lapply(body[["spans"]], function(span) {
       from <- as.Date(span$first_day)
       to <- as.Date(span$last_day) + 1

@@ -388,6 +388,8 @@ export interface Series {
   } | null
   /** What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`. */
   warnings: string[]
+  /** What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019". */
+  title: string
   /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
   chosen: {
     /** How it was counted, in words. */
@@ -448,6 +450,8 @@ export interface Series {
   groups?: {
     /** The values of the group. */
     group: Record<string, unknown>
+    /** The group in words. */
+    label: string
     /** The matching records with a day in the requested range. */
     records: number
     /** The number of their series. */
@@ -484,6 +488,8 @@ export interface Sums {
   } | null
   /** What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`. */
   warnings: string[]
+  /** What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019". */
+  title: string
   /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
   chosen: {
     /** How it was counted, in words. */
@@ -544,6 +550,8 @@ export interface Sums {
   data: {
     /** The values of the group. */
     group: Record<string, unknown>
+    /** The group in words. */
+    label: string
     /** Everything that is known up to the last day: the last total, or the sum of new counts. With `date_from`, the same as `new`. */
     total: Counts
     first_day: string
@@ -611,6 +619,8 @@ export interface Vintages {
     /** The filters by parameter. */
     filters: Record<string, string[]>
   } | null
+  /** What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019". */
+  title: string
   /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
   chosen: {
     /** How it was counted, in words. */

@@ -3,6 +3,7 @@ import type { Counts, Point, Series, Span } from './answers.ts'
 import { describeChoice } from './choice.ts'
 
 export interface CurveOptions {
+  /** What was asked, by default. */
   title?: string
   /** `cases` by default. */
   count?: keyof Counts
@@ -39,6 +40,8 @@ const LEGEND: Record<Mark, [sign: string, colour: string, text: string]> = {
 }
 /** Of the caption, on average. */
 const LETTER_WIDTH = 6
+const KINDS = { new: 'New', cumulative: 'Total', point: 'Current' }
+const INTERVALS: Record<string, string> = { isoweek: 'week', epiweek: 'epi week' }
 /** The days of an interval, on average. */
 const LENGTHS: Record<string, number> = { day: 1, isoweek: 7, epiweek: 7, month: 30.4, year: 365.25 }
 /** Months between two dates of the axis. */
@@ -49,8 +52,8 @@ export function drawCurve(
   series: Series & { release?: number | null; notice?: string | null },
   options: CurveOptions = {},
 ): string {
-  const { title = '', count = 'cases', kind = 'new', width = 900 } = options
-  const groups = series.groups ?? [{ group: {}, points: series.points ?? [], spans: series.spans ?? [] }]
+  const { title = series.title, count = 'cases', kind = 'new', width = 900 } = options
+  const groups = series.groups ?? [{ label: '', points: series.points ?? [], spans: series.spans ?? [] }]
   const days = groups.flatMap(({ points, spans }) =>
     [...points, ...(kind === 'new' ? (spans ?? []) : [])].flatMap((one) => [
       toDay(one.first_day),
@@ -61,20 +64,20 @@ export function drawCurve(
     days.length === 0 ? [0, 1] : [days.reduce((a, b) => Math.min(a, b)), days.reduce((a, b) => Math.max(a, b))]
   const x = (day: number) => round(LEFT + ((day - from) / (to - from)) * (width - LEFT - RIGHT))
   const frame = { kind, count, from, to, x, length: LENGTHS[series.interval] ?? 1, used: new Set<Mark>() }
-  const panels = groups.map(({ group, points, spans }, index) => {
-    const heading = [title, describe(group)].filter(Boolean).join(': ')
+  const panels = groups.map(({ label, points, spans }, index) => {
+    const heading = [title, label].filter(Boolean).join(': ')
     return `<g transform="translate(0 ${index * PANEL_HEIGHT})"><text x="${LEFT}" y="20" font-size="15">${escape(heading)}</text>
 ${drawPanel(points, kind === 'new' ? (spans ?? []) : [], frame)}</g>\n`
   })
   const bottom = groups.length * PANEL_HEIGHT
   const legend = [...frame.used].map((mark) => {
     const [sign, colour, text] = LEGEND[mark]
-    return `<tspan fill="${colour}">${sign}</tspan> ${text || `${kind} ${count}`}`
+    return `<tspan fill="${colour}">${sign}</tspan> ${text || `${KINDS[kind]} ${count}`}`
   })
   const release = series.release == null ? '' : `, release ${series.release}`
   const undated = series.undated > 0 ? `, ${describeUndated(series, count)}` : ''
   const notice = wrap(series.notice ?? describeChoice(series) ?? '', (width - LEFT - RIGHT) / LETTER_WIDTH)
-  const captions = [`by ${series.interval}${release}${undated}`, ...notice].map(
+  const captions = [`By ${INTERVALS[series.interval] ?? series.interval}${release}${undated}`, ...notice].map(
     (line, index) => `<text x="${LEFT}" y="${bottom + 36 + 16 * index}" fill="#555">${escape(line)}</text>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 50 + 16 * notice.length}" font-family="sans-serif" font-size="12" role="img">
@@ -190,12 +193,6 @@ const toDay = (date: string) => Date.parse(date) / 86_400_000
 const toDate = (day: number) => new Date(day * 86_400_000).toISOString().slice(0, 10)
 const round = (value: number) => Math.round(value * 10) / 10
 const escape = (text: string) => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
-/** Of sets side by side it is how they were counted. */
-const describe = (group: Readonly<Record<string, unknown>>): string =>
-  Object.values('words' in group ? [group['words']] : group)
-    .flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : [value ?? 'not given']))
-    .filter((value) => value !== null)
-    .join(', ')
 
 // So that a program that draws a curve needs one import.
 export { Outbreaks } from './client.ts'

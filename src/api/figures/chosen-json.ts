@@ -1,14 +1,16 @@
 // What an answer says about the ways of counting: which were chosen for the reader, and which were left out.
 import { Type } from 'typebox'
-import { ADDED_UP, type FieldValue } from '../../datasets/define.ts'
+import { ADDED_UP, type FieldValue, pluralOf } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
 import { PLACE } from '../../methods/comparability.ts'
 import type { Doubt, LeftOut, Recommendation } from '../../methods/recommended-set.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
+import { describeFilters } from '../filters/describe-filters.ts'
 import type { Choice } from './choose-sets.ts'
 import { describePlace, extendUrl, formatTotals, toQuery } from './comparison-problem.ts'
 import type { FigureGroup } from './figure-groups.ts'
 import { countOrNullSchema } from './figure-json.ts'
+import type { FigureRequest } from './figure-request.ts'
 import type { AnswerSet } from './read-sets.ts'
 
 /** Why a set was left out, by the step of the rule. */
@@ -76,6 +78,27 @@ export function describeGroups(dataset: SeriesDataset, choice: Choice | null): (
   }
 }
 
+/** The title of an answer: what was asked, and how many countries were counted, if not the world. */
+export function titleAnswer(
+  dataset: SeriesDataset,
+  { asked, groupBy }: FigureRequest,
+  groups: readonly FigureGroup[],
+  choice: Choice | null,
+): string {
+  const { country, level, countryLevel } = dataset.series.preference ?? {}
+  const countries = new Set(choice?.chosen.flatMap(({ chosen }) => [...chosen.countries]))
+  const levels = asked.values.get(level ?? '') ?? []
+  const isOfCountries =
+    country !== undefined &&
+    (countries.size > 0 || groupBy.includes(country) || (levels.length === 1 && levels[0] === countryLevel))
+  const places = groups.flatMap(
+    ({ figures }) => figures.at(-1)?.completeness.map(({ placesKnown }) => placesKnown) ?? [],
+  )
+  const number = countries.size || Math.max(groupBy.includes(country ?? '') ? groups.length : 0, ...places)
+  const counted = `${number} ${isOfCountries ? pluralOf(dataset, country) : 'places'}`
+  return describeFilters(dataset, asked, number > 1 ? counted : null) ?? 'All events'
+}
+
 const nameGroup = (values: ReadonlyMap<string, unknown>) => JSON.stringify([...values])
 
 const formatChosen = (dataset: SeriesDataset, { chosen, leftOut }: Recommendation<AnswerSet>, url: string) => ({
@@ -135,6 +158,7 @@ const setSchema = {
 }
 
 export const choiceSchema = {
+  title: Type.String({ description: 'What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019".' }),
   chosen: Type.Array(
     Type.Object(
       {

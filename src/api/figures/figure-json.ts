@@ -231,4 +231,5 @@ export const coverSchema = Type.Object(
 )
 
 export const groupSchema = Type.Object({}, { additionalProperties: true, description: 'The values of the group.' })
+export const labelSchema = Type.String({ description: 'The group in words.' })
 export const countOrNullSchema = countOrNull

@@ -23,6 +23,8 @@ export interface FigureQuery {
 export interface FigureRequest {
   /** The filters without the days: the reports before the first day are needed too. */
   readonly filters: Filters
+  /** The filters with the days, as they were asked for. */
+  readonly asked: Filters
   readonly window: Window
   readonly groupBy: readonly string[]
   readonly across: readonly string[]
@@ -89,6 +91,7 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, u
     })
   return {
     filters: { ...restricted, days: new Map() },
+    asked: restricted,
     window: {
       from: days.from === null ? Number.NEGATIVE_INFINITY : parseDay(days.from),
       to: days.to === null ? Number.POSITIVE_INFINITY : parseDay(days.to),

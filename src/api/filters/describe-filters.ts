@@ -1,5 +1,5 @@
-// What was asked, in words, for the citation and the title of a picture: "COVID-19, Italy, 2019; status: confirmed". Pure.
-import { type Dataset, labelOf, labelOfValue, pluralOf, titleOf } from '../../datasets/define.ts'
+// What was asked, and the groups of an answer, in words: "COVID-19, Italy, 2019; status: confirmed". Pure.
+import { type Dataset, type FieldValue, labelOf, labelOfValue, pluralOf, titleOf } from '../../datasets/define.ts'
 import type { Filters } from './filters.ts'
 
 const EVENT = 'event'
@@ -15,8 +15,8 @@ const formatDay = (day: string) =>
     timeZone: 'UTC',
   })
 
-/** `where` names the places of the counts, if the filters name none. Null if nothing was asked for: all records. */
-export function describeFilters(dataset: Dataset, filters: Filters, where: string | null = null): string | null {
+/** `counted` names the places that were counted, if not the world. Null if nothing was asked for: all records. */
+export function describeFilters(dataset: Dataset, filters: Filters, counted: string | null = null): string | null {
   const { values } = filters
   const nameValue = (field: string, value: string) => {
     const label = labelOfValue(dataset, field, value)
@@ -29,14 +29,16 @@ export function describeFilters(dataset: Dataset, filters: Filters, where: strin
   const isAsked = (field: string) => values.has(field)
   const subjects = (dataset.series?.comparison.addable ?? []).filter((field) => field !== EVENT && isAsked(field))
   const places = placeFields(dataset).filter(isAsked)
-  const place = places.length === 0 ? where : joinPlaces(places.map(nameValues).toReversed())
-  const others = [...values.keys()].filter((field) => ![EVENT, ...subjects, ...places].includes(field))
+  const place = places.length === 0 ? null : joinPlaces(places.map(nameValues).toReversed())
+  const { how, words } = describeHow(dataset, filters)
+  const others = [...values.keys()].filter((field) => ![EVENT, ...subjects, ...places, ...how].includes(field))
   const details = [
+    ...(words === '' ? [] : [words]),
     ...others.map((field) => `${lowerFirst(labelOf(dataset, field))}: ${nameValues(field)}`),
-    ...describeRanges(dataset, filters),
+    ...describeRanges(dataset, { ...filters, missing: filters.missing.filter((field) => !how.includes(field)) }),
   ]
   const events = values.get(EVENT) ?? []
-  const titled = events.map((event) => titleOf(dataset, String(event), place))
+  const titled = events.map((event) => titleOf(dataset, String(event), place, counted))
   const head =
     events.length === 0
       ? [...subjects.map(nameValues), ...(place === null ? [] : [place])].join(', ')
@@ -47,15 +49,49 @@ export function describeFilters(dataset: Dataset, filters: Filters, where: strin
   return [head === '' ? 'All events' : head, ...details].join('; ')
 }
 
+/** The filters that say how it was counted, in the words of the rule that chooses: "WHO: confirmed cases". */
+function describeHow({ series }: Dataset, { values, missing }: Filters): { how: readonly string[]; words: string } {
+  const { comparison, preference } = series ?? {}
+  if (preference === undefined) return { how: [], words: '' }
+  const asked = (comparison?.separate ?? []).flatMap((field): [string, FieldValue][] => {
+    const [value, second] = values.get(field) ?? []
+    if (missing.includes(field)) return [[field, null]]
+    return value === undefined || second !== undefined ? [] : [[field, value]]
+  })
+  const countries = new Set(values.get(preference.country))
+  return { how: asked.map(([field]) => field), words: preference.describe(new Map(asked), countries) }
+}
+
+/** The label of a group of an answer: "Italy", or "Gaines, Texas, United States" for a place. Sets have `words`. */
+export function labelGroup(dataset: Dataset, group: Readonly<Record<string, FieldValue>>): string {
+  const { words, ...values } = group
+  if (typeof words === 'string') return words
+  return Object.entries(values)
+    .map(([field, value]) => labelOfGroup(dataset, field, value))
+    .join(', ')
+}
+
+function labelOfGroup(dataset: Dataset, field: string, value: FieldValue): string {
+  if (field === EVENT && typeof value === 'string') return titleOf(dataset, value)
+  if (typeof value !== 'object' || value === null) return labelOfValue(dataset, field, String(value))
+  const names = placeFields(dataset).flatMap((name) => {
+    const part = value[name]
+    return typeof part === 'string' && name !== 'place_id' ? labelOfValue(dataset, name, part) : []
+  })
+  return joinPlaces(names.toReversed())
+}
+
 /** From the coarsest to the finest. */
 function placeFields({ series }: Dataset): readonly string[] {
   const { filters = [], fields = [] } = series?.place ?? {}
   return [...filters.filter((field) => !fields.includes(field)), ...fields]
 }
 
-/** "Texas, United States" already has its country. */
+/** Without names that another has: "Texas, United States" is longer than "Texas". */
 const joinPlaces = (names: readonly string[]): string =>
-  names.filter((name, i) => !names.slice(0, i).some((finer) => finer.endsWith(`, ${name}`))).join(', ')
+  [...new Set(names)]
+    .filter((name, _, all) => !all.some((other) => other !== name && `, ${other}, `.includes(`, ${name}, `)))
+    .join(', ')
 
 const joinNames = (names: readonly string[]): string =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`

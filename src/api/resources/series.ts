@@ -5,7 +5,7 @@ import { formatDay, type Interval } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { choiceSchema, describeGroups, formatChoice } from '../figures/chosen-json.ts'
+import { choiceSchema, describeGroups, formatChoice, titleAnswer } from '../figures/chosen-json.ts'
 import type { FigureGroup } from '../figures/figure-groups.ts'
 import {
   besideSchema,
@@ -21,6 +21,7 @@ import {
   formatTotals,
   formatUndated,
   groupSchema,
+  labelSchema,
   spanSchema,
   spansDescription,
   totalsSchema,
@@ -28,6 +29,7 @@ import {
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
+import { labelGroup } from '../filters/describe-filters.ts'
 import { seriesQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -108,7 +110,11 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
               ? formatBody(only)
               : {
                   ...formatTotals(groups, explain),
-                  groups: groups.map((group) => ({ group: formatGroup(group), ...formatBody(group) })),
+                  groups: groups.map((group) => ({
+                    group: formatGroup(group),
+                    label: labelGroup(dataset, formatGroup(group)),
+                    ...formatBody(group),
+                  })),
                   beside: formatBeside(series, beside),
                   ...(groupBy[0] === series.source ? { range: formatRanges(dataset, groups) } : {}),
                 }
@@ -119,6 +125,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
               across,
               understood,
               warnings,
+              title: titleAnswer(dataset, figureRequest, groups, choice),
               ...formatChoice(dataset, choice, figureRequest.url),
               ...body,
             }),
@@ -183,6 +190,7 @@ function seriesSchema({ series }: SeriesDataset) {
       Type.Array(
         Type.Object({
           group: groupSchema,
+          label: labelSchema,
           ...totalsSchema,
           cover: Type.Optional(coverSchema),
           undated_counts: undated,

@@ -6,7 +6,7 @@ import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { choiceSchema, describeGroups, formatChoice } from '../figures/chosen-json.ts'
+import { choiceSchema, describeGroups, formatChoice, titleAnswer } from '../figures/chosen-json.ts'
 import type { FigureGroup } from '../figures/figure-groups.ts'
 import {
   besideSchema,
@@ -22,6 +22,7 @@ import {
   formatTotals,
   formatUndated,
   groupSchema,
+  labelSchema,
   spanSchema,
   spansDescription,
   sumSchema,
@@ -30,6 +31,7 @@ import {
 } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
+import { labelGroup } from '../filters/describe-filters.ts'
 import { sumsQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -132,11 +134,12 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               across,
               understood,
               warnings,
+              title: titleAnswer(dataset, figureRequest, groups, choice),
               ...formatChoice(dataset, choice, figureRequest.url),
               ...formatTotals(groups, explain),
               groups: rows.length,
               ...covers,
-              data: selected,
+              data: selected.map(({ group, ...row }) => ({ group, label: labelGroup(dataset, group), ...row })),
               spans: groups.flatMap((group) =>
                 formatSpans(series, group).map((span) => ({ group: formatGroup(group), ...span })),
               ),
@@ -191,7 +194,9 @@ const sumsSchema = ({ series }: SeriesDataset) =>
         description: 'With `place`: what each group is made of.',
       }),
     ),
-    data: Type.Array(Type.Object({ group: groupSchema, ...sumSchema(series), ...figureSchema(series) })),
+    data: Type.Array(
+      Type.Object({ group: groupSchema, label: labelSchema, ...sumSchema(series), ...figureSchema(series) }),
+    ),
     spans: Type.Array(Type.Object({ group: groupSchema, ...spanSchema(series) }), { description: spansDescription }),
     undated_counts: Type.Array(
       Type.Object({ group: groupSchema, records: Type.Integer({ minimum: 1 }), counts: undatedSchema(series) }),

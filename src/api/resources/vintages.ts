@@ -9,7 +9,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import type { Choice } from '../figures/choose-sets.ts'
-import { choiceSchema, formatChoice } from '../figures/chosen-json.ts'
+import { choiceSchema, formatChoice, titleAnswer } from '../figures/chosen-json.ts'
 import { countOrNullSchema } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureQuestion, readFigures, readWays } from '../figures/read-figures.ts'
@@ -98,6 +98,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
               count,
               across: figureRequest.across,
               understood,
+              title: titleAnswer(dataset, figureRequest, [], choice),
               ...formatChoice(dataset, choice, figureRequest.url),
               data: rows,
             }),

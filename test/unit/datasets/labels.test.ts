@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { describeFilters } from '../../../src/api/filters/describe-filters.ts'
+import { describeFilters, labelGroup } from '../../../src/api/filters/describe-filters.ts'
 import { parseFilters } from '../../../src/api/filters/filters.ts'
 import { labelOf, labelOfValue, titleOf } from '../../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
@@ -86,7 +86,8 @@ const QUESTIONS: [query: Record<string, unknown>, words: string | null][] = [
   [{ event: ['A_France_2001', 'B_Chad_2002'] }, 'A, France, 2001; B, Chad, 2002'],
   [{ event: ['a', 'b', 'c', 'd'] }, '4 events'],
   [{ disease: ['Measles'], country_code: ['FR', 'IT'] }, 'Measles, France and Italy'],
-  [{ case_status: ['confirmed'], source_name: ['WHO'] }, 'All events; status: confirmed; source: WHO'],
+  [{ case_status: ['confirmed'], source_name: ['WHO'] }, 'All events; WHO: confirmed cases'],
+  [{ case_status: ['confirmed', 'probable'], missing: ['date_type'] }, 'All events; status: confirmed and probable'],
   [
     { event, date_from: '2020-03-01', date_to: '2020-05-31' },
     'COVID-19, worldwide, 2019; from 1 Mar 2020 to 31 May 2020',
@@ -102,5 +103,17 @@ test('a question in words', () => {
   for (const [query, words] of QUESTIONS)
     assert.equal(describeFilters(hedOutbreaks, parseFilters(hedOutbreaks, query)), words)
   const filters = parseFilters(hedOutbreaks, { event })
+  assert.equal(
+    describeFilters(hedOutbreaks, parseFilters(hedOutbreaks, { event: ['Measles_Chad_2020'] }), '3 places'),
+    'Measles, Chad, 2020',
+  )
   assert.equal(describeFilters(hedOutbreaks, filters, '11 countries'), 'COVID-19, 11 countries, 2019')
+})
+
+test('a group in words', () => {
+  const place = { location_granularity: 'admin2', country_code: 'US', al1_code: 'US-TX', admin_l2: 'Gaines' }
+  assert.equal(labelGroup(hedOutbreaks, { place }), 'Gaines, Texas, United States')
+  assert.equal(labelGroup(hedOutbreaks, { country_code: 'IT', case_status: 'confirmed' }), 'Italy, Confirmed')
+  assert.equal(labelGroup(hedOutbreaks, { event: 'Measles_Chad_2020', sex: null }), 'Measles, Chad, 2020, Everyone')
+  assert.equal(labelGroup(hedOutbreaks, { words: 'WHO: all cases', case_status: 'total' }), 'WHO: all cases')
 })

@@ -15,7 +15,7 @@ from ._generated.record import COLUMNS, ColumnType, OutbreakRecord
 from ._http import Answer, Connection, Params, Sent
 from ._json import parse_json
 from ._plot import plot_series
-from ._summary import Row, describe_choice, describe_group, name_counted, summarise_series, write_html, write_text
+from ._summary import Row, describe_choice, name_counted, summarise_series, write_html, write_text
 from .errors import ChoiceWarning, Damaged, InvalidParameter, OutbreaksWarning
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class _Figures(Table):
         return name_counted(self, without(group, "period"))
 
     def _name(self) -> str:
-        return ", ".join(_describe(name, value) for name, value in self.filters.items() if name not in _NOT_IN_TITLE)
+        return str(self["title"])
 
 
 class Sums(_Figures):
@@ -258,7 +258,7 @@ class Sums(_Figures):
 
     def _summarise(self) -> tuple[str, list[Row]]:
         rows = [
-            Row(describe_group(row["group"]), row["total"], row["first_day"], row["last_day"]) for row in self["data"]
+            Row(row["label"], row["total"], row["first_day"], row["last_day"]) for row in self["data"]
         ]
         return f"Sums of {self._name()}, release {self.release}", rows
 
@@ -291,7 +291,7 @@ class Series(_Figures):
     def _summarise(self) -> tuple[str, list[Row]]:
         is_window = "date_from" in self.filters
         rows = [
-            summarise_series(group, describe_group(group.get("group", {})), is_window=is_window)
+            summarise_series(group, group.get("label", ""), is_window=is_window)
             for group in self.get("groups", [self])
         ]
         return f"Series of {self._name()} by {self['interval']}, release {self.release}", rows
@@ -343,7 +343,7 @@ def _to_lines(
     """The lines of a table, as the CSV of the service has them."""
     no_days = {"first_day": None, "last_day": None}
     lines = [
-        *((group, without(figure, "group") | {"row": "figure"}) for group, figure in figures),
+        *((group, without(figure, "group", "label") | {"row": "figure"}) for group, figure in figures),
         *((group, span | {"row": "span"}) for group, span in spans),
         *((group, {**no_days, "records": n, "undated": counts, "row": "undated"}) for group, n, counts in undated),
     ]
@@ -361,13 +361,6 @@ def _to_text(value: Any) -> str | None:
 
 
 _FIRST = ("first_day", "last_day", "records")
-_NOT_IN_TITLE = frozenset({"interval", "group_by", "release", "explain", "strict", "side_by_side", "sort", "num"})
-
-
-def _describe(name: str, value: Any) -> str:
-    values = value if isinstance(value, list | tuple) else [value]
-    texts = " + ".join(str(each) for each in values)
-    return texts if name in ("event", "q") else f"{name} {texts}"
 
 
 TableType = TypeVar("TableType", bound=Table)

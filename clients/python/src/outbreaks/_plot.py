@@ -7,7 +7,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from ._frames import require
-from ._summary import describe_group
 from .errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 
 _BAR, _PALE, _MARK, _GREY = "#2a6f97", "#8fbcd4", "#c1121f", "#e3e3e3"
 _MOST_GROUPS: Final = 12
+_FIGURES: Final = {"new": "New", "cumulative": "Total", "point": "Current"}
+_INTERVALS: Final = {"isoweek": "week", "epiweek": "epi week"}
 # The days of an interval, on average.
 _LENGTHS: Final = {"day": 1, "isoweek": 7, "epiweek": 7, "month": 30.4, "year": 365.25}
 
@@ -45,7 +46,7 @@ def plot_series(
     _, rows = plt.subplots(len(groups), 1, figsize=(9, height), sharex=True, squeeze=False, layout="constrained")
     axes = [row[0] for row in rows]
     for each, group in zip(axes, groups, strict=True):
-        _draw(each, group["points"], fill(f"{title}: {describe_group(group['group'])}", 110), count, figure)
+        _draw(each, group["points"], fill(f"{title}: {group['label']}", 110), count, figure)
         _draw_spans(each, group, series["interval"], count, figure)
     _sign(axes[-1], series, caption, count)
     return axes
@@ -60,7 +61,8 @@ def _sign(ax: Axes, series: dict[str, Any], caption: tuple[str, str | None], cou
         undated += f" ({sum(known):,} {count})"
     release, notice = caption
     counted = "" if notice is None else f"\n{fill(notice, 120)}"
-    ax.set_xlabel(f"by {series['interval']}, {release}{undated}{counted}", fontsize="small")
+    interval = _INTERVALS.get(series["interval"], series["interval"])
+    ax.set_xlabel(f"By {interval}, {release}{undated}{counted}", fontsize="small")
 
 
 def _draw(ax: Axes, points: list[dict[str, Any]], title: str, count: str, figure: str) -> None:
@@ -91,7 +93,7 @@ def _draw(ax: Axes, points: list[dict[str, Any]], title: str, count: str, figure
             shade(first, after)
         else:
             is_partial = reporting["places_reporting"] < reporting["places_known"]
-            colour, name = (_PALE, "not all places reported") if is_partial else (_BAR, f"{figure} {count}")
+            colour, name = (_PALE, "not all places reported") if is_partial else (_BAR, f"{_FIGURES[figure]} {count}")
             ax.bar(begin, value, width, align="edge", color=colour, edgecolor="white", lw=0.3, label=label(name))
         middle, top = begin + width / 2, max(value or 0, 0)
         if figure == "new" and point["base_unknown"]:
@@ -108,7 +110,7 @@ def _draw(ax: Axes, points: list[dict[str, Any]], title: str, count: str, figure
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    ax.set_ylabel(f"{figure} {count}")
+    ax.set_ylabel(f"{_FIGURES[figure]} {count}")
     ax.set_title(title, loc="left", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.01)

@@ -54,19 +54,6 @@ def name_counted(answer: Mapping[str, Any], group: Mapping[str, Any]) -> str | N
     return sets[0]["words"] if sets else None
 
 
-def describe_group(group: Mapping[str, Any]) -> str:
-    """The name of a group. Of sets side by side it is how they were counted."""
-    if "words" in group:
-        return str(group["words"])
-    return ", ".join(_describe_value(value) for value in group.values())
-
-
-def _describe_value(value: object) -> str:
-    if isinstance(value, dict):
-        return " ".join(str(part) for part in value.values() if part is not None)
-    return "not given" if value is None else str(value)
-
-
 def summarise_series(body: Mapping[str, Any], name: str, *, is_window: bool) -> Row:
     """All that is known of a series, as `total` in `sums`: the last total, or the sum of the new counts."""
     points, spans = body.get("points", []), body.get("spans", [])

@@ -170,8 +170,8 @@ class Client:
             raise InvalidParameter(detail, code="invalid_parameter", parameter="choice")
         table = self._table(_KINDS[path], path, parse_qs(address.query, keep_blank_values=True))
         table.notice = f"Counted as {choice['words']}."
-        # The title of a plot need not repeat in filters what the notice says in words.
-        table.filters = without(table.filters, *parse_qs(choice["query"]))
+        # The title of a plot need not repeat what the notice says.
+        table["title"] = table["title"].removesuffix(f"; {choice['words']}")
         return table
 
     def facets(self, *, release: Release | None = None, **filters: Unpack[FacetsParameters]) -> Facets:

@@ -40,6 +40,9 @@ test_that("groups are panels, and gaps are within a panel", {
   curve <- prepare_curve(both)
   expect_identical(unique(curve$bars$panel), c("A", "B"))
   expect_identical(nrow(curve$unknown), 0L)
+  groups <- list(list(group = list(place = "A"), label = "Angola"), list(group = list(place = "B")))
+  attr(both, "about") <- list(title = "Cholera, Africa, 2024", groups = groups)
+  expect_identical(unique(prepare_curve(both)$bars$panel), c("Angola", "B"))
 })
 
 test_that("both engines draw, also nothing", {

@@ -22,7 +22,16 @@ function week(first: string, last: string, cases: number | null, marks: Partial<
 }
 
 const series = (points: Point[], rest: Partial<Series> = {}): Series => ({
-  ...{ interval: 'isoweek', group_by: [], across: [], records: 9, series: 1, undated: 0, points },
+  ...{
+    title: 'Measles, Chad, 2024',
+    interval: 'isoweek',
+    group_by: [],
+    across: [],
+    records: 9,
+    series: 1,
+    undated: 0,
+    points,
+  },
   ...{ understood: null, warnings: [], chosen: [], left_out: [], left_out_total: 0, ...rest },
 })
 const bars = (svg: string) =>
@@ -63,7 +72,7 @@ test('the caption says how it was counted, in lines that fit', () => {
   const svg = drawCurve(series([week('2024-01-01', '2024-01-07', 5)], { chosen, left_out_total: 1 }), { width: 500 })
   const captions = [...svg.matchAll(/fill="#555">(.*?)<\/text>/g)].map(([, text]) => text)
   assert.deepEqual(captions, [
-    'by isoweek',
+    'By week',
     'Counted as JHU Measles Tracking Team: counts of districts &#38;',
     'counties, confirmed cases, new in each period, by day of report; 1',
     'other way to count was left out.',
@@ -71,7 +80,7 @@ test('the caption says how it was counted, in lines that fit', () => {
   const sides = drawCurve(
     series([], {
       points: undefined as never,
-      groups: [{ group: { words, sex: null }, points: [], spans: [] } as never],
+      groups: [{ group: { words, sex: null }, label: words, points: [], spans: [] } as never],
     }),
   )
   assert.match(sides, /by day of report<\/text>/)
@@ -84,9 +93,10 @@ test('days without a report are a grey band, also before the first report of a g
       groups: [
         {
           group: { country_code: 'NA' },
+          label: 'Namibia',
           points: [week('2024-01-01', '2024-01-07', 1), week('2024-01-15', '2024-01-21', 2)],
         },
-        { group: { country_code: null }, points: [week('2024-01-15', '2024-01-21', 3)] },
+        { group: { country_code: null }, label: 'Not reported', points: [week('2024-01-15', '2024-01-21', 3)] },
       ].map((group) => ({ ...group, records: 1, series: 1, undated: 0, undated_counts: null, spans: [] })),
     }),
     { title: 'Measles' },
@@ -95,8 +105,8 @@ test('days without a report are a grey band, also before the first report of a g
     bars(svg).flatMap(({ colour, text }) => (colour === GREY ? [text] : [])),
     ['no report', 'no report'],
   )
-  assert.match(svg, />Measles: NA</)
-  assert.match(svg, />Measles: not given</)
+  assert.match(svg, />Measles: Namibia</)
+  assert.match(svg, />Measles: Not reported</)
 })
 
 test('a negative count goes below zero', () => {
@@ -110,7 +120,8 @@ test('a negative count goes below zero', () => {
 
 test('the legend explains the marks that are drawn, and only those', () => {
   const plain = drawCurve(series([week('2024-01-01', '2024-01-07', 4)]))
-  assert.match(plain, /new cases/)
+  assert.match(plain, />Measles, Chad, 2024</)
+  assert.match(plain, /New cases/)
   assert.doesNotMatch(plain, /revised|definition|start unknown|not all places|not zero/)
   const partial = { ...reporting, places_reporting: 1 }
   const marked = drawCurve(

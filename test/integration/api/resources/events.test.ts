@@ -210,7 +210,7 @@ describe('a citation', () => {
     assert.match(String(citation['digest']), /^[0-9a-f]{64}$/)
     assert.match(
       String(citation['text']),
-      /^A; source: WHO & co\. .*, release 1, data as of \d{4}-\d\d-\d\d, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
+      /^A; WHO & co\. .*, release 1, data as of \d{4}-\d\d-\d\d, published \d{4}-\d\d-\d\d\. CC0-1\.0\..*WHO & co \(2\)\.$/,
     )
     const { pathname, search } = new URL(citation['url'])
     assert.equal((await getPage(pathname + search)).data.length, 2)
