@@ -257,9 +257,7 @@ class Sums(_Figures):
     """
 
     def _summarise(self) -> tuple[str, list[Row]]:
-        rows = [
-            Row(row["label"], row["total"], row["first_day"], row["last_day"]) for row in self["data"]
-        ]
+        rows = [Row(row["label"], row["total"], row["first_day"], row["last_day"]) for row in self["data"]]
         return f"Sums of {self._name()}, release {self.release}", rows
 
     def rows(self) -> Iterable[dict[str, Any]]:
@@ -291,8 +289,7 @@ class Series(_Figures):
     def _summarise(self) -> tuple[str, list[Row]]:
         is_window = "date_from" in self.filters
         rows = [
-            summarise_series(group, group.get("label", ""), is_window=is_window)
-            for group in self.get("groups", [self])
+            summarise_series(group, group.get("label", ""), is_window=is_window) for group in self.get("groups", [self])
         ]
         return f"Series of {self._name()} by {self['interval']}, release {self.release}", rows
 

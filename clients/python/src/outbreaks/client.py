@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, Unpack
 from urllib.parse import parse_qs, urlsplit
 
-from ._answers import Coverage, Events, Facets, Records, Series, Sums, Table, TableType, Walk, to_table, without
+from ._answers import Coverage, Events, Facets, Records, Series, Sums, Table, TableType, Walk, to_table
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file, read_lines

@@ -165,7 +165,7 @@ test('another count and kind can be drawn, and the release is printed', () => {
     count: 'deaths',
     kind: 'cumulative',
   })
-  assert.match(svg, /by isoweek, release 6, 3 records without a day/)
+  assert.match(svg, /By week, release 6, 3 records without a day/)
   assert.deepEqual(bars(svg)[0]?.text, '2024-01-01: unknown')
 })
 
