@@ -12,7 +12,7 @@ const folders = {
     'test/integration/publish/{changes,export-files,publish,replace-source,bulk/{id-set,parquet-file}}.test.ts',
   ],
   'platform/http': [
-    'test/unit/platform/{content-encoding,concurrency-limit,failed-attempts,health,http-server,http/landing-page,problem,query-string,rate-limit}.test.ts',
+    'test/unit/platform/{content-encoding,concurrency-limit,failed-attempts,health,http-server,pages/landing-page,problem,query-string,rate-limit}.test.ts',
     'test/integration/platform/{quota,connections/*}.test.ts',
   ],
 }

@@ -14,7 +14,9 @@ const output = path.join(here, 'dist')
 const assets = path.join(output, 'assets')
 const require = createRequire(import.meta.url)
 /** KB compressed: the script, the style and the fonts at first paint, the outlines when a map needs them. */
-const LIMITS = { app: 100, style: 14, sans: 30, serif: 30, world: 45, states: 45 } as const
+const LIMITS = { app: 100, style: 14, site: 14, sans: 30, serif: 30, world: 45, states: 45 } as const
+/** Of the pages around the explorer. */
+const SITE_STYLES = ['tokens.css', 'site.css'] as const
 const STYLES = ['tokens.css', 'components.css', 'pages.css'] as const
 const FONTS = { sans: 'source-sans-3.woff2', serif: 'source-serif-4-600.woff2' } as const
 
@@ -78,10 +80,16 @@ export async function buildExplorer(): Promise<BuiltFile[]> {
     ...{ jsx: 'automatic', jsxImportSource: 'preact' },
     define: Object.fromEntries(Object.entries(outlines).map(([name, url]) => [name, JSON.stringify(url)])),
   })
-  let styles = STYLES.map((name) => readFileSync(path.join(here, 'src', name), 'utf8')).join('')
-  for (const [kind, file] of Object.entries(FONTS) as [keyof typeof FONTS, string][])
-    styles = styles.replace(`../fonts/${file}`, write(kind, 'woff2', readFileSync(path.join(here, 'fonts', file))))
-  const { code } = await transform(styles, { loader: 'css', minify: true })
+  const fonts = (Object.entries(FONTS) as [keyof typeof FONTS, string][]).map(
+    ([kind, file]) => [`../fonts/${file}`, write(kind, 'woff2', readFileSync(path.join(here, 'fonts', file)))] as const,
+  )
+  async function joinStyles(names: readonly string[]): Promise<string> {
+    const joined = names.map((name) => readFileSync(path.join(here, 'src', name), 'utf8')).join('')
+    const styles = fonts.reduce((text, [from, to]) => text.replace(from, to), joined)
+    return (await transform(styles, { loader: 'css', minify: true })).code
+  }
+  const code = await joinStyles(STYLES)
+  write('site', 'css', await joinStyles(SITE_STYLES))
   // Otherwise its process stays as long as this one.
   await stop()
   const script = write('app', 'js', bundle.outputFiles[0]?.text ?? '')

@@ -23,7 +23,9 @@ export default defineConfig({
     starlight({
       title: 'Outbreak Data Service',
       favicon: '/favicon.svg',
-      customCss: ['./src/styles/site.css'],
+      // The same tokens, fonts and mark as the explorer.
+      customCss: ['../explorer/src/tokens.css', './src/styles/site.css'],
+      logo: { src: './public/favicon.svg', alt: '' },
       credits: false,
       pagefind: true,
       sidebar,

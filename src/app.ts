@@ -17,7 +17,7 @@ import { registerWhoami } from './auth/whoami.ts'
 import { type ColumnIndex, createColumnIndex } from './columns/column-index.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { describeLandingPage, describeService } from './description.ts'
-import { loadAssets } from './explorer/assets.ts'
+import { loadAssets, registerAssets } from './explorer/assets.ts'
 import { createIdentityProvider, type ProviderSettings } from './explorer/identity-provider.ts'
 import { CALLBACK } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
@@ -29,11 +29,11 @@ import { createFailedAttempts } from './platform/failed-attempts.ts'
 import { createClientSlots, limitConcurrency } from './platform/http/concurrency-limit.ts'
 import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
-import { registerLandingPage, registerSecurityText } from './platform/http/landing-page.ts'
-import { registerOpenApi } from './platform/http/openapi.ts'
 import { createQuota, QUOTA_SECONDS } from './platform/http/quota.ts'
 import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
 import { loadDocumentation, registerDocumentation } from './platform/pages/documentation.ts'
+import { registerLandingPage, registerSecurityText } from './platform/pages/landing-page.ts'
+import { registerOpenApi } from './platform/pages/openapi.ts'
 import type { Database, Reader } from './platform/postgres/database.ts'
 import { cancelWithRequest } from './platform/postgres/query-cancellation.ts'
 import type { Watcher } from './platform/postgres/watcher.ts'
@@ -144,11 +144,20 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   app.addHook('onClose', async () => {
     for (const index of indexes.values()) await index.close()
   })
-  await registerOpenApi(app, describeService(baseUrl, authUrl))
-
+  const built = loadAssets(EXPLORER_DIRECTORY)
+  if (built !== null) registerAssets(app, built)
   // The explorer needs tokens that this service issues.
-  const assets = externalIssuer === null ? loadAssets(EXPLORER_DIRECTORY) : null
+  const assets = externalIssuer === null ? built : null
   const documentation = loadDocumentation(DOCUMENTATION_DIRECTORY)
+  const frame = {
+    styleSheet: built?.siteStyle ?? null,
+    links: [
+      ...(assets === null ? [] : [{ href: '/explore', title: 'Explorer' }]),
+      ...(documentation === null ? [] : [{ href: '/docs/', title: 'Documentation' }]),
+      { href: '/reference', title: 'API reference' },
+    ],
+  }
+  await registerOpenApi(app, describeService(baseUrl, authUrl), frame)
   if (documentation !== null) registerDocumentation(app, documentation)
   registerLandingPage(
     app,
@@ -157,6 +166,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
       hasExplorer: assets !== null,
       hasDocumentation: documentation !== null,
     }),
+    frame,
   )
 
   if (service.securityContact) registerSecurityText(app, baseUrl, service.securityContact)
@@ -269,7 +279,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
       }),
       findReader: () => tokens.find(oidc.readerClientId),
     }
-    registerExplorer(app, { assets, sessions, tokens, recordFailure, publicClientId, providerSignIn })
+    registerExplorer(app, { assets, frame, sessions, tokens, recordFailure, publicClientId, providerSignIn })
     return sessions.findToken
   }
 

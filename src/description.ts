@@ -2,8 +2,8 @@
 import type { Dataset } from './datasets/define.ts'
 import { describeCatalogue } from './formats/croissant.ts'
 import { SERVICE_NAME } from './formats/release-description.ts'
-import type { LandingPage } from './platform/http/landing-page.ts'
-import type { ApiDescription } from './platform/http/openapi.ts'
+import type { LandingPage } from './platform/pages/landing-page.ts'
+import type { ApiDescription } from './platform/pages/openapi.ts'
 
 const DOCUMENTATION = 'https://github.com/outbreak-data-service/outbreak-data-service/blob/main/docs'
 
@@ -45,6 +45,7 @@ export const describeLandingPage = (
   }: { datasets: readonly Dataset[]; hasExplorer: boolean; hasDocumentation: boolean },
 ): LandingPage => ({
   title: SERVICE_NAME,
+  headline: 'Outbreak counts, with their sources and their history',
   description:
     'Outbreak data, published as numbered releases that never change. Every response names its release. Access needs client credentials from the operator of this service.',
   structuredData: describeCatalogue(datasets, baseUrl),

@@ -1,12 +1,18 @@
 // The built files of the explorer, in memory. Their names have a digest of their content, so browsers keep them for ever.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { loadStaticFiles, type StaticFile } from '../platform/pages/static-files.ts'
+import type { FastifyInstance } from 'fastify'
+import { loadStaticFiles, type StaticFile, sendStaticFile } from '../platform/pages/static-files.ts'
+import { Problem } from '../platform/problem.ts'
+import { HOME } from './pages.ts'
+
+const ASSETS = `${HOME}/assets`
 
 export interface Assets {
   /** The page that loads the others. */
   readonly page: Buffer
-  readonly styleSheet: string
+  /** The address of the style sheet of the pages around the explorer. */
+  readonly siteStyle: string
   readonly files: ReadonlyMap<string, StaticFile>
 }
 
@@ -15,6 +21,16 @@ export function loadAssets(directory: string): Assets | null {
   const pageFile = path.join(directory, 'index.html')
   if (!existsSync(pageFile)) return null
   const files = loadStaticFiles(path.join(directory, 'assets'))
-  const styleSheet = [...files.keys()].find((name) => name.endsWith('.css')) ?? ''
-  return { page: readFileSync(pageFile), styleSheet, files }
+  const siteStyle = [...files.keys()].find((name) => /^site-.*\.css$/.test(name)) ?? ''
+  return { page: readFileSync(pageFile), siteStyle: `${ASSETS}/${siteStyle}`, files }
+}
+
+/** Public: the first page and the reference use the style and the fonts, too. */
+export function registerAssets(app: FastifyInstance, { files }: Assets): void {
+  app.get(`${ASSETS}/:name`, { schema: { hide: true } }, (request, reply) => {
+    const file = files.get((request.params as { name: string }).name)
+    if (file === undefined) throw new Problem('not_found', 'There is no resource at this URL.')
+    reply.header('cache-control', 'public, max-age=31536000, immutable')
+    return sendStaticFile(request, reply, file)
+  })
 }

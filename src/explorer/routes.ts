@@ -6,7 +6,7 @@ import type { TokenIssuer } from '../auth/token-issuer.ts'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
-import { sendStaticFile } from '../platform/pages/static-files.ts'
+import type { Frame } from '../platform/pages/frame.ts'
 import { Problem } from '../platform/problem.ts'
 import type { Assets } from './assets.ts'
 import { chooseTarget, HOME, isFromOwnPage, PAGES, readQuery, SIGN_IN } from './pages.ts'
@@ -16,6 +16,7 @@ import { renderSignIn } from './sign-in-page.ts'
 
 interface ExplorerOptions {
   readonly assets: Assets
+  readonly frame: Frame
   readonly sessions: Sessions
   readonly tokens: TokenIssuer
   readonly recordFailure: RecordFailure
@@ -41,7 +42,7 @@ const HTML = 'text/html; charset=utf-8'
 const hidden = { schema: { hide: true } }
 
 export function registerExplorer(app: HttpServer, options: ExplorerOptions): void {
-  const { assets, sessions, tokens, recordFailure, publicClientId, providerSignIn } = options
+  const { assets, frame, sessions, tokens, recordFailure, publicClientId, providerSignIn } = options
 
   const sendSignIn = (reply: FastifyReply, to: string, error: string | null = null) =>
     reply
@@ -49,7 +50,7 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
       .header('content-security-policy', SIGN_IN_POLICY)
       .send(
         renderSignIn({
-          styleSheet: assets.styleSheet,
+          frame,
           to,
           error,
           hasPublicClient: publicClientId !== null,
@@ -80,13 +81,6 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
 
     for (const page of PAGES) scope.get(page, hidden, (_request, reply) => reply.type(HTML).send(assets.page))
 
-    scope.get(`${HOME}/assets/:name`, hidden, (request, reply) => {
-      const asset = assets.files.get((request.params as { name: string }).name)
-      if (asset === undefined) throw new Problem('not_found', 'There is no resource at this URL.')
-      reply.header('cache-control', 'public, max-age=31536000, immutable')
-      return sendStaticFile(request, reply, asset)
-    })
-
     scope.get(SIGN_IN, hidden, (request, reply) => sendSignIn(reply, chooseTarget(readQuery(request.url).get('to'))))
 
     scope.post(`${HOME}/session`, hidden, async (request, reply) => {
@@ -98,7 +92,7 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
         ? tokens.find(publicClientId)
         : tokens.authenticate(form.get('client_id')?.trim() ?? '', form.get('client_secret')?.trim() ?? '')
       if (client !== null) return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to })
-      if (isPublic) return sendSignIn(reply.code(403), to, 'Looking without a credential is switched off.')
+      if (isPublic) return sendSignIn(reply.code(403), to, 'Guest access is turned off. Sign in instead.')
       request.failedClient = digestClientId(form.get('client_id')?.trim() ?? '')
       const seconds = recordFailure(request.address)
       if (seconds === null) return sendSignIn(reply.code(401), to, 'The client id or the secret is not valid.')

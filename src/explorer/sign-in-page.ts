@@ -1,8 +1,9 @@
 // The page on which people sign in. It has no script, so password managers and every browser can use it.
 import { escapeHtml } from '../platform/escape-html.ts'
+import { type Frame, renderHeader, renderStyle } from '../platform/pages/frame.ts'
 
 export interface SignInPage {
-  readonly styleSheet: string
+  readonly frame: Frame
   /** The address to return to. */
   readonly to: string
   /** Sign-in with a provider; null if there is none. */
@@ -12,24 +13,20 @@ export interface SignInPage {
   readonly error: string | null
 }
 
-export const renderSignIn = ({
-  styleSheet,
-  to,
-  provider,
-  hasPublicClient,
-  error,
-}: SignInPage): string => `<!doctype html>
+export const renderSignIn = ({ frame, to, provider, hasPublicClient, error }: SignInPage): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Sign in: Outbreak explorer</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/explore/assets/${escapeHtml(styleSheet)}">
+${renderStyle(frame)}
 </head>
-<body class="enter">
-<main>
-<h1>Outbreak explorer</h1>
+<body>
+${renderHeader(frame, 'Outbreak explorer', '/explore')}
+<main class="enter">
+<h1>Sign in</h1>
+<p>The operator of this service gives you a client id and a secret.</p>
 ${error === null ? '' : `<p role="alert">${escapeHtml(error)}</p>`}
 ${provider === null ? '' : renderProvider(provider, to)}
 <form method="post" action="/explore/session">
@@ -38,7 +35,7 @@ ${renderTarget(to)}
 <input id="client_id" name="client_id" autocomplete="username" required>
 <label for="client_secret">Client secret</label>
 <input id="client_secret" name="client_secret" type="password" autocomplete="current-password" required>
-<button>Sign in</button>
+<button class="primary">Sign in</button>
 </form>
 ${hasPublicClient ? renderPublic(to) : ''}
 </main>
@@ -48,11 +45,11 @@ ${hasPublicClient ? renderPublic(to) : ''}
 
 /** A link, not a form: the policy `form-action 'self'` also applies to the redirect that follows a form. */
 const renderProvider = ({ name, start }: NonNullable<SignInPage['provider']>, to: string): string =>
-  `<p><a class="button" href="${escapeHtml(`${start}?to=${encodeURIComponent(to)}`)}">Sign in with ${escapeHtml(name)}</a></p>`
+  `<a class="button" href="${escapeHtml(`${start}?to=${encodeURIComponent(to)}`)}">Sign in with ${escapeHtml(name)}</a>`
 
 const renderPublic = (to: string): string => `<form method="post" action="/explore/session">
 ${renderTarget(to)}
-<button name="public" value="1">Look without a credential</button>
+<button name="public" value="1">Continue as a guest</button>
 </form>`
 
 const renderTarget = (to: string): string => `<input type="hidden" name="to" value="${escapeHtml(to)}">`

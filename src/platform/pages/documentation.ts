@@ -34,7 +34,7 @@ export function loadDocumentation(directory: string): Documentation | null {
   // The search is WebAssembly. The theme sets sizes and colours in style attributes, which load and run nothing.
   const policy =
     `default-src 'none'; script-src 'self' 'wasm-unsafe-eval' ${parseHashes(hashes.plain.toString()).join(' ')}; ` +
-    "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; " +
+    "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   return { files, policy }
 }

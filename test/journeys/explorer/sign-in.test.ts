@@ -261,7 +261,7 @@ test('the sign-in page has no script and a policy that allows none', async () =>
 })
 
 test('anybody may look without a credential only where the operator names a public client', async () => {
-  assert.match(await (await send(`${tlsService.baseUrl}/explore/sign-in`)).text(), /Look without a credential/)
+  assert.match(await (await send(`${tlsService.baseUrl}/explore/sign-in`)).text(), /Continue as a guest/)
   assert.equal(await statusOf(signIn(service, {}, { public: '1' })), 401)
   const response = await signIn(tlsService, {}, { public: '1' })
   assert.equal(response.status, 303)

@@ -9,7 +9,7 @@ import { createResponseCache } from '../../../src/api/response/response-cache.ts
 import { registerDataRoutes } from '../../../src/api/routes.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import { createHttpServer, type HttpServer } from '../../../src/platform/http/http-server.ts'
-import { registerOpenApi } from '../../../src/platform/http/openapi.ts'
+import { registerOpenApi } from '../../../src/platform/pages/openapi.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { openTestIndex } from '../../fixtures/column-index.ts'
 import { wastewater } from '../../integration/datasets/wastewater.ts'
@@ -69,7 +69,11 @@ test('the operationIds of two datasets differ by the suffix that one of them dec
     // The OpenAPI document needs no query, so there is no database server.
     const database = openDatabase({ url: 'postgres://user@127.0.0.1:1/none', role: 'outbreaks_api' })
     const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })
-    await registerOpenApi(app, { openapi: '3.1.1', info: { title: 'Two datasets', version: '1' } })
+    await registerOpenApi(
+      app,
+      { openapi: '3.1.1', info: { title: 'Two datasets', version: '1' } },
+      { styleSheet: null, links: [] },
+    )
     for (const dataset of [hedOutbreaks, { ...wastewater, ...suffix }]) {
       const index = openTestIndex(database, dataset)
       app.addHook('onClose', index.close)

@@ -18,12 +18,12 @@ test('without a build there are no files, so the service has no explorer', () =>
 test('a build has its page, its style sheet, and every file plain and compressed', () => {
   mkdirSync(path.join(directory, 'assets'))
   writeFileSync(path.join(directory, 'index.html'), '<!doctype html>')
-  for (const name of ['app-1.js', 'style-2.css', 'world-3.json', 'other-4.bin'])
+  for (const name of ['app-1.js', 'site-5.css', 'style-2.css', 'world-3.json', 'other-4.bin'])
     writeFileSync(path.join(directory, 'assets', name), name)
   const assets = loadAssets(directory)
   assert.ok(assets)
   assert.equal(assets.page.toString(), '<!doctype html>')
-  assert.equal(assets.styleSheet, 'style-2.css')
+  assert.equal(assets.siteStyle, '/explore/assets/site-5.css')
   const types = new Set([...assets.files.values()].map(({ type }) => type.split(';')[0]))
   const expected = ['application/json', 'application/octet-stream', 'text/css', 'text/javascript']
   assert.deepEqual(types, new Set(expected))

@@ -3,7 +3,8 @@
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import fastify from 'fastify'
-import type { HttpServer } from './http-server.ts'
+import type { HttpServer } from '../http/http-server.ts'
+import { type Frame, renderHeader, renderStyle } from './frame.ts'
 
 /** The part of the document that does not follow from the routes. */
 export type ApiDescription = NonNullable<FastifyDynamicSwaggerOptions['openapi']>
@@ -11,7 +12,7 @@ export type ApiDescription = NonNullable<FastifyDynamicSwaggerOptions['openapi']
 const PAGE_PATH = '/reference'
 /** The page loads everything from this service and has no inline script or style. Swagger UI shows nothing with Trusted Types. */
 const PAGE_CSP =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 interface PageFile {
@@ -20,7 +21,7 @@ interface PageFile {
   readonly bytes: Buffer
 }
 
-export async function registerOpenApi(app: HttpServer, description: ApiDescription): Promise<void> {
+export async function registerOpenApi(app: HttpServer, description: ApiDescription, frame: Frame): Promise<void> {
   await app.register(swagger, {
     openapi: description,
     refResolver: {
@@ -34,7 +35,7 @@ export async function registerOpenApi(app: HttpServer, description: ApiDescripti
   app.get('/openapi.json', hidden, (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(serialiseDocument()),
   )
-  const files = await loadPageFiles(`${description.info?.title}: reference`)
+  const files = await loadPageFiles(description.info?.title ?? '', frame)
   await app.register(async (page) => {
     page.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', PAGE_CSP)
@@ -99,13 +100,30 @@ const keepAuthorization = () => {
   }
 }
 
+/** Swagger UI has dark colours for this class. */
+const FOLLOW_THEME = `const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', follow)
+follow()
+`
+
+const addFrame = (page: PageFile, name: string, frame: Frame): PageFile => ({
+  ...page,
+  bytes: Buffer.from(
+    page.bytes
+      .toString()
+      .replace('</head>', () => `${renderStyle(frame)}\n<meta name="viewport" content="width=device-width">\n</head>`)
+      .replace('<body>', () => `<body>\n${renderHeader(frame, name, PAGE_PATH)}`),
+  ),
+})
+
 /** The page and the files that it references, read from the plugin once. The plugin itself opens a file for each request. */
-async function loadPageFiles(title: string): Promise<PageFile[]> {
+async function loadPageFiles(name: string, frame: Frame): Promise<PageFile[]> {
   const source = fastify()
   await source.register(swagger)
   await source.register(swaggerUi, {
     routePrefix: PAGE_PATH,
-    theme: { title },
+    theme: { title: `${name}: reference`, js: [{ filename: 'theme.js', content: FOLLOW_THEME }] },
     uiConfig: { layout: 'BaseLayout', docExpansion: 'list', defaultModelsExpandDepth: 0, plugins: [keepAuthorization] },
   })
   async function load(url: string): Promise<PageFile> {
@@ -116,7 +134,8 @@ async function loadPageFiles(title: string): Promise<PageFile[]> {
   try {
     const page = await load(PAGE_PATH)
     const references = [...page.bytes.toString().matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url]) => url ?? '')
-    return [page, ...(await Promise.all([`${PAGE_PATH}/`, ...references].map(load)))]
+    const files = [page, ...(await Promise.all([`${PAGE_PATH}/`, ...references].map(load)))]
+    return files.map((file) => (file.type.startsWith('text/html') ? addFrame(file, name, frame) : file))
   } finally {
     await source.close()
   }

@@ -1,19 +1,24 @@
 // The page at the root and security.txt, in process: the form that a client accepts, texts that are no markup, and dates.
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
 import { after, test } from 'node:test'
-import { registerLandingPage, registerSecurityText } from '../../../../src/platform/http/landing-page.ts'
+import { registerLandingPage, registerSecurityText } from '../../../../src/platform/pages/landing-page.ts'
 import { BASE_URL, createObservedServer } from '../../../fixtures/observed-server.ts'
 
 const HOSTILE = '</script><b a="'
 const { app } = createObservedServer()
-registerLandingPage(app, {
-  ...{ title: `Title ${HOSTILE}`, description: `Description ${HOSTILE}`, structuredData: { name: HOSTILE } },
+const page = {
+  ...{
+    title: `Title ${HOSTILE}`,
+    headline: HOSTILE,
+    description: `Description ${HOSTILE}`,
+    structuredData: { name: HOSTILE },
+  },
   sections: [
     { title: 'One', links: [{ name: 'a', href: '/a', title: 'A', description: 'First' }] },
     { title: 'Two', links: [{ name: 'b', href: '/b', title: 'B', description: 'Second' }] },
   ],
-})
+}
+registerLandingPage(app, page, { styleSheet: '/s.css', links: [{ href: '/a', title: HOSTILE }] })
 registerSecurityText(app, BASE_URL, 'mailto:security@api.test')
 after(() => app.close())
 const get = (url: string, accept = '*/*') => app.inject({ url, headers: { accept } })
@@ -29,17 +34,17 @@ test('JSON has the links of all sections by name', async () => {
   }
 })
 
-test('HTML has every text as text, a data block that no text ends, and the style that its policy allows', async () => {
+test('HTML has every text as text, a data block that no text ends, and a style sheet', async () => {
   const { headers, body } = await get('/', 'text/html')
   assert.deepEqual([headers['content-type'], headers['vary']], ['text/html; charset=utf-8', 'accept'])
   assert.deepEqual([body.split('</script>').length, body.includes('<b a="')], [2, false])
   const [, block = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(body) ?? []
   assert.deepEqual(JSON.parse(block), { name: HOSTILE })
-  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(body) ?? []
-  assert.match(String(headers['content-security-policy']), /^default-src 'none'; .* frame-ancestors 'none'$/)
-  assert.ok(
-    String(headers['content-security-policy']).includes(`style-src 'sha256-${hash('sha256', style, 'base64')}'`),
+  assert.match(
+    String(headers['content-security-policy']),
+    /^default-src 'none'; style-src 'self'; .* frame-ancestors 'none'$/,
   )
+  assert.ok(body.includes('<link rel="stylesheet" href="/s.css">') && !body.includes('<style'))
   for (const part of ['<h2>One</h2>', '<a href="/b">B</a>', '<dd>Second</dd>']) assert.ok(body.includes(part), part)
 })
 

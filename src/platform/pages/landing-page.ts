@@ -2,14 +2,16 @@
 // for search engines is a data block, which no browser runs, so that the policy allows no script. Beside it
 // security.txt, which says where to report a vulnerability.
 
-import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { DAY_MS } from '../calendar-date.ts'
 import { escapeHtml } from '../escape-html.ts'
-import { chooseMediaType } from './media-type.ts'
+import { chooseMediaType } from '../http/media-type.ts'
+import { type Frame, renderHeader, renderStyle } from './frame.ts'
 
 export interface LandingPage {
   readonly title: string
+  /** What it is, in a line. */
+  readonly headline: string
   readonly description: string
   /** A document of schema.org (JSON-LD), for search engines. */
   readonly structuredData: object
@@ -27,23 +29,12 @@ interface PageLink {
 /** The page may be stored for a while; it changes only with the program. */
 const HEADERS = { 'cache-control': 'public, max-age=300', vary: 'accept' }
 
-const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; padding: 1.5rem 1rem; max-width: 42rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.2; }
-h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-dl { margin: 0; }
-dt { margin-top: .75rem; }
-dd { margin: 0; }
-a { color: light-dark(#0b57a4, #8ab8ff); text-underline-offset: .15em; }
-a:focus-visible { outline: .15rem solid; outline-offset: .15rem; }
-`
 const CONTENT_SECURITY_POLICY =
-  `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; img-src data:; ` +
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-export function registerLandingPage(app: FastifyInstance, page: LandingPage): void {
-  const html = renderPage(page)
+export function registerLandingPage(app: FastifyInstance, page: LandingPage, frame: Frame): void {
+  const html = renderPage(page, frame)
   const links = page.sections.flatMap((section) => section.links.map(({ name, href }) => [name, href]))
   const json = JSON.stringify({ title: page.title, description: page.description, links: Object.fromEntries(links) })
   app.get('/', { schema: { hide: true } }, (request, reply) => {
@@ -79,11 +70,16 @@ export function registerSecurityText(app: FastifyInstance, baseUrl: string, cont
 /** JSON in an HTML element: no text in it ends the element or begins a comment. */
 const embedJson = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
-function renderPage({ title, description, structuredData, sections }: LandingPage): string {
+function renderPage({ title, description, headline, structuredData, sections }: LandingPage, frame: Frame): string {
   const renderLink = (link: PageLink) =>
-    `<dt><a href="${escapeHtml(link.href)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd>`
+    `<div><dt><a href="${escapeHtml(link.href)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd></div>`
   const body = sections.map(
-    (section) => `<h2>${escapeHtml(section.title)}</h2>\n<dl>\n${section.links.map(renderLink).join('\n')}\n</dl>`,
+    (section) =>
+      `<h2>${escapeHtml(section.title)}</h2>\n<dl class="links">\n${section.links.map(renderLink).join('\n')}\n</dl>`,
+  )
+  const buttons = frame.links.map(
+    ({ href, title: name }, i) =>
+      `<a class="button${i === 0 ? ' primary' : ''}" href="${escapeHtml(href)}">${escapeHtml(name)}</a>`,
   )
   return `<!doctype html>
 <html lang="en">
@@ -92,14 +88,20 @@ function renderPage({ title, description, structuredData, sections }: LandingPag
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}</style>
+${renderStyle(frame)}
 <script type="application/ld+json">${embedJson(structuredData)}</script>
 </head>
 <body>
+${renderHeader(frame, title, '/')}
 <main>
-<h1>${escapeHtml(title)}</h1>
+<div class="hero"><div class="wrap">
+<h1>${escapeHtml(headline)}</h1>
 <p>${escapeHtml(description)}</p>
+<div class="buttons">${buttons.join('')}</div>
+</div></div>
+<div class="wrap sections">
 ${body.join('\n')}
+</div>
 </main>
 </body>
 </html>
