@@ -254,7 +254,10 @@ test('the sign-in page has no script and a policy that allows none', async () =>
   assert.equal(response.status, 200)
   assert.doesNotMatch(page, /<script|javascript:|\son\w+=/i)
   const policy = response.headers.get('content-security-policy') ?? ''
-  assert.match(policy, /^default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; /)
+  assert.match(
+    policy,
+    /^default-src 'none'; style-src 'self'; font-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; /,
+  )
   assert.doesNotMatch(policy, /script-src/)
   assert.equal(response.headers.get('cache-control'), 'no-store')
   assert.doesNotMatch(page, /Sign in with|Look without/)
