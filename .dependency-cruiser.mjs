@@ -26,7 +26,16 @@ const SUBFOLDERS = [
   { folder: 'auth', layers: [['provisioning', 'links']], filesOnTop: false },
   {
     folder: 'api',
-    layers: [['response'], ['paging'], ['filters'], ['search'], ['queries', 'figures'], ['requests'], ['resources']],
+    layers: [
+      ['response'],
+      ['paging'],
+      ['filters'],
+      ['search'],
+      ['queries', 'figures'],
+      ['measures'],
+      ['requests'],
+      ['resources'],
+    ],
     filesOnTop: true,
   },
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },

@@ -23,6 +23,7 @@ import { CALLBACK } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
 import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
+import type { PopulationTable } from './methods/population.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
 import { createFailedAttempts } from './platform/failed-attempts.ts'
@@ -62,6 +63,8 @@ interface ServiceSettings {
   trustedProxies?: readonly string[]
   /** Maximum age of the loaded clients and keys; beyond it every token is rejected. */
   maxStalenessSeconds: number
+  /** The operator's table of inhabitants; without it that of the repository. */
+  population?: PopulationTable | null
 }
 
 interface LimitSettings {
@@ -227,6 +230,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
         cursorKey: toKeyObjects(deriveKeys(secrets, 'cursor')),
         cache,
         files,
+        population: service.population ?? undefined,
         published: () => published.value,
         refresh: watcher.refresh,
       })

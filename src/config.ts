@@ -1,5 +1,6 @@
 // Reads the configuration from environment variables. Reports all errors at once and never prints a secret.
 import { readFileSync } from 'node:fs'
+import type { PopulationTable } from './methods/population.ts'
 import { parseWritableDirectory, SIGN_IN_VARIABLES, VARIABLES, type Variable } from './variables.ts'
 
 export interface DatabaseConfig {
@@ -49,6 +50,8 @@ export interface ServiceConfig extends OperatorConfig {
   redirectDownloads: boolean
   /** The directory in which this node keeps its column index; null for a temporary file. */
   indexDirectory: string | null
+  /** The operator's table of inhabitants; null for that of the repository. */
+  population: PopulationTable | null
   /** The client as which people may use the explorer without a credential; null if nobody may. */
   publicClientId: string | null
   /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
@@ -126,6 +129,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       filesLocation: read('OUTBREAKS_FILES') || null,
       redirectDownloads: read('OUTBREAKS_FILES_REDIRECT'),
       indexDirectory: read('OUTBREAKS_INDEX') || null,
+      population: read('OUTBREAKS_POPULATION'),
       publicClientId: read('OUTBREAKS_PUBLIC_CLIENT') || null,
       oidc: isSignInSet(environment) ? readOidc(read) : null,
     }

@@ -4,6 +4,8 @@
 import { accessSync, constants, opendirSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isAbsolute } from 'node:path'
+import { readPopulationFile } from './api/measures/population-file.ts'
+import type { PopulationTable } from './methods/population.ts'
 import { parseRedisUrl } from './platform/redis/redis-url.ts'
 import { isBucketUrl } from './storage/files/open-store.ts'
 
@@ -136,6 +138,12 @@ export const VARIABLES = {
     'a directory, one for each machine, in which nodes keep their column index between starts; without it each start builds a temporary one',
     { see: 'operating.md#the-column-index' },
   ),
+  OUTBREAKS_POPULATION: define(
+    parsePopulationTable,
+    null,
+    'a table of inhabitants for `measures=per_100000`, the same on every node; without it that of the World Bank',
+    { see: 'operating.md#the-population-table' },
+  ),
   OUTBREAKS_PUBLIC_CLIENT: define(
     anyText,
     '',
@@ -235,6 +243,17 @@ export function parseWritableDirectory(text: string): string {
     throw new Error('must be a directory that this process may write to')
   }
   return directory
+}
+
+function parsePopulationTable(text: string): PopulationTable | null {
+  if (!isAbsolute(text)) throw new Error('must be the absolute path of a CSV file with inhabitants')
+  try {
+    return readPopulationFile(text)
+  } catch (error) {
+    // A message of the file system has the path.
+    const reason = error instanceof Error && !('code' in error) ? error.message : 'this process cannot read it'
+    throw new Error(`must be a CSV file with inhabitants: ${reason}`, { cause: error })
+  }
 }
 
 function parseChoice(...choices: string[]) {

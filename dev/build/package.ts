@@ -9,7 +9,17 @@ export const root = path.resolve(import.meta.dirname, '../..')
 const output = path.join(root, 'dist/package')
 /** What an operator needs to install, run and upgrade a node, and to read about it. */
 const COPIED = [
-  ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'explorer/dist', 'migrations', 'sample', 'sources'],
+  ...[
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'explorer/dist',
+    'migrations',
+    'reference',
+    'sample',
+    'sources',
+  ],
   ...globSync('docs/*.*', { cwd: root }),
   // The documentation site, if it was built.
   ...globSync('site/dist', { cwd: root }),

@@ -180,6 +180,18 @@ export interface Series {
   readonly place?: Place
   /** Absent if nothing is chosen for the reader. */
   readonly preference?: Preference
+  /** What ratios and rates are made of; absent if there are none. docs/methods.md, section 12. */
+  readonly measured?: Measured
+}
+
+interface Measured {
+  readonly cases: string
+  readonly deaths: string
+  /** The status of somebody who was no case. */
+  readonly noCase: FieldValue
+  readonly host: string
+  /** The host whose number the population table has. */
+  readonly human: FieldValue
 }
 
 /** Which counts may be added up. docs/methods.md, section 6. */

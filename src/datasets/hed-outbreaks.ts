@@ -1,4 +1,4 @@
-// The outbreak record: one reported observation, event x place x period x population x status x source, with its counts.
+// The outbreak record: one reported observation, event x place x period x group of people x status x source, with its counts.
 // Unknown is null, never "", "NA" or 0. Dates are ISO 8601 calendar dates without a time zone.
 
 import { hash } from 'node:crypto'
@@ -129,6 +129,7 @@ export const hedOutbreaks = defineDataset({
       overlap: (field, values) => field === 'age_group' && agesOverlap(values),
     },
     preference: outbreakPreference,
+    measured: { cases: 'cases', deaths: 'deaths', noCase: 'discarded', host: 'host', human: 'human' },
     place: {
       level: 'location_granularity',
       fields: PLACE_FIELDS,
@@ -228,7 +229,11 @@ export const hedOutbreaks = defineDataset({
     age_group: faceted(optional(text('Age group of the counted persons; null is everyone.'))),
     sex: faceted(optional(choice('Sex of the counted persons; null is everyone.', ['female', 'male', 'other']))),
     population: filterable(
-      optional(text('Other group of the counted persons, such as health workers; null is everyone.')),
+      optional(
+        text(
+          'Another group of people who were counted, such as health workers; null is everyone. It is not the number of inhabitants.',
+        ),
+      ),
     ),
     cases: optional(count('Number of cases; includes deaths where both counts have the same basis.')),
     deaths: optional(count('Number of deaths.')),

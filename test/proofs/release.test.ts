@@ -90,7 +90,7 @@ test('the package holds what a node needs, starts as it is installed, and is bui
   const unpacked = globSync('**/*.*', { cwd: home })
   const tops = new Set(unpacked.map((name) => name.split(path.sep)[0]))
   for (const needed of [
-    ...['src', 'migrations', 'sample', 'sources', 'docs', 'explorer'],
+    ...['src', 'migrations', 'reference', 'sample', 'sources', 'docs', 'explorer'],
     ...['package.json', 'npm-shrinkwrap.json', 'README.md'],
   ])
     assert.ok(tops.has(needed), `${needed} is missing`)

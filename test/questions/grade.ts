@@ -257,7 +257,12 @@ function isRight(check: Check, truth: Json | undefined, body: Item): boolean {
       return agreesInAll(truth, { sources: Object.fromEntries(sources), release: body['release'] ?? null })
     }
     case 'per_100k':
-      return readNumbers(body).some((each) => Math.abs(each / Number(item(truth)['per_100k']) - 1) < 0.01)
+      return items(body['data']).some(
+        (row) =>
+          Math.abs(Number(row['cases_per_100000']) / Number(item(truth)['per_100k']) - 1) < 0.01 &&
+          typeof row['inhabitants_source'] === 'string' &&
+          typeof row['inhabitants_year'] === 'number',
+      )
     default:
       throw new Error(`there is no check ${kind}`)
   }

@@ -56,6 +56,7 @@ test('three variables are required; the others have defaults', () => {
     maxConnections: 1024,
     trustedProxies: [],
     securityContact: null,
+    population: null,
     metricsAddress: null,
     logLevel: 'info',
     drainSeconds: 5,

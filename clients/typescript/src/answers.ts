@@ -433,6 +433,36 @@ export interface Series {
     [member: string]: unknown
   }[]
   left_out_total: number
+  /** With `measures`: how each was computed, its unit, and the source of the inhabitants. */
+  measures?: {
+    cfr?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    per_100000?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    moving_average?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    growth?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    /** Why measures are null, and in how many rows, also of those that `num` leaves out. The column `null_because` of a row has the reason. */
+    nulls: {
+      column: string
+      reason: string
+      rows: number
+      words: string
+    }[]
+  }
   /** The matching records with a day in the requested range. */
   records: number
   /** The number of their series. */
@@ -533,6 +563,36 @@ export interface Sums {
     [member: string]: unknown
   }[]
   left_out_total: number
+  /** With `measures`: how each was computed, its unit, and the source of the inhabitants. */
+  measures?: {
+    cfr?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    per_100000?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    moving_average?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    growth?: {
+      method: string
+      unit: string
+      [member: string]: unknown
+    }
+    /** Why measures are null, and in how many rows, also of those that `num` leaves out. The column `null_because` of a row has the reason. */
+    nulls: {
+      column: string
+      reason: string
+      rows: number
+      words: string
+    }[]
+  }
   /** The matching records with a day in the requested range. */
   records: number
   /** The number of their series. */

@@ -55,7 +55,7 @@ export interface AllParameters {
   age_group?: string | readonly string[] | undefined
   /** Sex of the counted persons; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
   sex?: 'female' | 'male' | 'other' | readonly ('female' | 'male' | 'other')[] | undefined
-  /** Other group of the counted persons, such as health workers; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Another group of people who were counted, such as health workers; null is everyone. It is not the number of inhabitants. May be repeated up to 50 times: a record matches if it has any of the values. */
   population?: string | readonly string[] | undefined
   /** How exact the counts are. May be repeated up to 50 times: a record matches if it has any of the values. */
   count_qualifier?: 'exact' | 'at_least' | 'at_most' | 'approximate' | readonly ('exact' | 'at_least' | 'at_most' | 'approximate')[] | undefined
@@ -115,6 +115,10 @@ export interface AllParameters {
   q?: string | undefined
   /** Gives one series for each value of this field, side by side. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name')[] | undefined
+  /** Adds columns that are computed from the counts: the case fatality ratio (`cfr`), counts per 100,000 inhabitants of whole countries (`per_100000`) and, of `/series`, a trailing `moving_average` and the exponential `growth`. A measure whose conditions fail is null, and the column `null_because` says why. */
+  measures?: 'cfr' | 'per_100000' | 'moving_average' | 'growth' | readonly ('cfr' | 'per_100000' | 'moving_average' | 'growth')[] | undefined
+  /** The number of periods of a moving average and of a growth rate. Default: 7 days, 4 weeks, 3 months or 3 years; for growth 14 days or 8 weeks. */
+  periods?: number | undefined
   /** One place, with everything in it: `world`, a WHO region (`AFR`), a UN region (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were reported are chosen so that none is counted twice. */
   place?: string | undefined
   /** Gives every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records. */
@@ -160,7 +164,7 @@ export type CoverageParameters = Pick<AllParameters, 'release' | 'strict' | 'eve
   format?: 'json' | 'csv' | undefined
 }
 
-export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+export type SeriesParameters = Pick<AllParameters, 'group_by' | 'measures' | 'periods' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
@@ -169,7 +173,7 @@ export type SeriesParameters = Pick<AllParameters, 'group_by' | 'place' | 'side_
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
-export type SumsParameters = Pick<AllParameters, 'num' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+export type SumsParameters = Pick<AllParameters, 'num' | 'measures' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** One or two fields, or a field and a length of period: a row for each combination of values. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year')[] | undefined
   /** A number to sort by, with `-` for the largest first. Default: by the values of the groups. */

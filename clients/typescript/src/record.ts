@@ -107,7 +107,10 @@ export interface OutbreakRecord {
   age_group: string | null
   /** Sex of the counted persons; null is everyone. */
   sex: 'female' | 'male' | 'other' | null
-  /** Other group of the counted persons, such as health workers; null is everyone. */
+  /**
+   * Another group of people who were counted, such as health workers; null is everyone. It is not the number of
+   * inhabitants.
+   */
   population: string | null
   /** Number of cases; includes deaths where both counts have the same basis. */
   cases: Integer | null

@@ -3,6 +3,7 @@ import type { FieldValue } from '../../datasets/define.ts'
 import { type Interval, type Period, periodOf } from '../../methods/calendar.ts'
 import { type Figure, ONE_PERIOD, type Span, type Window } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
+import type { MeasureFacts } from '../../methods/measures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { MARKS } from '../../methods/step-columns.ts'
 import type { Covers, GroupCover } from './cover-series.ts'
@@ -27,6 +28,8 @@ export interface FigureGroup {
   readonly spans: readonly Span[]
   /** Null without a cover. */
   readonly cover: GroupCover | null
+  /** Null unless measures were requested. */
+  readonly facts: MeasureFacts | null
 }
 
 interface GroupQuestion {
@@ -42,13 +45,14 @@ interface GroupParts {
   /** By the key of the group. */
   readonly spans: ReadonlyMap<string, readonly Span[]>
   readonly undated: ReadonlyMap<string, Counts>
+  readonly facts: ReadonlyMap<string, MeasureFacts>
 }
 
 export function toGroup(
   { dataset, request, interval }: GroupQuestion,
   key: string,
   cells: readonly FigureCell[],
-  { describe, explanations, covers, spans: allSpans, undated }: GroupParts,
+  { describe, explanations, covers, spans: allSpans, undated, facts }: GroupParts,
 ): FigureGroup {
   const real = cells.filter(({ cell }) => cell !== null).sort((a, b) => (a.cell as number) - (b.cell as number))
   const description = describe(key)
@@ -76,6 +80,7 @@ export function toGroup(
     }),
     spans,
     cover,
+    facts: facts.get(key) ?? null,
   }
 }
 

@@ -7,6 +7,7 @@ import type { Interval } from '../../methods/calendar.ts'
 import { type JudgedField, PLACE } from '../../methods/comparability.ts'
 import type { Span } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
+import type { MeasureFacts } from '../../methods/measures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import { Problem } from '../../platform/problem.ts'
@@ -57,7 +58,15 @@ export interface FigureQuestion {
   readonly release: PublishedRelease
   /** The sets to use: those that another release chose. */
   readonly followed?: readonly AnswerSet[]
+  /** Reads what measures need from the rows that are used, by the key of the group. */
+  readonly readFacts?: ReadFacts
 }
+
+type ReadFacts = (
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  question: { readonly request: FigureRequest; readonly interval: Interval | null },
+) => Promise<ReadonlyMap<string, MeasureFacts>>
 
 export interface FigureAnswer {
   /** How the counts were counted; null if there is only one way. */
@@ -98,7 +107,8 @@ async function readBeside(question: FigureQuestion, snapshot: IndexSnapshot, all
     )
   }
   try {
-    return (await readGroups({ ...question, request, interval: null }, snapshot, rows, limits)).groups
+    const { readFacts: _readFacts, ...plain } = question
+    return (await readGroups({ ...plain, request, interval: null }, snapshot, rows, limits)).groups
   } catch (error) {
     if (error instanceof Problem && error.code === 'not_comparable') return null
     throw error
@@ -206,7 +216,7 @@ async function readComparable(
   const covers = request.place === null ? null : await chooseCovers(dataset, snapshot, all, request, limits.placed)
   if (covers?.taken.length === 0) return []
   const rows = covers === null ? all : restrict(all, isInSeries(dataset, covers.taken))
-  const { cells, spans, undated, contained } = await readCells(question, snapshot, rows, limits)
+  const { cells, spans, undated, contained, facts } = await readCells(question, snapshot, rows, limits)
   const explanations = request.explain
     ? await readExplanations(dataset, snapshot, all, request, {
         interval,
@@ -217,7 +227,7 @@ async function readComparable(
   const describe = await readGroupValues(dataset, snapshot, request.groupBy, cells)
   const groups = [...Map.groupBy(cells, ({ group }) => groupKey(group))]
   return groups
-    .map(([key, members]) => toGroup(question, key, members, { describe, explanations, covers, spans, undated }))
+    .map(([key, members]) => toGroup(question, key, members, { describe, explanations, covers, spans, undated, facts }))
     .sort((a, b) => compareGroups(a, b, request.groupBy))
 }
 
@@ -233,10 +243,11 @@ interface Cells {
   readonly undated: ReadonlyMap<string, Counts>
   /** The codes of series whose place another place contains by name. */
   readonly contained: readonly number[]
+  readonly facts: ReadonlyMap<string, MeasureFacts>
 }
 
 async function readCells(
-  { dataset, request, interval }: FigureQuestion,
+  { dataset, request, interval, readFacts }: FigureQuestion,
   snapshot: IndexSnapshot,
   rows: FigureRows,
   limits: FigureLimits,
@@ -293,6 +304,7 @@ async function readCells(
     spans: toSpans(dataset, spans, groups.length, counts),
     undated: toUndated(undated, groups.length),
     contained,
+    facts: (await readFacts?.(snapshot, comparable, { request, interval })) ?? new Map(),
   }
 }
 

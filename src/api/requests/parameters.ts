@@ -7,6 +7,7 @@ import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/f
 import { filterParameters } from '../filters/filters.ts'
 import { countFields, rangeParameters } from '../filters/ranges.ts'
 import { sortChoices } from '../filters/sorted-page.ts'
+import { measureParameters } from '../measures/measure-request.ts'
 import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { formatParameter, LINE_TYPES } from '../response/chosen-type.ts'
 import { CITATION_FORMATS } from '../response/citation-formats.ts'
@@ -240,6 +241,7 @@ export const seriesQuery = (dataset: SeriesDataset) =>
   Type.Object({
     interval,
     group_by: listOf(groupFields(dataset), 1, 'Gives one series for each value of this field, side by side.'),
+    ...measureParameters,
     ...groupedParameters(dataset),
   })
 export const sumsQuery = (dataset: SeriesDataset) =>
@@ -257,6 +259,7 @@ export const sumsQuery = (dataset: SeriesDataset) =>
     num: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 20_000, description: 'The maximum number of rows. Default: all.' }),
     ),
+    measures: measureParameters.measures,
     ...groupedParameters(dataset),
   })
 export const vintagesQuery = (dataset: SeriesDataset) => {

@@ -30,6 +30,9 @@ import {
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
 import { labelGroup } from '../filters/describe-filters.ts'
+import type { MeasureQuery } from '../measures/measure-request.ts'
+import { measureColumnSchema, measuresSchema } from '../measures/measure-rows.ts'
+import { openMeasures } from '../measures/open-measures.ts'
 import { seriesQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -39,11 +42,11 @@ import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, respond } = routes
+  const { dataset, index, respond, population } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
 
-  app.get<{ Querystring: FigureQuery & { interval: Interval; release?: string } }>(
+  app.get<{ Querystring: FigureQuery & MeasureQuery & { interval: Interval; release?: string } }>(
     `/v2/${dataset.name}/series`,
     {
       schema: {
@@ -65,6 +68,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       const { understood } = asked
       const figureRequest = parseFigureRequest(dataset, asked.query, request.url)
       const { groupBy, across, place, explain } = figureRequest
+      const measures = openMeasures(dataset, population, request.query, 'series', interval)
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
       const { release } = query
       const warnings = [...asked.warnings, ...query.warnings]
@@ -73,17 +77,23 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       return respond(request, reply, {
         release,
         // A later version of the program may read more in the words of `q`.
-        isImmutable: query.isImmutable && request.query.q === undefined,
+        isImmutable: query.isImmutable && request.query.q === undefined && measures.isImmutable,
         ...format,
-        variant: `${interval} ${figureRequest.variant}`,
+        variant: `${interval} ${figureRequest.variant} ${measures.variant}`,
         async render() {
           const { groups, beside, choice } = await readFigures(index, {
             dataset,
             release,
             request: figureRequest,
             interval,
+            ...measures.question,
           })
-          const formatPoint = (figure: Figure) => ({ period: figure.period.name, ...formatFigure(series, figure) })
+          const measured = measures.measure(groups, interval)
+          const formatPoint = (figure: Figure) => ({
+            period: figure.period.name,
+            ...formatFigure(series, figure),
+            ...measured.columnsOf(figure),
+          })
           if (isTable) {
             const describe = describeGroups(dataset, choice)
             const rows = groups.flatMap((group) =>
@@ -127,6 +137,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
               warnings,
               title: titleAnswer(dataset, figureRequest, groups, choice),
               ...formatChoice(dataset, choice, figureRequest.url),
+              ...measured.about,
               ...body,
             }),
           ]
@@ -146,6 +157,7 @@ const EMPTY_GROUP: FigureGroup = {
   figures: [],
   spans: [],
   cover: null,
+  facts: null,
 }
 
 /** The range of the groups in each interval. */
@@ -165,10 +177,13 @@ function formatRanges({ series }: SeriesDataset, groups: readonly FigureGroup[])
 
 function seriesSchema({ series }: SeriesDataset) {
   const points = Type.Array(
-    Type.Object({
-      period: Type.String({ description: '2020-03-02, 2020-W10, 2020-EW10, 2020-03 or 2020.' }),
-      ...figureSchema(series),
-    }),
+    Type.Object(
+      {
+        period: Type.String({ description: '2020-03-02, 2020-W10, 2020-EW10, 2020-03 or 2020.' }),
+        ...figureSchema(series),
+      },
+      { additionalProperties: measureColumnSchema },
+    ),
   )
   const spans = Type.Array(Type.Object(spanSchema(series)), { description: spansDescription })
   const undated = Type.Union([undatedSchema(series), Type.Null()], {
@@ -181,6 +196,7 @@ function seriesSchema({ series }: SeriesDataset) {
     understood: understoodSchema,
     warnings: warningsSchema,
     ...choiceSchema,
+    measures: measuresSchema,
     ...totalsSchema,
     cover: Type.Optional(coverSchema),
     undated_counts: Type.Optional(undated),

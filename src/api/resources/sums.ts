@@ -32,6 +32,9 @@ import {
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { readFigures } from '../figures/read-figures.ts'
 import { labelGroup } from '../filters/describe-filters.ts'
+import type { MeasureQuery } from '../measures/measure-request.ts'
+import { measureColumnSchema, measuresSchema } from '../measures/measure-rows.ts'
+import { openMeasures } from '../measures/open-measures.ts'
 import { sumsQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -48,11 +51,11 @@ interface SumRow {
 const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
 
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, respond } = routes
+  const { dataset, index, respond, population } = routes
   if (!hasSeries(dataset)) return
   const { series } = dataset
 
-  app.get<{ Querystring: FigureQuery & { release?: string; sort?: string; num?: number } }>(
+  app.get<{ Querystring: FigureQuery & MeasureQuery & { release?: string; sort?: string; num?: number } }>(
     `/v2/${dataset.name}/sums`,
     {
       schema: {
@@ -82,6 +85,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         request.url,
       )
       const { place, explain, across } = figureRequest
+      const measures = openMeasures(dataset, population, request.query, 'sums', interval ?? null)
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
       const { release } = query
       const warnings = [...asked.warnings, ...query.warnings]
@@ -90,16 +94,18 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
       return respond(request, reply, {
         release,
         // A later version of the program may read more in the words of `q`.
-        isImmutable: query.isImmutable && request.query.q === undefined,
+        isImmutable: query.isImmutable && request.query.q === undefined && measures.isImmutable,
         ...format,
-        variant: [requested, sort, num, figureRequest.variant].join(' '),
+        variant: [requested, sort, num, figureRequest.variant, measures.variant].join(' '),
         async render() {
           const { groups, beside, choice } = await readFigures(index, {
             dataset,
             release,
             request: figureRequest,
             interval: interval ?? null,
+            ...measures.question,
           })
+          const measured = measures.measure(groups, interval ?? null)
           const rows = groups.flatMap((group) => group.figures.map((figure): SumRow => ({ group, figure })))
           if (requested[0] === interval && interval !== undefined)
             rows.sort((a, b) => a.figure.period.first - b.figure.period.first)
@@ -111,6 +117,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
             },
             total: byCount(series, figure.total),
             ...formatFigure(series, figure),
+            ...measured.columnsOf(figure),
           })
           const selected = rows.slice(0, num).map(formatRow)
           if (isTable) {
@@ -136,6 +143,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               warnings,
               title: titleAnswer(dataset, figureRequest, groups, choice),
               ...formatChoice(dataset, choice, figureRequest.url),
+              ...measured.about,
               ...formatTotals(groups, explain),
               groups: rows.length,
               ...covers,
@@ -187,6 +195,7 @@ const sumsSchema = ({ series }: SeriesDataset) =>
     understood: understoodSchema,
     warnings: warningsSchema,
     ...choiceSchema,
+    measures: measuresSchema,
     ...totalsSchema,
     groups: Type.Integer({ minimum: 0, description: 'The number of rows, also of those that `num` leaves out.' }),
     covers: Type.Optional(
@@ -195,7 +204,10 @@ const sumsSchema = ({ series }: SeriesDataset) =>
       }),
     ),
     data: Type.Array(
-      Type.Object({ group: groupSchema, label: labelSchema, ...sumSchema(series), ...figureSchema(series) }),
+      Type.Object(
+        { group: groupSchema, label: labelSchema, ...sumSchema(series), ...figureSchema(series) },
+        { additionalProperties: measureColumnSchema },
+      ),
     ),
     spans: Type.Array(Type.Object({ group: groupSchema, ...spanSchema(series) }), { description: spansDescription }),
     undated_counts: Type.Array(

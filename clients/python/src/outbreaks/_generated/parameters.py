@@ -170,6 +170,7 @@ GroupBy = Literal[
     "composite",
     "source_name",
 ]
+Measures = Literal["cfr", "per_100000", "moving_average", "growth"]
 Across = Literal["event", "pathogen", "disease", "host", "age_group", "sex", "population"]
 SeriesMissing = Literal[
     "disease",
@@ -333,8 +334,9 @@ class Filters(TypedDict, total=False):
     # Sex of the counted persons; null is everyone. May be repeated up to 50 times: a
     # record matches if it has any of the values.
     sex: Several[Sex]
-    # Other group of the counted persons, such as health workers; null is everyone. May
-    # be repeated up to 50 times: a record matches if it has any of the values.
+    # Another group of people who were counted, such as health workers; null is
+    # everyone. It is not the number of inhabitants. May be repeated up to 50 times: a
+    # record matches if it has any of the values.
     population: Several[str]
     # Identifies a series of comparable counts: a digest of event, pathogen, disease,
     # host, place, granularity, location type, status, count kind, date type, strata,
@@ -459,6 +461,14 @@ class SeriesParameters(Filters, total=False):
     interval: Required[Interval]
     # Gives one series for each value of this field, side by side.
     group_by: Several[GroupBy]
+    # Adds columns that are computed from the counts: the case fatality ratio (`cfr`),
+    # counts per 100,000 inhabitants of whole countries (`per_100000`) and, of
+    # `/series`, a trailing `moving_average` and the exponential `growth`. A measure
+    # whose conditions fail is null, and the column `null_because` says why.
+    measures: Several[Measures]
+    # The number of periods of a moving average and of a growth rate. Default: 7 days, 4
+    # weeks, 3 months or 3 years; for growth 14 days or 8 weeks.
+    periods: int
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
@@ -482,6 +492,11 @@ class SumsParameters(Filters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
+    # Adds columns that are computed from the counts: the case fatality ratio (`cfr`),
+    # counts per 100,000 inhabitants of whole countries (`per_100000`) and, of
+    # `/series`, a trailing `moving_average` and the exponential `growth`. A measure
+    # whose conditions fail is null, and the column `null_because` says why.
+    measures: Several[Measures]
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.

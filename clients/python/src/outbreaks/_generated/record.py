@@ -202,7 +202,8 @@ class OutbreakRecord(TypedDict):
     age_group: str | None
     # Sex of the counted persons; null is everyone.
     sex: Sex | None
-    # Other group of the counted persons, such as health workers; null is everyone.
+    # Another group of people who were counted, such as health workers; null is
+    # everyone. It is not the number of inhabitants.
     population: str | None
     # Number of cases; includes deaths where both counts have the same basis.
     cases: int | None
