@@ -56,8 +56,8 @@ const NAMED_MEMBERS: Record<string, string> = {
   ...{ spans: 'Span', beside: 'PlaceFigure' },
   ...{ data: 'SearchMatch', suggestions: 'SearchMatch', event: 'Facet', reasons: 'Reasons' },
 }
-/** The walk adds these. */
-export const PAGING = new Set(['page'])
+/** The client adds these itself. */
+export const PAGING = new Set(['page', 'detail'])
 /** The service accepts a number, a day or `latest`. */
 export const RELEASE_PARAMETERS = new Set(['release', 'from', 'to'])
 
@@ -88,7 +88,8 @@ export function renderAnswers(document: OpenApiDocument): string {
 /** The schema of the answer or, for pages, of an item. */
 function findAnswer({ operationId, responses }: Operation): Schema {
   const schema = responses['200']?.content?.['application/json']?.schema ?? {}
-  if (OPERATIONS[operationId]?.answer !== undefined) return schema
+  // Of figures the clients read the full form, which is the last one.
+  if (OPERATIONS[operationId]?.answer !== undefined) return schema.anyOf?.at(-1) ?? schema
   return schema.properties?.['data']?.items ?? {}
 }
 

@@ -18,7 +18,7 @@ const ARGUMENTS: Record<string, readonly string[]> = {
   ...{ getFacets: ['release'], getCoverage: ['release', 'by', 'interval'], getSeries: ['release'] },
   ...{ getSums: ['release'], getCitation: ['release'] },
 }
-/** The walk adds the page; `cite` returns a text, so it has a list of formats of its own. */
+/** The client adds the page and the detail; `cite` returns a text, so it has a list of formats of its own. */
 const OMITTED = new Set([...PAGING, 'format'])
 /** The parameters that the same operations have as this one are declared once. */
 const BASES: Record<string, { name: string; about: string }> = {
@@ -74,7 +74,7 @@ ${wrap(NOTICE, PYTHON_WIDTH).join('\n')}
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date
-from typing import Literal, Required, TypeAlias, TypedDict, TypeVar
+from typing import Literal, ${classes.some((text) => text.includes('Required[')) ? 'Required, ' : ''}TypeAlias, TypedDict, TypeVar
 
 Value = TypeVar("Value")
 Several: TypeAlias = Value | Sequence[Value] | AbstractSet[Value]

@@ -46,7 +46,7 @@ export function useShown(summary: EventSummary | null | undefined, release: numb
   const answer = useAnswer(
     summary === undefined || summary === null ? '' : toKey(parameters),
     async (signal) => {
-      const series = await api.series(toObject(parameters) as never, { signal })
+      const series = await api.series(toObject(parameters), { signal })
       const longer = wanted === null ? coarserInterval(series) : null
       if (longer !== null) setCoarser({ of, interval: longer })
       return series

@@ -16,7 +16,7 @@ import {
 } from '../../explorer/src/address.ts'
 import { obtainToken } from '../fixtures/api-client.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
-import { alterResponse, FRANCE, MEASLES, MIXED, write } from '../fixtures/explorer/journey.ts'
+import { alterResponse, FRANCE, MEASLES, MIXED, toFullForm, write } from '../fixtures/explorer/journey.ts'
 import { type Answer, readAnswer, showAddress, sortRows } from '../fixtures/explorer/screen.ts'
 import { fc } from '../seed.ts'
 
@@ -47,7 +47,7 @@ await withExplorer({}, (explorer) => {
     const { baseUrl, credentials } = explorer
     const token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
     const ask = async (url: string) => {
-      const response = await fetch(url, {
+      const response = await fetch(toFullForm(url), {
         headers: { authorization: `Bearer ${token}` },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
@@ -119,7 +119,7 @@ await withExplorer({}, (explorer) => {
     const token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
     const url = /'(http[^']+)'$/.exec(command)?.[1] ?? ''
     const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await fetch(toFullForm(url), { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
     const expected = readAnswer(DRAWN, (await response.json()) as Answer)
     assert.ok(expected.length > 50)
     assert.notDeepEqual(numbers, expected)

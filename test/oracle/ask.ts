@@ -58,7 +58,7 @@ const toQuery = (parameters: Parameters) => {
 
 /** The answer of /series, /sums or another resource that has figures. */
 export async function ask({ get }: Published, resource: string, parameters: Parameters): Promise<FiguresAnswer> {
-  const { status, body } = await get(`/${resource}?${toQuery(parameters)}`)
+  const { status, body } = await get(`/${resource}?${toQuery({ ...parameters, detail: 'full' })}`)
   assert.equal(status, 200, JSON.stringify(body))
   return body as unknown as FiguresAnswer
 }

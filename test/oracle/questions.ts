@@ -73,6 +73,7 @@ export function toTarget(question: Question): string {
   for (const [name, value] of Object.entries(options))
     for (const item of [value].flat()) parameters.append(name, String(item))
   if (kind === 'count' || kind === 'guard') parameters.append('num', '1')
+  else parameters.append('detail', 'full')
   if (kind === 'count') parameters.append('count', 'exact')
   if (kind === 'guard') parameters.append('strict', 'true')
   return `${PATHS[kind]}?${parameters}`

@@ -63,6 +63,7 @@ else {
     const query = Object.entries(parameters).flatMap(([name, values]) =>
       [values].flat().map((each): [string, string] => [name, String(each)]),
     )
+    if (['series', 'sums', 'vintages'].includes(resource)) query.push(['detail', 'full'])
     return `${HOME}/${resource}${query.length > 0 ? `?${new URLSearchParams(query)}` : ''}`
   }
   /** All pages of a list, as one answer. */

@@ -99,7 +99,8 @@ def fetch_csv(service: Service, path: str, query: dict[str, str]) -> list[dict[s
         }
         token = http.post("/oauth/token", json=body).json()["access_token"]
         headers = {"authorization": f"Bearer {token}", "accept": "text/csv"}
-        text = http.get(f"/v2/hed-outbreaks/{path}", params=query, headers=headers).text
+        detail = {"detail": "full"} if path in ("series", "sums", "vintages") else {}
+        text = http.get(f"/v2/hed-outbreaks/{path}", params={**query, **detail}, headers=headers).text
     return list(csv.DictReader(io.StringIO(text)))
 
 

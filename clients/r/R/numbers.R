@@ -20,9 +20,15 @@ figure_types <- function(first, kinds = c("new", "cumulative", "point")) {
   )
 }
 
+# The tables are made from the full form of figures.
+get_full <- function(client, path, params) {
+  params$detail <- "full"
+  get_json(client, paste0(DATASET, path), params)
+}
+
 # A table of figures. `rows_of` finds the figures in the answer, each with its group if there are groups.
 get_figures <- function(client, path, params, rows_of, first, notice = NULL) {
-  answer <- get_json(client, paste0(DATASET, path), params)
+  answer <- get_full(client, path, params)
   value <- answer$value
   rows <- rows_of(value)
   if (!is.list(rows)) abort_damaged("The answer has no figures.")
@@ -220,7 +226,7 @@ ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
 #' }
 ob_vintages <- function(client, ..., interval = "isoweek", count = "cases") {
   params <- c(make_params(...), make_params(interval = interval, count = count))
-  answer <- get_json(client, paste0(DATASET, "vintages"), params)
+  answer <- get_full(client, "vintages", params)
   if (!is.list(answer$value[["data"]])) abort_damaged("The answer has no data.")
   types <- c(
     release = "integer", report_date = "Date", period = "character", reference_date = "Date", records = "integer",

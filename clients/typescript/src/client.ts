@@ -68,6 +68,8 @@ export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
 type Value = string | number | boolean | null | undefined
 type Query = Readonly<Record<string, Value | readonly Value[]>>
 const NDJSON = { accept: 'application/x-ndjson' }
+/** The types and the plots are of the full form of figures. */
+const DETAIL = { detail: 'full' }
 /** The largest page. */
 const PAGE_SIZE = 1000
 
@@ -135,13 +137,13 @@ export class Outbreaks {
 
   /** Counts over time. If there are several ways to count, one is chosen; throws NotComparable if none is clearly the best. */
   async series(parameters: SeriesParameters, options?: CallOptions): Promise<Counted<Series>> {
-    const answer = await this.#answer<Series>('/series', parameters, options)
+    const answer = await this.#answer<Series>('/series', { ...parameters, ...DETAIL }, options)
     return withNotice(answer, describeChoice(answer))
   }
 
   /** Totals by group; `total` has the numbers to quote. How to count is chosen as in `series`. */
   async sums(parameters: SumsParameters, options?: CallOptions): Promise<Counted<Sums>> {
-    const answer = await this.#answer<Sums>('/sums', parameters, options)
+    const answer = await this.#answer<Sums>('/sums', { ...parameters, ...DETAIL }, options)
     return withNotice(answer, describeChoice(answer))
   }
 
@@ -159,7 +161,7 @@ export class Outbreaks {
 
   /** A number through the releases. */
   vintages(parameters: VintagesParameters, options?: CallOptions): Promise<Vintages> {
-    return this.#get('/vintages', parameters, options)
+    return this.#get('/vintages', { ...parameters, ...DETAIL }, options)
   }
 
   /** Finds events, diseases, pathogens, places and sources by name, also by a synonym or misspelt. */

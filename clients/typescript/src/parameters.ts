@@ -113,12 +113,16 @@ export interface AllParameters {
   changed_fields?: boolean | undefined
   /** Only events that match these words, best match first. An event is found by its name and by the names of its diseases, pathogens and places. */
   q?: string | undefined
+  /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. Default: the finest that fits how often the records report. */
+  interval?: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | undefined
   /** Gives one series for each value of this field, side by side. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name')[] | undefined
   /** Adds columns that are computed from the counts: the case fatality ratio (`cfr`), counts per 100,000 inhabitants of whole countries (`per_100000`) and, of `/series`, a trailing `moving_average` and the exponential `growth`. A measure whose conditions fail is null, and the column `null_because` says why. */
   measures?: 'cfr' | 'per_100000' | 'moving_average' | 'growth' | readonly ('cfr' | 'per_100000' | 'moving_average' | 'growth')[] | undefined
   /** The number of periods of a moving average and of a growth rate. Default: 7 days, 4 weeks, 3 months or 3 years; for growth 14 days or 8 weeks. */
   periods?: number | undefined
+  /** The counts that the answer has. The first one decides which way of counting is chosen, unless `sort` does. Default: all. May be repeated, or have several names with commas. */
+  counts?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | readonly ('cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested')[] | undefined
   /** One place, with everything in it: `world`, a WHO region (`AFR`), a UN region (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were reported are chosen so that none is counted twice. */
   place?: string | undefined
   /** Gives every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records. */
@@ -164,16 +168,14 @@ export type CoverageParameters = Pick<AllParameters, 'release' | 'strict' | 'eve
   format?: 'json' | 'csv' | undefined
 }
 
-export type SeriesParameters = Pick<AllParameters, 'group_by' | 'measures' | 'periods' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
-  /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
-  interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+export type SeriesParameters = Pick<AllParameters, 'interval' | 'group_by' | 'measures' | 'periods' | 'counts' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'csv' | undefined
   /** Only records in which this field is null. May be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
-export type SumsParameters = Pick<AllParameters, 'num' | 'measures' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+export type SumsParameters = Pick<AllParameters, 'num' | 'measures' | 'counts' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** One or two fields, or a field and a length of period: a row for each combination of values. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year')[] | undefined
   /** A number to sort by, with `-` for the largest first. Default: by the values of the groups. */
@@ -184,9 +186,7 @@ export type SumsParameters = Pick<AllParameters, 'num' | 'measures' | 'place' | 
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
-export type VintagesParameters = Pick<AllParameters, 'from' | 'to' | 'q' | 'strict' | 'across' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
-  /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
-  interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
+export type VintagesParameters = Pick<AllParameters, 'interval' | 'from' | 'to' | 'q' | 'strict' | 'across' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The count to follow. */
   count?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | undefined
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */

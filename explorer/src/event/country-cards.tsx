@@ -15,7 +15,7 @@ export function CountryCards({ summary, release }: { summary: EventSummary; rele
   const interval = chooseInterval(summary.first_day, summary.last_day)
   const parameters = seriesParameters(question.value, { interval, group: 'country_code', side: false }, release)
   const { value, error } = useAnswer(`countries ${toKey(parameters)}`, (signal) =>
-    api.series(toObject(parameters) as never, { signal }),
+    api.series(toObject(parameters), { signal }),
   )
   const groups = (value?.groups ?? [])
     .flatMap(({ group, points }) => {

@@ -62,12 +62,12 @@ export function ComparePage({ current }: { current: Release }) {
     isAsked ? `compare ${toKey(parameters)}` : '',
     async (signal): Promise<{ series: Series; isSide: boolean }> => {
       try {
-        return { series: await api.series(toObject(parameters) as never, { signal }), isSide: false }
+        return { series: await api.series(toObject(parameters), { signal }), isSide: false }
       } catch (error) {
         if (!(error instanceof NotComparable)) throw error
         // Nothing is clearly the best: every way of counting is a group by itself.
         const side = seriesParameters(asked, { interval, group: 'none', side: true }, current.number)
-        return { series: await api.series(toObject(side) as never, { signal }), isSide: true }
+        return { series: await api.series(toObject(side), { signal }), isSide: true }
       }
     },
     { isUrgent: true },

@@ -32,7 +32,7 @@ export function CurveCards({ events, release }: { events: readonly EventSummary[
     ] as const),
   ]
   const { value } = useAnswer(names.length === 0 ? '' : `cards ${release} ${names.join()}`, (signal) =>
-    api.series(toObject(parameters) as never, { signal }),
+    api.series(toObject(parameters), { signal }),
   )
   const groups = (value?.groups ?? []).flatMap(({ group, points }) => {
     const event = chosen.find((one) => one.event === group['event'])

@@ -9,7 +9,7 @@ import { describeFilters } from '../filters/describe-filters.ts'
 import type { Choice } from './choose-sets.ts'
 import { describePlace, extendUrl, formatTotals, toQuery } from './comparison-problem.ts'
 import type { FigureGroup } from './figure-groups.ts'
-import { countOrNullSchema } from './figure-json.ts'
+import { countOrNullSchema, type DescribeRow, type ShownDataset } from './figure-json.ts'
 import type { FigureRequest } from './figure-request.ts'
 import type { AnswerSet } from './read-sets.ts'
 
@@ -47,9 +47,10 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 
 /** A longer list helps nobody. */
 const MAX_LEFT_OUT = 100
+const MAX_LEFT_OUT_SHORT = 20
 
 /** `chosen` and `left_out` of an answer. */
-export function formatChoice(dataset: SeriesDataset, choice: Choice | null, url: string) {
+export function formatChoice(dataset: ShownDataset, choice: Choice | null, url: string) {
   if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
   const { chosen, inside, undecided } = choice
   const leftOut = [
@@ -65,10 +66,58 @@ export function formatChoice(dataset: SeriesDataset, choice: Choice | null, url:
   }
 }
 
-/** How the counts of each group were counted, in words; empty if there is only one way. */
-export function describeGroups(dataset: SeriesDataset, choice: Choice | null): (group: FigureGroup) => string {
+/**
+ * The same, with nothing twice: `query` has only the fields in which the sets differ, and chosen sets with the same words and
+ * query are one entry. What is undecided is there once.
+ */
+export function formatShortChoice(dataset: ShownDataset, choice: Choice | null) {
+  if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
+  const { chosen, inside, undecided } = choice
+  const all = [...chosen, ...undecided].flatMap((one) => [one.chosen, ...one.leftOut.map(({ set }) => set)])
+  const fields = (set: AnswerSet) => new Map([...set.subject, ...set.how])
+  const texts = Map.groupBy(
+    [...all, ...inside.map(({ set }) => set)].flatMap((set) => [...fields(set)]),
+    ([field]) => field,
+  )
+  const differing = new Set(
+    [...texts]
+      .filter(([, own]) => new Set(own.map(([, value]) => JSON.stringify(value))).size > 1)
+      .map(([field]) => field),
+  )
+  const format = (set: AnswerSet) => ({
+    ...formatValues(dataset, set.groupValues),
+    words: dataset.series.preference?.describe(set.how, set.countries) ?? '',
+    query: queryOf(dataset, new Map([...fields(set)].filter(([field]) => differing.has(field)))),
+    ...formatExtent(dataset, set),
+  })
+  const leftOut = [
+    ...undecided.map(({ chosen: set, doubt }) => ({ set, step: doubt ?? 'undecided', doubt })),
+    ...[...inside, ...chosen.flatMap((one) => one.leftOut)].map((one) => ({ ...one, doubt: null })),
+  ]
+  const entries = chosen.map((one) => ({ ...format(one.chosen), decided_by: decidedBy(one) }))
+  return {
+    chosen: [...Map.groupBy(entries, ({ words, query }) => `${words} ${query}`).values()].map(mergeEntries),
+    left_out: leftOut
+      .slice(0, MAX_LEFT_OUT_SHORT)
+      .map((one) => ({ ...format(one.set), reason: reasonOf(one.step, one.doubt) })),
+    left_out_total: all.length + inside.length - chosen.length,
+  }
+}
+
+type ShortEntry = { readonly words: string; readonly query: string | null; readonly decided_by: readonly string[] }
+
+/** The numbers of several groups are in their rows. */
+function mergeEntries(entries: readonly ShortEntry[]): object {
+  const [first, second] = entries
+  if (first === undefined || second === undefined) return first ?? {}
+  const steps = new Set(entries.flatMap((entry) => entry.decided_by))
+  return { words: first.words, query: first.query, sets: entries.length, decided_by: [...steps] }
+}
+
+/** Says of each line of a table how it was counted, in words; empty if there is only one way. */
+export function describeRows(dataset: SeriesDataset, choice: Choice | null): DescribeRow {
   const words = Map.groupBy(choice?.chosen ?? [], ({ chosen }) => nameGroup(chosen.groupValues))
-  return ({ group }) => {
+  const describe = (group: FigureGroup['group']) => {
     const sets = words.get(nameGroup(group)) ?? []
     const [only, second] = sets
     if (only === undefined) return ''
@@ -76,6 +125,7 @@ export function describeGroups(dataset: SeriesDataset, choice: Choice | null): (
       ? (dataset.series.preference?.describe(only.chosen.how, only.chosen.countries) ?? '')
       : `${sets.length} events, each as it was chosen`
   }
+  return (row, { group }) => ({ row, counted: describe(group) })
 }
 
 /** The title of an answer: what was asked, and how many countries were counted, if not the world. */
@@ -101,32 +151,37 @@ export function titleAnswer(
 
 const nameGroup = (values: ReadonlyMap<string, unknown>) => JSON.stringify([...values])
 
-const formatChosen = (dataset: SeriesDataset, { chosen, leftOut }: Recommendation<AnswerSet>, url: string) => ({
+const formatChosen = (dataset: ShownDataset, { chosen, leftOut }: Recommendation<AnswerSet>, url: string) => ({
   ...formatSet(dataset, chosen, url),
-  decided_by: [...new Set(leftOut.map(({ step }) => step))],
+  decided_by: decidedBy({ leftOut }),
 })
+
+const decidedBy = ({ leftOut }: Pick<Recommendation<AnswerSet>, 'leftOut'>) => [
+  ...new Set(leftOut.map(({ step }) => step)),
+]
 
 /** A step and a doubt may have the same name. */
 const formatLeftOut = (
-  dataset: SeriesDataset,
+  dataset: ShownDataset,
   { set, step, doubt }: LeftOut<AnswerSet> & { doubt: Doubt | null },
   url: string,
 ) => ({
   ...formatSet(dataset, set, url),
   because: step,
-  reason: (doubt === null ? REASONS[step] : DOUBTS[doubt]) ?? 'Another event of the same sum is undecided.',
+  reason: reasonOf(step, doubt),
 })
+
+const reasonOf = (step: string, doubt: Doubt | null) =>
+  (doubt === null ? REASONS[step] : DOUBTS[doubt]) ?? 'Another event of the same sum is undecided.'
 
 const formatValues = (dataset: SeriesDataset, values: ReadonlyMap<string, FieldValue>) =>
   Object.fromEntries(
     [...values].map(([field, value]) => [field, field === PLACE ? describePlace(dataset, value) : value]),
   )
 
-function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
+function formatSet(dataset: ShownDataset, set: AnswerSet, url: string) {
   const { preference } = dataset.series
-  const values = new Map([...set.subject, ...set.how])
-  // No filter leaves out everyone.
-  const query = [...values.values()].includes(ADDED_UP) ? null : toQuery(dataset, values, false)
+  const query = queryOf(dataset, new Map([...set.subject, ...set.how]))
   return {
     ...formatValues(dataset, set.groupValues),
     ...Object.fromEntries(set.subject),
@@ -134,12 +189,22 @@ function formatSet(dataset: SeriesDataset, set: AnswerSet, url: string) {
     values: formatValues(dataset, set.how),
     query,
     url: query === null ? null : extendUrl(url, query),
-    records: set.records,
-    first_day: set.firstDay === null ? null : formatDay(set.firstDay),
-    last_day: set.lastDay === null ? null : formatDay(set.lastDay),
-    counts: formatTotals(set.totals),
+    ...formatExtent(dataset, set),
   }
 }
+
+const formatDayOrNull = (day: number | null) => (day === null ? null : formatDay(day))
+
+const formatExtent = ({ series }: ShownDataset, { records, firstDay, lastDay, totals }: AnswerSet) => ({
+  records,
+  first_day: formatDayOrNull(firstDay),
+  last_day: formatDayOrNull(lastDay),
+  counts: formatTotals(new Map([...totals].filter(([count]) => series.shown?.has(count) !== false))),
+})
+
+/** The filters that choose a set; null if none do. No filter leaves out everyone. */
+const queryOf = (dataset: ShownDataset, values: ReadonlyMap<string, FieldValue>) =>
+  [...values.values()].includes(ADDED_UP) ? null : toQuery(dataset, values, false)
 
 const dayOrNull = Type.Union([Type.String({ format: 'date' }), Type.Null()], {
   description: 'Null if no record has a day.',
@@ -157,8 +222,56 @@ const setSchema = {
   counts: Type.Object({}, { additionalProperties: countOrNullSchema, description: 'What is known in all.' }),
 }
 
+const shortSetSchema = {
+  words: setSchema.words,
+  query: Type.Union([Type.String(), Type.Null()], {
+    description: 'The filters that choose it, of those in which the ways of counting differ. Add it to the request.',
+  }),
+}
+const extentSchema = {
+  records: setSchema.records,
+  first_day: setSchema.first_day,
+  last_day: setSchema.last_day,
+  counts: setSchema.counts,
+}
+
+const title = Type.String({
+  description: 'What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019".',
+})
+
+export const shortChoiceSchema = {
+  title,
+  chosen: Type.Array(
+    Type.Object(
+      {
+        ...shortSetSchema,
+        ...Type.Partial(Type.Object(extentSchema)).properties,
+        sets: Type.Optional(
+          Type.Integer({
+            minimum: 2,
+            description: 'The number of groups that were counted so; their numbers are in the rows.',
+          }),
+        ),
+        decided_by: Type.Array(Type.String(), { description: 'The steps of the rule that left out other sets.' }),
+      },
+      { additionalProperties: true },
+    ),
+    {
+      description:
+        'How the counts were counted, if there are several ways: docs/methods.md. Empty if there is only one.',
+    },
+  ),
+  left_out: Type.Array(
+    Type.Object({ ...shortSetSchema, ...extentSchema, reason: Type.String() }, { additionalProperties: true }),
+    {
+      description: `Other ways of counting, each with its numbers and the reason; at most ${MAX_LEFT_OUT_SHORT}, what is undecided first. \`detail=full\` has ${MAX_LEFT_OUT}.`,
+    },
+  ),
+  left_out_total: Type.Integer({ minimum: 0 }),
+}
+
 export const choiceSchema = {
-  title: Type.String({ description: 'What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019".' }),
+  title,
   chosen: Type.Array(
     Type.Object(
       {

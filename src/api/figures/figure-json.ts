@@ -4,13 +4,24 @@ import type { FieldValue, Series } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
 import type { Figure, Span } from '../../methods/figures.ts'
 import type { Counts } from '../../methods/increments.ts'
+import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { FigureGroup } from './figure-groups.ts'
 
-/** A value for each count, by its name. */
-export const byCount = <Value>({ counts }: Series, values: readonly Value[]): Record<string, Value> =>
-  Object.fromEntries(counts.map((name, i) => [name, values[i] as Value]))
+/** The counts, and those of them that the answer shows. Default: all. */
+export type ShownCounts = Pick<Series, 'counts'> & { readonly shown?: ReadonlySet<string> }
 
-export function formatFigure(series: Series, figure: Figure) {
+export type ShownDataset = Omit<SeriesDataset, 'series'> & { readonly series: Series & ShownCounts }
+
+export const showCounts = (dataset: SeriesDataset, counts: readonly string[] | undefined): ShownDataset =>
+  counts === undefined ? dataset : { ...dataset, series: { ...dataset.series, shown: new Set(counts) } }
+
+/** A value for each count that is shown, by its name. */
+export const byCount = <Value>({ counts, shown }: ShownCounts, values: readonly Value[]): Record<string, Value> =>
+  Object.fromEntries(
+    counts.map((name, i) => [name, values[i] as Value] as const).filter(([name]) => shown?.has(name) !== false),
+  )
+
+export function formatFigure(series: ShownCounts, figure: Figure) {
   const { period, explanations } = figure
   return {
     first_day: formatDay(period.first),
@@ -53,49 +64,47 @@ export function formatFigure(series: Series, figure: Figure) {
 
 export const formatGroup = ({ group }: FigureGroup): Record<string, FieldValue> => Object.fromEntries(group)
 
-const formatSpan = (series: Series, { first, last, records, new: counts }: Span) => ({
+const formatSpan = (series: ShownCounts, { first, last, records, new: counts }: Span) => ({
   first_day: formatDay(first),
   last_day: formatDay(last),
   records,
   new: byCount(series, counts),
 })
 
-export const formatSpans = (series: Series, { spans }: FigureGroup) => spans.map((span) => formatSpan(series, span))
+export const formatSpans = (series: ShownCounts, { spans }: FigureGroup) =>
+  spans.map((span) => formatSpan(series, span))
 
 /** The counts of the undated records of a group; null without any, or if they must not be added up. */
-export const formatUndated = (series: Series, { undatedCounts }: FigureGroup) =>
+export const formatUndated = (series: ShownCounts, { undatedCounts }: FigureGroup) =>
   undatedCounts === null ? null : byCount(series, undatedCounts)
 
 /** The places that contain those of the answer, each with its figure. */
-export const formatBeside = (series: Series, beside: readonly FigureGroup[] | null) =>
+export const formatBeside = (series: ShownCounts, beside: readonly FigureGroup[] | null) =>
   beside?.flatMap((group) =>
     group.figures.map((figure) => ({ ...formatGroup(group), ...formatFigure(series, figure) })),
   ) ?? null
 
-/** The lines of a table that follow those of the figures: spans, and counts without a day. */
+/** What a line of a table says besides its numbers: what it is, and how it was counted. */
+export type DescribeRow = (row: 'figure' | 'span' | 'undated', group: FigureGroup) => object
+
+/** What follows the figures: spans, and counts without a day. */
 export const formatOtherRows = (
-  series: Series,
+  series: ShownCounts,
   groups: readonly FigureGroup[],
-  describe: (group: FigureGroup) => string,
-) => [
-  ...groups.flatMap((group) =>
-    formatSpans(series, group).map((span) => ({
-      ...formatGroup(group),
-      ...span,
-      row: 'span',
-      counted: describe(group),
-    })),
+  describe: DescribeRow = () => ({}),
+) => ({
+  spans: groups.flatMap((group) =>
+    formatSpans(series, group).map((span) => ({ group: formatGroup(group), ...span, ...describe('span', group) })),
   ),
-  ...groups
+  undated_counts: groups
     .filter(({ undatedCounts }) => undatedCounts !== null)
     .map((group) => ({
-      ...formatGroup(group),
+      group: formatGroup(group),
       records: group.undated,
       undated: formatUndated(series, group),
-      row: 'undated',
-      counted: describe(group),
+      ...describe('undated', group),
     })),
-]
+})
 
 /** The totals of an answer: over all groups at the top, or of one group. */
 export const formatTotals = (groups: readonly FigureGroup[], explain: boolean) => {
@@ -113,8 +122,20 @@ export const formatCover = (place: string, { cover }: FigureGroup) => ({
   left_out: cover?.leftOut ?? 0,
 })
 
+/** What each group of a place is made of, without what is unknown of the parts. */
+export const formatShortCovers = (place: string | null, groups: readonly FigureGroup[]) =>
+  place === null
+    ? {}
+    : {
+        covers: groups.map((group) => {
+          const { made_of: parts, ...cover } = formatCover(place, group)
+          const known = (part: object) => Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null))
+          return { ...formatGroup(group), ...cover, made_of: parts.map(known) }
+        }),
+      }
+
 /** The smallest and the largest known count of several groups. */
-export function formatRange(series: Series, figures: readonly Figure[]) {
+export function formatRange(series: ShownCounts, figures: readonly Figure[]) {
   const range = (pick: (figure: Figure) => Counts) =>
     series.counts.map((_, count) => {
       const known = figures.map((figure) => pick(figure)[count] ?? null).filter((value) => value !== null)
@@ -229,6 +250,64 @@ export const coverSchema = Type.Object(
   },
   { description: 'What the figures of the requested place are made of.' },
 )
+
+export const intervalFromSchema = Type.Enum(['request', 'records'], {
+  description: '`records` if the request has no `interval`: the finest that fits how often the records report.',
+})
+
+/** The rows of the short form. Every column but those of days, records and flags is there if some row has a value. */
+export function shortRowsSchema(series: Series) {
+  const columns = (schema: TSchema, ...prefixes: string[]) =>
+    Object.fromEntries(
+      prefixes.flatMap((prefix) => series.counts.map((count) => [prefix + count, Type.Optional(schema)])),
+    )
+  const { explain, ...figure } = figureSchema(series)
+  const flags = Object.entries(figure).flatMap(([name, schema]) =>
+    'type' in schema && schema.type === 'boolean' ? [name] : [],
+  )
+  const share = Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()])
+  const others = {
+    additionalProperties: true,
+  }
+  const days = { first_day: figure.first_day, last_day: figure.last_day, records: figure.records }
+  const row = {
+    period: Type.Optional(Type.String({ description: '2020-03-02, 2020-W10, 2020-EW10, 2020-03 or 2020.' })),
+    label: Type.Optional(labelSchema),
+    ...days,
+    ...columns(countOrNull, '', 'new_', 'cumulative_', 'point_'),
+    ...columns(share, 'completeness_'),
+    explain,
+    flags: Type.Array(Type.String(), {
+      description: `What a reader has to know about the numbers: ${flags.join(', ')}; of measures also crude and ongoing. docs/methods.md explains them.`,
+    }),
+  }
+  return {
+    data: Type.Array(Type.Object(row, others), {
+      description:
+        'Flat rows, with the fields of the group. A count that no row has is no column. In `/sums`, `cases` and the other names without a prefix are the total.',
+    }),
+    spans: Type.Array(Type.Object({ ...days, ...columns(countOrNull, 'new_') }, others), {
+      description: spansDescription,
+    }),
+    undated_counts: Type.Array(
+      Type.Object({ records: Type.Integer({ minimum: 1 }), ...columns(countOrNull, 'undated_') }, others),
+      { description: 'The counts of the undated records, unless they must not be added up.' },
+    ),
+    range: Type.Optional(
+      Type.Array(Type.Object({ period: Type.String() }, others), {
+        description: 'With `group_by=source_name`: the smallest and the largest count of the sources in each interval.',
+      }),
+    ),
+    beside: Type.Union([Type.Array(Type.Object(days, others)), Type.Null()], {
+      description:
+        'The places that contain the groups; null if there are several figures of them that must not be compared.',
+    }),
+    ...totalsSchema,
+    covers: Type.Optional(Type.Array(coverSchema, { description: 'With `place`: what each group is made of.' })),
+    group_by: Type.Array(Type.String()),
+    across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
+  }
+}
 
 export const groupSchema = Type.Object({}, { additionalProperties: true, description: 'The values of the group.' })
 export const labelSchema = Type.String({ description: 'The group in words.' })

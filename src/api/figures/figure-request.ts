@@ -15,6 +15,8 @@ export interface FigureQuery {
   readonly strict?: boolean
   readonly side_by_side?: boolean
   readonly count?: string
+  readonly counts?: readonly string[]
+  readonly detail?: 'short' | 'full'
   readonly sort?: string
   readonly q?: string
   readonly [filter: string]: unknown
@@ -75,6 +77,7 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, u
   const count =
     query.count ??
     dataset.series.counts.find((name) => query.sort?.endsWith(`_${name}`)) ??
+    query.counts?.[0] ??
     dataset.series.counts[0] ??
     ''
   const requested = parseFilters(dataset, query)

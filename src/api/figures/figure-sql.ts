@@ -70,6 +70,40 @@ export function belongsToCell(count: string, window: Window, interval: Interval 
   return sql`(${since} >= ${first} or ${since} >= (${first}) - ${raw(String(MAX_EARLIER_DAYS))} and ${isShort})`
 }
 
+/** The intervals that are tried for a question without one, and what is taken if none fits. */
+const FITTING = { day: 'day', isoweek: 'week', month: 'month', year: 'year' } as const
+export const DEFAULT_INTERVAL = 'isoweek'
+/** How many of the new counts must lie in one interval, and how many of the intervals must have one. */
+const FITTING_SHARE = 0.9
+
+/** One row: the number of new counts and, of each interval, those that belong to one, the intervals that have one, and all. */
+export function selectFit({ series: { counts } }: SeriesDataset, { from, condition }: FigureRows, window: Window): Sql {
+  const isKnown = counts.map((count) => sql`${column(countColumns(count).since)} is not null`)
+  const add = (conditions: readonly Sql[]) =>
+    join(
+      conditions.map((one) => sql`count(*) filter (where ${one})`),
+      ' + ',
+    )
+  const fits = (Object.entries(FITTING) as [Interval, string][]).flatMap(([interval, part]) => [
+    add(counts.map((count) => belongsToCell(count, window, interval))),
+    sql`count(distinct ${PERIOD_STARTS[interval]})`,
+    sql`date_diff(${raw(`'${part}'`)}, min(day), max(day)) + 1`,
+  ])
+  return sql`
+    select ${join([add(isKnown), ...fits].map((value) => sql`(${value})::DOUBLE`))}
+    from ${from} where ${condition} and ${isInWindow(window)} and (${join(isKnown, ' or ')})`
+}
+
+/** The finest interval that fits how often the records report. docs/methods.md, section 5. */
+export function findInterval(row: DuckRow): Interval {
+  const [all = 0, ...fits] = row.map(Number)
+  const found = (Object.keys(FITTING) as Interval[]).find((_, i) => {
+    const [belonging = 0, filled = 0, intervals = 0] = fits.slice(3 * i)
+    return all > 0 && belonging >= FITTING_SHARE * all && filled >= FITTING_SHARE * intervals
+  })
+  return found ?? DEFAULT_INTERVAL
+}
+
 /**
  * The columns of a cell for one count: the sum of new counts, everything that is known, how much the totals grow, the totals of the series that report,
  * the places that report, and the places whose first count is in the cell.

@@ -29,7 +29,16 @@ import {
 } from './figure-columns.ts'
 import { compareGroups, type FigureGroup, toGroup } from './figure-groups.ts'
 import type { FigureRequest } from './figure-request.ts'
-import { type FigureCell, readCell, selectFigures, selectSpans, selectUndated } from './figure-sql.ts'
+import {
+  DEFAULT_INTERVAL,
+  type FigureCell,
+  findInterval,
+  readCell,
+  selectFigures,
+  selectFit,
+  selectSpans,
+  selectUndated,
+} from './figure-sql.ts'
 import { readGroupValues } from './group-values.ts'
 import { describeMixture, findOverlaps, judgedValue, judgeFields, judgeRows, selectComparable } from './mixed-rows.ts'
 import { type AnswerSet, readSets } from './read-sets.ts'
@@ -53,8 +62,8 @@ const LIMITS: FigureLimits = { figures: 20_000, explained: 20_000, placed: 30_00
 export interface FigureQuestion {
   readonly dataset: SeriesDataset
   readonly request: FigureRequest
-  /** The length of the periods; null for one period with all days. */
-  readonly interval: Interval | null
+  /** The length of the periods; null for one period with all days, undefined for the finest that fits. */
+  readonly interval: Interval | null | undefined
   readonly release: PublishedRelease
   /** The sets to use: those that another release chose. */
   readonly followed?: readonly AnswerSet[]
@@ -68,7 +77,11 @@ type ReadFacts = (
   question: { readonly request: FigureRequest; readonly interval: Interval | null },
 ) => Promise<ReadonlyMap<string, MeasureFacts>>
 
+type FittedQuestion = FigureQuestion & { readonly interval: Interval | null }
+
 export interface FigureAnswer {
+  /** The length of the periods, also where it was found. */
+  readonly interval: Interval | null
   /** How the counts were counted; null if there is only one way. */
   readonly choice: Choice | null
   readonly groups: readonly FigureGroup[]
@@ -77,14 +90,14 @@ export interface FigureAnswer {
 }
 
 export function readFigures(index: ColumnIndex, question: FigureQuestion, limits = LIMITS): Promise<FigureAnswer> {
-  const { dataset, request, release } = question
+  const { dataset, request, release, interval = DEFAULT_INTERVAL } = question
   return index.read(release, async (snapshot) => {
     const condition = await matchRows(dataset, request.filters, snapshot, (field) => figureColumn(dataset, field))
-    if (condition === null) return { choice: null, groups: [], beside: [] }
+    if (condition === null) return { interval, choice: null, groups: [], beside: [] }
     const { table, beside } = await splitLevels(dataset, snapshot, { from: snapshot.rows, condition }, request)
     if (request.sideBySide) return readSideBySide(question, snapshot, table, limits)
-    const { groups, choice } = await readGroups(question, snapshot, table, limits)
-    return { choice, groups, beside: beside === null ? [] : await readBeside(question, snapshot, beside, limits) }
+    const answer = await readGroups(question, snapshot, table, limits)
+    return { ...answer, beside: beside === null ? [] : await readBeside(question, snapshot, beside, limits) }
   })
 }
 
@@ -121,18 +134,22 @@ async function readGroups(
   snapshot: IndexSnapshot,
   all: FigureRows,
   limits: FigureLimits,
-): Promise<Pick<FigureAnswer, 'choice' | 'groups'>> {
-  const { dataset, request, interval } = question
+): Promise<Omit<FigureAnswer, 'beside'>> {
+  const { dataset, request, interval: asked = DEFAULT_INTERVAL } = question
   const { preference } = dataset.series
-  const chosen = { ...question, request: { ...request, isChosen: true } }
+  const readRows = async (own: FigureRows, isChosen: boolean) => {
+    const interval = await fitInterval(question, snapshot, own)
+    const fitted = { ...question, interval, request: { ...request, isChosen } }
+    return { interval, groups: await readComparable(fitted, snapshot, own, limits) }
+  }
   if (question.followed !== undefined && preference !== undefined) {
     const same = await followSets(dataset, preference, snapshot, all, request, question.followed)
-    return { choice: null, groups: same === null ? [] : await readComparable(chosen, snapshot, same, limits) }
+    return { choice: null, ...(same === null ? { interval: asked, groups: [] } : await readRows(same, true)) }
   }
   // A set of records outside of the place is no way of counting it.
   const found =
     request.place === null || request.strict ? null : await findPlaced(dataset, snapshot, all, request, limits.placed)
-  if (found?.placed.length === 0) return { choice: null, groups: [] }
+  if (found?.placed.length === 0) return { interval: asked, choice: null, groups: [] }
   const rows = found === null ? all : restrict(all, isInSeries(dataset, found.placed))
   const used = found === null ? all : restrict(all, isInSeries(dataset, found.taken))
   const withUndated = countsUndated(question)
@@ -142,14 +159,16 @@ async function readGroups(
       : await chooseSets(dataset, preference, snapshot, rows, request, {
           used,
           withUndated,
-          isCurve: interval !== null,
+          isCurve: asked !== null,
           maxSeries: limits.placed,
         })
-  const groups =
-    choice === null
-      ? await readComparable(question, snapshot, rows, limits)
-      : await readComparable(chosen, snapshot, choice.rows, limits)
-  return { choice, groups }
+  return { choice, ...(await (choice === null ? readRows(rows, false) : readRows(choice.rows, true))) }
+}
+
+async function fitInterval({ dataset, request, interval }: FigureQuestion, snapshot: IndexSnapshot, rows: FigureRows) {
+  if (interval !== undefined) return interval
+  const [row = []] = await snapshot.query(selectFit(dataset, rows, request.window))
+  return findInterval(row)
 }
 
 /** In a total of all days, a record without a day counts too. */
@@ -165,17 +184,18 @@ async function readSideBySide(
 ): Promise<FigureAnswer> {
   const { dataset, request } = question
   const { preference } = dataset.series
-  if (preference === undefined) return { choice: null, groups: [], beside: [] }
+  const interval = await fitInterval(question, snapshot, rows)
+  if (preference === undefined) return { interval, choice: null, groups: [], beside: [] }
   const options = { used: rows, withUndated: countsUndated(question) }
   const { sets, select } = await readSets(dataset, preference, snapshot, rows, request, options)
   const groups: FigureGroup[] = []
   for (const set of sets.toSorted((a, b) => b.records - a.records).slice(0, MAX_SIDE_BY_SIDE)) {
-    const chosen = { ...question, request: { ...request, isChosen: true } }
+    const chosen = { ...question, interval, request: { ...request, isChosen: true } }
     const values = new Map([['words', preference.describe(set.how, set.countries)], ...set.subject, ...set.how])
     for (const group of await readComparable(chosen, snapshot, select([set]), limits))
       groups.push({ ...group, group: values })
   }
-  return { choice: null, groups, beside: [] }
+  return { interval, choice: null, groups, beside: [] }
 }
 
 /** True if the rows with a count in the window agree in everything that must not be added up. */
@@ -207,7 +227,7 @@ export const readWays = (
   })
 
 async function readComparable(
-  question: FigureQuestion,
+  question: FittedQuestion,
   snapshot: IndexSnapshot,
   all: FigureRows,
   limits: FigureLimits,
@@ -247,7 +267,7 @@ interface Cells {
 }
 
 async function readCells(
-  { dataset, request, interval, readFacts }: FigureQuestion,
+  { dataset, request, interval, readFacts }: FittedQuestion,
   snapshot: IndexSnapshot,
   rows: FigureRows,
   limits: FigureLimits,

@@ -170,11 +170,13 @@ export const facetsQuery = (dataset: Dataset) =>
     strict: strictValues,
     ...filterParameters(dataset),
   })
-const interval = Type.Enum([...INTERVALS], {
-  description:
-    'The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years.',
-  examples: ['month'],
-})
+const intervalOf = (description: string) =>
+  Type.Enum([...INTERVALS], {
+    description: `The length of the periods: days, ISO weeks (also \`week\`), epidemiological weeks (MMWR), months or years.${description}`,
+    examples: ['month'],
+  })
+const interval = intervalOf('')
+const fittingInterval = Type.Optional(intervalOf(' Default: the finest that fits how often the records report.'))
 
 export const coverageQuery = (dataset: Dataset) =>
   Type.Object({
@@ -213,9 +215,21 @@ const figureParameters = (dataset: SeriesDataset) => ({
   ),
   release,
   format: tableFormat,
+  detail: Type.Optional(
+    Type.Enum(['short', 'full'], {
+      default: 'short',
+      description:
+        '`short`: flat rows with the counts that the answer has, and `flags` with what is true. `full`: every count, flag and completeness of each row, and the url of each way of counting.',
+    }),
+  ),
   ...figureFilters(dataset),
 })
 const groupedParameters = (dataset: SeriesDataset) => ({
+  counts: listOf(
+    dataset.series.counts,
+    dataset.series.counts.length,
+    'The counts that the answer has. The first one decides which way of counting is chosen, unless `sort` does. Default: all. May be repeated, or have several names with commas.',
+  ),
   place: Type.Optional(
     Type.String({
       minLength: 1,
@@ -239,7 +253,7 @@ const groupedParameters = (dataset: SeriesDataset) => ({
 
 export const seriesQuery = (dataset: SeriesDataset) =>
   Type.Object({
-    interval,
+    interval: fittingInterval,
     group_by: listOf(groupFields(dataset), 1, 'Gives one series for each value of this field, side by side.'),
     ...measureParameters,
     ...groupedParameters(dataset),
@@ -265,7 +279,7 @@ export const sumsQuery = (dataset: SeriesDataset) =>
 export const vintagesQuery = (dataset: SeriesDataset) => {
   const { release: _release, ...parameters } = figureParameters(dataset)
   return Type.Object({
-    interval,
+    interval: fittingInterval,
     count: Type.Optional(
       Type.Enum([...dataset.series.counts], {
         default: dataset.series.counts[0],

@@ -4,8 +4,15 @@ import { filterFields } from '../filters/filters.ts'
 
 type Query = Record<string, unknown>
 
+/** Lists of names without a comma may have commas between them. */
+const LISTS = ['counts', 'group_by', 'across', 'measures']
+
 /** Changes the query as it was sent, before it is validated. What is not understood stays, and is rejected with its name. */
 export function fitWords(dataset: Dataset, query: Query): void {
+  for (const name of LISTS) {
+    const given = query[name]
+    if (typeof given === 'string') query[name] = given.split(',')
+  }
   for (const [name, given] of Object.entries(query)) {
     const fitted = [given]
       .flat()

@@ -1,15 +1,22 @@
 // Counts over time of comparable series, as one curve or as one curve for each value of a field.
 import { Type } from 'typebox'
-import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
-import { choiceSchema, describeGroups, formatChoice, titleAnswer } from '../figures/chosen-json.ts'
+import {
+  choiceSchema,
+  describeRows,
+  formatChoice,
+  formatShortChoice,
+  shortChoiceSchema,
+  titleAnswer,
+} from '../figures/chosen-json.ts'
 import type { FigureGroup } from '../figures/figure-groups.ts'
 import {
   besideSchema,
   coverSchema,
+  type DescribeRow,
   figureSchema,
   formatBeside,
   formatCover,
@@ -17,11 +24,16 @@ import {
   formatGroup,
   formatOtherRows,
   formatRange,
+  formatShortCovers,
   formatSpans,
   formatTotals,
   formatUndated,
   groupSchema,
+  intervalFromSchema,
   labelSchema,
+  type ShownDataset,
+  shortRowsSchema,
+  showCounts,
   spanSchema,
   spansDescription,
   totalsSchema,
@@ -37,6 +49,7 @@ import { seriesQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
+import { encodeRows, shortenRows } from '../response/figure-rows.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
@@ -44,9 +57,8 @@ import { warningHeader } from '../search/warnings.ts'
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, index, respond, population } = routes
   if (!hasSeries(dataset)) return
-  const { series } = dataset
 
-  app.get<{ Querystring: FigureQuery & MeasureQuery & { interval: Interval; release?: string } }>(
+  app.get<{ Querystring: FigureQuery & MeasureQuery & { interval?: Interval; release?: string } }>(
     `/v2/${dataset.name}/series`,
     {
       schema: {
@@ -54,20 +66,25 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'getSeries',
         summary: 'Read counts over time',
         description:
-          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; the column `row` says which.',
+          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; the column `row` says which, and `flags` has the flags with spaces between them.',
         querystring: seriesQuery(dataset),
         response: {
-          200: withFiles(okResponse(seriesSchema(dataset), 'The counts.'), TABLE_TYPES),
+          200: withFiles(
+            okResponse(Type.Union([shortSchema(dataset), seriesSchema(dataset)]), 'The counts.'),
+            TABLE_TYPES,
+          ),
           ...errorResponses,
         },
       },
     },
     async (request, reply) => {
-      const { interval } = request.query
+      const { interval, counts, detail } = request.query
+      const isFull = detail === 'full'
+      const shown = showCounts(dataset, counts)
       const asked = await understandQuery(routes, request.query)
       const { understood } = asked
       const figureRequest = parseFigureRequest(dataset, asked.query, request.url)
-      const { groupBy, across, place, explain } = figureRequest
+      const { groupBy, across, place, explain, sideBySide } = figureRequest
       const measures = openMeasures(dataset, population, request.query, 'series', interval)
       const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
       const { release } = query
@@ -81,32 +98,58 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         ...format,
         variant: `${interval} ${figureRequest.variant} ${measures.variant}`,
         async render() {
-          const { groups, beside, choice } = await readFigures(index, {
+          const answer = await readFigures(index, {
             dataset,
             release,
             request: figureRequest,
             interval,
             ...measures.question,
           })
-          const measured = measures.measure(groups, interval)
+          const { groups, beside, choice } = answer
+          const measured = measures.measure(groups, answer.interval)
+          const { series } = shown
           const formatPoint = (figure: Figure) => ({
             period: figure.period.name,
             ...formatFigure(series, figure),
             ...measured.columnsOf(figure),
           })
-          if (isTable) {
-            const describe = describeGroups(dataset, choice)
-            const rows = groups.flatMap((group) =>
+          const formatRows = (describe?: DescribeRow) => ({
+            data: groups.flatMap((group) =>
               group.figures.map((figure) => ({
-                ...formatGroup(group),
+                group: formatGroup(group),
+                ...(describe !== undefined || group.group.size === 0
+                  ? {}
+                  : { label: labelGroup(dataset, formatGroup(group)) }),
                 ...formatPoint(figure),
-                row: 'figure',
-                counted: describe(group),
+                ...describe?.('figure', group),
               })),
-            )
+            ),
+            ...formatOtherRows(series, groups, describe),
+          })
+          const range = groupBy[0] === series.source ? { range: formatRanges(shown, groups) } : {}
+          if (isTable) {
+            const rows = Object.values(formatRows(describeRows(dataset, choice))).flat()
             const columns = [...groupBy, 'period', 'first_day', 'last_day', 'records']
-            return [encodeTable([...rows, ...formatOtherRows(series, groups, describe)], columns)]
+            return [encodeRows(rows, columns, { groupBy, isFull })]
           }
+          const title = titleAnswer(dataset, figureRequest, groups, choice)
+          if (!isFull)
+            return [
+              JSON.stringify({
+                title,
+                understood,
+                warnings,
+                interval: answer.interval,
+                interval_from: interval === undefined ? 'records' : 'request',
+                ...shortenRows({ ...formatRows(), ...range, beside: formatBeside(series, beside) }, groupBy),
+                ...formatTotals(groups, explain),
+                ...formatShortCovers(place, groups),
+                group_by: groupBy,
+                across,
+                ...measured.about,
+                ...formatShortChoice(shown, choice),
+              }),
+            ]
           const formatBody = (group: FigureGroup) => ({
             ...formatTotals([group], explain),
             ...(place === null ? {} : { cover: formatCover(place, group) }),
@@ -116,7 +159,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
           })
           const [only = EMPTY_GROUP] = groups
           const body =
-            groupBy.length === 0 && !figureRequest.sideBySide
+            groupBy.length === 0 && !sideBySide
               ? formatBody(only)
               : {
                   ...formatTotals(groups, explain),
@@ -126,17 +169,17 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
                     ...formatBody(group),
                   })),
                   beside: formatBeside(series, beside),
-                  ...(groupBy[0] === series.source ? { range: formatRanges(dataset, groups) } : {}),
+                  ...range,
                 }
           return [
             JSON.stringify({
-              interval,
+              interval: answer.interval,
               group_by: groupBy,
               across,
               understood,
               warnings,
-              title: titleAnswer(dataset, figureRequest, groups, choice),
-              ...formatChoice(dataset, choice, figureRequest.url),
+              title,
+              ...formatChoice(shown, choice, figureRequest.url),
               ...measured.about,
               ...body,
             }),
@@ -161,7 +204,7 @@ const EMPTY_GROUP: FigureGroup = {
 }
 
 /** The range of the groups in each interval. */
-function formatRanges({ series }: SeriesDataset, groups: readonly FigureGroup[]) {
+function formatRanges({ series }: ShownDataset, groups: readonly FigureGroup[]) {
   const figures = groups.flatMap((group) => group.figures)
   const periods = [...Map.groupBy(figures, ({ period }) => period.first).values()]
   return periods
@@ -174,6 +217,17 @@ function formatRanges({ series }: SeriesDataset, groups: readonly FigureGroup[])
       ...formatRange(series, members),
     }))
 }
+
+const shortSchema = ({ series }: SeriesDataset) =>
+  Type.Object({
+    understood: understoodSchema,
+    warnings: warningsSchema,
+    interval: Type.String(),
+    interval_from: intervalFromSchema,
+    ...shortRowsSchema(series),
+    measures: measuresSchema,
+    ...shortChoiceSchema,
+  })
 
 function seriesSchema({ series }: SeriesDataset) {
   const points = Type.Array(

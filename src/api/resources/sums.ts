@@ -1,12 +1,18 @@
 // Totals of comparable counts by the values of one or two fields.
 import { Type } from 'typebox'
-import { encodeTable } from '../../formats/table.ts'
 import { INTERVALS, type Interval } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
-import { choiceSchema, describeGroups, formatChoice, titleAnswer } from '../figures/chosen-json.ts'
+import {
+  choiceSchema,
+  describeRows,
+  formatChoice,
+  formatShortChoice,
+  shortChoiceSchema,
+  titleAnswer,
+} from '../figures/chosen-json.ts'
 import type { FigureGroup } from '../figures/figure-groups.ts'
 import {
   besideSchema,
@@ -18,11 +24,12 @@ import {
   formatFigure,
   formatGroup,
   formatOtherRows,
-  formatSpans,
+  formatShortCovers,
   formatTotals,
-  formatUndated,
   groupSchema,
   labelSchema,
+  shortRowsSchema,
+  showCounts,
   spanSchema,
   spansDescription,
   sumSchema,
@@ -39,6 +46,7 @@ import { sumsQuery } from '../requests/parameters.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
+import { encodeRows, shortenRows } from '../response/figure-rows.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
@@ -53,7 +61,6 @@ const isInterval = (name: string): name is Interval => INTERVALS.some((interval)
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
   const { dataset, index, respond, population } = routes
   if (!hasSeries(dataset)) return
-  const { series } = dataset
 
   app.get<{ Querystring: FigureQuery & MeasureQuery & { release?: string; sort?: string; num?: number } }>(
     `/v2/${dataset.name}/sums`,
@@ -63,16 +70,21 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         operationId: 'getSums',
         summary: 'Add up counts by group',
         description:
-          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; the column `row` says which.',
+          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; the column `row` says which, and `flags` has the flags with spaces between them.',
         querystring: sumsQuery(dataset),
         response: {
-          200: withFiles(okResponse(sumsSchema(dataset), 'A row for each group.'), TABLE_TYPES),
+          200: withFiles(
+            okResponse(Type.Union([shortSchema(dataset), sumsSchema(dataset)]), 'A row for each group.'),
+            TABLE_TYPES,
+          ),
           ...errorResponses,
         },
       },
     },
     async (request, reply) => {
-      const { group_by: requested = [], sort, num } = request.query
+      const { group_by: requested = [], sort, num, counts, detail } = request.query
+      const isFull = detail === 'full'
+      const shown = showCounts(dataset, counts)
       const interval = chooseInterval(requested)
       const asked = await understandQuery(routes, request.query)
       const { understood } = asked
@@ -106,6 +118,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
             ...measures.question,
           })
           const measured = measures.measure(groups, interval ?? null)
+          const { series } = shown
           const rows = groups.flatMap((group) => group.figures.map((figure): SumRow => ({ group, figure })))
           if (requested[0] === interval && interval !== undefined)
             rows.sort((a, b) => a.figure.period.first - b.figure.period.first)
@@ -119,18 +132,43 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
             ...formatFigure(series, figure),
             ...measured.columnsOf(figure),
           })
-          const selected = rows.slice(0, num).map(formatRow)
-          if (isTable) {
-            const describe = describeGroups(dataset, choice)
-            const flat = selected.map(({ group, ...figure }, i) => ({
-              ...group,
-              ...figure,
-              row: 'figure',
-              counted: describe((rows[i] as SumRow).group),
-            }))
-            const columns = [...requested, 'first_day', 'last_day', 'records']
-            return [encodeTable([...flat, ...formatOtherRows(series, groups, describe)], columns)]
+          const formatLabelled = (row: SumRow) => {
+            const { group, ...figure } = formatRow(row)
+            const hasLabel = isFull || Object.keys(group).length > 0
+            return { group, ...(hasLabel ? { label: labelGroup(dataset, group) } : {}), ...figure }
           }
+          const selected = rows.slice(0, num)
+          if (isTable) {
+            const describe = describeRows(dataset, choice)
+            const others = formatOtherRows(series, groups, describe)
+            const lines = [
+              ...selected.map((row) => ({ ...formatRow(row), ...describe('figure', row.group) })),
+              ...others.spans,
+              ...others.undated_counts,
+            ]
+            return [
+              encodeRows(lines, [...requested, 'first_day', 'last_day', 'records'], { groupBy: requested, isFull }),
+            ]
+          }
+          const others = formatOtherRows(series, groups)
+          const title = titleAnswer(dataset, figureRequest, groups, choice)
+          const data = selected.map(formatLabelled)
+          if (!isFull)
+            return [
+              JSON.stringify({
+                title,
+                understood,
+                warnings,
+                ...shortenRows({ data, ...others, beside: formatBeside(series, beside) }, requested),
+                groups: rows.length,
+                ...formatTotals(groups, explain),
+                ...formatShortCovers(place, groups),
+                group_by: requested,
+                across,
+                ...measured.about,
+                ...formatShortChoice(shown, choice),
+              }),
+            ]
           const covers =
             place === null
               ? {}
@@ -141,23 +179,15 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               across,
               understood,
               warnings,
-              title: titleAnswer(dataset, figureRequest, groups, choice),
-              ...formatChoice(dataset, choice, figureRequest.url),
+              title,
+              ...formatChoice(shown, choice, figureRequest.url),
               ...measured.about,
               ...formatTotals(groups, explain),
               groups: rows.length,
               ...covers,
-              data: selected.map(({ group, ...row }) => ({ group, label: labelGroup(dataset, group), ...row })),
-              spans: groups.flatMap((group) =>
-                formatSpans(series, group).map((span) => ({ group: formatGroup(group), ...span })),
-              ),
-              undated_counts: groups
-                .filter(({ undatedCounts }) => undatedCounts !== null)
-                .map((group) => ({
-                  group: formatGroup(group),
-                  records: group.undated,
-                  counts: formatUndated(series, group),
-                })),
+              data,
+              spans: others.spans,
+              undated_counts: others.undated_counts.map(({ undated, ...row }) => ({ ...row, counts: undated })),
               beside: formatBeside(series, beside),
             }),
           ]
@@ -187,6 +217,16 @@ function compareNumbers({ series }: SeriesDataset, sort: string, a: SumRow, b: S
   if (left === null || right === null) return Number(left === null) - Number(right === null)
   return direction * (left - right)
 }
+
+const shortSchema = ({ series }: SeriesDataset) =>
+  Type.Object({
+    understood: understoodSchema,
+    warnings: warningsSchema,
+    ...shortRowsSchema(series),
+    measures: measuresSchema,
+    groups: Type.Integer({ minimum: 0, description: 'The number of rows, also of those that `num` leaves out.' }),
+    ...shortChoiceSchema,
+  })
 
 const sumsSchema = ({ series }: SeriesDataset) =>
   Type.Object({

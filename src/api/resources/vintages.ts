@@ -1,23 +1,29 @@
 // One series in every release: how its numbers were revised. A long table for reporting triangles.
 import { Type } from 'typebox'
 import type { ColumnIndex } from '../../columns/column-index.ts'
-import { encodeTable } from '../../formats/table.ts'
 import { formatDay, type Interval, periodOf } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
-import { hasSeries } from '../../methods/record-series.ts'
+import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import type { Choice } from '../figures/choose-sets.ts'
-import { choiceSchema, formatChoice, titleAnswer } from '../figures/chosen-json.ts'
-import { countOrNullSchema } from '../figures/figure-json.ts'
+import {
+  choiceSchema,
+  formatChoice,
+  formatShortChoice,
+  shortChoiceSchema,
+  titleAnswer,
+} from '../figures/chosen-json.ts'
+import { countOrNullSchema, intervalFromSchema } from '../figures/figure-json.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
 import { type FigureQuestion, readFigures, readWays } from '../figures/read-figures.ts'
 import { isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
 import { vintagesQuery } from '../requests/parameters.ts'
 import { validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { understandQuery, understoodSchema } from '../requests/understand-query.ts'
+import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
+import { encodeRows, shortenRows } from '../response/figure-rows.ts'
 import { identifyRelease } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
@@ -32,7 +38,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
   const { series } = dataset
 
   app.get<{
-    Querystring: FigureQuery & { interval: Interval; count?: string; from?: string; to?: string }
+    Querystring: FigureQuery & { interval?: Interval; from?: string; to?: string }
   }>(
     `/v2/${dataset.name}/vintages`,
     {
@@ -43,15 +49,23 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
         description: `One count of a series by interval and release: a row for each interval in each release, at most ${MAX_RELEASES} releases. The numbers are those of \`/series\` in that release. \`Outbreaks-Release\` is the release of \`to\`. As \`text/csv\`: a line for each row.`,
         querystring: vintagesQuery(dataset),
         response: {
-          200: withFiles(okResponse(vintagesSchema, 'The rows, by release and day.'), TABLE_TYPES),
+          200: withFiles(
+            okResponse(Type.Union([shortSchema(dataset), vintagesSchema]), 'The rows, by release and day.'),
+            TABLE_TYPES,
+          ),
           ...errorResponses,
         },
       },
     },
     async (request, reply) => {
-      const { interval, count = series.counts[0] } = request.query
+      const { interval: asked, count = series.counts[0] ?? '', detail } = request.query
+      const isFull = detail === 'full'
       const to = await releases.resolveParameter('to', request.query.to)
-      const { query, understood, warnings } = await understandQuery(routes, {
+      const {
+        query,
+        understood,
+        warnings: guesses,
+      } = await understandQuery(routes, {
         ...request.query,
         release: String(to.number),
       })
@@ -64,7 +78,8 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const { filters } = figureRequest
       for (const release of vintages) validateFilters(dataset, releases.list(), release, filters)
       const countIndex = series.counts.findIndex((name) => name === count)
-      reply.headers(warningHeader([...warnings, ...(await checkValues(vintages, filters, figureRequest.strict))]))
+      const warnings = [...guesses, ...(await checkValues(vintages, filters, figureRequest.strict))]
+      reply.headers(warningHeader(warnings))
       const { isTable, format } = chooseFormat(request, dataset.name, to, 'vintages')
       return respond(request, reply, {
         release: to,
@@ -72,11 +87,11 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
         isImmutable:
           request.query.q === undefined && isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to),
         ...format,
-        variant: [interval, count, identifyRelease(from), figureRequest.variant].join(' '),
+        variant: [asked, count, identifyRelease(from), figureRequest.variant].join(' '),
         async render() {
-          const { choice, figures } = await followFigures(
+          const { choice, figures, interval } = await followFigures(
             index,
-            { dataset, release: to, request: figureRequest, interval },
+            { dataset, release: to, request: figureRequest, interval: asked },
             vintages,
           )
           const rows = figures.map(({ release: { number, asOf }, figure }) => ({
@@ -86,19 +101,38 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
             // The whole interval, also if the last day of the question cuts it.
             reference_date: formatDay(periodOf(interval, figure.period.first).last),
             records: figure.records,
-            new: figure.new[countIndex] ?? null,
-            cumulative: figure.cumulative[countIndex] ?? null,
-            point: figure.point[countIndex] ?? null,
+            ...Object.fromEntries(
+              (['new', 'cumulative', 'point'] as const).map((member) => [
+                isFull ? member : `${member}_${count}`,
+                figure[member][countIndex] ?? null,
+              ]),
+            ),
             revision: figure.revision,
           }))
-          if (isTable) return [encodeTable(rows, ['release', 'report_date', 'period', 'reference_date', 'records'])]
+          const columns = ['release', 'report_date', 'period', 'reference_date', 'records']
+          if (isTable) return [encodeRows(rows, columns, { groupBy: [], isFull })]
+          const title = titleAnswer(dataset, figureRequest, [], choice)
+          if (!isFull)
+            return [
+              JSON.stringify({
+                title,
+                understood,
+                warnings,
+                interval,
+                interval_from: asked === undefined ? 'records' : 'request',
+                count,
+                ...shortenRows({ data: rows }),
+                across: figureRequest.across,
+                ...formatShortChoice(dataset, choice),
+              }),
+            ]
           return [
             JSON.stringify({
               interval,
               count,
               across: figureRequest.across,
               understood,
-              title: titleAnswer(dataset, figureRequest, [], choice),
+              title,
               ...formatChoice(dataset, choice, figureRequest.url),
               data: rows,
             }),
@@ -119,15 +153,17 @@ async function followFigures(
   index: ColumnIndex,
   question: FigureQuestion,
   releases: readonly PublishedRelease[],
-): Promise<{ choice: Choice | null; figures: readonly Vintage[] }> {
+): Promise<{ choice: Choice | null; interval: Interval; figures: readonly Vintage[] }> {
   const { request, release: last } = question
+  const { choice, interval: found } = await readFigures(index, question)
+  const interval = found as Interval
   const isRefusal = (error: unknown) => error instanceof Problem && error.code === 'not_comparable'
   const readAll = async (own: Partial<FigureQuestion>) => {
     const figures: Vintage[] = []
     let refusal: unknown = null
     for (const release of releases) {
       try {
-        const { groups } = await readFigures(index, { ...question, ...own, release })
+        const { groups } = await readFigures(index, { ...question, interval, ...own, release })
         figures.push(...groups.flatMap((group) => group.figures.map((figure) => ({ release, figure }))))
       } catch (error) {
         if (!isRefusal(error)) throw error
@@ -138,15 +174,14 @@ async function followFigures(
     if (refusal !== null) throw refusal
     return figures
   }
-  const { choice } = await readFigures(index, question)
   if (choice !== null)
-    return { choice, figures: await readAll({ followed: choice.chosen.map(({ chosen }) => chosen) }) }
+    return { choice, interval, figures: await readAll({ followed: choice.chosen.map(({ chosen }) => chosen) }) }
   try {
-    return { choice, figures: await readAll({ request: { ...request, strict: true } }) }
+    return { choice, interval, figures: await readAll({ request: { ...request, strict: true } }) }
   } catch (error) {
     if (request.strict || !isRefusal(error)) throw error
     const followed = await readWays(index, { ...question, release: last })
-    return { choice, figures: await readAll({ followed }) }
+    return { choice, interval, figures: await readAll({ followed }) }
   }
 }
 
@@ -167,6 +202,39 @@ function selectReleases(
   )
 }
 
+const shortSchema = ({ series }: SeriesDataset) =>
+  Type.Object({
+    understood: understoodSchema,
+    warnings: warningsSchema,
+    interval: Type.String(),
+    interval_from: intervalFromSchema,
+    count: Type.String(),
+    data: Type.Array(
+      Type.Object({
+        ...vintageSchema,
+        ...Object.fromEntries(
+          ['new', 'cumulative', 'point'].flatMap((member) =>
+            series.counts.map((count) => [`${member}_${count}`, Type.Optional(countOrNullSchema)]),
+          ),
+        ),
+        flags: Type.Array(Type.Enum(['revision'])),
+      }),
+    ),
+    across: Type.Array(Type.String()),
+    ...shortChoiceSchema,
+  })
+
+const vintageSchema = {
+  release: Type.Integer({ minimum: 1 }),
+  report_date: Type.String({
+    format: 'date',
+    description: '`as_of` of the release: the day on which this was known.',
+  }),
+  period: Type.String(),
+  reference_date: Type.String({ format: 'date', description: 'The last day of the interval.' }),
+  records: Type.Integer({ minimum: 1 }),
+}
+
 const vintagesSchema = Type.Object({
   interval: Type.String(),
   count: Type.String(),
@@ -175,14 +243,7 @@ const vintagesSchema = Type.Object({
   ...choiceSchema,
   data: Type.Array(
     Type.Object({
-      release: Type.Integer({ minimum: 1 }),
-      report_date: Type.String({
-        format: 'date',
-        description: '`as_of` of the release: the day on which this was known.',
-      }),
-      period: Type.String(),
-      reference_date: Type.String({ format: 'date', description: 'The last day of the interval.' }),
-      records: Type.Integer({ minimum: 1 }),
+      ...vintageSchema,
       new: countOrNullSchema,
       cumulative: countOrNullSchema,
       point: countOrNullSchema,

@@ -98,7 +98,9 @@ test('it has facets, series, a schema and a citation, but no summaries of events
     { value: 'North', records: 3 },
     { value: 'South', records: 1 },
   ])
-  const series = JSON.parse((await routes.get(`${HOME}/series`, { interval: 'isoweek', plant: 'North' })).text) as {
+  const series = JSON.parse(
+    (await routes.get(`${HOME}/series`, { interval: 'isoweek', plant: 'North', detail: 'full' })).text,
+  ) as {
     points: { period: string; new: { copies: number | null }; revision: boolean }[]
   }
   assert.deepEqual(

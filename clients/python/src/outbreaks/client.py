@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, Unpack
 from urllib.parse import parse_qs, urlsplit
 
-from ._answers import Coverage, Events, Facets, Records, Series, Sums, Table, TableType, Walk, to_table
+from ._answers import Coverage, Events, Facets, Records, Series, Sums, Table, TableType, Walk, to_table, without
 from ._cache import Cache, LoadedRelease
 from ._copy import SyncResult, sync_copy
 from ._files import ReleaseFile, download_file, find_file, hash_file, read_lines
@@ -140,10 +140,12 @@ class Client:
         return Walk(self._connection, f"outbreaks/{int(record_id)}/history", {}, cursor)
 
     def _table(self, kind: type[TableType], path: str, params: Params) -> TableType:
-        return to_table(self._connection.get(path, params), kind, params)
+        # The frames and plots are made from the full form of figures.
+        detail = {"detail": "full"} if path in _KINDS else {}
+        return to_table(self._connection.get(path, {**params, **detail}), kind, without(params, *detail))
 
     def series(self, *, release: Release | None = None, **filters: Unpack[SeriesParameters]) -> Series:
-        """Counts over time. `interval` is day, isoweek, epiweek, month or year.
+        """Counts over time. `interval` is day, isoweek, epiweek, month or year; by default the finest that fits.
 
         If the records were counted in several ways, the service chooses one and `notice` says which. `strict=True`
         raises `NotComparable` instead, and `side_by_side=True` gives all of them as groups.

@@ -113,24 +113,24 @@ test_that("the tables of numbers agree with the CSV of the service", {
   }
   series <- ob_series(client, event = COVID, country_code = "FR", interval = "day", release = 6)
   params <- list(event = COVID, country_code = "FR", interval = "day", release = "6")
-  expect_equal(as_csv(series), read_csv("series", params))
+  expect_equal(as_csv(series), read_csv("series", c(params, detail = "full")))
   # A span, and counts without a day.
   nipah <- ob_series(client, event = "Nipah_Bangladesh_2008", interval = "month", release = 6)
   params <- list(event = "Nipah_Bangladesh_2008", interval = "month", release = "6")
-  expect_equal(as_csv(nipah), read_csv("series", params))
+  expect_equal(as_csv(nipah), read_csv("series", c(params, detail = "full")))
   both <- ob_series(client,
     event = COVID, country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = 6
   )
   params <- list(
     event = COVID, country_code = c("FR", "DE"), group_by = "country_code", interval = "month", release = "6"
   )
-  expect_equal(as_csv(both), read_csv("series", params))
+  expect_equal(as_csv(both), read_csv("series", c(params, detail = "full")))
   place <- ob_series(client, event = COVID, place = "AU", group_by = "place", interval = "year", release = 6)
   params <- list(event = COVID, place = "AU", group_by = "place", interval = "year", release = "6")
-  expect_equal(as_csv(place), read_csv("series", params)[names(place)])
+  expect_equal(as_csv(place), read_csv("series", c(params, detail = "full"))[names(place)])
   sums <- ob_sums(client, event = COVID, group_by = "country_code", release = 6)
   params <- list(event = COVID, group_by = "country_code", release = "6")
-  expect_equal(as_csv(sums), read_csv("sums", params))
+  expect_equal(as_csv(sums), read_csv("sums", c(params, detail = "full")))
   facets <- ob_facets(client, release = 6)
   expect_equal(as_csv(facets), read_csv("facets", list(release = "6")))
   vintages <- ob_vintages(client, event = COVID, country_code = "FR", interval = "month")

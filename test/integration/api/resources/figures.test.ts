@@ -53,7 +53,7 @@ before(async () => {
   await refresh()
 })
 
-const read = async (address: string) => JSON.parse((await get(`${HOME}/${address}`)).text) as Item
+const read = async (address: string) => JSON.parse((await get(`${HOME}/${address}&detail=full`)).text) as Item
 const casesOf = (figures: unknown) =>
   (figures as Item[]).map((figure) => [
     Object.values((figure['group'] ?? { period: figure['period'] }) as Item).join(),
@@ -336,7 +336,7 @@ describe('vintages', () => {
 
 test('figures are tables as text/csv', async () => {
   const lines = async (address: string) => {
-    const response = await inject(`${HOME}/${address}`, {}, { accept: 'text/csv' })
+    const response = await inject(`${HOME}/${address}&detail=full`, {}, { accept: 'text/csv' })
     assert.equal(response.headers['content-type'], 'text/csv; charset=utf-8; header=present', response.body)
     return response.body.split('\r\n').map((line) => line.split(',').slice(0, 6))
   }

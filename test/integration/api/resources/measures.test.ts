@@ -61,7 +61,7 @@ before(async () => {
 })
 
 async function ask(address: string): Promise<{ rows: Item[]; measures: Item & { nulls: Item[] } }> {
-  const response = await inject(`${HOME}/${address}`)
+  const response = await inject(`${HOME}/${address}&detail=full`)
   assert.equal(response.statusCode, 200, response.body)
   const body = response.json<Item>()
   return {

@@ -93,7 +93,8 @@ type Answer = Item & {
   data: { group: Item; total: Item; cumulative: Item }[]
   points: { period: string; new: Item }[]
 }
-const read = async (address: string) => JSON.parse((await get(`${HOME}/${address}`)).text) as Answer
+const read = async (address: string) =>
+  JSON.parse((await get(`${HOME}/${address}${address.startsWith('events') ? '' : '&detail=full'}`)).text) as Answer
 const totalsOf = ({ data }: Answer) => data.map(({ group, total }) => [...Object.values(group), total['cases']])
 const eventsOf = (sets: readonly Said[]) => sets.map(({ event = '' }) => event).sort((a, b) => (a < b ? -1 : 1))
 
@@ -143,7 +144,7 @@ describe('of one event', () => {
     assert.deepEqual([response.statusCode, response.json<Item>()['code']], [400, 'not_comparable'])
   })
   test('a doubt refuses with the numbers, and side_by_side shows them', async () => {
-    const response = await inject(`${HOME}/sums?event=B`)
+    const response = await inject(`${HOME}/sums?event=B&detail=full`)
     const problem = response.json<Item & { choices: Said[] }>()
     assert.match(
       String(problem['detail']),
@@ -277,7 +278,9 @@ test('a place without any record of the question has no numbers', async () => {
 })
 
 test('an event has a headline, by which events are sorted', async () => {
-  const { data } = (await read('events?sort=-cases&num=3')) as unknown as { data: { event: string; headline: Item }[] }
+  const { data } = (await read('events?sort=-cases&num=3')) as unknown as {
+    data: { event: string; headline: Item }[]
+  }
   assert.deepEqual(
     data.map(({ event, headline }) => [event, headline['cases'], headline['deaths'], headline['words']]),
     [

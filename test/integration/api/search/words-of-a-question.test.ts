@@ -39,12 +39,12 @@ before(async () => {
 type Answer = Item & {
   understood: { q: string | null; filters: Item } | null
   warnings: string[]
-  data: { total: Item }[]
+  data: Item[]
 }
 const ask = async (query: string) => {
   const answer = JSON.parse((await get(`${HOME}/sums?${query}`)).text) as Answer
   return {
-    cases: answer.data.map(({ total }) => total['cases']),
+    cases: answer.data.map(({ cases }) => cases),
     filters: answer.understood?.filters,
     warnings: answer.warnings,
   }

@@ -6,7 +6,7 @@ Generated from docs/openapi.json by `npm run generate`; do not edit by hand.
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date
-from typing import Literal, Required, TypeAlias, TypedDict, TypeVar
+from typing import Literal, TypeAlias, TypedDict, TypeVar
 
 Value = TypeVar("Value")
 Several: TypeAlias = Value | Sequence[Value] | AbstractSet[Value]
@@ -171,6 +171,7 @@ GroupBy = Literal[
     "source_name",
 ]
 Measures = Literal["cfr", "per_100000", "moving_average", "growth"]
+Counts = Literal["cases", "deaths", "hospitalised", "recovered", "tested"]
 Across = Literal["event", "pathogen", "disease", "host", "age_group", "sex", "population"]
 SeriesMissing = Literal[
     "disease",
@@ -264,7 +265,6 @@ SumsSort = Literal[
     "point_tested",
     "-point_tested",
 ]
-VintagesCount = Literal["cases", "deaths", "hospitalised", "recovered", "tested"]
 
 
 class Filters(TypedDict, total=False):
@@ -457,8 +457,9 @@ class SeriesParameters(Filters, total=False):
     # name and by the names of its diseases, pathogens and places.
     q: str
     # The length of the periods: days, ISO weeks (also `week`), epidemiological weeks
-    # (MMWR), months or years.
-    interval: Required[Interval]
+    # (MMWR), months or years. Default: the finest that fits how often the records
+    # report.
+    interval: Interval
     # Gives one series for each value of this field, side by side.
     group_by: Several[GroupBy]
     # Adds columns that are computed from the counts: the case fatality ratio (`cfr`),
@@ -469,6 +470,10 @@ class SeriesParameters(Filters, total=False):
     # The number of periods of a moving average and of a growth rate. Default: 7 days, 4
     # weeks, 3 months or 3 years; for growth 14 days or 8 weeks.
     periods: int
+    # The counts that the answer has. The first one decides which way of counting is
+    # chosen, unless `sort` does. Default: all. May be repeated, or have several names
+    # with commas.
+    counts: Several[Counts]
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
@@ -497,6 +502,10 @@ class SumsParameters(Filters, total=False):
     # `/series`, a trailing `moving_average` and the exponential `growth`. A measure
     # whose conditions fail is null, and the column `null_because` says why.
     measures: Several[Measures]
+    # The counts that the answer has. The first one decides which way of counting is
+    # chosen, unless `sort` does. Default: all. May be repeated, or have several names
+    # with commas.
+    counts: Several[Counts]
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
@@ -525,8 +534,9 @@ class VintagesParameters(Filters, total=False):
     # name and by the names of its diseases, pathogens and places.
     q: str
     # The length of the periods: days, ISO weeks (also `week`), epidemiological weeks
-    # (MMWR), months or years.
-    interval: Required[Interval]
+    # (MMWR), months or years. Default: the finest that fits how often the records
+    # report.
+    interval: Interval
     # Fields over which counts are added up on purpose, such as all events of a country.
     # May be repeated.
     across: Several[Across]
@@ -534,7 +544,7 @@ class VintagesParameters(Filters, total=False):
     # null.
     missing: Several[SeriesMissing]
     # The count to follow.
-    count: VintagesCount
+    count: Counts
     # The first release: its number, a date (YYYY-MM-DD) for what was known on that day
     # (the newest release whose `as_of` is that day or earlier), or `latest` for the
     # newest. Default: the oldest that can be read.

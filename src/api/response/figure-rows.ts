@@ -1,0 +1,123 @@
+// The rows of figures as an analyst reads them: flat, only with the columns in which some row has something, and the flags as a
+// list. `detail=full` has the nested rows from which they are made. Pure: a further member of a row becomes a column here.
+import { encodeTable } from '../../formats/table.ts'
+
+/** A row with the values of its group, if there are groups. */
+type FullRow = { readonly group?: Readonly<Record<string, unknown>>; readonly [member: string]: unknown }
+type ShortRow = Readonly<Record<string, unknown>>
+type Completeness = Readonly<Record<string, { readonly share: number | null }>>
+
+/** In a table these come last. */
+const LAST_COLUMNS = ['flags', 'row', 'counted']
+
+/**
+ * The lists of one answer. A column that is null in all rows of all lists is left out, unless it is one of `groupBy`; so is
+ * a completeness that is nowhere below 1.
+ */
+export function shortenRows<Lists extends Readonly<Record<string, readonly FullRow[] | null>>>(
+  lists: Lists,
+  groupBy: readonly string[] = [],
+): { [Name in keyof Lists]: ShortRow[] | Extract<Lists[Name], null> } {
+  const told = new Set<string>(groupBy)
+  const join = joinOnce()
+  const flat = Object.entries(lists).map(([name, rows]) => {
+    const names = new Set<string>()
+    return { name, names, rows: rows?.map((row) => flattenRow(row, names, told, join)) ?? null }
+  })
+  return Object.fromEntries(
+    flat.map(({ name, names, rows }) => {
+      const columns = [...names].filter((column) => told.has(column))
+      return [name, rows && selectColumns(rows, columns)]
+    }),
+  ) as ReturnType<typeof shortenRows<Lists>>
+}
+
+/** An answer may have twenty thousand rows, so this and what follows is written for speed. */
+function selectColumns(rows: readonly ShortRow[], columns: readonly string[]): ShortRow[] {
+  return rows.map((row) => {
+    const selected: Record<string, unknown> = {}
+    for (const column of columns) selected[column] = row[column] ?? null
+    return selected
+  })
+}
+
+type Join = (first: string, second: string) => string
+
+/** A new string for each cell would be hashed for each. */
+function joinOnce(): Join {
+  const joined = new Map<string, Map<string, string>>()
+  return (first, second) => {
+    let names = joined.get(first)
+    if (names === undefined) joined.set(first, (names = new Map()))
+    let name = names.get(second)
+    if (name === undefined) names.set(second, (name = `${first}_${second}`))
+    return name
+  }
+}
+
+/** The rows as CSV, in the full form or in the short one. There the flags of a row are separated by spaces. */
+export function encodeRows(
+  rows: readonly FullRow[],
+  columns: readonly string[],
+  { groupBy, isFull }: { readonly groupBy: readonly string[]; readonly isFull: boolean },
+): string {
+  if (isFull)
+    return encodeTable(
+      rows.map(({ group, ...row }) => ({ ...group, ...row })),
+      columns,
+    )
+  const { short } = shortenRows({ short: rows }, groupBy)
+  // All rows of a list have the same columns.
+  const found = Object.keys(short[0] ?? {})
+  // The group `place` has several columns instead of its own.
+  const first = columns.filter((name) => short.length === 0 || !groupBy.includes(name) || found.includes(name))
+  return encodeTable(
+    short.map((row) => (Array.isArray(row['flags']) ? { ...row, flags: row['flags'].join(' ') || null } : row)),
+    [
+      ...first,
+      ...found.filter((name) => !LAST_COLUMNS.includes(name)),
+      ...LAST_COLUMNS.filter((name) => found.includes(name)),
+    ],
+  )
+}
+
+/** Adds the names of its columns to `names`, and of those that have something to say to `told`. */
+function flattenRow({ group, ...members }: FullRow, names: Set<string>, told: Set<string>, join: Join): ShortRow {
+  const row: Record<string, unknown> = {}
+  const put = (name: string, value: unknown): void => {
+    if (isNested(value)) for (const part in value) put(join(name, part), value[part])
+    else {
+      names.add(name)
+      row[name] = value
+      if (value !== null) told.add(name)
+    }
+  }
+  const putCompleteness = (values: Completeness) => {
+    for (const count in values) {
+      const name = join('completeness', count)
+      const share = values[count]?.share ?? null
+      names.add(name)
+      row[name] = share
+      if (share !== null && share < 1) told.add(name)
+    }
+  }
+  const flags: string[] = []
+  let hasFlags = false
+  for (const name in group) put(name, group[name])
+  for (const name in members) {
+    const value = members[name]
+    if (typeof value === 'boolean') {
+      hasFlags = true
+      if (value) flags.push(name)
+    }
+    // The total of a row is the count itself.
+    else if (name === 'total' && isNested(value)) for (const count in value) put(count, value[count])
+    else if (name === 'completeness') putCompleteness(value as Completeness)
+    else put(name, value)
+  }
+  if (hasFlags) put('flags', flags)
+  return row
+}
+
+const isNested = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
