@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { outbreakctl } from '../../dev/service.ts'
 import { obtainToken, readRecord } from '../fixtures/api-client.ts'
+import type { Machine } from './network.ts'
 import type { System } from './system.ts'
 
 export interface Fault {
@@ -23,6 +24,10 @@ const seconds = (count: number) => wait(count * 1000)
 const FAILOVER_SECONDS = 30
 /** Releases that fit into the free pages of the database. */
 const MOST_PUBLISHED = 40
+
+/** Machines have networks of their own, but share their processes with this one: other servers must live. */
+const crashPostgres = (machine: Machine) =>
+  machine.run('sh', '-c', "pkill --ns $$ --nslist net -9 -u postgres -f 'postgres: .*(checkpointer|walwriter)'")
 
 export const FAULTS: readonly Fault[] = [
   {
@@ -65,7 +70,7 @@ export const FAULTS: readonly Fault[] = [
     limits: { read: 3, write: FAILOVER_SECONDS },
     async run({ cluster }) {
       const leader = await cluster.leader()
-      leader.run('pkill', '-9', '-u', 'postgres', '-f', 'postgres: .*(checkpointer|walwriter)')
+      crashPostgres(leader)
       await seconds(3)
       await cluster.waitUntilHealthy()
       await seconds(1)
@@ -237,7 +242,7 @@ export const FAULTS: readonly Fault[] = [
       const publishing = outbreakctl(settings, 'release', 'publish', publishInput()).catch(() => undefined)
       await wait(700)
       const leader = await cluster.leader()
-      leader.run('pkill', '-9', '-u', 'postgres', '-f', 'postgres: .*(checkpointer|walwriter)')
+      crashPostgres(leader)
       await publishing
       await seconds(3)
       await cluster.waitUntilHealthy()

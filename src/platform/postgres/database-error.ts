@@ -49,6 +49,9 @@ export function describeDatabaseError(error: unknown): string | undefined {
       'check the host and the port in DATABASE_URL, and that PostgreSQL runs',
     )
   }
+  // Sentences of the driver, for a server that went away during the command.
+  if (/not queryable|Connection terminated/.test(message))
+    return explain('The connection to the database was lost', 'run the command again')
   const syscall = 'syscall' in error ? error.syscall : undefined
   if (syscall === 'open' && (code === 'ENOENT' || code === 'EACCES')) {
     return explain('A file cannot be read', 'correct its path, in the command or in DATABASE_URL')
