@@ -50,7 +50,7 @@ await withExplorer({}, (explorer) => {
   test('the first page of the service leads to the explorer', LIMITS, () =>
     visit(async (page) => {
       await page.goto(baseUrl)
-      await page.getByRole('link', { name: 'Explorer' }).click()
+      await page.getByRole('navigation').getByRole('link', { name: 'Explorer', exact: true }).click()
       await page.waitForURL(isSignIn)
     }),
   )

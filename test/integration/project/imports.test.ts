@@ -97,7 +97,7 @@ const violations = [
   {
     title: 'a part of the page that imports a page',
     rule: 'page-parts-import-only-lower-layers',
-    plant: { 'explorer/src/parts/planted.ts': "import '../pages/explore.tsx'" },
+    plant: { 'explorer/src/parts/planted.ts': "import '../pages/start.tsx'" },
   },
   {
     title: 'a module of the page that imports a part',

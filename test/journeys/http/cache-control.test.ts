@@ -42,6 +42,7 @@ const requiredValues: Record<string, string> = {
   from: '1',
   by: 'event',
   interval: 'month',
+  url: '/v2/hed-outbreaks/facets',
   event: 'Ebola_DRC_2018',
   q: 'ebola',
 }
@@ -118,9 +119,9 @@ test('every response to an authorised request is private or no-store', async () 
 })
 
 const IMMUTABLE = 'private, max-age=2592000, immutable'
-/** Their responses change although the release is named: synonyms, exported files, pruned releases, the quota. */
+/** Their responses change although the release is named: synonyms, exported files, pruned releases, the quota, keys. */
 const NEVER = [
-  ...['searchValues', 'listRecordVersions', 'listReleases', 'getRelease', 'getCurrentClient'],
+  ...['searchValues', 'listRecordVersions', 'listReleases', 'getRelease', 'getCurrentClient', 'makeLink'],
   ...['getCroissant', 'getDataPackage', 'getDcat'],
 ]
 /** The path has the number of the release. */

@@ -48,7 +48,8 @@ test('operationIds are stable: client packages use them', () => {
     ...['downloadFile', 'getCitation', 'getCoverage', 'getCroissant', 'getCurrentClient', 'getDataPackage', 'getDcat'],
     ...['getFacets', 'getFileHeaders', 'getRecord'],
     ...['getRecordSchema', 'getRelease', 'getSeries', 'getSums', 'getVintages', 'listChanges', 'listEventNames'],
-    ...['listEvents', 'listRecordVersions', 'listRecords', 'listRecordsByOffset', 'listReleases', 'requestToken'],
+    ...['listEvents', 'listRecordVersions', 'listRecords', 'listRecordsByOffset', 'listReleases', 'makeLink'],
+    'requestToken',
     'searchValues',
   ])
 })
