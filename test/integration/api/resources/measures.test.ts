@@ -61,7 +61,7 @@ before(async () => {
 })
 
 async function ask(address: string): Promise<{ rows: Item[]; measures: Item & { nulls: Item[] } }> {
-  const response = await inject(`${HOME}/${address}&detail=full`)
+  const response = await inject(`${HOME}/${address}`)
   assert.equal(response.statusCode, 200, response.body)
   const body = response.json<Item>()
   return {
@@ -99,6 +99,17 @@ describe('case fatality', () => {
     assert.deepEqual(measures.nulls, [
       { column: 'cfr', reason: 'deaths_unknown', rows: 1, words: 'No deaths are known.' },
     ])
+  })
+
+  test('is crude, and ongoing while the total is interim: flags of the row, and columns of a table', async () => {
+    const { rows } = await ask('sums?event=Ebola&measures=cfr')
+    assert.deepEqual(rows[0]?.['flags'], ['derived', 'interim', 'crude', 'ongoing'])
+    const full = await ask('sums?event=Ebola&measures=cfr&detail=full')
+    assert.deepEqual(pick(full.rows[0], 'cfr', 'crude', 'ongoing'), [0.395233, true, true])
+    const table = await inject(`${HOME}/sums?event=Ebola&measures=cfr,per_100000&format=csv`)
+    const [header = '', line = ''] = table.body.split('\r\n')
+    const cells = Object.fromEntries(header.split(',').map((name, i) => [name, line.split(',')[i]]))
+    assert.deepEqual(pick(cells, 'cfr', 'cases_per_100000', 'inhabitants_year'), ['0.395233', '121.956', '2015'])
   })
 
   test('by year', async () => {
@@ -161,7 +172,7 @@ describe('counts per 100,000', () => {
 describe('moving average and growth', () => {
   test('look back over consecutive periods', async () => {
     const { rows, measures } = await ask(
-      'series?interval=isoweek&event=Dengue&measures=moving_average&measures=growth&periods=5',
+      'series?interval=isoweek&event=Dengue&measures=moving_average,growth&periods=5',
     )
     assert.deepEqual(pick(rows[4], 'period', 'cases_average', 'cases_growth', 'cases_doubling_days'), [
       ...['2022-W05', 24, 0.053377, 12.9859],
