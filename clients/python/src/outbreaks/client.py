@@ -142,7 +142,7 @@ class Client:
     def _table(self, kind: type[TableType], path: str, params: Params) -> TableType:
         # The frames and plots are made from the full form of figures.
         detail = {"detail": "full"} if path in _KINDS else {}
-        return to_table(self._connection.get(path, {**params, **detail}), kind, without(params, *detail))
+        return to_table(self._connection.get(path, {**params, **detail}), kind, without(dict(params), *detail))
 
     def series(self, *, release: Release | None = None, **filters: Unpack[SeriesParameters]) -> Series:
         """Counts over time. `interval` is day, isoweek, epiweek, month or year; by default the finest that fits.
