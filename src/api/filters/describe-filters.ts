@@ -39,12 +39,12 @@ export function describeFilters(dataset: Dataset, filters: Filters, counted: str
   ]
   const events = values.get(EVENT) ?? []
   const titled = events.map((event) => titleOf(dataset, String(event), place, counted))
+  const title = titled.length > MAX_NAMED ? `${titled.length} events` : titled.join('; ')
   const head =
     events.length === 0
       ? [...subjects.map(nameValues), ...(place === null ? [] : [place])].join(', ')
-      : [titled.length > MAX_NAMED ? `${titled.length} events` : titled.join('; '), ...subjects.map(nameValues)].join(
-          ', ',
-        )
+      : // "Measles, United States, 2025" says the disease already.
+        [title, ...subjects.map(nameValues).filter((name) => !title.includes(name))].join(', ')
   if (head === '' && details.length === 0) return null
   return [head === '' ? 'All events' : head, ...details].join('; ')
 }

@@ -82,6 +82,8 @@ const QUESTIONS: [query: Record<string, unknown>, words: string | null][] = [
   [{ event, country_code: ['IT', 'FR', 'DE', 'ES'] }, 'COVID-19, 4 countries, 2019'],
   [{ event, country_code: ['US'], al1_code: ['US-TX'] }, 'COVID-19, Texas, United States, 2019'],
   [{ event: ['Measles_United_States_2025'], country_code: ['US'] }, 'Measles, United States, 2025'],
+  [{ event: ['Measles_United_States_2025'], disease: ['Measles'] }, 'Measles, United States, 2025'],
+  [{ event: ['A_France_2001'], disease: ['Measles'] }, 'A, France, 2001, Measles'],
   [{ event: ['Measles_United_States_2025'], al1_code: ['US-TX'] }, 'Measles, United States, 2025: Texas'],
   [{ event: ['A_France_2001', 'B_Chad_2002'] }, 'A, France, 2001; B, Chad, 2002'],
   [{ event: ['a', 'b', 'c', 'd'] }, '4 events'],
