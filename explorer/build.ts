@@ -16,8 +16,8 @@ const require = createRequire(import.meta.url)
 /** KB compressed: the script, the style and the fonts at first paint, the outlines when a map needs them. */
 const LIMITS = { app: 100, style: 14, site: 14, sans: 30, serif: 30, world: 45, states: 45 } as const
 /** Of the pages around the explorer. */
-const SITE_STYLES = ['tokens.css', 'site.css'] as const
-const STYLES = ['tokens.css', 'components.css', 'pages.css'] as const
+const SITE_STYLES = ['tokens.css', 'base.css', 'site.css'] as const
+const STYLES = ['tokens.css', 'base.css', 'components.css', 'pages.css'] as const
 const FONTS = { sans: 'source-sans-3.woff2', serif: 'source-serif-4-600.woff2' } as const
 
 export interface BuiltFile {

@@ -3,6 +3,7 @@ export const texts = {
   title: 'Outbreak explorer',
   unknown: 'Not reported',
   interval: { day: 'day', isoweek: 'week', epiweek: 'epi week', month: 'month', year: 'year' },
+  intervals: { day: 'Day', isoweek: 'Week', epiweek: 'Week from Sunday', month: 'Month', year: 'Year' },
   counts: {
     cases: 'cases',
     deaths: 'deaths',

@@ -3,7 +3,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Axes } from './axes.tsx'
-import { Patterns, Plot } from './plot.tsx'
+import { Drawing, Patterns, Plot } from './plot.tsx'
 import { countScale, dayScale, leftOf, type Scale, toDay, wrapText } from './scales.ts'
 
 interface Bar {
@@ -50,7 +50,6 @@ interface CurveProps {
   readonly onDraw?: (svg: SVGSVGElement | null) => void
 }
 
-const KEYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1, PageDown: 4, PageUp: -4 }
 const BOTTOM = 30
 
 export function Curve(props: CurveProps) {
@@ -84,34 +83,13 @@ export function Curve(props: CurveProps) {
           y: Math.max(top + 50, finite(y.at(Math.max(bar.value ?? 0, 0)), height - BOTTOM)),
         })
     }
-    const onKeyDown = (event: KeyboardEvent) => {
-      const step = KEYS[event.key]
-      const from = at < 0 && step !== undefined && step < 0 ? bars.length : at
-      const next =
-        event.key === 'Home' ? 0 : event.key === 'End' ? bars.length - 1 : step === undefined ? null : from + step
-      if (event.key === 'Escape') show(-1)
-      else if (next !== null) {
-        event.preventDefault()
-        show(Math.min(bars.length - 1, Math.max(0, next)))
-      }
-    }
     const onPoint = (event: PointerEvent & { currentTarget: SVGRectElement }) => {
       const { left: edge, width: size } = event.currentTarget.getBoundingClientRect()
       const day = start + ((event.clientX - edge) / size) * (end - start)
       show(bars.findIndex((bar) => toDay(bar.first) <= day && day < toDay(bar.last) + 1))
     }
     return (
-      <svg
-        ref={onDraw ?? null}
-        width={width}
-        height={height}
-        viewBox={`0 0 ${width} ${height}`}
-        role="application"
-        tabIndex={0}
-        aria-label={`${label}. Arrow keys read it one period at a time.`}
-        onKeyDown={onKeyDown}
-        onBlur={() => show(-1)}
-      >
+      <Drawing {...{ label, width, height, at, onDraw }} steps={bars.length} onShow={show}>
         <Patterns id={id} />
         <g aria-hidden="true">
           <Axes x={x} y={y} left={left} right={width} bottom={height - BOTTOM} width={width} unit={unit} />
@@ -161,7 +139,7 @@ export function Curve(props: CurveProps) {
             onPointerLeave={() => show(-1)}
           />
         </g>
-      </svg>
+      </Drawing>
     )
   }
 

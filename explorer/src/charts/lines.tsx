@@ -4,7 +4,7 @@ import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatNumber } from '../format.ts'
 import { Axes } from './axes.tsx'
-import { Plot } from './plot.tsx'
+import { Drawing, Plot } from './plot.tsx'
 import { CHARACTER, countScale, dayScale, leftOf, type Scale, shorten, sinceScale } from './scales.ts'
 
 /** `from` and `to` are days, since 1970 or since the first case. */
@@ -32,7 +32,6 @@ interface LinesProps {
 }
 
 const BOTTOM = 30
-const KEYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1, PageDown: 4, PageUp: -4 }
 /** There are six colours and dashes. */
 const kindOf = (index: number): number => (index % 6) + 1
 
@@ -80,26 +79,12 @@ export function Lines({ lines, label, unit, isLog, isSince, tip, onDraw }: Lines
             setAt(day ?? null)
             if (day !== undefined) setEdge(x.at(day))
           }
-          const onKeyDown = (event: KeyboardEvent) => {
-            const step = KEYS[event.key]
-            if (event.key === 'Escape') show(undefined)
-            if (step === undefined && event.key !== 'Home' && event.key !== 'End') return
-            event.preventDefault()
-            const now = at === null ? -1 : days.indexOf(at)
-            const next = event.key === 'Home' ? 0 : event.key === 'End' ? days.length - 1 : now + (step ?? 0)
-            show(days[Math.min(days.length - 1, Math.max(0, next))])
-          }
           return (
-            <svg
-              ref={onDraw ?? null}
-              width={width}
-              height={height}
-              viewBox={`0 0 ${width} ${height}`}
-              role="application"
-              tabIndex={0}
-              aria-label={`${label}. Arrow keys read it one period at a time.`}
-              onKeyDown={onKeyDown}
-              onBlur={() => show(undefined)}
+            <Drawing
+              {...{ label, width, height, onDraw }}
+              steps={days.length}
+              at={at === null ? -1 : days.indexOf(at)}
+              onShow={(step) => show(days[step])}
             >
               <g aria-hidden="true">
                 <Axes
@@ -134,7 +119,7 @@ export function Lines({ lines, label, unit, isLog, isSince, tip, onDraw }: Lines
                   onPointerLeave={() => show(undefined)}
                 />
               </g>
-            </svg>
+            </Drawing>
           )
         }}
       </Plot>

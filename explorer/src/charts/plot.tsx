@@ -1,5 +1,5 @@
 // The frame of a picture: it is drawn at the width that it has, and a card beside the pointer says what is there.
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, Ref } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useWidth } from './use-width.ts'
 
@@ -22,6 +22,48 @@ export function Plot({ tip = null, children }: PlotProps) {
       {width > 0 && children(width)}
       {tip !== null && <Card {...tip} width={width} />}
     </div>
+  )
+}
+
+const KEYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1, PageDown: 4, PageUp: -4 }
+
+interface DrawingProps {
+  readonly label: string
+  readonly width: number
+  readonly height: number
+  /** How many steps can be read, and which one is: -1 for none. */
+  readonly steps: number
+  readonly at: number
+  readonly onShow: (step: number) => void
+  readonly onDraw?: Ref<SVGSVGElement> | undefined
+  readonly children: ComponentChildren
+}
+
+/** Arrow keys read it step by step. */
+export function Drawing({ label, width, height, steps, at, onShow, onDraw, children }: DrawingProps) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') onShow(-1)
+    const step = KEYS[event.key]
+    const from = at < 0 && step !== undefined && step < 0 ? steps : at
+    const next = event.key === 'Home' ? 0 : event.key === 'End' ? steps - 1 : step === undefined ? null : from + step
+    if (next === null) return
+    event.preventDefault()
+    onShow(Math.min(steps - 1, Math.max(0, next)))
+  }
+  return (
+    <svg
+      ref={onDraw ?? null}
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="application"
+      tabIndex={0}
+      aria-label={`${label}. Arrow keys read it one period at a time.`}
+      onKeyDown={onKeyDown}
+      onBlur={() => onShow(-1)}
+    >
+      {children}
+    </svg>
   )
 }
 

@@ -3,19 +3,11 @@ import { useState } from 'preact/hooks'
 import type { EventSummary } from '../../../clients/typescript/src/client.ts'
 import { COUNTS, GROUPS, INTERVALS, KINDS } from '../address.ts'
 import { capitalise } from '../format.ts'
-import { Select } from '../parts/choose.tsx'
+import { Check, Select } from '../parts/choose.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import type { Interval } from '../requests.ts'
 import { goTo, question, setQuestion, setView, view } from '../state.ts'
 import { texts } from '../texts.ts'
-
-const INTERVAL_NAMES = {
-  day: 'Day',
-  isoweek: 'Week',
-  epiweek: 'Week from Sunday',
-  month: 'Month',
-  year: 'Year',
-} as const
 
 export function CurveOptions({ summary, interval }: { summary: EventSummary | null; interval: Interval }) {
   const [isOpen, setOpen] = useState(false)
@@ -61,7 +53,7 @@ export function CurveOptions({ summary, interval }: { summary: EventSummary | nu
               label="By"
               value={interval}
               options={INTERVALS}
-              names={INTERVAL_NAMES}
+              names={texts.intervals}
               onChoose={(chosen) => setView({ interval: chosen })}
             />
             <Select
@@ -77,14 +69,11 @@ export function CurveOptions({ summary, interval }: { summary: EventSummary | nu
             />
             <DayField filter="date_from" />
             <DayField filter="date_to" />
-            <label class="pick">
-              <input
-                type="checkbox"
-                checked={scale === 'log'}
-                onChange={(event) => setView({ scale: event.currentTarget.checked ? 'log' : 'linear' })}
-              />
-              <span>Log scale</span>
-            </label>
+            <Check
+              label="Log scale"
+              isOn={scale === 'log'}
+              onChange={(isOn) => setView({ scale: isOn ? 'log' : 'linear' })}
+            />
           </div>
         </Dialog>
       )}

@@ -25,7 +25,8 @@ import { countryName, eventTitle, sourceWord, splitTitle, valueWord } from '../l
 import { CompareStage, type Group } from '../panels/compare-stage.tsx'
 import { Code } from '../panels/take.tsx'
 import { Answered } from '../parts/answered.tsx'
-import { Segmented, Select } from '../parts/choose.tsx'
+import { Chip } from '../parts/chip.tsx'
+import { Check, Segmented, Select } from '../parts/choose.tsx'
 import { Link } from '../parts/link.tsx'
 import { Search } from '../parts/search.tsx'
 import { Table } from '../parts/table.tsx'
@@ -181,18 +182,7 @@ function Items({ release, by, groups }: { release: number; by: View['group']; gr
   return (
     <div class="cmp-chips chips">
       {chips.map(({ name, value }) => (
-        <button
-          key={`${name} ${value}`}
-          class="chip on"
-          type="button"
-          aria-label={`Remove ${nameOf(name, value)}`}
-          onClick={() => setQuestion({ [name]: question.value[name]?.filter((one) => one !== value) ?? [] })}
-        >
-          {nameOf(name, value)}{' '}
-          <span class="x" aria-hidden="true">
-            ×
-          </span>
-        </button>
+        <Chip key={`${name} ${value}`} filter={name} value={value} name={nameOf(name, value)} />
       ))}
       {by in COMPARED &&
         question.value[filter] === undefined &&
@@ -242,7 +232,7 @@ function Controls({ by }: { by: View['group'] }) {
             label="By"
             value={interval ?? 'isoweek'}
             options={INTERVALS}
-            names={{ day: 'Day', isoweek: 'Week', epiweek: 'Week from Sunday', month: 'Month', year: 'Year' }}
+            names={texts.intervals}
             onChoose={(chosen) => setView({ interval: chosen })}
           />
           <Select
@@ -266,14 +256,11 @@ function Controls({ by }: { by: View['group'] }) {
             names={{ '1': 'none', '3': 'of 3 periods', '5': 'of 5 periods', '7': 'of 7 periods' }}
             onChoose={(chosen) => setView({ average: chosen })}
           />
-          <label class="pick">
-            <input
-              type="checkbox"
-              checked={scale === 'log'}
-              onChange={(event) => setView({ scale: event.currentTarget.checked ? 'log' : 'linear' })}
-            />
-            <span>Log scale</span>
-          </label>
+          <Check
+            label="Log scale"
+            isOn={scale === 'log'}
+            onChange={(isOn) => setView({ scale: isOn ? 'log' : 'linear' })}
+          />
         </div>
       )}
     </>

@@ -6,11 +6,12 @@ import { Strip } from '../charts/strip.tsx'
 import { countOf, formatDays, formatNumber } from '../format.ts'
 import { countryName, sourceWord, statusWord } from '../labels.ts'
 import { Answered } from '../parts/answered.tsx'
+import { Chip } from '../parts/chip.tsx'
 import { EventLink, Link } from '../parts/link.tsx'
 import { Table } from '../parts/table.tsx'
 import { readEvents } from '../read-events.ts'
 import { recordFilters, toKey, toObject } from '../requests.ts'
-import { eventLink, goTo, question, setQuestion, setView, view } from '../state.ts'
+import { eventLink, goTo, question, setView, view } from '../state.ts'
 import { hasDays, toStrip } from './start.tsx'
 
 const PAGE_SIZE = 1000
@@ -64,18 +65,7 @@ export function EventsPage({ release }: { release: number }) {
           </div>
           <div class="chips">
             {chosen.map(({ name, value }) => (
-              <button
-                key={`${name} ${value}`}
-                class="chip on"
-                type="button"
-                aria-label={`Remove ${nameOf(name, value)}`}
-                onClick={() => setQuestion({ [name]: question.value[name]?.filter((one) => one !== value) ?? [] })}
-              >
-                {nameOf(name, value)}{' '}
-                <span class="x" aria-hidden="true">
-                  ×
-                </span>
-              </button>
+              <Chip key={`${name} ${value}`} filter={name} value={value} name={nameOf(name, value)} />
             ))}
           </div>
         </div>

@@ -1,4 +1,4 @@
-// One of several: buttons beside each other, or a list.
+// One of several: buttons beside each other, or a list. Or yes and no.
 import { Icon } from './icon.tsx'
 
 interface ChooseProps<Option extends string> {
@@ -54,6 +54,15 @@ export function Select<Option extends string>({ label, value, options, names, on
         </select>
         <Icon name="down" />
       </span>
+    </label>
+  )
+}
+
+export function Check({ label, isOn, onChange }: { label: string; isOn: boolean; onChange: (isOn: boolean) => void }) {
+  return (
+    <label class="pick">
+      <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>{label}</span>
     </label>
   )
 }

@@ -33,32 +33,26 @@ import {
   labelSchema,
   type ShownDataset,
   shortRowsSchema,
-  showCounts,
   spanSchema,
   spansDescription,
   totalsSchema,
   undatedSchema,
 } from '../figures/figure-json.ts'
-import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { readFigures } from '../figures/read-figures.ts'
 import { labelGroup } from '../filters/describe-filters.ts'
-import type { MeasureQuery } from '../measures/measure-request.ts'
 import { measureColumnSchema, measuresSchema } from '../measures/measure-rows.ts'
-import { openMeasures } from '../measures/open-measures.ts'
 import { seriesQuery } from '../requests/parameters.ts'
-import { prepareQuery } from '../requests/prepare-query.ts'
+import { type FiguresQuery, prepareFigures } from '../requests/prepare-figures.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
+import { understoodSchema, warningsSchema } from '../requests/understand-query.ts'
 import { encodeRows, shortenRows } from '../response/figure-rows.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
-import { warningHeader } from '../search/warnings.ts'
+import { TABLE_TYPES } from '../response/table-response.ts'
 
 export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, respond, population } = routes
+  const { dataset, respond } = routes
   if (!hasSeries(dataset)) return
 
-  app.get<{ Querystring: FigureQuery & MeasureQuery & { interval?: Interval; release?: string } }>(
+  app.get<{ Querystring: FiguresQuery & { interval?: Interval } }>(
     `/v2/${dataset.name}/series`,
     {
       schema: {
@@ -78,35 +72,20 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
       },
     },
     async (request, reply) => {
-      const { interval, counts, detail } = request.query
-      const isFull = detail === 'full'
-      const shown = showCounts(dataset, counts)
-      const asked = await understandQuery(routes, request.query)
-      const { understood } = asked
-      const figureRequest = parseFigureRequest(dataset, asked.query, request.url)
-      const { groupBy, across, place, explain, sideBySide } = figureRequest
-      const measures = openMeasures(dataset, population, request.query, 'series', interval)
-      const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
-      const { release } = query
-      const warnings = [...asked.warnings, ...query.warnings]
-      reply.headers(warningHeader(warnings))
-      const { isTable, format } = chooseFormat(request, dataset.name, release, 'series')
+      const { interval, group_by: groupBy = [] } = request.query
+      const question = await prepareFigures(routes, request, reply, {
+        resource: 'series',
+        dataset,
+        groupBy,
+        interval,
+        variant: [interval],
+      })
+      const { figureRequest, shown, isFull, isTable, understood, warnings } = question
+      const { across, place, explain, sideBySide } = figureRequest
       return respond(request, reply, {
-        release,
-        // A later version of the program may read more in the words of `q`.
-        isImmutable: query.isImmutable && request.query.q === undefined && measures.isImmutable,
-        ...format,
-        variant: `${interval} ${figureRequest.variant} ${measures.variant}`,
+        ...question.response,
         async render() {
-          const answer = await readFigures(index, {
-            dataset,
-            release,
-            request: figureRequest,
-            interval,
-            ...measures.question,
-          })
-          const { groups, beside, choice } = answer
-          const measured = measures.measure(groups, answer.interval)
+          const { groups, beside, choice, measured, ...answer } = await question.read()
           const { series } = shown
           const formatPoint = (figure: Figure) => ({
             period: figure.period.name,

@@ -29,27 +29,21 @@ import {
   groupSchema,
   labelSchema,
   shortRowsSchema,
-  showCounts,
   spanSchema,
   spansDescription,
   sumSchema,
   totalsSchema,
   undatedSchema,
 } from '../figures/figure-json.ts'
-import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
-import { readFigures } from '../figures/read-figures.ts'
 import { labelGroup } from '../filters/describe-filters.ts'
-import type { MeasureQuery } from '../measures/measure-request.ts'
 import { measureColumnSchema, measuresSchema } from '../measures/measure-rows.ts'
-import { openMeasures } from '../measures/open-measures.ts'
 import { sumsQuery } from '../requests/parameters.ts'
-import { prepareQuery } from '../requests/prepare-query.ts'
+import { type FiguresQuery, prepareFigures } from '../requests/prepare-figures.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
-import { understandQuery, understoodSchema, warningsSchema } from '../requests/understand-query.ts'
+import { understoodSchema, warningsSchema } from '../requests/understand-query.ts'
 import { encodeRows, shortenRows } from '../response/figure-rows.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
-import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
-import { warningHeader } from '../search/warnings.ts'
+import { TABLE_TYPES } from '../response/table-response.ts'
 
 interface SumRow {
   readonly group: FigureGroup
@@ -59,10 +53,10 @@ interface SumRow {
 const isInterval = (name: string): name is Interval => INTERVALS.some((interval) => interval === name)
 
 export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): void {
-  const { dataset, index, respond, population } = routes
+  const { dataset, respond } = routes
   if (!hasSeries(dataset)) return
 
-  app.get<{ Querystring: FigureQuery & MeasureQuery & { release?: string; sort?: string; num?: number } }>(
+  app.get<{ Querystring: FiguresQuery & { sort?: string; num?: number } }>(
     `/v2/${dataset.name}/sums`,
     {
       schema: {
@@ -82,42 +76,21 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
       },
     },
     async (request, reply) => {
-      const { group_by: requested = [], sort, num, counts, detail } = request.query
-      const isFull = detail === 'full'
-      const shown = showCounts(dataset, counts)
+      const { group_by: requested = [], sort, num } = request.query
       const interval = chooseInterval(requested)
-      const asked = await understandQuery(routes, request.query)
-      const { understood } = asked
-      const figureRequest = parseFigureRequest(
+      const question = await prepareFigures(routes, request, reply, {
+        resource: 'sums',
         dataset,
-        {
-          ...asked.query,
-          group_by: requested.filter((name) => name !== interval),
-        },
-        request.url,
-      )
+        groupBy: requested.filter((name) => name !== interval),
+        interval: interval ?? null,
+        variant: [requested, sort, num],
+      })
+      const { figureRequest, shown, isFull, isTable, understood, warnings } = question
       const { place, explain, across } = figureRequest
-      const measures = openMeasures(dataset, population, request.query, 'sums', interval ?? null)
-      const query = await prepareQuery(routes, request.query, { filters: figureRequest.filters })
-      const { release } = query
-      const warnings = [...asked.warnings, ...query.warnings]
-      reply.headers(warningHeader(warnings))
-      const { isTable, format } = chooseFormat(request, dataset.name, release, 'sums')
       return respond(request, reply, {
-        release,
-        // A later version of the program may read more in the words of `q`.
-        isImmutable: query.isImmutable && request.query.q === undefined && measures.isImmutable,
-        ...format,
-        variant: [requested, sort, num, figureRequest.variant, measures.variant].join(' '),
+        ...question.response,
         async render() {
-          const { groups, beside, choice } = await readFigures(index, {
-            dataset,
-            release,
-            request: figureRequest,
-            interval: interval ?? null,
-            ...measures.question,
-          })
-          const measured = measures.measure(groups, interval ?? null)
+          const { groups, beside, choice, measured } = await question.read()
           const { series } = shown
           const rows = groups.flatMap((group) => group.figures.map((figure): SumRow => ({ group, figure })))
           if (requested[0] === interval && interval !== undefined)

@@ -23,7 +23,6 @@ interface SignedLink {
   readonly expiry: number
 }
 
-/** For whoever makes links: the service and outbreakctl. */
 export function createLinkKey(keys: KeyOrKeys, link: SignedLink): string {
   const [key] = listKeys(keys)
   return ['obk1', Buffer.from(link.client.clientId).toString('base64url'), link.expiry, signLink(key, link)].join('.')
