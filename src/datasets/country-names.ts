@@ -2,6 +2,7 @@
 // Compares an English name with a country code, and lists the names of a country in several languages.
 import { iso31661 } from 'iso-3166'
 import { LRUCache } from 'lru-cache'
+import { lookUp } from './vocabulary.ts'
 
 /** Names that are in neither list. */
 const ALTERNATIVES: Record<string, string> = {
@@ -55,7 +56,7 @@ function nameVariants(name: string): string[] {
 }
 
 const displayNames = new Intl.DisplayNames('en', { type: 'region' })
-const alternativesOf = (code: string) => ALTERNATIVES[code]?.split('; ') ?? []
+const alternativesOf = (code: string) => lookUp(ALTERNATIVES, code)?.split('; ') ?? []
 const codesByName = new Map<string, Set<string>>()
 /** The names with accents, by the name without. */
 const accented = new Map<string, string>()

@@ -1,7 +1,7 @@
 // What a dataset is: a name, a table and a list of fields, each declared once with its description.
 // Query validation, response schema, SQL columns, CSV columns and data dictionary are derived from the declaration.
 import { type TSchema, Type } from 'typebox'
-import type { Vocabulary } from './vocabulary.ts'
+import { lookUp, type Vocabulary } from './vocabulary.ts'
 
 export type FieldValue = string | number | boolean | Record<string, unknown> | null
 /** The values of one record, without the fields that the service assigns (id, revision, releases). */
@@ -142,9 +142,12 @@ const DEFAULT_LABELS: Readonly<Record<string, string>> = { true: 'Yes', false: '
 export const labelOf = ({ labels }: Dataset, field: string): string => labels?.fields[field] ?? capitalise(field)
 export const pluralOf = (dataset: Dataset, field: string): string =>
   dataset.labels?.plurals[field] ?? `${labelOf(dataset, field).toLowerCase()}s`
+/** Undefined if the field has no such closed value. */
+export const closedLabelOf = (labels: Labels | undefined, field: string, value: string): string | undefined =>
+  lookUp(labels?.values[field] ?? {}, value)
 /** The label of a closed value, the name of a code, or the value itself. */
 export const labelOfValue = ({ labels, search }: Dataset, field: string, value: string): string =>
-  labels?.values[field]?.[value] ?? search?.namesOf(field, value).label ?? DEFAULT_LABELS[value] ?? value
+  closedLabelOf(labels, field, value) ?? search?.namesOf(field, value).label ?? lookUp(DEFAULT_LABELS, value) ?? value
 export const titleOf = (
   { labels }: Dataset,
   event: string,

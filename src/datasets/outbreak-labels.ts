@@ -1,6 +1,7 @@
 // The words for people: a label for every field and every closed value of an outbreak record, and a set of counts in words.
 import { ADDED_UP, type FieldValue, type Labels, SOURCE_FIELD } from './define.ts'
 import { titleOfEvent } from './event-titles.ts'
+import { lookUp } from './vocabulary.ts'
 
 /** By field: the label of each value, and the words for it in a sentence about counts. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, readonly [label: string, words?: string]>>>> = {
@@ -166,7 +167,7 @@ export function describeSet(
     const value = values.get(field)
     if (typeof value !== 'string') return []
     const ofLevel = field === 'location_granularity' ? describeLevel(value, countries) : undefined
-    return ofLevel ?? names[value]?.[1] ?? (value === ADDED_UP ? value : [])
+    return ofLevel ?? lookUp(names, value)?.[1] ?? (value === ADDED_UP ? value : [])
   })
   const groups = ['age_group', 'population'].flatMap((field) => values.get(field) ?? []).map(String)
   const parts = [values.get('composite') === true ? "the curator's own series" : [], ...words, ...groups].flat()

@@ -3,6 +3,7 @@ import { iso31662 } from 'iso-3166'
 import { countryCodeOf, countryNamesOf, translateRegion } from './country-names.ts'
 import type { ValueNames } from './define.ts'
 import { DISEASES, SOURCE_ABBREVIATIONS, UN_REGION_NAMES, WHO_REGION_NAMES } from './synonyms.ts'
+import { lookUp } from './vocabulary.ts'
 
 const splitNames = (names: string): string[] => (names === '' ? [] : names.split('; '))
 const normaliseName = (name: string): string =>
@@ -76,15 +77,15 @@ function nameSubdivision(code: string): ValueNames {
 
 const nameSource = (name: string): ValueNames => ({
   names: [],
-  related: name.split(/\W+/).flatMap((word) => splitNames(SOURCE_ABBREVIATIONS[word] ?? '')),
+  related: name.split(/\W+/).flatMap((word) => splitNames(lookUp(SOURCE_ABBREVIATIONS, word) ?? '')),
 })
 
 const NAMES_BY_FIELD: Readonly<Record<string, (value: string) => ValueNames>> = {
   disease: (value) => findSynonyms(diseaseSynonyms, value),
   pathogen: (value) => findSynonyms(pathogenSynonyms, value),
   country_code: nameCountry,
-  un_region: (value) => nameRegion(UN_REGION_NAMES[value]),
-  who_region: (value) => nameRegion(WHO_REGION_NAMES[value]),
+  un_region: (value) => nameRegion(lookUp(UN_REGION_NAMES, value)),
+  who_region: (value) => nameRegion(lookUp(WHO_REGION_NAMES, value)),
   al1_code: nameSubdivision,
   source_name: nameSource,
 }

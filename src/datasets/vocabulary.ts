@@ -85,3 +85,7 @@ export const placeIds = fromPattern(
   'place identifiers (scheme:value, such as geonames:2988507)',
   '^(?:geonames:[1-9][0-9]{0,9}|pcode:[A-Z]{2,3}[0-9A-Z.-]{0,20}|geob:[A-Z]{3}-[0-9A-Za-z-]{1,60}|(?!geonames:|pcode:|geob:)[a-z][a-z0-9_-]{0,29}:[!-~]{1,100})$',
 )
+
+/** The entry for a text of a client or a publisher. `constructor` and `__proto__` are entries of every object, but of no table. */
+export const lookUp = <Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined

@@ -8,7 +8,7 @@ export function Failure({ error }: { error: Error }) {
     <div class="note bad failure" role="alert">
       <Icon name="warn" />
       <div>
-        <h3>This part could not be read</h3>
+        <p class="h3">This part could not be read</p>
         <p>
           {problem?.detail ?? error.message} {requestId !== undefined && <small>Request {requestId}</small>}
         </p>

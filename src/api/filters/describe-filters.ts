@@ -1,5 +1,13 @@
 // What was asked, and the groups of an answer, in words: "COVID-19, Italy, 2019; status: confirmed". Pure.
-import { type Dataset, type FieldValue, labelOf, labelOfValue, pluralOf, titleOf } from '../../datasets/define.ts'
+import {
+  closedLabelOf,
+  type Dataset,
+  type FieldValue,
+  labelOf,
+  labelOfValue,
+  pluralOf,
+  titleOf,
+} from '../../datasets/define.ts'
 import type { Filters } from './filters.ts'
 
 const EVENT = 'event'
@@ -20,7 +28,7 @@ export function describeFilters(dataset: Dataset, filters: Filters, counted: str
   const { values } = filters
   const nameValue = (field: string, value: string) => {
     const label = labelOfValue(dataset, field, value)
-    return dataset.labels?.values[field]?.[value] === undefined ? label : lowerFirst(label)
+    return closedLabelOf(dataset.labels, field, value) === undefined ? label : lowerFirst(label)
   }
   const nameValues = (field: string) => {
     const names = (values.get(field) ?? []).map((value) => nameValue(field, String(value)))
