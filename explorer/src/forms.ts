@@ -152,3 +152,7 @@ export function totalsByRelease({ data }: Vintages): ReadonlyMap<number, number 
     ]),
   )
 }
+
+/** The reports of an event are counted by month, or by year beside a curve of months. */
+export const coverageInterval = (interval: Interval): 'month' | 'year' =>
+  interval === 'year' || interval === 'month' ? 'year' : 'month'

@@ -33,6 +33,12 @@ const COLUMNS = {
   coverage: ['records', 'changed'],
 }
 
+/** The same in the short form of the API, in which the total of a row is the count itself. */
+const SHORT_COLUMNS = { series: COLUMNS.series, sums: ['country_code', 'cases'] }
+
+const pickColumns = (rows: readonly object[], columns: readonly string[]): unknown[][] =>
+  rows.map((row) => columns.map((column) => (row as Record<string, unknown>)[column] ?? null))
+
 type Run = (command: string, taken: Address['view']['taken'], environment: NodeJS.ProcessEnv) => Promise<unknown[]>
 
 await withExplorer({}, (explorer) => {
@@ -97,7 +103,11 @@ const programs: Record<Address['view']['code'], Run> = {
       env: environment,
       timeout: TIMEOUT_MS,
     })
-    return readAnswer(stateOf(taken, 'curl'), JSON.parse(stdout) as Answer)
+    const answer = JSON.parse(stdout) as Answer
+    // Figures are in the short form, with the columns of a data frame.
+    return taken === 'coverage'
+      ? readAnswer(stateOf(taken, 'curl'), answer)
+      : arrange(taken, pickColumns(answer.data ?? [], SHORT_COLUMNS[taken]))
   },
   async python(command, taken, environment) {
     const file = path.join(await inDirectory(), 'program.py')

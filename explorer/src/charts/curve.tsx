@@ -62,7 +62,7 @@ export function Curve(props: CurveProps) {
 
   const draw = (width: number) => {
     const isSmall = width < 560
-    const height = isSmall ? 260 : (props.height ?? 372)
+    const height = isSmall ? 260 : (props.height ?? 348)
     const top = 30
     const all = [...bars, ...other, ...fixed]
     const values = [...all.map(({ value }) => value ?? 0), ...spans.map(({ value }) => value)]

@@ -1,4 +1,4 @@
-// Releases as columns: what was added above the line, what was withdrawn below it, what was corrected beside it.
+// Releases as columns: what was added above the line, what was withdrawn below it, what was corrected at the foot.
 import { formatNumber } from '../format.ts'
 import { Plot } from './plot.tsx'
 
@@ -9,18 +9,22 @@ export interface ReleaseBar {
   readonly withdrawn: number
 }
 
-const [HEIGHT, BASE, HIGHEST] = [150, 100, 62]
+const [BASE, HIGHEST] = [100, 62]
+/** The height of a line of text. */
+const LINE = 22
 
 export function ReleaseBars({ rows, label }: { rows: readonly ReleaseBar[]; label: string }) {
   const most = rows.reduce((a, { added, withdrawn }) => Math.max(a, added, withdrawn), 1)
   const size = (value: number) => (value === 0 ? 0 : Math.max(3, Math.sqrt(value / most) * HIGHEST))
+  const deepest = rows.reduce((a, { withdrawn }) => Math.max(a, size(withdrawn)), 0)
+  const height = BASE + deepest + 2 * LINE
   return (
     <Plot>
       {(width) => {
         const column = width / Math.max(1, rows.length)
         const wide = Math.min(34, column * 0.42)
         return (
-          <svg width={width} height={HEIGHT} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={label}>
+          <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
             <line class="zero" x1={0} x2={width} y1={BASE + 0.5} y2={BASE + 0.5} />
             {rows.map(({ number, added, corrected, withdrawn }, i) => {
               const middle = column * (i + 0.5)
@@ -39,13 +43,10 @@ export function ReleaseBars({ rows, label }: { rows: readonly ReleaseBar[]; labe
                       −{formatNumber(withdrawn)}
                     </text>
                   )}
-                  {corrected > 0 && column > 80 && (
-                    <>
-                      <circle class="f" cx={middle + wide / 2 + 9} cy={BASE - 5} r={4} />
-                      <text x={middle + wide / 2 + 17} y={BASE - 1}>
-                        {formatNumber(corrected)}
-                      </text>
-                    </>
+                  {corrected > 0 && column > 48 && (
+                    <text x={middle} y={height - 6} text-anchor="middle">
+                      <tspan class="f">●</tspan> {formatNumber(corrected)}
+                    </text>
                   )}
                   {added + corrected + withdrawn === 0 && (
                     <text x={middle} y={BASE - 8} text-anchor="middle">

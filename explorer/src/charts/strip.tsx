@@ -56,7 +56,9 @@ export function Strip({ rows, from, to, label, onPick }: StripProps) {
         const [left, row, right] = isSmall ? [0, 50, 8] : [190, 34, 24]
         const height = TOP + rows.length * row + 6
         const x = (year: number) => left + 8 + ((year - from) / (to - from)) * (width - left - right - 8)
-        const decades = Array.from({ length: 12 }, (_, i) => Math.ceil(from / 10) * 10 + i * 10).filter((y) => y <= to)
+        const step = to - from > 100 ? 20 : 10
+        const start = Math.ceil(from / step) * step
+        const decades = Array.from({ length: Math.floor((to - start) / step) + 1 }, (_, i) => start + i * step)
         return (
           <svg
             width={width}

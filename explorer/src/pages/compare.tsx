@@ -30,7 +30,7 @@ import { Check, Segmented, Select } from '../parts/choose.tsx'
 import { Link } from '../parts/link.tsx'
 import { Search } from '../parts/search.tsx'
 import { Table } from '../parts/table.tsx'
-import { readEvents, useTitles } from '../read-events.ts'
+import { readEvents } from '../read-events.ts'
 import { seriesParameters, toKey, toObject } from '../requests.ts'
 import { addToQuestion, question, setQuestion, setView, view } from '../state.ts'
 import { texts } from '../texts.ts'
@@ -55,7 +55,10 @@ export function ComparePage({ current }: { current: Release }) {
   const { group, interval: wanted } = view.value
   const asked = question.value
   const isAsked = asked.event !== undefined || asked.disease !== undefined
-  useTitles(asked.event ?? [], current.number)
+  const { event = [] } = asked
+  const events = useAnswer(event.length === 0 ? '' : `events ${current.number} ${event.join()}`, (signal) =>
+    readEvents({ event, release: current.number, num: 100 }, signal),
+  )
   const by = group === 'none' ? 'event' : group
   const interval = wanted ?? chooseInterval(null, null)
   const parameters = seriesParameters(asked, { interval, group: by, side: false }, current.number)
@@ -84,7 +87,7 @@ export function ComparePage({ current }: { current: Release }) {
             : 'Put events, countries or sources beside each other.'}
         </p>
       </div>
-      <Items release={current.number} by={by} groups={answer.value?.series.groups ?? []} />
+      <Items release={current.number} by={by} events={events.value?.events ?? []} />
       {isAsked ? (
         <Answered answer={answer}>
           {({ series, isSide }) => {
@@ -167,31 +170,47 @@ function Line({ series, isSide }: { series: Series; isSide: boolean }): Componen
   )
 }
 
-/** What is compared, each can be removed, and one more can be added. */
-function Items({ release, by, groups }: { release: number; by: View['group']; groups: NonNullable<Series['groups']> }) {
+interface ItemsProps {
+  readonly release: number
+  readonly by: View['group']
+  readonly events: readonly EventSummary[]
+}
+
+/** What is compared, each can be removed, and others can be added. */
+function Items({ release, by, events }: ItemsProps) {
   const chips = (Object.keys(COMPARED) as Filter[]).flatMap((name) =>
     (question.value[name] ?? []).map((value) => ({ name, value })),
   )
-  const listed = groups.flatMap(({ group }) => (typeof group[by] === 'string' ? [group[by]] : []))
   const add = ({ parameter, value }: SearchMatch) => {
     const filter = (Object.keys(COMPARED) as Filter[]).find((name) => name === parameter)
     if (filter === undefined) setQuestion({ [parameter]: [value] })
     else addToQuestion(filter, value, { group: COMPARED[filter] ?? 'none' })
   }
-  const filter = by as Filter
+  // Codes that begin with X are ships, reports of several countries, and the world. XK is Kosovo.
+  const countries = [...new Set(events.flatMap(({ country_codes: codes }) => codes))].filter((code) =>
+    /^(?!X[^K])/.test(code),
+  )
+  const offered =
+    by === 'country_code' && countries.length > 1
+      ? countries
+          .filter((code) => question.value.country_code?.includes(code) !== true)
+          .toSorted((a, b) => countryName(a).localeCompare(countryName(b)))
+      : []
   return (
     <div class="cmp-chips chips">
       {chips.map(({ name, value }) => (
         <Chip key={`${name} ${value}`} filter={name} value={value} name={nameOf(name, value)} />
       ))}
-      {by in COMPARED &&
-        question.value[filter] === undefined &&
-        listed.length > 1 &&
-        listed.map((value) => (
-          <button key={value} class="chip" type="button" onClick={() => setQuestion({ [filter]: [value] })}>
-            {nameOf(by, value)} only
-          </button>
-        ))}
+      {offered.map((code) => (
+        <button
+          key={code}
+          class="chip"
+          type="button"
+          onClick={() => addToQuestion('country_code', code, { group: 'country_code' })}
+        >
+          {countryName(code)}
+        </button>
+      ))}
       <Search release={release} onTake={add} label="Add an event, a country or a source" />
     </div>
   )

@@ -9,6 +9,7 @@ import { RelatedEvents } from '../event/related-events.tsx'
 import { SingleStage } from '../event/single-stage.tsx'
 import { SourcesPanel } from '../event/sources.tsx'
 import { TotalsStage } from '../event/totals-stage.tsx'
+import { coverageInterval } from '../forms.ts'
 import { ChangesSummary } from '../panels/changes.tsx'
 import { CoveragePanel } from '../panels/coverage.tsx'
 import { RecordsTable } from '../panels/records-table.tsx'
@@ -135,7 +136,7 @@ function Overview({ summary, releases, current }: EventPageProps & { summary: Ev
             <CoveragePanel
               release={current.number}
               level={shown.places ?? 'country_code'}
-              interval={interval === 'year' || interval === 'month' ? 'year' : 'month'}
+              interval={coverageInterval(interval)}
               limit={MOST_PLACES}
             />
           </section>

@@ -104,7 +104,7 @@ function Timeline({ events, name }: { events: readonly EventSummary[]; name: str
     <div class="under">
       <Strip
         rows={rows.map(([disease, found]) => ({ name: disease, events: found.map((event) => toStrip(event, newest)) }))}
-        from={Math.max(to - 60, Math.min(to - 12, Number(oldest.slice(0, 4)) - 1))}
+        from={Math.min(to - 12, Number(oldest.slice(0, 4)) - 1)}
         to={to}
         label="Events by the year in which they began"
         onPick={(event) => {

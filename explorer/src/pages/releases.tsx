@@ -114,7 +114,7 @@ function ReleaseRow({ release, isShown }: { release: Release; isShown: boolean }
   const warnings = Object.values(release.warnings).reduce((sum, found) => sum + found, 0)
   return (
     <tr class={isShown ? 'sum' : ''}>
-      <th scope="row">
+      <th class="nowrap" scope="row">
         <Link page="releases" to={{ item: release.number }} isCurrent={isShown}>
           Release {release.number}
         </Link>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Release } from '../../../clients/typescript/src/client.ts'
 import { formatAddress, LANGUAGES, TAKEN } from '../address.ts'
 import { signInIfEnded } from '../ask.ts'
+import { coverageInterval } from '../forms.ts'
 import { Select } from '../parts/choose.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Failure } from '../parts/failure.tsx'
@@ -37,7 +38,7 @@ export function takenParameters(
       return coverageParameters(
         question.value,
         shown.places === 'al1_code' ? 'al1_code' : 'country_code',
-        'month',
+        coverageInterval(shown.interval),
         release,
       )
   }

@@ -98,7 +98,7 @@ export function Search({
           aria-activedescendant={isShown && matches.length > 0 ? `${id}-${at}` : undefined}
           autocomplete="off"
           spellcheck={false}
-          placeholder={isBig ? 'Disease, country, event or source' : 'Search'}
+          placeholder={isBig ? 'Disease, country, event or source' : onTake === open ? 'Search' : label}
           value={typed}
           onInput={(event) => {
             setTyped(event.currentTarget.value)

@@ -89,6 +89,8 @@ const documentation = (home: string) => ({
     ),
     400: problemResponse('The address is not one of this dataset.'),
     401: problemResponse('The request has no valid access token.'),
+    429: problemResponse('The client has used up its quota. `Retry-After` says when to try again.'),
+    431: problemResponse('The URL and the headers together are longer than 8 KiB.'),
     503: problemResponse('The service is temporarily unavailable.'),
   },
 })
