@@ -131,7 +131,10 @@ export const listRows = ({ figures = [] }: EventSummary): CountRow[] =>
   figures.map(toRow).toSorted((a, b) => (a.last ?? '').localeCompare(b.last ?? '') || a.source.localeCompare(b.source))
 
 /** What is known in all: the last totals, or the sum of what is new. Null if nothing is known. */
-export function totalOf({ chosen, points = [], spans = [] }: Series, count: Count): number | null {
+export function totalOf(
+  { chosen, points = [], spans = [] }: Pick<Series, 'chosen' | 'points' | 'spans'>,
+  count: Count,
+): number | null {
   const [only] = chosen
   if (chosen.length === 1 && only !== undefined) return only.counts[count] ?? null
   const last = points.findLast((point) => point.cumulative[count] !== null)

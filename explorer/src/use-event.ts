@@ -1,5 +1,5 @@
 // What the page of an event asks the service: the event, its curve, and how both were in every release.
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { EventSummary, Series } from '../../clients/typescript/src/client.ts'
 import { parseQuestion, type Question } from './address.ts'
 import { type Answer, api, useAnswer } from './ask.ts'
@@ -10,7 +10,6 @@ import {
   type PlaceField,
   recordFilters,
   seriesParameters,
-  sumsParameters,
   toKey,
   toObject,
   vintagesParameters,
@@ -55,15 +54,19 @@ export function useShown(summary: EventSummary | null | undefined, release: numb
   )
   const series = answer.error === undefined ? answer.value : undefined
   const [only] = series?.chosen ?? []
+  // Until the curve is there, the other parts ask nothing new: they would ask once more when its sets are known.
+  const settled = useRef(asked)
+  if (!answer.isWaiting)
+    settled.current =
+      series?.chosen.length === 1 && only?.query !== null && only !== undefined
+        ? { ...asked, ...parseQuestion(only.query) }
+        : asked
   return {
     interval,
     places: level ?? (summary === undefined || summary === null ? null : choosePlaces(summary)),
     form: formOf(series, summary?.figures ?? [], wanted !== null),
     answer,
-    chosen:
-      series?.chosen.length === 1 && only?.query !== null && only !== undefined
-        ? { ...asked, ...parseQuestion(only.query) }
-        : asked,
+    chosen: settled.current,
   }
 }
 
@@ -71,13 +74,6 @@ export const useVintages = (asked: Question, interval: Interval, isWanted: boole
   const parameters = vintagesParameters(asked, interval, view.value.count)
   return useAnswer(isWanted ? `vintages ${toKey(parameters)}` : '', (signal) =>
     api.vintages(toObject(parameters) as never, { signal }),
-  )
-}
-
-export const useSums = (asked: Question, places: PlaceField | null, release: number, isWanted: boolean) => {
-  const parameters = sumsParameters(asked, places ?? 'country_code', release)
-  return useAnswer(places === null || !isWanted ? '' : `sums ${toKey(parameters)}`, (signal) =>
-    api.sums(toObject(parameters) as never, { signal }),
   )
 }
 

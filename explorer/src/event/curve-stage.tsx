@@ -5,7 +5,7 @@ import type { View } from '../address.ts'
 import { Curve } from '../charts/curve.tsx'
 import { TipText } from '../charts/plot.tsx'
 import { barsOfRelease, type PeriodBar, toBars, toSpans, writeNotes } from '../curve-bars.ts'
-import { capitalise, countOf, formatDays, formatNumber, formatPeriod } from '../format.ts'
+import { capitalise, countOf, formatDay, formatDays, formatNumber, formatPeriod } from '../format.ts'
 import { totalOf } from '../forms.ts'
 import { sourceWord, statusWord } from '../labels.ts'
 import { type Mark, marksOf } from '../marks.ts'
@@ -16,9 +16,11 @@ import { setView, view } from '../state.ts'
 import { texts } from '../texts.ts'
 import { type Shown, useCitation } from '../use-event.ts'
 import { CurveOptions } from './curve-options.tsx'
+import { mainDayOf, type Period, partsOf } from './place-curves.ts'
 import { PlacesPanel } from './places.tsx'
 import { ShownLine } from './shown.tsx'
 import { TimeMachine } from './time-machine.tsx'
+import { usePlaces } from './use-places.ts'
 
 interface CurveStageProps {
   readonly summary: EventSummary
@@ -44,6 +46,9 @@ const TYPES: Readonly<Record<string, string>> = {
   notification: 'By day of notification.',
 }
 
+/** Of a period, in the card beside the pointer. */
+const MOST_PLACES = 3
+
 export function CurveStage({ summary, series, shown, vintages, releases, current }: CurveStageProps) {
   const { count, kind, scale, compare } = view.value
   const { interval } = shown
@@ -60,6 +65,25 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
       ? []
       : barsOfRelease(vintages, release, bars, view.value)
   const other = otherOf(compare)
+  const places = usePlaces(summary, series, shown, current.number)
+  /** What the card beside the pointer says about a period, and the keyboard too. */
+  const describe = (bar: Period & { period: string }) => {
+    const parts = kind === 'new' ? partsOf(places.curves, bar, count).filter(({ value }) => value !== 0) : []
+    const day = kind === 'new' ? mainDayOf(places.curves, bar, count) : null
+    const was = compare === null ? undefined : other.find(({ period }) => period === bar.period)
+    return {
+      rows: [
+        ...(was === undefined ? [] : [[`In release ${compare}`, was.value === null ? '–' : formatNumber(was.value)]]),
+        ...parts.slice(0, MOST_PLACES).map(({ code, value }) => [places.nameOf(code), formatNumber(value)]),
+      ] as [string, string][],
+      words: [
+        ...(day === null
+          ? []
+          : [`${formatNumber(day.value)} ${texts.counts[count]} dated ${formatDay(day.code ?? '')}`]),
+        ...marksIn(bars, bar.period, view.value).map((mark) => texts.marks[mark]),
+      ],
+    }
+  }
   const fixed = vintages === undefined ? [] : otherOf(releases.at(-1)?.number ?? null)
   const what = count === 'cases' ? statusOf(series, summary) : texts.counts[count]
   const title = capitalise(
@@ -138,41 +162,36 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
             unit={unit}
             isLog={scale === 'log'}
             height={shown.places === null ? 372 : 408}
-            tip={(bar, was) => (
+            tip={(bar) => (
               <TipText
                 title={formatDays(bar.first, bar.last)}
                 aside={formatPeriod(bar.period)}
                 big={bar.value === null ? ['Unknown', ''] : [formatNumber(bar.value), unit]}
-                rows={[
-                  ...(was === undefined
-                    ? []
-                    : [[`In release ${compare}`, was.value === null ? '–' : formatNumber(was.value)] as const]),
-                  ['Reports', formatNumber(pointOf(bars, bar.period)?.records ?? 0)],
-                ]}
-                why={marksIn(bars, bar.period, view.value)
-                  .map((mark) => texts.marks[mark])
-                  .map(capitalise)
-                  .join('. ')}
+                rows={describe(bar).rows}
+                why={[reportsIn(bars, bar.period), ...describe(bar).words].map(capitalise).join('. ')}
               />
             )}
             say={(bar) =>
               [
                 formatDays(bar.first, bar.last),
                 bar.value === null ? 'unknown' : `${formatNumber(bar.value)} ${unit}`,
-                countOf(pointOf(bars, bar.period)?.records ?? 0, 'report'),
-                ...marksIn(bars, bar.period, view.value).map((mark) => texts.marks[mark]),
+                reportsIn(bars, bar.period),
+                ...describe(bar).rows.map(([name, value]) => `${name}: ${value}`),
+                ...describe(bar).words,
               ].join(', ')
             }
             onDraw={setSvg}
           />
         </div>
-        {shown.places !== null && <PlacesPanel shown={shown} release={current.number} summary={summary} />}
+        {shown.places !== null && <PlacesPanel shown={shown} places={places} summary={summary} />}
       </div>
     </Stage>
   )
 }
 
 const pointOf = (bars: readonly PeriodBar[], period: string) => bars.find((bar) => bar.period === period)?.point
+
+const reportsIn = (bars: readonly PeriodBar[], period: string) => countOf(pointOf(bars, period)?.records ?? 0, 'report')
 
 /** What is usual is not said: only some counties report in a week. */
 const QUIET: readonly Mark[] = ['unknown', 'partial']

@@ -1,39 +1,30 @@
 // Where: a map with circles, and the places by their count. A click shows one place.
-import { useMemo } from 'preact/hooks'
 import type { EventSummary } from '../../../clients/typescript/src/client.ts'
 import { PlaceMap } from '../charts/map.tsx'
-import { useOutlines } from '../charts/outlines.ts'
 import { TipText } from '../charts/plot.tsx'
 import { Rank } from '../charts/rank.tsx'
 import { formatNumber } from '../format.ts'
-import { countryName } from '../labels.ts'
 import { Answered } from '../parts/answered.tsx'
 import { isRefusedBy } from '../refusal.ts'
 import { question, setQuestion, view } from '../state.ts'
 import { texts } from '../texts.ts'
-import { type Shown, useSums } from '../use-event.ts'
+import type { Shown } from '../use-event.ts'
+import type { Places } from './use-places.ts'
 
 interface PlacesProps {
   readonly shown: Shown
-  readonly release: number
+  readonly places: Places
   readonly summary: EventSummary
 }
 
-export function PlacesPanel({ shown, release, summary }: PlacesProps) {
+export function PlacesPanel({ shown, places: { answer, nameOf }, summary }: PlacesProps) {
   const level = shown.places ?? 'country_code'
   const { count } = view.value
-  const answer = useSums(shown.chosen, level, release, true)
-  const states = useOutlines(level === 'al1_code' ? 'states' : null)
-  const nameOf = (code: string) =>
-    level === 'country_code' ? countryName(code) : (states?.find((shape) => shape.code === code)?.name ?? code)
-  const rows = useMemo(
-    () =>
-      (answer.value?.data ?? []).flatMap(({ group, total }) => {
-        const code = group[level]
-        return typeof code === 'string' && code !== 'XW' ? [{ code, name: nameOf(code), value: total[count] }] : []
-      }),
-    [answer.value, level, count, states],
-  )
+  const rows = (answer.value?.totals ?? []).map(({ code, counts }) => ({
+    code,
+    name: nameOf(code),
+    value: counts[count],
+  }))
   const byCode = new Map(rows.map((row) => [row.code, row]))
   const chosen = new Set(question.value[level] ?? [])
   const pick = (code: string) => byCode.has(code) && setQuestion({ [level]: chosen.has(code) ? [] : [code] })
