@@ -36,7 +36,7 @@ export const texts = {
     in_span: 'outline: one count over several periods, as a mean',
     interim: 'interim: the outbreak may have gone on',
   },
-  changes: { added: 'Added', corrected: 'Corrected', withdrawn: 'Withdrawn' },
+  changes: { added: 'Added', corrected: 'Corrected', withdrawn: 'Withdrawn', moved: 'Moved' },
   reasons: {
     new_report: 'New report',
     late_report: 'Late report',

@@ -1,9 +1,10 @@
 // What changed between two releases, and why: by place in short, or the old and the new value of each record.
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Change, OutbreakRecord } from '../../../clients/typescript/src/client.ts'
 import { type Answer, api, useAnswer } from '../ask.ts'
-import { asText, countOf, formatDay, formatNumber, formatSigned } from '../format.ts'
-import { countryName, fieldWord } from '../labels.ts'
+import { asText, capitalise, countOf, formatDay, formatNumber, formatSigned } from '../format.ts'
+import { fieldWord } from '../labels.ts'
 import { Answered } from '../parts/answered.tsx'
 import { Badge } from '../parts/figure.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -12,6 +13,7 @@ import { Table } from '../parts/table.tsx'
 import { recordFilters, toKey, toObject } from '../requests.ts'
 import { question } from '../state.ts'
 import { texts } from '../texts.ts'
+import { areaOf, type ChangeLine, describeMove, joinMoved, placeOf } from './moved.ts'
 
 /** The most changes that are read: more are said to exist. */
 const MOST_CHANGES = 1000
@@ -32,24 +34,9 @@ export function useChanges(from: number | null, to: number): Answer<Changes> {
 }
 
 const recordOf = ({ after, before }: Change): OutbreakRecord | null => after ?? before ?? null
-const areaOf = (record: OutbreakRecord): string => record.admin_l1 ?? countryName(record.country_code)
 export const tally = (changes: readonly Change[]): Record<Change['change'], number> => {
   const count = (kind: Change['change']) => changes.filter(({ change }) => change === kind).length
   return { added: count('added'), corrected: count('corrected'), withdrawn: count('withdrawn') }
-}
-
-/** Withdrawn in one place and added in another with the same day and counts: it only moved. */
-function countMoved(changes: readonly Change[]): number {
-  const key = ({ date_high: day, cases, deaths, admin_l1: area }: OutbreakRecord) =>
-    [day, cases, deaths, area].join('|')
-  const gone = Map.groupBy(
-    changes.flatMap(({ change, before }) => (change === 'withdrawn' && before ? [key(before)] : [])),
-    (one) => one,
-  )
-  return changes.filter(({ change, after }) => {
-    if (change !== 'added' || after == null) return false
-    return gone.get(key(after))?.pop() !== undefined
-  }).length
 }
 
 /** New counts by area, before and after: only where reports are new counts can they be added up. */
@@ -90,10 +77,19 @@ export function ChangesSummary({ from, to }: { from: number | null; to: number }
   )
 }
 
+/** That are named in a sentence. */
+const MOST_MOVES = 2
+
+const isMoved = ({ from }: ChangeLine): boolean => from !== null
+const describeLine = ({ change: { after }, from }: ChangeLine): string =>
+  from?.before != null && after != null ? describeMove(from.before, after) : ''
+
 export function Moves({ changes, hasMore }: Changes) {
   if (changes.length === 0) return <p class="quiet">Nothing changed here.</p>
   const { added, corrected, withdrawn } = tally(changes)
-  const moved = countMoved(changes)
+  const moved = [...Map.groupBy(joinMoved(changes).filter(isMoved), describeLine)].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  )
   return (
     <>
       <ul class="rows two">
@@ -109,13 +105,18 @@ export function Moves({ changes, hasMore }: Changes) {
       <p class="quiet small under">
         {hasMore && 'Of the first thousand changes: '}
         {countOf(added, 'report')} added, {formatNumber(corrected)} corrected, {formatNumber(withdrawn)} withdrawn
-        {moved > 0 && `; ${formatNumber(moved)} of them only moved to another place with the same day and count`}.
+        {moved.length > 0 &&
+          `. With the same day and count, ${moved
+            .slice(0, MOST_MOVES)
+            .map(([words, all]) => `${formatNumber(all.length)} only moved ${words}`)
+            .join(', ')}`}
+        {moved.length > MOST_MOVES && `, and others to ${formatNumber(moved.length - MOST_MOVES)} more places`}.
       </p>
     </>
   )
 }
 
-const KINDS = ['all', 'added', 'corrected', 'withdrawn'] as const
+const KINDS = ['all', 'added', 'corrected', 'withdrawn', 'moved'] as const
 const STEP = 25
 
 /** Each change, the largest difference first. */
@@ -126,16 +127,20 @@ export function ChangeTable({ answer, earlier, later }: { answer: Answer<Changes
     <section class="section what" aria-labelledby="each">
       <Answered answer={answer}>
         {({ changes, hasMore }) => {
-          const counts = tally(changes)
-          const rows = changes
-            .filter(({ change }) => kind === 'all' || change === kind)
-            .toSorted((a, b) => sizeOf(b) - sizeOf(a))
+          const lines = joinMoved(changes)
+          const counts = { ...tally(changes), all: changes.length, moved: lines.filter(isMoved).length }
+          // What only moved is one row, except among the added or the withdrawn.
+          const rows = (
+            kind === 'all' || kind === 'moved'
+              ? lines.filter((line) => kind === 'all' || isMoved(line))
+              : changes.filter(({ change }) => change === kind).map((change) => ({ change, from: null }))
+          ).toSorted((a, b) => sizeOf(b) - sizeOf(a))
           return (
             <>
               <div class="section-head">
                 <h2 id="each">Each change, and why</h2>
                 <div class="chips" role="group" aria-label="Kind of change">
-                  {KINDS.map((name) => (
+                  {KINDS.filter((name) => name !== 'moved' || counts.moved > 0).map((name) => (
                     <button
                       key={name}
                       class="chip"
@@ -143,8 +148,7 @@ export function ChangeTable({ answer, earlier, later }: { answer: Answer<Changes
                       aria-pressed={kind === name}
                       onClick={() => setKind(name)}
                     >
-                      {name === 'all' ? 'All' : texts.changes[name]}{' '}
-                      <span class="n">{formatNumber(name === 'all' ? changes.length : counts[name])}</span>
+                      {name === 'all' ? 'All' : texts.changes[name]} <span class="n">{formatNumber(counts[name])}</span>
                     </button>
                   ))}
                 </div>
@@ -166,15 +170,16 @@ export function ChangeTable({ answer, earlier, later }: { answer: Answer<Changes
                     { name: 'Record', isNumber: true },
                   ]}
                 >
-                  {rows.slice(0, wanted).map((change) => (
-                    <ChangeRow key={change.id} change={change} />
+                  {rows.slice(0, wanted).map((line) => (
+                    <ChangeRow key={line.change.id} {...line} />
                   ))}
                 </Table>
               )}
               <div class="pager">
                 <span>
-                  {formatNumber(Math.min(wanted, rows.length))} of {countOf(rows.length, 'change')}, largest difference
-                  first
+                  {formatNumber(Math.min(wanted, rows.length))} of{' '}
+                  {kind === 'all' && counts.moved > 0 && `${countOf(rows.length, 'row')} with `}
+                  {countOf(kind === 'all' ? changes.length : rows.length, 'change')}, largest difference first
                   {hasMore && '; there are more'}
                 </span>
                 {rows.length > wanted && (
@@ -191,14 +196,21 @@ export function ChangeTable({ answer, earlier, later }: { answer: Answer<Changes
   )
 }
 
-const sizeOf = ({ before, after }: Change): number => Math.abs((after?.cases ?? 0) - (before?.cases ?? 0))
+const sizeOf = ({ change: { before, after }, from }: ChangeLine): number =>
+  from === null ? Math.abs((after?.cases ?? 0) - (before?.cases ?? 0)) : 0
 
-function ChangeRow({ change }: { change: Change }) {
+function ChangeRow({ change, from }: ChangeLine) {
   const record = recordOf(change)
-  const { before, after, change: kind } = change
-  const place = [record?.admin_l2, record?.admin_l1 ?? (record === null ? '' : countryName(record.country_code))]
-    .filter((part) => part != null && part !== '')
-    .join(', ')
+  const { after } = change
+  const before = from?.before ?? change.before
+  const kind = from === null ? change.change : 'moved'
+  const place =
+    record === null
+      ? ''
+      : from === null
+        ? placeOf(record)
+        : capitalise(`${describeLine({ change, from })}, ${areaOf(record)}`)
+  const reasons = new Set([...(from === null ? [] : [from.reason]), change.reason])
   const fields = (change.fields ?? []).filter((name) => name !== 'cases')
   const day = record?.date_high ?? record?.date_low
   const write = (one: OutbreakRecord | null | undefined) => (one?.cases == null ? '–' : formatNumber(one.cases))
@@ -206,7 +218,7 @@ function ChangeRow({ change }: { change: Change }) {
     <tr class={kind}>
       <td>
         <Badge change={kind}>
-          <Icon name={kind} /> {texts.changes[kind]}
+          <Icon name={kind === 'moved' ? 'arrow' : kind} /> {texts.changes[kind]}
         </Badge>
       </td>
       <th scope="row">{place}</th>
@@ -215,20 +227,26 @@ function ChangeRow({ change }: { change: Change }) {
       <td class="r" data-l="Before">
         {kind === 'added' ? (
           '–'
-        ) : kind === 'corrected' && before?.cases === after?.cases ? (
+        ) : kind !== 'withdrawn' && before?.cases === after?.cases ? (
           write(before)
         ) : (
           <del>{write(before)}</del>
         )}
       </td>
       <td class="r" data-l="After">
-        {kind === 'withdrawn' ? '–' : <ins>{write(after)}</ins>}
+        {kind === 'withdrawn' ? '–' : kind === 'moved' ? write(after) : <ins>{write(after)}</ins>}
       </td>
-      <td data-l="Reason given">{texts.reasons[change.reason] ?? change.reason}</td>
+      <td data-l="Reason given">{Array.from(reasons, (reason) => texts.reasons[reason] ?? reason).join('; ')}</td>
       <td class="r" data-l="Record">
-        <Link page="records" to={{ item: change.id, question: {} }} class="id">
-          {change.id}
-        </Link>
+        <span>
+          {[...(from === null ? [] : [from.id]), change.id].map((id) => (
+            <Fragment key={id}>
+              <Link page="records" to={{ item: id, question: {} }} class="id">
+                {id}
+              </Link>{' '}
+            </Fragment>
+          ))}
+        </span>
       </td>
     </tr>
   )
