@@ -1,4 +1,4 @@
-// The points of an answer as bars, and the words on the picture, which come from the numbers by rule. Pure.
+// The points of an answer as bars. Pure.
 import type { Point, Series, Vintages } from '../../clients/typescript/src/client.ts'
 import type { View } from './address.ts'
 import { formatDays, formatNumber } from './format.ts'
@@ -70,47 +70,4 @@ function daysOf(period: string, last: string): { first: string; last: string } {
         ? `${period}-01`
         : new Date(Date.parse(last) - length * 86_400_000).toISOString().slice(0, 10)
   return { first, last }
-}
-
-interface NoteOptions {
-  readonly first: string
-  readonly last: string
-  readonly other: readonly { readonly period: string; readonly value: number | null }[]
-  readonly otherRelease: number | null
-  readonly interval: Interval
-}
-
-/** At most three: the peak, cases that were taken back, and the largest difference from the other release. */
-export function writeNotes(bars: readonly PeriodBar[], options: NoteOptions) {
-  const { last, other, otherRelease, interval } = options
-  const known = bars.filter(({ value }) => value !== null)
-  const peak = known.reduce<PeriodBar | undefined>((a, b) => ((b.value ?? 0) > (a?.value ?? 0) ? b : a), undefined)
-  const end = bars.at(-1)
-  const notes: { period: string; text: string; atOther?: boolean }[] = []
-  const striped =
-    end?.isPartial === true && end.last > last ? `Striped: its counts end on ${formatDays(last, last)}` : ''
-  if (peak !== undefined && interval !== 'day')
-    notes.push({
-      period: peak.period,
-      text: `${formatNumber(peak.value ?? 0)}, ${formatDays(peak.first, peak.last)}${
-        peak === end && striped !== '' ? `. ${striped}` : ''
-      }`,
-    })
-  const lowest = known.reduce<PeriodBar | undefined>((a, b) => ((b.value ?? 0) < (a?.value ?? 0) ? b : a), undefined)
-  if (lowest !== undefined && (lowest.value ?? 0) < 0)
-    notes.push({
-      period: lowest.period,
-      text: `The source took back ${formatNumber(-(lowest.value ?? 0))}, ${formatDays(lowest.first, lowest.last)}`,
-    })
-  const now = new Map(bars.map(({ period, value }) => [period, value]))
-  const differs = other
-    .map(({ period, value }) => ({ period, value, by: Math.abs((now.get(period) ?? 0) - (value ?? 0)) }))
-    .toSorted((a, b) => b.by - a.by)[0]
-  if (otherRelease !== null && differs !== undefined && differs.by > 0 && differs.value !== null)
-    notes.push({
-      period: differs.period,
-      text: `${formatNumber(differs.value)} in release ${otherRelease}`,
-      atOther: true,
-    })
-  return notes.slice(0, 3)
 }

@@ -45,6 +45,20 @@ await withExplorer({}, (explorer) => {
     assert.match(said ?? '', /260 new cases, .*In release 4: 46, South Carolina: 174, Utah: 55, Arizona: 27, 214 cases/)
   })
 
+  journey('the words on the picture are made of its places and days, at most three', async ({ page, open }) => {
+    await open(eventPage(`${MEASLES}&compare=4`))
+    await chartOf(page).locator('path.outline').waitFor({ state: 'attached' })
+    const notes = stageOf(page).locator('.notes-s li')
+    assert.deepEqual(
+      (await notes.allTextContents()).map((text) => text.replaceAll('\u00a0', ' ')),
+      [
+        '260, 29 Dec 2025 – 4 Jan 2026: 174 in South Carolina, 214 dated 31 Dec. Striped: its counts end on 31 Dec 2025',
+        '46 in release 4',
+        'Texas: 200 of 206, 17 – 23 Mar 2025, then none until 31 Mar 2025',
+      ],
+    )
+  })
+
   journey('a report that only moved is one row, with both records', async ({ page, open, ask }) => {
     await open(eventPage(MEASLES, 'changes'))
     const { data } = await ask<{ data: Change[] }>(`/changes?${MEASLES}&from=5&to=6&num=1000`)

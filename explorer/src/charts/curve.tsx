@@ -4,7 +4,7 @@ import { type ComponentChildren, Fragment } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Axes } from './axes.tsx'
 import { Drawing, Patterns, Plot } from './plot.tsx'
-import { countScale, dayScale, leftOf, type Scale, toDay, wrapText } from './scales.ts'
+import { CHARACTER, countScale, dayScale, leftOf, type Scale, toDay, wrapText } from './scales.ts'
 
 interface Bar {
   readonly period: string
@@ -59,6 +59,8 @@ export function Curve(props: CurveProps) {
   const id = useId()
   const shown = bars[at]
   const others = new Map(other.map((bar) => [bar.period, bar]))
+  const findBar = ({ atOther, period }: Note) =>
+    atOther === true ? others.get(period) : bars.find((bar) => bar.period === period)
 
   const draw = (width: number) => {
     const isSmall = width < 560
@@ -120,13 +122,8 @@ export function Curve(props: CurveProps) {
             <BarShape key={bar.period} bar={bar} isAt={i === at} {...{ x, y, id, top }} floor={height - BOTTOM} />
           ))}
           <Outline bars={bars} other={other} x={x} y={y} />
-          {notes.map((note, i) => (
-            <NoteShape
-              key={note.text}
-              {...{ note, x, y, isSmall, width, left }}
-              index={i}
-              bar={note.atOther === true ? others.get(note.period) : bars.find(({ period }) => period === note.period)}
-            />
+          {placeNotes(notes, findBar, { x, y, width, left }).map((note, i) => (
+            <NoteShape key={note.text} {...{ note, isSmall, width, left }} index={i} />
           ))}
           <rect
             class="hit"
@@ -248,9 +245,49 @@ function Outline({ bars, other, x, y }: ShapeProps & { bars: readonly Bar[]; oth
   )
 }
 
-interface NoteShapeProps extends ShapeProps {
-  readonly note: Note
-  readonly bar: Bar | undefined
+interface PlacedNote extends Note {
+  readonly lines: readonly string[]
+  /** The middle of the bar, and its top. */
+  readonly middle: number
+  readonly height: number
+  readonly half: number
+  readonly isRight: boolean
+  /** Where the words begin or end, and their first line. */
+  readonly beside: number
+  readonly start: number
+}
+
+const LINE = 16
+
+/** Beside their bars. Words that would be on others move down along the bar. */
+function placeNotes(
+  notes: readonly Note[],
+  findBar: (note: Note) => Bar | undefined,
+  { x, y, width, left }: ShapeProps & { width: number; left: number },
+): PlacedNote[] {
+  const placed: (PlacedNote & { readonly box: readonly [from: number, to: number, top: number, end: number] })[] = []
+  for (const note of notes) {
+    const bar = findBar(note)
+    if (bar === undefined) continue
+    const middle = middleOf(bar, x)
+    const height = finite(y.at(bar.value ?? 0), 40)
+    const isRight = middle < (left + width) / 2
+    const lines = wrapText(note.text, 34)
+    const half = (x.at(toDay(bar.last) + 1) - x.at(toDay(bar.first))) / 2
+    const beside = middle + (half + 20) * (isRight ? 1 : -1)
+    const wide = Math.max(...lines.map((line) => line.length)) * CHARACTER * (isRight ? 1 : -1)
+    const [from, to] = [Math.min(beside, beside + wide), Math.max(beside, beside + wide)]
+    let start = height + (bar.value !== null && bar.value < 0 ? -18 : 5) - (note.atOther === true ? 52 : 0)
+    const endOf = (top: number) => top + lines.length * LINE
+    for (const { box } of placed.toSorted((a, b) => a.start - b.start))
+      if (from < box[1] && to > box[0] && start < box[3] && endOf(start) > box[2]) start = box[3] + 4
+    placed.push({ ...note, lines, middle, height, half, isRight, beside, start, box: [from, to, start, endOf(start)] })
+  }
+  return placed
+}
+
+interface NoteShapeProps {
+  readonly note: PlacedNote
   readonly index: number
   readonly isSmall: boolean
   readonly width: number
@@ -258,10 +295,8 @@ interface NoteShapeProps extends ShapeProps {
 }
 
 /** Words beside the bar; a number that the list below explains where there is no room. */
-function NoteShape({ note, bar, index, isSmall, x, y, width, left }: NoteShapeProps) {
-  if (bar === undefined) return null
-  const middle = middleOf(bar, x)
-  const height = finite(y.at(bar.value ?? 0), 40)
+function NoteShape({ note, index, isSmall, width, left }: NoteShapeProps) {
+  const { lines, middle, height, half, isRight, beside, start } = note
   if (isSmall) {
     const [cx, cy] = [Math.min(width - 10, Math.max(left + 10, middle)), Math.max(12, height - 13)]
     return (
@@ -273,11 +308,6 @@ function NoteShape({ note, bar, index, isSmall, x, y, width, left }: NoteShapePr
       </>
     )
   }
-  const isRight = middle < (left + width) / 2
-  const lines = wrapText(note.text, 34)
-  const half = (x.at(toDay(bar.last) + 1) - x.at(toDay(bar.first))) / 2
-  const beside = middle + (half + 20) * (isRight ? 1 : -1)
-  const start = height + (bar.value !== null && bar.value < 0 ? -18 : 5) - (note.atOther === true ? 52 : 0)
   return (
     <>
       <path
@@ -289,7 +319,7 @@ function NoteShape({ note, bar, index, isSmall, x, y, width, left }: NoteShapePr
         }
       />
       {lines.map((line, i) => (
-        <text key={line} class="ann" x={beside} y={start + i * 16} text-anchor={isRight ? 'start' : 'end'}>
+        <text key={line} class="ann" x={beside} y={start + i * LINE} text-anchor={isRight ? 'start' : 'end'}>
           {line}
         </text>
       ))}

@@ -4,7 +4,7 @@ import type { EventSummary, Release, Series, Vintages } from '../../../clients/t
 import type { View } from '../address.ts'
 import { Curve } from '../charts/curve.tsx'
 import { TipText } from '../charts/plot.tsx'
-import { barsOfRelease, type PeriodBar, toBars, toSpans, writeNotes } from '../curve-bars.ts'
+import { barsOfRelease, type PeriodBar, toBars, toSpans } from '../curve-bars.ts'
 import { capitalise, countOf, formatDay, formatDays, formatNumber, formatPeriod } from '../format.ts'
 import { totalOf } from '../forms.ts'
 import { sourceWord, statusWord } from '../labels.ts'
@@ -16,6 +16,7 @@ import { setView, view } from '../state.ts'
 import { texts } from '../texts.ts'
 import { type Shown, useCitation } from '../use-event.ts'
 import { CurveOptions } from './curve-options.tsx'
+import { writeNotes } from './notes.ts'
 import { mainDayOf, type Period, partsOf } from './place-curves.ts'
 import { PlacesPanel } from './places.tsx'
 import { ShownLine } from './shown.tsx'
@@ -157,7 +158,16 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
             other={other}
             spans={spans}
             fixed={fixed}
-            notes={writeNotes(bars, { first, last, other, otherRelease: compare, interval })}
+            notes={writeNotes(bars, {
+              count,
+              kind,
+              interval,
+              last,
+              other,
+              otherRelease: compare,
+              curves: places.curves,
+              nameOf: places.nameOf,
+            })}
             label={`${title}, ${summary.title}`}
             unit={unit}
             isLog={scale === 'log'}

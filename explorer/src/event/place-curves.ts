@@ -62,3 +62,18 @@ export function mainDayOf(curves: readonly PlaceCurve[], period: Period, count: 
   const days = [...Map.groupBy(counts, ({ day }) => day)].map(([code, own]) => ({ code, value: sum(own) }))
   return days.find(({ value }) => value > (period.value ?? 0) / 2) ?? null
 }
+
+/** The first day after another one that has a count of the place above zero; null if there is none. */
+export function firstAfter(
+  curves: readonly PlaceCurve[],
+  code: string | null,
+  day: string,
+  count: Count,
+): string | null {
+  const days = curves
+    .filter((curve) => curve.code === code)
+    .flatMap(({ points, spans }) => [...points, ...spans])
+    .filter((one) => one.first_day > day && (one.new[count] ?? 0) > 0)
+    .map((one) => one.first_day)
+  return days.toSorted()[0] ?? null
+}
