@@ -63,6 +63,8 @@ export interface View {
   readonly layout: 'one' | 'each'
   /** Periods of the moving average; 1 for the counts as they are. */
   readonly average: (typeof AVERAGES)[number]
+  /** Counts as they are, or per 100,000 inhabitants of a country. */
+  readonly measures: 'none' | 'per_100000'
   /** The order of a list of events. */
   readonly sort: (typeof SORTS)[number]
   /** The periods of the page about coverage. */
@@ -99,6 +101,7 @@ export const DEFAULT_VIEW: View = {
   side: false,
   layout: 'one',
   average: '1',
+  measures: 'none',
   sort: '-last',
   period: 'year',
   columns: DEFAULT_COLUMNS,
@@ -117,6 +120,7 @@ const CHOICES = {
   align: ['date', 'first'],
   layout: ['one', 'each'],
   average: AVERAGES,
+  measures: ['none', 'per_100000'],
   sort: SORTS,
   taken: TAKEN,
   code: LANGUAGES,

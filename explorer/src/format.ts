@@ -8,6 +8,10 @@ export const formatNumber = (value: number): string => withMinus(number.format(v
 /** For an axis: short from ten thousand on. */
 export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? formatNumber(value) : withMinus(compact.format(value))
+const rate = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 })
+/** A rate, with three digits. */
+export const formatRate = (value: number): string =>
+  value < 1000 ? rate.format(value) : formatNumber(Math.round(value))
 export const formatSigned = (value: number): string => (value > 0 ? `+${formatNumber(value)}` : formatNumber(value))
 /** A value of a record as text. */
 export const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -9,13 +9,22 @@ export type PlaceField = NonNullable<View['level']>
 const filtersOf = (question: Question): Parameters =>
   Object.entries(question).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]))
 
+interface SeriesOptions {
+  readonly interval: Interval
+  readonly group: View['group']
+  readonly side: boolean
+  /** Per 100,000 inhabitants too. */
+  readonly isRate?: boolean
+}
+
 export const seriesParameters = (
   question: Question,
-  { interval, group, side }: { interval: Interval; group: View['group']; side: boolean },
+  { interval, group, side, isRate = false }: SeriesOptions,
   release: number,
 ): Parameters => [
   ...filtersOf(question),
   ['interval', interval],
+  ...(isRate ? [['measures', 'per_100000'] as const] : []),
   ...(group === 'none' ? [] : [['group_by', group] as const]),
   ...(side ? [['side_by_side', 'true'] as const] : []),
   ['release', String(release)],

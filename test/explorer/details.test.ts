@@ -2,6 +2,7 @@
 // countries, and citations.
 import assert from 'node:assert/strict'
 import type { Change, Series, Sums } from '../../clients/typescript/src/client.ts'
+import { formatRate } from '../../explorer/src/format.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
 import {
   chartOf,
@@ -10,7 +11,10 @@ import {
   MEASLES,
   nameDays,
   readRows,
+  readTable,
+  region,
   stageOf,
+  waitForQuery,
   write,
 } from '../fixtures/explorer/journey.ts'
 
@@ -80,6 +84,57 @@ await withExplorer({}, (explorer) => {
       (await readRows(page.locator('.what table'))).length,
       Math.min(25, data.filter(({ change }) => change === 'withdrawn').length),
     )
+  })
+
+  const COUNTRIES = 'event=COVID-19_Global_2019&country_code=DE&country_code=AU'
+  journey(
+    'countries per 100,000 inhabitants, with the source, and why there is no rate',
+    async ({ page, open, ask }) => {
+      await open(`/explore/compare?${COUNTRIES}&group=country_code`)
+      await page.getByRole('radio', { name: 'Per 100,000' }).click()
+      await waitForQuery(page, { measures: 'per_100000' })
+      await page.getByRole('heading', { name: 'New cases per 100,000 inhabitants by week' }).waitFor()
+      await stageOf(page).getByText('Australia: no rate. The counts are not of whole countries.').waitFor()
+      await stageOf(page)
+        .getByText('Inhabitants: World Bank, Population, total (SP.POP.TOTL), CC BY 4.0, 2020 – 2021')
+        .waitFor()
+      const query = `${COUNTRIES}&group_by=country_code&interval=isoweek&measures=per_100000`
+      const { groups = [] } = await ask<Series>(`/series?${query}`)
+      const rates = groups.flatMap(({ points }) => points as unknown as { cases_per_100000: number | null }[])
+      const shown = (await readTable(page)).map((row) => row.at(-1) ?? '')
+      assert.deepEqual(
+        shown.map((text) => text.split(' ')[0]),
+        rates.map(({ cases_per_100000: rate }) => (rate === null ? '–' : formatRate(rate))),
+      )
+      assert.ok(shown.includes('– The counts are not of whole countries.'))
+      assert.ok(shown.includes('– The count is not known.'))
+      await page.getByRole('tab', { name: 'curl' }).click()
+      await page.getByRole('tabpanel').getByText('measures=per_100000').waitFor()
+      // Only countries have inhabitants, and only new counts are divided by them.
+      await open(`/explore/compare?${MEASLES}&group=event&measures=per_100000`)
+      assert.equal(await page.getByRole('radio', { name: 'Per 100,000' }).count(), 0)
+      await open(`/explore/compare?${COUNTRIES}&group=country_code&measures=per_100000&kind=cumulative`)
+      assert.equal(await page.getByRole('radio', { name: 'Per 100,000' }).count(), 0)
+    },
+  )
+
+  journey('the citation as text, BibTeX and CSL-JSON, each can be copied', async ({ page, open, ask }) => {
+    await open(eventPage(MEASLES, 'use'))
+    const citation = await ask<{ text: string; bibtex: string; csl_json: unknown }>(`/citation?${MEASLES}&release=6`)
+    const panel = region(page, 'Cite this view')
+    const copy = async (tab: string, button: string) => {
+      await panel.getByRole('tab', { name: tab }).click()
+      await panel.getByRole('button', { name: button }).click()
+      await panel.getByRole('button', { name: 'Copied' }).waitFor()
+      const text = await page.evaluate<string>('navigator.clipboard.readText()')
+      assert.equal(await panel.getByRole('tabpanel').textContent(), text)
+      return text
+    }
+    assert.equal(await copy('Text', 'Copy citation'), citation.text)
+    assert.equal(await copy('BibTeX', 'Copy BibTeX'), citation.bibtex.trimEnd())
+    assert.deepEqual(JSON.parse(await copy('CSL-JSON', 'Copy CSL-JSON')), [citation.csl_json])
+    await panel.getByRole('tab', { name: 'CSL-JSON' }).press('ArrowRight')
+    await panel.getByRole('button', { name: 'Copy citation' }).waitFor()
   })
 
   journey('a curve of one place names no places', async ({ page, open }) => {

@@ -2,7 +2,7 @@
 // took cases back.
 import { type ComponentChildren, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import { formatNumber } from '../format.ts'
+import { formatNumber, formatRate } from '../format.ts'
 import { Axes } from './axes.tsx'
 import { Drawing, Plot } from './plot.tsx'
 import { CHARACTER, countScale, dayScale, leftOf, type Scale, shorten, sinceScale } from './scales.ts'
@@ -25,6 +25,8 @@ interface LinesProps {
   readonly label: string
   readonly unit: string
   readonly isLog: boolean
+  /** Not whole numbers. */
+  readonly isRate?: boolean
   /** Days since the first case instead of dates. */
   readonly isSince: boolean
   readonly tip: (rows: readonly (readonly [string, number | null])[], title: string) => ComponentChildren
@@ -35,7 +37,7 @@ const BOTTOM = 30
 /** There are six colours and dashes. */
 const kindOf = (index: number): number => (index % 6) + 1
 
-export function Lines({ lines, label, unit, isLog, isSince, tip, onDraw }: LinesProps) {
+export function Lines({ lines, label, unit, isLog, isRate = false, isSince, tip, onDraw }: LinesProps) {
   const [at, setAt] = useState<number | null>(null)
   const [edge, setEdge] = useState(0)
   const all = lines.flatMap(({ points }) => points)
@@ -46,7 +48,8 @@ export function Lines({ lines, label, unit, isLog, isSince, tip, onDraw }: Lines
       return point === undefined ? [] : [[name, point.value, point.title]]
     })
   const rows = at === null ? [] : atDay(at)
-  const said = rows.map(([name, value]) => `${name}: ${value === null ? 'unknown' : formatNumber(value)}`).join(', ')
+  const write = isRate ? formatRate : formatNumber
+  const said = rows.map(([name, value]) => `${name}: ${value === null ? 'unknown' : write(value)}`).join(', ')
   const title = rows[0]?.[2] ?? ''
   return (
     <>
@@ -70,8 +73,13 @@ export function Lines({ lines, label, unit, isLog, isSince, tip, onDraw }: Lines
           const top = 30
           const longest = Math.max(...lines.map(({ name }) => name.length), 4)
           const right = Math.min(width / 3, longest * 7.4 + 16)
-          const most = all.reduce((a, { value }) => Math.max(a, value ?? 0), 1)
-          const y = countScale([0, most], [height - BOTTOM, top], { isLog, wanted: isSmall ? 4 : 5 })
+          const most = all.reduce((a, { value }) => Math.max(a, value ?? 0), isRate ? 0 : 1)
+          const least = all.reduce((a, { value }) => (value !== null && value > 0 ? Math.min(a, value) : a), most)
+          const y = countScale([isRate && isLog ? least : 0, most], [height - BOTTOM, top], {
+            isLog,
+            isRate,
+            wanted: isSmall ? 4 : 5,
+          })
           const left = leftOf(y)
           const domain = [days[0] ?? 0, all.reduce((a, { to }) => Math.max(a, to), 1)] as const
           const x = (isSince ? sinceScale : dayScale)(domain, [left, width - right], isSmall ? 64 : 62)

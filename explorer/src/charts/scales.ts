@@ -1,5 +1,5 @@
 // Positions on a chart: days across, counts up. A log scale has no zero, so it starts below one. Pure.
-import { formatShort, monthName } from '../format.ts'
+import { formatRate, formatShort, monthName } from '../format.ts'
 
 const DAY_MS = 86_400_000
 export const toDay = (date: string): number => Date.parse(date) / DAY_MS
@@ -16,35 +16,38 @@ export interface Scale {
   readonly ticks: readonly Tick[]
 }
 
-/** Round numbers from below the lowest to above the highest count. */
-function roundTicks(low: number, high: number, wanted: number): number[] {
+/** Round numbers from below the lowest to above the highest count. Counts are whole, rates are not. */
+function roundTicks(low: number, high: number, wanted: number, isWhole = true): number[] {
   const raw = (high - low) / wanted || 1
   const power = 10 ** Math.floor(Math.log10(raw))
   const factor = [1, 2, 5, 10].find((one) => one * power >= raw) ?? 10
-  const step = Math.max(1, factor * power)
+  const step = Math.max(isWhole ? 1 : 0, factor * power)
   const ticks: number[] = []
-  for (let value = Math.floor(low / step) * step; value < high + step; value += step) ticks.push(value)
+  for (let i = Math.floor(low / step); i * step < high + step; i++) ticks.push(i * step)
   return ticks
 }
 
 export function countScale(
   [low, high]: readonly [number, number],
   [bottom, top]: readonly [number, number],
-  { isLog = false, wanted = 5 } = {},
+  { isLog = false, wanted = 5, isRate = false } = {},
 ): Scale {
+  const write = isRate ? formatRate : formatShort
   if (isLog) {
-    const [first, last] = [Math.log10(0.7), Math.log10(Math.max(10, high * 1.1))]
+    /** The power of ten at which a log scale begins: counts begin with one. */
+    const start = isRate && low > 0 ? Math.floor(Math.log10(low)) : 0
+    const [first, last] = [start + Math.log10(0.7), Math.log10(Math.max(isRate ? 0 : 10, high * 1.1))]
     const at = (value: number) =>
       value > 0 ? bottom - ((Math.log10(value) - first) / (last - first)) * (bottom - top) : Number.NaN
-    const ticks = Array.from({ length: Math.floor(last) + 1 }, (_, power) => 10 ** power)
-    return { at, ticks: ticks.map((value) => ({ value, text: formatShort(value) })) }
+    const ticks = Array.from({ length: Math.max(1, Math.floor(last) - start + 1) }, (_, i) => 10 ** (start + i))
+    return { at, ticks: ticks.map((value) => ({ value, text: write(value) })) }
   }
-  const ticks = roundTicks(low, Math.max(1, high), wanted)
+  const ticks = roundTicks(isRate ? 0 : low, isRate ? high : Math.max(1, high), wanted, !isRate)
   const end = ticks.at(-1) ?? 1
   const start = low < 0 ? low * 1.08 : 0
   return {
     at: (value) => bottom - ((value - start) / (end - start)) * (bottom - top),
-    ticks: ticks.filter((value) => value >= start).map((value) => ({ value, text: formatShort(value) })),
+    ticks: ticks.filter((value) => value >= start).map((value) => ({ value, text: write(value) })),
   }
 }
 

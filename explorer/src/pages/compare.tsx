@@ -52,7 +52,7 @@ const nameOf = (field: string, value: unknown): string => {
 }
 
 export function ComparePage({ current }: { current: Release }) {
-  const { group, interval: wanted } = view.value
+  const { group, interval: wanted, kind, measures } = view.value
   const asked = question.value
   const isAsked = asked.event !== undefined || asked.disease !== undefined
   const { event = [] } = asked
@@ -61,7 +61,10 @@ export function ComparePage({ current }: { current: Release }) {
   )
   const by = group === 'none' ? 'event' : group
   const interval = wanted ?? chooseInterval(null, null)
-  const parameters = seriesParameters(asked, { interval, group: by, side: false }, current.number)
+  // Only new counts of countries are divided by inhabitants.
+  const canRate = by === 'country_code' && kind === 'new'
+  const isRate = canRate && measures === 'per_100000'
+  const parameters = seriesParameters(asked, { interval, group: by, side: false, isRate }, current.number)
   const answer = useAnswer(
     isAsked ? `compare ${toKey(parameters)}` : '',
     async (signal): Promise<{ series: Series; isSide: boolean }> => {
@@ -100,7 +103,8 @@ export function ComparePage({ current }: { current: Release }) {
                   current={current}
                   title={title}
                   above={<Line series={series} isSide={isSide} />}
-                  controls={<Controls by={by} />}
+                  controls={<Controls by={by} canRate={canRate && !isSide} />}
+                  measures={isRate && !isSide ? (series.measures ?? null) : null}
                 />
                 <TotalTable groups={groups} by={isSide ? 'Counted as' : texts.groups[by].replace('By ', '')} />
                 <section class="section">
@@ -216,8 +220,8 @@ function Items({ release, by, events }: ItemsProps) {
   )
 }
 
-function Controls({ by }: { by: View['group'] }) {
-  const { layout, align, average, count, scale, interval, kind } = view.value
+function Controls({ by, canRate }: { by: View['group']; canRate: boolean }) {
+  const { layout, align, average, count, scale, interval, kind, measures } = view.value
   const [isMore, setMore] = useState(false)
   return (
     <>
@@ -235,6 +239,15 @@ function Controls({ by }: { by: View['group'] }) {
         names={{ date: 'By date', first: 'Days since first case' }}
         onChoose={(chosen) => setView({ align: chosen })}
       />
+      {canRate && (
+        <Segmented
+          label="Numbers"
+          value={measures}
+          options={['none', 'per_100000'] as const}
+          names={{ none: 'Counts', per_100000: 'Per 100,000' }}
+          onChoose={(chosen) => setView({ measures: chosen })}
+        />
+      )}
       <button class="btn" type="button" aria-expanded={isMore} onClick={() => setMore(!isMore)}>
         More
       </button>

@@ -1,19 +1,20 @@
 // Several groups as lines on one scale, or each in a picture of its own; totals without a curve as lines over their days.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Counts, Point, Release, Span } from '../../../clients/typescript/src/client.ts'
+import type { Counts, Point, Release, Series, Span } from '../../../clients/typescript/src/client.ts'
 import { type Line, Lines } from '../charts/lines.tsx'
 import { TipText } from '../charts/plot.tsx'
 import { toDay } from '../charts/scales.ts'
 import { Spark } from '../charts/spark.tsx'
 import { Totals } from '../charts/totals.tsx'
-import { capitalise, formatDays, formatNumber } from '../format.ts'
+import { capitalise, formatDays, formatNumber, formatRate } from '../format.ts'
 import { Stage } from '../parts/stage.tsx'
 import { Table } from '../parts/table.tsx'
 import type { Interval } from '../requests.ts'
 import { view } from '../state.ts'
 import { texts } from '../texts.ts'
 import { useCitation } from '../use-event.ts'
+import { describeInhabitants, rateOf, whyNone, whyNoRate } from './rates.ts'
 
 export interface Group {
   readonly name: string
@@ -29,6 +30,8 @@ interface CompareStageProps {
   readonly title: string
   readonly above: ComponentChildren
   readonly controls: ComponentChildren
+  /** Of counts per 100,000 inhabitants; null for the counts themselves. */
+  readonly measures: Series['measures'] | null
 }
 
 /** More lines than these cannot be told apart. */
@@ -43,19 +46,29 @@ function movingAverage(values: readonly (number | null)[], periods: number): (nu
   })
 }
 
-export function CompareStage({ groups, interval, current, title, above, controls }: CompareStageProps) {
+export function CompareStage({ groups, interval, current, title, above, controls, measures }: CompareStageProps) {
   const { count, kind, align, scale, layout, average } = view.value
   const [svg, setSvg] = useState<SVGSVGElement | null>(null)
   const [isSaving, setSaving] = useState(false)
   const citation = useCitation(current.number, isSaving)
-  const curves = groups.filter(({ points }) => points.filter((point) => point[kind][count] !== null).length >= 3)
+  const isRate = measures !== null
+  const valueOf = (point: Point) => (isRate ? rateOf(point, count) : point[kind][count])
+  const curves = groups.filter(({ points }) => points.filter((point) => valueOf(point) !== null).length >= 3)
+  const without = groups.flatMap(({ name, points }) => {
+    const why = measures === null ? '' : whyNone(points, count, measures)
+    return why === '' ? [] : [`${name}: no rate. ${why} `]
+  })
+  const inhabitants =
+    measures === null
+      ? ''
+      : describeInhabitants(
+          curves.flatMap(({ points }) => points),
+          measures,
+        )
   const isTotals = curves.length === 0
   const lines = curves.map((group): Line => {
-    const values = movingAverage(
-      group.points.map((point) => point[kind][count]),
-      Number(average),
-    )
-    const first = group.points.find((point) => (point[kind][count] ?? 0) > 0)
+    const values = movingAverage(group.points.map(valueOf), Number(average))
+    const first = group.points.find((point) => (valueOf(point) ?? 0) > 0)
     const start = align === 'first' && first !== undefined ? toDay(first.first_day) : 0
     return {
       name: group.name,
@@ -71,9 +84,10 @@ export function CompareStage({ groups, interval, current, title, above, controls
   })
   const largest = lines.toSorted((a, b) => peak(b) - peak(a)).slice(0, MOST_LINES)
   const drawn = lines.length > MOST_LINES ? lines.filter((line) => largest.includes(line)) : lines
+  const unit = `${texts.kinds[kind]} ${texts.counts[count]}${isRate ? ' per 100,000 inhabitants' : ''}`
   const heading = isTotals
     ? `${capitalise(texts.counts[count])}, each total over its days`
-    : capitalise(`${texts.kinds[kind]} ${texts.counts[count]} by ${texts.interval[interval]}`)
+    : capitalise(`${unit} by ${texts.interval[interval]}`)
   return (
     <Stage
       title={heading}
@@ -86,19 +100,24 @@ export function CompareStage({ groups, interval, current, title, above, controls
           {lines.length > drawn.length &&
             layout === 'one' &&
             `The ${MOST_LINES} largest of ${lines.length}; Side by side shows all. `}
-          {curves.length < groups.length &&
+          {without}
+          {curves.length + without.length < groups.length &&
             !isTotals &&
-            `${groups.length - curves.length} without a curve: see the totals. `}
+            `${groups.length - curves.length - without.length} without a curve: see the totals. `}
         </>
       }
       above={above}
-      controls={isTotals ? undefined : controls}
-      source={`Data in release ${current.number}`}
+      controls={isTotals && !isRate ? undefined : controls}
+      source={`Data in release ${current.number}${inhabitants && `. Inhabitants: ${inhabitants}`}`}
       svg={layout === 'one' || isTotals ? svg : null}
       pictureTitle={`${title}: ${heading}`}
-      citation={citation.isWaiting ? null : (citation.value ?? null)}
+      citation={
+        citation.isWaiting || citation.value === undefined
+          ? null
+          : `${citation.value}${inhabitants && ` Inhabitants: ${inhabitants}.`}`
+      }
       onSave={() => setSaving(true)}
-      table={() => <PointTable groups={groups} />}
+      table={() => <PointTable groups={groups} measures={measures} />}
     >
       {isTotals ? (
         <div class="lassa-body">
@@ -118,7 +137,7 @@ export function CompareStage({ groups, interval, current, title, above, controls
                 bars={group.points.map((point) => ({
                   first: point.first_day,
                   last: point.last_day,
-                  value: point[kind][count],
+                  value: valueOf(point),
                 }))}
               />
             </article>
@@ -129,8 +148,9 @@ export function CompareStage({ groups, interval, current, title, above, controls
           <Lines
             lines={drawn}
             label={`${title}: ${heading}`}
-            unit={`${texts.kinds[kind]} ${texts.counts[count]}`}
+            unit={unit}
             isLog={scale === 'log'}
+            isRate={isRate}
             isSince={align === 'first'}
             tip={(rows, days) => (
               <TipText
@@ -138,7 +158,11 @@ export function CompareStage({ groups, interval, current, title, above, controls
                 rows={rows
                   .toSorted((a, b) => (b[1] ?? -1) - (a[1] ?? -1))
                   .map(
-                    ([name, value]) => [name, value === null ? 'unknown' : formatNumber(Math.round(value))] as const,
+                    ([name, value]) =>
+                      [
+                        name,
+                        value === null ? 'unknown' : isRate ? formatRate(value) : formatNumber(Math.round(value)),
+                      ] as const,
                   )}
               />
             )}
@@ -162,8 +186,12 @@ function toTotal({ name, points, spans, undated }: Group, count: keyof Counts) {
   return [{ key: name, name: source, what: what.join(': '), first, last, value, isOpen: false }]
 }
 
-function PointTable({ groups }: { groups: readonly Group[] }) {
+function PointTable({ groups, measures }: Pick<CompareStageProps, 'groups' | 'measures'>) {
   const { kind, count } = view.value
+  const writeRate = (point: Point) => {
+    const rate = rateOf(point, count)
+    return rate === null ? `– ${whyNoRate(point, count, measures ?? undefined)}` : formatRate(rate)
+  }
   return (
     <Table
       label="The same as a table"
@@ -173,6 +201,7 @@ function PointTable({ groups }: { groups: readonly Group[] }) {
         'Period',
         { name: capitalise(texts.counts[count]), isNumber: true },
         { name: 'Reports', isNumber: true },
+        ...(measures === null ? [] : [{ name: 'Per 100,000', isNumber: true }]),
       ]}
     >
       {groups.flatMap(({ name, points, spans }) => [
@@ -182,6 +211,7 @@ function PointTable({ groups }: { groups: readonly Group[] }) {
             <th scope="row">{formatDays(point.first_day, point.last_day)}</th>
             <td class="r">{point[kind][count] === null ? '–' : formatNumber(point[kind][count])}</td>
             <td class="r">{formatNumber(point.records)}</td>
+            {measures !== null && <td class="r">{writeRate(point)}</td>}
           </tr>
         )),
         ...(kind === 'new' ? spans : []).map((span) => (
@@ -190,6 +220,7 @@ function PointTable({ groups }: { groups: readonly Group[] }) {
             <th scope="row">{formatDays(span.first_day, span.last_day)}</th>
             <td class="r">{span.new[count] === null ? '–' : formatNumber(span.new[count])}</td>
             <td class="r">{formatNumber(span.records)}</td>
+            {measures !== null && <td class="r">–</td>}
           </tr>
         )),
       ])}

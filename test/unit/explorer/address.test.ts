@@ -49,6 +49,7 @@ const states: fc.Arbitrary<Address> = fc.record({
     level: fc.constantFrom(null, ...MAP_LEVELS),
     side: fc.boolean(),
     layout: fc.constantFrom('one', 'each'),
+    measures: fc.constantFrom('none', 'per_100000'),
     average: fc.constantFrom(...AVERAGES),
     sort: fc.constantFrom(...SORTS),
     columns: fc.uniqueArray(fc.stringMatching(/^[a-z0-9_]+$/), { minLength: 1, maxLength: 6 }),
