@@ -77,10 +77,12 @@ export const useVintages = (asked: Question, interval: Interval, isWanted: boole
   )
 }
 
+export type CitationFormat = 'text' | 'bibtex' | 'csl-json'
+
 /** The citation of the question; not asked for until it is wanted. */
-export function useCitation(release: number, isWanted: boolean) {
+export function useCitation(release: number, isWanted: boolean, format: CitationFormat = 'text') {
   const filters = [...recordFilters(question.value), ['release', String(release)] as const]
-  return useAnswer(isWanted ? `cite ${toKey(filters)}` : '', (signal) =>
-    api.cite(toObject(filters) as never, { signal }),
+  return useAnswer(isWanted ? `cite ${format} ${toKey(filters)}` : '', (signal) =>
+    api.cite({ ...toObject(filters), format } as never, { signal }),
   )
 }

@@ -6,8 +6,8 @@ import { signInIfEnded } from '../ask.ts'
 import { coverageInterval } from '../forms.ts'
 import { Select } from '../parts/choose.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { Failure } from '../parts/failure.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { isRefusedBy } from '../refusal.ts'
 import { coverageParameters, type Parameters, seriesParameters, sumsParameters, toKey } from '../requests.ts'
 import { address, question, setView, view } from '../state.ts'
@@ -15,7 +15,8 @@ import { downloadCsv } from '../take/download.ts'
 import { writeNotebook } from '../take/notebook.ts'
 import { saveBlob } from '../take/save-blob.ts'
 import { writeSnippets } from '../take/snippets.ts'
-import { type Shown, useCitation } from '../use-event.ts'
+import type { Shown } from '../use-event.ts'
+import { CitePanel } from './cite.tsx'
 import { FilesTable } from './files.tsx'
 import { Downloads } from './records-table.tsx'
 
@@ -105,13 +106,6 @@ export function Code({ title, parameters, current, isSeries = false }: CodeProps
   const verb = isSeries ? 'series' : taken
   const snippets = writeSnippets(location.origin, verb, parameters)
   const pinned = { ...address.value, tab: 'overview' as const, view: { ...view.value, release: current.number } }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-    if (step === undefined) return
-    const next = LANGUAGES[(LANGUAGES.indexOf(code) + step + LANGUAGES.length) % LANGUAGES.length] ?? code
-    setView({ code: next }, { replaces: true })
-    document.getElementById(`code-${next}`)?.focus()
-  }
   return (
     <section aria-labelledby="take">
       <div class="section-head">
@@ -129,22 +123,14 @@ export function Code({ title, parameters, current, isSeries = false }: CodeProps
       </div>
       <div class="codebox">
         <div class="code-head">
-          <div class="tabs" role="tablist" aria-label="Language" onKeyDown={onKeyDown}>
-            {LANGUAGES.map((name) => (
-              <button
-                key={name}
-                type="button"
-                role="tab"
-                id={`code-${name}`}
-                aria-selected={code === name}
-                aria-controls="code"
-                tabIndex={code === name ? 0 : -1}
-                onClick={() => setView({ code: name }, { replaces: true })}
-              >
-                {NAMES[name]}
-              </button>
-            ))}
-          </div>
+          <Tabs
+            label="Language"
+            panel="code"
+            value={code}
+            options={LANGUAGES}
+            names={NAMES}
+            onChoose={(name) => setView({ code: name }, { replaces: true })}
+          />
           <span class="group">
             <button
               class="btn s"
@@ -195,34 +181,5 @@ function Csv({ path, name }: { path: string; name: string }) {
         {state}
       </span>
     </span>
-  )
-}
-
-function CitePanel({ release }: { release: Release }) {
-  const citation = useCitation(release.number, true)
-  return (
-    <section class="news" aria-labelledby="cite">
-      <h2 id="cite">Cite this view</h2>
-      {citation.error !== undefined && <Failure error={citation.error} />}
-      {citation.value !== undefined && !citation.isWaiting && (
-        <>
-          <p class="cite citation">{citation.value}</p>
-          <CopyButton text={citation.value} label="Copy citation" class="wide" />
-        </>
-      )}
-      <h3 class="see">What you may do</h3>
-      <ul class="ticks">
-        <li>
-          <Icon name="check" />
-          <span>
-            Use, change and publish it, if you name the sources. Licences: {release.licence.replaceAll(' AND ', ', ')}.
-          </span>
-        </li>
-        <li>
-          <Icon name="check" />
-          <span>Link to release {release.number}: the address keeps its numbers.</span>
-        </li>
-      </ul>
-    </section>
   )
 }
