@@ -83,6 +83,6 @@ export type CitationFormat = 'text' | 'bibtex' | 'csl-json'
 export function useCitation(release: number, isWanted: boolean, format: CitationFormat = 'text') {
   const filters = [...recordFilters(question.value), ['release', String(release)] as const]
   return useAnswer(isWanted ? `cite ${format} ${toKey(filters)}` : '', (signal) =>
-    api.cite({ ...toObject(filters), format } as never, { signal }),
+    api.cite({ ...toObject(filters), format }, { signal }),
   )
 }

@@ -48,7 +48,7 @@ export function usePlaces(summary: EventSummary, series: Series, shown: Shown, r
           // Too many places and periods for one answer.
           if (!(error instanceof InvalidParameter)) throw error
         }
-      const { data } = await api.sums(toObject(sums) as never, { signal })
+      const { data } = await api.sums(toObject(sums), { signal })
       return { totals: named(data.map(({ group, total }) => ({ code: group[level], counts: total }))), curves: [] }
     },
   )
