@@ -118,8 +118,8 @@ await withExplorer({}, (explorer) => {
 
   journey('marks that the sample does not have are in the table and in the card', async ({ page, open }) => {
     await alterResponse(page, `**${API}/series?*`, (body) => {
-      const series = JSON.parse(body.toString()) as { points: Record<string, unknown>[] }
-      Object.assign(series.points[5] ?? {}, { definition_changed: true, overlapping: true })
+      const series = JSON.parse(body.toString()) as { points?: Record<string, unknown>[] }
+      Object.assign(series.points?.[5] ?? {}, { definition_changed: true, overlapping: true })
       return Buffer.from(JSON.stringify(series))
     })
     await open(eventPage(MEASLES))

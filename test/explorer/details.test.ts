@@ -100,7 +100,10 @@ await withExplorer({}, (explorer) => {
         .waitFor()
       const query = `${COUNTRIES}&group_by=country_code&interval=isoweek&measures=per_100000`
       const { groups = [] } = await ask<Series>(`/series?${query}`)
-      const rates = groups.flatMap(({ points }) => points as unknown as { cases_per_100000: number | null }[])
+      const rates = groups.flatMap(({ points, spans }) => [
+        ...(points as unknown as { cases_per_100000: number | null }[]),
+        ...spans.map(() => ({ cases_per_100000: null })),
+      ])
       const shown = (await readTable(page)).map((row) => row.at(-1) ?? '')
       assert.deepEqual(
         shown.map((text) => text.split(' ')[0]),

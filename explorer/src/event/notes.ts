@@ -3,9 +3,9 @@ import type { Counts } from '../../../clients/typescript/src/client.ts'
 import type { PeriodBar } from '../curve-bars.ts'
 import { capitalise, formatDay, formatDays, formatNumber } from '../format.ts'
 import { type Mark, marksOf } from '../marks.ts'
+import { firstAfter, mainDayOf, type PlaceCurve, partsOf } from '../places/place-curves.ts'
 import type { Interval } from '../requests.ts'
 import { texts } from '../texts.ts'
-import { firstAfter, mainDayOf, type PlaceCurve, partsOf } from './place-curves.ts'
 
 export interface NoteOptions {
   readonly count: keyof Counts

@@ -22,14 +22,13 @@ import { api, useAnswer } from '../ask.ts'
 import { asText, formatNumber } from '../format.ts'
 import { chooseInterval } from '../forms.ts'
 import { countryName, eventTitle, sourceWord, splitTitle, valueWord } from '../labels.ts'
-import { CompareStage, type Group } from '../panels/compare-stage.tsx'
+import { CompareStage, type Group, TotalTable } from '../panels/compare-stage.tsx'
 import { Code } from '../panels/take.tsx'
 import { Answered } from '../parts/answered.tsx'
 import { Chip } from '../parts/chip.tsx'
 import { Check, Segmented, Select } from '../parts/choose.tsx'
 import { Link } from '../parts/link.tsx'
 import { Search } from '../parts/search.tsx'
-import { Table } from '../parts/table.tsx'
 import { readEvents } from '../read-events.ts'
 import { seriesParameters, toKey, toObject } from '../requests.ts'
 import { addToQuestion, question, setQuestion, setView, view } from '../state.ts'
@@ -296,42 +295,6 @@ function Controls({ by, canRate }: { by: View['group']; canRate: boolean }) {
         </div>
       )}
     </>
-  )
-}
-
-function TotalTable({ groups, by }: { groups: readonly Group[]; by: string }) {
-  const total = ({ points, spans }: Group, count: 'cases' | 'deaths'): string => {
-    const last = points.findLast((point) => point.cumulative[count] !== null)
-    const known = [...points, ...spans].map(({ new: news }) => news[count]).filter((value) => value !== null)
-    if (last?.cumulative[count] != null) return formatNumber(last.cumulative[count])
-    return known.length === 0 ? '–' : formatNumber(known.reduce((a, b) => a + b))
-  }
-  const most = ({ points }: Group) => points.reduce((a, { new: news }) => Math.max(a, news.cases ?? 0), 0)
-  return (
-    <section class="section" aria-labelledby="totals">
-      <h2 id="totals">Totals</h2>
-      <Table
-        label="Totals"
-        class="under totals"
-        columns={[
-          by.slice(0, 1).toUpperCase() + by.slice(1),
-          { name: 'Cases', isNumber: true },
-          { name: 'Deaths', isNumber: true },
-          { name: 'Most in a period', isNumber: true },
-          { name: 'Periods revised', isNumber: true },
-        ]}
-      >
-        {groups.map((group) => (
-          <tr key={group.name}>
-            <th scope="row">{group.name}</th>
-            <td class="r">{total(group, 'cases')}</td>
-            <td class="r">{total(group, 'deaths')}</td>
-            <td class="r">{formatNumber(most(group))}</td>
-            <td class="r">{formatNumber(group.points.filter(({ revision }) => revision).length)}</td>
-          </tr>
-        ))}
-      </Table>
-    </section>
   )
 }
 

@@ -227,3 +227,39 @@ function PointTable({ groups, measures }: Pick<CompareStageProps, 'groups' | 'me
     </Table>
   )
 }
+
+export function TotalTable({ groups, by }: { groups: readonly Group[]; by: string }) {
+  const total = ({ points, spans }: Group, count: 'cases' | 'deaths'): string => {
+    const last = points.findLast((point) => point.cumulative[count] !== null)
+    const known = [...points, ...spans].map(({ new: news }) => news[count]).filter((value) => value !== null)
+    if (last?.cumulative[count] != null) return formatNumber(last.cumulative[count])
+    return known.length === 0 ? '–' : formatNumber(known.reduce((a, b) => a + b))
+  }
+  const most = ({ points }: Group) => points.reduce((a, { new: news }) => Math.max(a, news.cases ?? 0), 0)
+  return (
+    <section class="section" aria-labelledby="totals">
+      <h2 id="totals">Totals</h2>
+      <Table
+        label="Totals"
+        class="under totals"
+        columns={[
+          by.slice(0, 1).toUpperCase() + by.slice(1),
+          { name: 'Cases', isNumber: true },
+          { name: 'Deaths', isNumber: true },
+          { name: 'Most in a period', isNumber: true },
+          { name: 'Periods revised', isNumber: true },
+        ]}
+      >
+        {groups.map((group) => (
+          <tr key={group.name}>
+            <th scope="row">{group.name}</th>
+            <td class="r">{total(group, 'cases')}</td>
+            <td class="r">{total(group, 'deaths')}</td>
+            <td class="r">{formatNumber(most(group))}</td>
+            <td class="r">{formatNumber(group.points.filter(({ revision }) => revision).length)}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  )
+}

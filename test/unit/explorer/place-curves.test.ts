@@ -1,7 +1,7 @@
 // The places of a period add up to its count, or none is shown; the day with over half of a week is found.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mainDayOf, type PlaceCurve, partsOf, totalOfGroup } from '../../../explorer/src/event/place-curves.ts'
+import { mainDayOf, type PlaceCurve, partsOf, totalOfGroup } from '../../../explorer/src/places/place-curves.ts'
 
 const counts = (cases: number | null) => ({ cases, deaths: null, hospitalised: null, recovered: null, tested: null })
 /** New cases by day, or from a first to a last day. */
