@@ -89,7 +89,7 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, u
       parameter: 'across',
     })
   if (sideBySide && groupBy.length > 0)
-    throw new Problem('invalid_parameter', 'side_by_side and group_by exclude each other. Choose one.', {
+    throw new Problem('invalid_parameter', 'side_by_side and group_by cannot be used together. Choose one.', {
       parameter: 'side_by_side',
     })
   return {
@@ -154,12 +154,12 @@ function restrictToPlace({ series }: SeriesDataset, filters: Filters, place: str
   if (filter === null)
     throw new Problem(
       'invalid_parameter',
-      'place must be world, a WHO region such as AFR, a UN region such as Western Africa, a country code such as US, or an ISO 3166-2 code such as US-CO.',
+      'place must be world, a WHO region such as AFR, a UN region such as Western Africa, a country code such as US, or an ISO 3166-2 code such as US-CO. To ask for a place by its name, use q instead.',
       { parameter: 'place' },
     )
   const repeated = series.place?.filters.find((name) => filters.values.has(name))
   if (repeated !== undefined)
-    throw new Problem('invalid_parameter', `place and ${repeated} exclude each other. Choose one.`, {
+    throw new Problem('invalid_parameter', `place and ${repeated} cannot be used together. Choose one.`, {
       parameter: 'place',
     })
   return {

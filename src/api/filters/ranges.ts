@@ -59,14 +59,14 @@ export function parseDayRange({ name }: Period, query: Query): DayRange {
   const from = (query[`${name}_from`] as string | undefined) ?? null
   const to = (query[`${name}_to`] as string | undefined) ?? null
   if (from === null || to === null || from <= to) return { from, to }
-  throw invalidRange(`${name}_from`, `${name}_from (${from}) is later than ${name}_to (${to}).`)
+  throw invalidRange(`${name}_from`, `${name}_from (${from}) is later than ${name}_to (${to}). Swap them.`)
 }
 
 export function parseCountRange(name: string, query: Query): CountRange {
   const min = (query[`${name}_min`] as number | undefined) ?? null
   const max = (query[`${name}_max`] as number | undefined) ?? null
   if (min === null || max === null || min <= max) return { min, max }
-  throw invalidRange(`${name}_min`, `${name}_min is greater than ${name}_max.`)
+  throw invalidRange(`${name}_min`, `${name}_min (${min}) is greater than ${name}_max (${max}). Swap them.`)
 }
 
 export function parseBox(query: Query): Box | null {

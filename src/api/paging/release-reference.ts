@@ -55,7 +55,11 @@ export function canReferTo(parameter: string, text: string, release: PublishedRe
 /** For a pair of releases. */
 export function requireOrder(from: PublishedRelease, to: PublishedRelease): void {
   if (from.number <= to.number) return
-  throw new Problem('invalid_parameter', `from (release ${from.number}) is later than to (release ${to.number}).`, {
-    parameter: 'from',
-  })
+  throw new Problem(
+    'invalid_parameter',
+    `from (release ${from.number}) is later than to (release ${to.number}). Swap them.`,
+    {
+      parameter: 'from',
+    },
+  )
 }

@@ -46,7 +46,7 @@ function compileParameter(name: string, property: TSchema): ParseParameter {
   if (items !== undefined) return compileList(name, compileValue(name, items, true), maxItems)
   const parse = compileValue(name, property)
   return (text) => {
-    if (Array.isArray(text)) throw repeatedParameter(name, `${name} was given ${text.length} times.`)
+    if (Array.isArray(text)) throw repeatedParameter(name, `${name} was given ${text.length} times. Give it once.`)
     return parse(text)
   }
 }
@@ -79,7 +79,14 @@ function describeMistake(name: string, schema: ParameterSchema, text: string, is
   const [first, second] = text.split(',')
   if (isListed && first !== '' && second !== undefined && text.length <= MAX_COMPARED)
     return `${name} has one value each time. For several, repeat it: ${name}=${first}&${name}=${second}.`
-  return `${name} ${describeConstraint(schema)}.${askIfMeant(text, schema.enum ?? [])}`
+  const shown = JSON.stringify(shorten(text))
+  const meant = askIfMeant(text, schema.enum ?? [])
+  if (meant !== '') return `${name} has no value ${shown}.${meant}`
+  if (schema.format === 'date') return `${name} ${describeConstraint(schema)}. ${shown} is not one.`
+  const isPlain = schema.type === 'integer' || schema.type === 'boolean' || schema.enum !== undefined
+  return isPlain
+    ? `${name} ${describeConstraint(schema)}.`
+    : `${name} cannot be ${shown}. ${schema.description ?? ''}`.trim()
 }
 
 /** Only the plain decimal form is an integer: Number() would also accept 1e3, 0x10, " 5" and 5.0. */
@@ -90,13 +97,20 @@ function decode(schema: ParameterSchema, text: string): unknown {
   return /^(0|-?[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(value) ? value : text
 }
 
-function describeConstraint({ type, minimum, maximum, format, description = '', ...schema }: ParameterSchema): string {
+function describeConstraint({ type, minimum, maximum, ...schema }: ParameterSchema): string {
   if (type === 'integer') return `must be a whole number from ${minimum} to ${maximum}, written in plain digits`
   if (type === 'boolean') return 'must be true or false'
-  if (schema.enum !== undefined) return `must be one of ${schema.enum.join(', ')}`
-  if (format === 'date') return 'must be a calendar date, YYYY-MM-DD'
-  return `has an invalid format. ${description}`.trim().replace(/\.$/, '')
+  if (schema.enum !== undefined) return `must be one of ${listChoices(schema.enum)}`
+  return 'must be a day of the calendar, written YYYY-MM-DD'
 }
+
+/** Each choice once, even if it can be reversed with a minus. */
+function listChoices(choices: readonly string[]): string {
+  const plain = choices.filter((choice) => !(choice.startsWith('-') && choices.includes(choice.slice(1))))
+  return `${plain.join(', ')}${plain.length < choices.length ? '. Put - before it for the greatest first' : ''}`
+}
+
+const shorten = (text: string) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 
 const repeatedParameter = (name: string, detail: string) =>
   new Problem('repeated_parameter', detail, { parameter: name })
@@ -107,7 +121,7 @@ function missingParameter(name: string, schema: ParameterSchema = {}): Problem {
 }
 
 function unknownParameter(name: string, known: string[]): Problem {
-  const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name
+  const shown = shorten(name)
   const accepted = known.length === 0 ? 'It has no parameters' : `Its parameters are ${known.join(', ')}`
   return new Problem(
     'unknown_parameter',
@@ -123,12 +137,16 @@ const TOLERANCE = 3
 const MAX_NAMES = 3
 /** A longer text is not repeated, and compared with nothing. */
 const MAX_COMPARED = 100
+const MAX_SHOWN = 40
 
 /** Those that differ in the fewest letters or contain the text, best first. */
 export function findNearest(text: string, names: readonly string[]): string[] {
   const asked = text.toLowerCase()
+  // One word is missing: `-cases` for `-total_cases`.
+  const [, sign = '', word = ''] = /^(-?)(.*)$/s.exec(asked) ?? []
+  const lacksWord = (name: string) => name.startsWith('-') === (sign === '-') && name.endsWith(`_${word}`)
   const near = names
-    .map((name) => ({ name, errors: countErrors(asked, name.toLowerCase()) }))
+    .map((name) => ({ name, errors: lacksWord(name) ? 1 : countErrors(asked, name.toLowerCase()) }))
     .filter(({ name, errors }) => errors * TOLERANCE <= asked.length || (asked.length > 2 && name.includes(asked)))
     .sort((a, b) => a.errors - b.errors)
   const best = near[0]?.errors ?? 0

@@ -15,6 +15,7 @@ const schema = Type.Object({
   page: Type.Optional(Type.String({ minLength: 1, maxLength: 20 })),
   strict: Type.Optional(Type.Boolean()),
   order: Type.Optional(Type.Enum(['up', 'down'])),
+  sort: Type.Optional(Type.Enum(['cases', '-cases', 'deaths', '-deaths'])),
   day: Type.Optional(Type.String({ format: 'date' })),
   place: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 3 })),
   level: Type.Optional(Type.Array(Type.Integer({ minimum: 1, maximum: 9 }), { maxItems: 3 })),
@@ -232,10 +233,23 @@ const NAMES = ['disease', 'disease_icd11', 'date_from', 'date_to', 'total_cases'
 test('the nearest names are found, and nothing else', () => {
   assert.deepEqual(findNearest('diseas', NAMES), ['disease'])
   assert.deepEqual(findNearest('Date_fro', NAMES), ['date_from', 'date_to'])
-  assert.deepEqual(findNearest('-cases', NAMES), [])
-  assert.deepEqual(findNearest('cases', NAMES), ['new_cases'])
+  assert.deepEqual(findNearest('-cases', NAMES), ['-total_cases'])
+  assert.deepEqual(findNearest('cases', NAMES), ['total_cases', 'new_cases'])
   assert.deepEqual(findNearest('format', NAMES), [])
   assert.deepEqual(findNearest('', NAMES), [])
+})
+
+test('a mistake is told with what to write instead', async () => {
+  const sentences: Record<string, string> = {
+    'order=dow': 'order has no value "dow". Did you mean down?',
+    'order=sideways': 'order must be one of up, down.',
+    'day=2021-02-31': 'day must be a day of the calendar, written YYYY-MM-DD. "2021-02-31" is not one.',
+    [`page=${'x'.repeat(50)}`]: `page cannot be "${'x'.repeat(40)}…".`,
+    'num=1&num=2': 'num was given 2 times. Give it once.',
+    'sort=best': 'sort must be one of cases, deaths. Put - before it for the greatest first.',
+  }
+  for (const [query, sentence] of Object.entries(sentences))
+    assert.equal((await app.inject(`/things?${query}`)).json().detail, sentence)
 })
 
 test('a long text is not compared', () => {
