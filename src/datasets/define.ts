@@ -230,6 +230,8 @@ export interface Preference {
   readonly status: string
   /** The status that contains the others. */
   readonly allStatuses: FieldValue
+  /** The kind of the counts: of one source, the kind with the greatest total is the most complete. */
+  readonly kind: string
   /** A set that also has this count is better. */
   readonly also: string
   readonly orders: readonly { readonly field: string; readonly values: readonly FieldValue[] }[]

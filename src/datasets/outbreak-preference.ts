@@ -14,6 +14,7 @@ export const outbreakPreference: Preference = {
   sourceTypes: [['official', 'international'], ['composite'], ['literature'], ['media'], [null]],
   status: 'case_status',
   allStatuses: 'total',
+  kind: 'count_kind',
   also: 'deaths',
   orders: [
     { field: 'case_status', values: ['total', 'confirmed', 'probable', 'suspected', 'discarded'] },

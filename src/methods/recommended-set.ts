@@ -1,6 +1,6 @@
 // Chooses how something was counted, where there are several ways: the set of comparable counts that answers a question best.
 // What was counted (event, disease, host, people) is never chosen here. docs/methods.md, section 11. Pure.
-import type { FieldValue, Preference } from '../datasets/define.ts'
+import { type FieldValue, type Preference, SOURCE_FIELD } from '../datasets/define.ts'
 import { PLACE } from './comparability.ts'
 
 /** The records that agree in how they were counted. */
@@ -49,14 +49,17 @@ export interface Recommendation<Member> {
 
 /** A set with this many days is a curve. */
 const CURVE_DAYS = 3
-/** A curve with this part of the best total is of the whole. */
+/** A count with this part of what is known is of the whole. */
 const WHOLE = 0.9
 /** A total this many times as great is far greater. */
 const FAR_GREATER = 2
 /** Counts that differ by no more than this part agree. */
 const AGREEMENT = 0.15
-/** Another status with at least this many times the count is a reason for doubt. */
-const FAR_MORE_OF_A_STATUS = 10
+/** All cases, or another status, with at least this many times the count are a reason for doubt. Tests confirm few suspected cases. */
+const FAR_MORE = { all: 10, other: 20 }
+/** Two sources with a smaller part of the days in common count different people; the second if their numbers agree. */
+const SAME_DAYS = 0.5
+const SOME_DAYS = 0.1
 
 export function recommend<Member extends CountedSet>(
   preference: Preference,
@@ -97,12 +100,19 @@ interface RuleStep {
 }
 
 function listSteps(preference: Preference, { count, isCurve, parts }: SetQuestion, isOneCountry: boolean): RuleStep[] {
-  const { composite, level, levels, countryLevel, orders, also } = preference
+  const { composite, level, levels, countryLevel, orders, also, kind } = preference
+  const totalOf = ({ totals }: CountedSet) => totals.get(count) ?? 0
   const lacks = (set: CountedSet, name: string) => Number((set.totals.get(name) ?? null) === null)
   const inOrder = (field: string, values: readonly FieldValue[]): RuleStep => ({
     step: field,
     rank: (set) => (set.values.has(field) ? positionIn(values, set.values.get(field) ?? null) : 0),
   })
+  // New counts lack the reports that never came, and running totals that start again what was before.
+  const isPartOfAnotherKind = (set: CountedSet, kept: readonly CountedSet[]) => {
+    const isOtherKind = ({ values }: CountedSet) =>
+      [...values].every(([field, value]) => field === kind || value === set.values.get(field))
+    return Number(kept.some((other) => isOtherKind(other) && totalOf(other) > totalOf(set)))
+  }
   const isShort = (set: CountedSet, kept: readonly CountedSet[]) => kept.some(({ days }) => days > set.days)
   return [
     { step: 'count', rank: (set) => lacks(set, count) },
@@ -120,7 +130,10 @@ function listSteps(preference: Preference, { count, isCurve, parts }: SetQuestio
       rank: ({ sourceTypes }) => Math.min(...sourceTypes.map((type) => positionOfType(preference, type))),
     },
     { step: also, rank: (set) => lacks(set, also) },
-    ...orders.map(({ field, values }) => inOrder(field, values)),
+    ...orders.flatMap(({ field, values }) => [
+      ...(field === kind && !isCurve ? [{ step: kind, rank: isPartOfAnotherKind }] : []),
+      inOrder(field, values),
+    ]),
     ...(isCurve
       ? []
       : [{ step: 'last_day', rank: ({ lastDay }: CountedSet) => -(lastDay ?? Number.NEGATIVE_INFINITY) }]),
@@ -167,10 +180,14 @@ function findDoubt(
   if (place !== null && rivals.some(({ values }) => values.get(PLACE) !== place)) return 'place'
   const hasOtherPlace = ({ places }: CountedSet) => [...places].some((one) => !chosen.places.has(one))
   const agrees = (set: CountedSet) => doAgree(totalOf(set), total)
-  // Sources that agree in the number mean the same people, and a status is part of all of them.
+  // A source that agrees in the number means the same people, by whatever name of the place; and a status is part of all of them.
+  const agreeing = rivals.filter((set) => isAlike(status)(set) && agrees(set))
+  const isAnotherNameOf = (set: CountedSet) => (other: CountedSet) =>
+    other.values.get(SOURCE_FIELD) === set.values.get(SOURCE_FIELD) &&
+    [...set.places].every((one) => other.places.has(one))
   const isPartOfChosen = (set: CountedSet) =>
-    (isAlike(status)(set) && agrees(set)) ||
-    (chosen.values.get(status) === allStatuses && !isAlike(status)(set) && totalOf(set) < total)
+    agreeing.some(isAnotherNameOf(set)) ||
+    (chosen.values.get(status) === allStatuses && !isAlike(status)(set) && totalOf(set) <= total)
   const isPart = partLevels.includes(chosen.values.get(level) ?? null)
   if (isPart && rivals.some((set) => hasOtherPlace(set) && !isPartOfChosen(set))) return 'places'
   const sameStatus = others.map(({ set }) => set).filter(isAlike(status))
@@ -184,18 +201,20 @@ function findDoubt(
   const agreeWithAnother = (set: CountedSet, i: number) =>
     farSmaller.slice(i + 1).some((other) => doAgree(totalOf(set), totalOf(other)))
   if (!isCurve && farSmaller.some(agreeWithAnother)) return 'count'
-  const isFarMore = (set: CountedSet) => totalOf(set) > 0 && totalOf(set) >= FAR_MORE_OF_A_STATUS * total
+  const isFarMore = (set: CountedSet) =>
+    totalOf(set) > 0 && totalOf(set) >= total * (set.values.get(status) === allStatuses ? FAR_MORE.all : FAR_MORE.other)
   if (others.some(({ set }) => !isAlike(status)(set) && isFarMore(set))) return 'status'
-  return !isCurve && rivals.some((set) => isAlike(status)(set) && !agrees(set) && isOfOtherDays(chosen, set))
-    ? 'days'
-    : null
+  const hasOtherDays = (set: CountedSet) => isOfOtherDays(chosen, set, agrees(set) ? SOME_DAYS : SAME_DAYS)
+  const missed = rivals.filter((set) => isAlike(status)(set) && hasOtherDays(set)).map(totalOf)
+  const isWhole = total >= WHOLE * missed.reduce((sum, each) => sum + each, total)
+  return isCurve || isWhole ? null : 'days'
 }
 
 export const doAgree = (a: number, b: number): boolean => Math.abs(a - b) <= AGREEMENT * Math.max(a, b)
 
-/** True if most days of a set are not those of the chosen one. Nothing tells the days of an undated set. */
-export function isOfOtherDays(chosen: CountedSet, { firstDay, lastDay }: CountedSet): boolean {
+/** True if less than a part of the days of a set are those of the chosen one. Nothing tells the days of an undated set. */
+export function isOfOtherDays(chosen: CountedSet, { firstDay, lastDay }: CountedSet, part = SAME_DAYS): boolean {
   if (chosen.firstDay === null || chosen.lastDay === null || firstDay === null || lastDay === null) return false
   const common = Math.min(chosen.lastDay, lastDay) - Math.max(chosen.firstDay, firstDay) + 1
-  return common < (lastDay - firstDay + 1) / 2
+  return common < (lastDay - firstDay + 1) * part
 }

@@ -121,6 +121,16 @@ def steps(question, curve, is_one_country):
             return -1
         return LEVELS.index(own.level)
 
+    def is_part_of_another_kind(own, others):
+        """One that differs only in the kind of count has a greater total."""
+
+        def describe(one):
+            across = one.question.get("across", ())
+            unlike = ("count_kind", "location_granularity", *across)
+            return [*(one.fields[name] for name in GUARDED if name not in unlike), one.level, one.site, *(one.fields[name] is None for name in across if name in STRATA)]
+
+        return any(describe(other) == describe(own) and number(other) > number(own) for other in others)
+
     def rank_curve(own, others):
         longest = max(other.days_with_count for other in others)
         return longest >= CURVE_DAYS and own.days_with_count * 2 < longest
@@ -136,6 +146,7 @@ def steps(question, curve, is_one_country):
         ("source_type", lambda own, _: own.source_rank()),
         ("deaths", lambda own, _: own.totals["deaths"] is None),
         ("case_status", lambda own, _: STATUSES.index(own.status)),
+        *([] if curve else [("count_kind", is_part_of_another_kind)]),
         ("count_kind", lambda own, _: KINDS.index(own.kind)),
         ("date_type", lambda own, _: DATE_TYPES.index(own.fields["date_type"])),
         ("location_type", lambda own, _: LOCATION_TYPES.index(own.fields["location_type"])),
@@ -190,14 +201,16 @@ def find_doubt(best, left_out, curve):
     def hides_place(own):
         return best.site is not None and own.level == best.level and own.site != best.site
 
+    agreeing = [own for own in others if own.level == best.level and own.status == best.status and agree(own, best)]
+
     def hides_places(own):
         if own.level != best.level or best.level is None or LEVELS.index(best.level) <= LEVELS.index("country"):
             return False
         if own.places <= best.places:
             return False
-        if own.status == best.status:
-            return not agree(own, best)
-        return not (best.status == "total" and number(own) < total)
+        if any(own.places <= other.places and own.fields["source_name"] == other.fields["source_name"] for other in agreeing):
+            return False
+        return own.status == best.status or best.status != "total" or number(own) > total
 
     def hides_count(own):
         if own.status != best.status:
@@ -213,12 +226,14 @@ def find_doubt(best, left_out, curve):
         return not curve and any(agree(one, other) for i, one in enumerate(smaller) for other in smaller[i + 1 :])
 
     def hides_status(own):
-        return own.status != best.status and number(own) > 0 and number(own) >= 10 * total
+        return own.status != best.status and number(own) > 0 and number(own) >= (10 if own.status == "total" else 20) * total
 
-    def hides_days(own):
-        if curve or own.level != best.level or own.status != best.status:
+    def has_other_days(own):
+        if own.level != best.level or own.status != best.status:
             return False
-        return own.share_in(best) < 0.5 and not agree(own, best)
+        return own.share_in(best) < (0.1 if agree(own, best) else 0.5)
+
+    missed = sum(number(own) for own in others if has_other_days(own))
 
     if any(map(hides_place, others)):
         return "place"
@@ -228,7 +243,7 @@ def find_doubt(best, left_out, curve):
         return "count"
     if any(map(hides_status, others)):
         return "status"
-    if any(map(hides_days, others)):
+    if not curve and total * 100 < (total + missed) * WHOLE_PERCENT:
         return "days"
     return None
 

@@ -96,6 +96,24 @@ describe('a curve', () => {
   })
 })
 
+describe('of the kinds of count of one source', () => {
+  const kinds = (cumulative: number, added: number) => [
+    set('a', {}, { cases: cumulative }),
+    set('a', { count_kind: 'new' }, { cases: added }),
+  ]
+  const kindOf = (sets: readonly CountedSet[], isCurve = false) =>
+    recommend(outbreakPreference, sets, { count: 'cases', isCurve, parts: PARTS }).chosen.values.get('count_kind')
+  test('a total takes the greatest', () => {
+    assert.equal(kindOf(kinds(100, 99)), 'cumulative')
+    assert.equal(kindOf(kinds(100, 100)), 'new')
+    assert.equal(kindOf(kinds(99, 100)), 'new')
+  })
+  test('a curve takes the new counts, if they are of the whole', () => {
+    assert.equal(kindOf(kinds(100, 90), true), 'new')
+    assert.equal(kindOf(kinds(100, 89), true), 'cumulative')
+  })
+})
+
 describe('nothing is chosen', () => {
   const part = { location_granularity: 'locality' }
   const elsewhere = { places: new Set(['B']), deaths: null }
@@ -109,27 +127,49 @@ describe('nothing is chosen', () => {
     count: [set('a'), set('b', {}, { cases: 201 }), set('b', {}, { cases: 200 })],
     status: [
       set('a'),
-      set('b', { case_status: 'suspected' }, { cases: 1000 }),
-      set('b', { case_status: 'suspected' }, { cases: 999 }),
+      set('b', { case_status: 'suspected' }, { cases: 2000 }),
+      set('b', { case_status: 'suspected' }, { cases: 1999 }),
+    ],
+    'status of all cases': [
+      set('a'),
+      set('b', { ...part, case_status: 'total' }, { cases: 1000 }),
+      set('b', { ...part, case_status: 'total' }, { cases: 999 }),
     ],
     days: [
       set('a', {}, { firstDay: 51, cases: 100 }),
       set('b', {}, { firstDay: 0, lastDay: 99, cases: 150 }),
       set('b', {}, { firstDay: 10, lastDay: 99, cases: 150 }),
     ],
+    'days that are others, of as many': [
+      set('a', {}, { firstDay: 91 }),
+      set('b', {}, { firstDay: 0, lastDay: 99 }),
+      set('b', {}, { firstDay: 10, lastDay: 99 }),
+    ],
+    'days with more than a tenth': [
+      set('a', {}, { firstDay: 90, cases: 99 }),
+      set('b', {}, { lastDay: 50, cases: 12 }),
+      set('b', {}, { lastDay: 50, cases: 11 }),
+    ],
   }
   for (const [doubt, [best, other, harmless]] of Object.entries(doubts))
     test(`with the doubt ${doubt}`, () => {
-      assert.equal(choose([best, other]).doubt, doubt)
+      assert.equal(choose([best, other]).doubt, doubt.split(' ')[0])
       assert.equal(choose([best, harmless]).doubt, null)
     })
   test('if the parts have more than the whole', () => {
     assert.equal(choose([set('a'), set('b', part, { cases: 118 })]).doubt, 'count')
     assert.equal(choose([set('a'), set('b', part, { cases: 117 })]).doubt, null)
   })
+  test('but a source that agrees means the same place by another name', () => {
+    const suspected = (name: string) => set(name, { ...part, case_status: 'suspected' }, { ...elsewhere, cases: 300 })
+    const agreeing = set('b', part, { ...elsewhere, cases: 90, lastDay: 99 })
+    assert.equal(choose([set('a', part), agreeing, suspected('b')]).doubt, null)
+    assert.equal(choose([set('a', part), agreeing, suspected('c')]).doubt, 'places')
+  })
   test('but a status is part of all cases', () => {
     const all = set('a', { ...part, case_status: 'total' })
-    assert.equal(choose([all, set('b', part, { ...elsewhere, cases: 60 })]).doubt, null)
+    assert.equal(choose([all, set('b', part, { ...elsewhere, cases: 100 })]).doubt, null)
+    assert.equal(choose([all, set('b', part, { ...elsewhere, cases: 101 })]).doubt, 'places')
     assert.equal(
       choose([set('a', part), set('b', { ...part, case_status: 'suspected' }, { ...elsewhere, cases: 60 })]).doubt,
       'places',
