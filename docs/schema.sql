@@ -482,6 +482,7 @@ CREATE TABLE public.release (
     restores integer,
     digest bytea NOT NULL,
     reasons jsonb NOT NULL,
+    preferred jsonb DEFAULT '{}'::jsonb NOT NULL,
     warnings jsonb NOT NULL,
     pruned_at timestamp with time zone,
     CONSTRAINT release_check CHECK ((as_of <= ((published_at AT TIME ZONE 'UTC'::text))::date)),

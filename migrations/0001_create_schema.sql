@@ -122,6 +122,8 @@ create table release (
   digest bytea not null check (octet_length(digest) = 32),
   -- Why records were added, corrected and withdrawn: codes, by kind of change and by event.
   reasons jsonb not null,
+  -- What its publisher prefers where an event was counted in several ways, by event.
+  preferred jsonb not null default '{}',
   -- How often each rule warned while the release was validated.
   warnings jsonb not null,
   -- Since when its records cannot be read any more.

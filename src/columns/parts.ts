@@ -40,7 +40,8 @@ export async function storeParts(target: PartTarget, kind: PartKind, rows: Sql):
   const stored = path.join(directory, `stored-${kind}`)
   const format = `format parquet, compression zstd, file_size_bytes ${PART_BYTES}`
   const result = await connection.runAndReadAll(`copy (${rows.text}) to '${stored}' (${format})`)
-  if (Number(result.getRows()[0]?.[0]) > 0) {
+  // The rows that begin are stored also if there are none: a release has at least one part.
+  if (kind === 'added' || Number(result.getRows()[0]?.[0]) > 0) {
     const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0])
     const files = (await readdir(stored)).toSorted((a, b) => numberOf(a) - numberOf(b))
     for (const [i, name] of files.entries()) {
@@ -162,7 +163,7 @@ export async function removeParts(directory: string): Promise<void> {
     if (name.includes('.parquet')) await rm(path.join(directory, name), { force: true })
 }
 
-/** Every release changes something, so every release has parts. Only pruned releases at the beginning may have none. */
+/** Every release has parts. Only pruned releases at the beginning may have none. */
 function requireAllReleases(parts: readonly Part[], after: number, upTo: number): void {
   const known = new Set(parts.map(({ release }) => release))
   const first = after === 0 ? (parts[0]?.release ?? 1) : after + 1

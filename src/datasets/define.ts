@@ -275,6 +275,8 @@ type Range = { minimum?: number; maximum?: number }
 
 /** The maximum of an integer in PostgreSQL. */
 export const INT4_MAX = 2_147_483_647
+/** The field with the name of the event. */
+export const EVENT = 'event'
 /** The field with the name of the source, in every dataset that has one. */
 export const SOURCE_FIELD = 'source_name'
 /** PostgreSQL has an index of events, and an index entry has at most 2,700 bytes. 500 characters have at most 2,000 bytes. */

@@ -4,7 +4,7 @@ import { type FieldValue, type Series, SOURCE_FIELD, titleOf } from '../datasets
 import { PLACE } from './comparability.ts'
 import { sumKnown } from './figures.ts'
 import { type Counts, LEFT_OUT, type Step } from './increments.ts'
-import { type CountedSet, type Recommendation, recommend } from './recommended-set.ts'
+import { type CountedSet, type PreferredSets, type Recommendation, recommend } from './recommended-set.ts'
 import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSeries } from './record-series.ts'
 
 /** The values of an event that its summary lists, by their name in the summary. */
@@ -88,7 +88,12 @@ const findLastCount = (steps: readonly Step[]): number | null =>
     .at(-1)?.value ?? null
 
 /** The summary as it is sent. */
-export function summariseEvent(dataset: SeriesDataset, event: string, summaries: readonly SeriesSummary[]) {
+export function summariseEvent(
+  dataset: SeriesDataset,
+  event: string,
+  summaries: readonly SeriesSummary[],
+  preferred?: PreferredSets[string],
+) {
   const { series } = dataset
   const listValues = (field: string) =>
     [...new Set(summaries.map(({ listed }) => listed[field] ?? null))]
@@ -104,7 +109,7 @@ export function summariseEvent(dataset: SeriesDataset, event: string, summaries:
     title: titleOf(dataset, event),
     ...extentOf(summaries),
     ...Object.fromEntries(Object.entries(LISTED).map(([name, field]) => [name, listValues(field)])),
-    ...findHeadline(series, summaries, extentOf(summaries).last_day),
+    ...findHeadline(series, summaries, extentOf(summaries).last_day, preferred),
     last_release: Math.max(...summaries.map(({ lastRelease }) => lastRelease)),
     figures: figures.slice(0, MAX_FIGURES),
     more_figures: Math.max(0, figures.length - MAX_FIGURES),
@@ -115,6 +120,7 @@ export function summariseEvent(dataset: SeriesDataset, event: string, summaries:
 export function recommendFor(
   series: Series,
   summaries: readonly SeriesSummary[],
+  preferred?: PreferredSets[string],
 ): Recommendation<SummarisedSet> | 'subjects' | null {
   const { preference, comparison, counts } = series
   const [count] = counts
@@ -125,12 +131,17 @@ export function recommendFor(
   const subjectOf = ({ members: [first] }: SummarisedSet) =>
     JSON.stringify(pickInOrder(first?.comparison ?? {}, comparison.addable))
   if (new Set(sets.map(subjectOf)).size > 1) return 'subjects'
-  return recommend(preference, sets, { count, isCurve: false, parts: comparison.parts })
+  return recommend(preference, sets, { count, isCurve: false, parts: comparison.parts, preferred })
 }
 
 /** The figure of an event that one would quote. Null if no set is clearly the best; `doubt` says why. */
-function findHeadline(series: Series, summaries: readonly SeriesSummary[], lastDay: string | null) {
-  const recommendation = recommendFor(series, summaries)
+function findHeadline(
+  series: Series,
+  summaries: readonly SeriesSummary[],
+  lastDay: string | null,
+  preferred: PreferredSets[string] | undefined,
+) {
+  const recommendation = recommendFor(series, summaries, preferred)
   if (recommendation === null || recommendation === 'subjects') return { headline: null, doubt: recommendation }
   const { chosen, leftOut, doubt } = recommendation
   if (doubt !== null) return { headline: null, doubt }

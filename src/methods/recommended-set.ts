@@ -22,6 +22,9 @@ export interface CountedSet {
   readonly countries: ReadonlySet<FieldValue>
 }
 
+/** What the publisher of a release prefers, by event: values of the fields that say how it was counted. */
+export type PreferredSets = Readonly<Record<string, Readonly<Record<string, FieldValue>>>>
+
 export interface SetQuestion {
   /** The count that was asked for. */
   readonly count: string
@@ -29,6 +32,8 @@ export interface SetQuestion {
   readonly isCurve: boolean
   /** The fields of groups of people; null is everyone. */
   readonly parts: readonly string[]
+  /** What the publisher prefers; undefined if the rule is to choose. */
+  readonly preferred?: PreferredSets[string] | undefined
 }
 
 export interface LeftOut<Member> {
@@ -61,7 +66,27 @@ const FAR_MORE = { all: 10, other: 20 }
 const SAME_DAYS = 0.5
 const SOME_DAYS = 0.1
 
+/** What the publisher prefers wins, if it has the count. Among several sets that fit, the rule chooses. */
 export function recommend<Member extends CountedSet>(
+  preference: Preference,
+  sets: readonly Member[],
+  question: SetQuestion,
+): Recommendation<Member> {
+  const { count, preferred } = question
+  const fits = (set: Member) =>
+    preferred !== undefined && isPreferred(set.values, preferred) && (set.totals.get(count) ?? null) !== null
+  const fitting = sets.filter(fits)
+  if (fitting.length === 0) return recommendByRule(preference, sets, question)
+  const best = recommendByRule(preference, fitting, question)
+  const others = sets.filter((set) => !fits(set)).map((set) => ({ set, step: 'preferred' }))
+  return { ...best, leftOut: [...best.leftOut, ...others] }
+}
+
+/** A field without a value was fixed by the question. */
+export const isPreferred = (values: ReadonlyMap<string, FieldValue>, preferred: PreferredSets[string]): boolean =>
+  Object.entries(preferred).every(([field, value]) => !values.has(field) || values.get(field) === value)
+
+function recommendByRule<Member extends CountedSet>(
   preference: Preference,
   sets: readonly Member[],
   question: SetQuestion,

@@ -1,9 +1,11 @@
 // Publishes an input as the next release in one transaction. Closes and adds the versions of changed records and leaves the
 // other records as they are.
+import { isDeepStrictEqual } from 'node:util'
 import pg, { type PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import { type IndexWriter, openIndexWriter } from '../columns/index-writer.ts'
 import { type Dataset, SOURCE_FIELD } from '../datasets/define.ts'
+import type { PreferredSets } from '../methods/recommended-set.ts'
 import { hasSeries, type SeriesDataset, toSeries } from '../methods/record-series.ts'
 import type { Progress } from '../platform/cli/progress.ts'
 import { OperatorError } from '../platform/operator-error.ts'
@@ -17,6 +19,7 @@ import { openRelease, type ReleaseInput } from './input/read-release.ts'
 import { renewIndex } from './rebuild-index.ts'
 import { createIdSet } from './validate/id-set.ts'
 import { createNewEventWarnings } from './validate/new-event-warnings.ts'
+import { findDifferent, requirePreferable } from './validate/preferred-sets.ts'
 import {
   countSkipped,
   findPossibleDuplicates,
@@ -128,9 +131,13 @@ async function publishInput(
 ) {
   const { client, dataset, latest, findings } = publication
   const { base, reasons = {}, note = null, title, licence, as_of: asOf } = manifest
+  // What says nothing about the rest of the dataset leaves its preferences as they are.
+  const isComplete = base === undefined && replacedSource === undefined
+  const { preferred = isComplete ? {} : latest.preferred } = manifest
   if (base !== undefined && base !== latest.number)
     throw new OperatorError(`these are changes to release ${base}, but the latest release is ${latest.number}`)
   requireLaterDay(latest, asOf)
+  requirePreferable(dataset, preferred)
   if (replacedSource !== undefined) requireReplaceable(dataset, base !== undefined)
   // The database detects a new key that occurs twice only when it is too late to reject one row.
   const possibleDuplicates = confirmedRejected > 0 ? await findPossibleDuplicates(dataset, files) : undefined
@@ -139,7 +146,7 @@ async function publishInput(
     replacedSource,
     withdrawn: base === undefined ? 'absent' : readWithdrawals(withdrawals, findings),
     confirmedWithdrawn,
-    metadata: { title, licence, note, asOf: asOf ?? null, reasons, restores: null },
+    metadata: { title, licence, note, asOf: asOf ?? null, reasons, preferred, restores: null },
   }
   const { summary, changes } = await publishDraft(publication, draft, reportsChanges).catch(async (error: unknown) => {
     if (isDuplicateKey(error)) await throwIfDuplicates(dataset, files)
@@ -176,6 +183,7 @@ export interface ReleaseDraft {
     /** Null: the day of publication. */
     asOf: string | null
     reasons: Reasons
+    preferred: PreferredSets
     restores: number | null
   }
 }
@@ -260,11 +268,15 @@ async function writeDraft(
     findings.throwIfErrors()
     requireConfirmedWithdrawal(counts.withdrawn, (source ?? latest).records, confirmedWithdrawn)
     const records = latest.records + counts.added - counts.withdrawn
-    const isUnchanged = counts.added + counts.corrected + counts.withdrawn === 0 && latest.number > 0
+    const { preferred } = metadata
+    const isUnchanged =
+      counts.added + counts.corrected + counts.withdrawn === 0 &&
+      latest.number > 0 &&
+      isDeepStrictEqual(preferred, latest.preferred)
     if (isUnchanged) return { dataset: dataset.name, release: latest.number, records, ...counts, unchanged: true }
     progress('comparing series', 0, null)
     const { edits, corrected } = hasSeries(dataset)
-      ? await compareSeries(publication, dataset, index)
+      ? await compareSeries(publication, dataset, index, preferred)
       : NO_BREAK_CHANGES
     counts.corrected += corrected.length
     const { contract, isNew } = nextContract(dataset, latest)
@@ -273,11 +285,11 @@ async function writeDraft(
     if (digested.records !== records)
       throw new Error(`the chunks have ${digested.records} records, but the release has ${records}`)
     await client.query(sql`
-      insert into release (dataset, number, title, licence, note, published_at, as_of, restores, reasons, warnings,
+      insert into release (dataset, number, title, licence, note, published_at, as_of, restores, reasons, preferred, warnings,
         added, corrected, withdrawn, records, last_id, digest)
       select ${dataset.name}, ${release}, ${metadata.title}, ${metadata.licence}, ${metadata.note},
         moment, coalesce(${metadata.asOf}::date, (moment at time zone 'UTC')::date), ${metadata.restores}::integer,
-        ${JSON.stringify(metadata.reasons)}::jsonb, ${JSON.stringify(findings.warningCounts)}::jsonb,
+        ${JSON.stringify(metadata.reasons)}::jsonb, ${JSON.stringify(preferred)}::jsonb, ${JSON.stringify(findings.warningCounts)}::jsonb,
         ${counts.added}, ${counts.corrected}, ${counts.withdrawn}, ${records}, ${comparison.lastId()},
         ${digested.digest}::bytea
       from clock_timestamp() as moment`)
@@ -300,12 +312,21 @@ async function compareSeries(
   { client, latest, findings }: Publication,
   dataset: SeriesDataset,
   index: IndexWriter,
+  preferred: PreferredSets,
 ): Promise<BreakChanges> {
   const release = latest.number + 1
   const all = release === 1
   const breaks = createBreakMarker(client, dataset, release, findings)
   const summaries = dataset.summarisesEvents
-    ? await createEventSummaries({ client, dataset, release, index, all })
+    ? await createEventSummaries({
+        client,
+        dataset,
+        release,
+        index,
+        all,
+        preferred,
+        preferredAnew: findDifferent(preferred, latest.preferred),
+      })
     : null
   for await (const rows of index.readTouchedSeries(all)) {
     const series = toSeries(dataset, rows)

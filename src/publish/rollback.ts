@@ -3,6 +3,7 @@
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset, FieldValue } from '../datasets/define.ts'
+import type { PreferredSets } from '../methods/recommended-set.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { copySourceOf, readRecordsById } from '../storage/read-records.ts'
@@ -52,10 +53,11 @@ async function findEarlierRelease(client: PoolClient, dataset: Dataset, earlier:
     title: string
     licence: string
     as_of: string
+    preferred: PreferredSets
     pruned: boolean
     oldest: number
   }>(sql`
-    select title, licence, as_of::text, pruned_at is not null as pruned,
+    select title, licence, as_of::text, preferred, pruned_at is not null as pruned,
       (select min(number) from release where dataset = ${dataset.name} and pruned_at is null) as oldest
     from release where dataset = ${dataset.name} and number = ${earlier}`)
   const [release] = rows
@@ -67,7 +69,7 @@ async function findEarlierRelease(client: PoolClient, dataset: Dataset, earlier:
     throw new OperatorError(
       `Release ${earlier} has been pruned. The oldest release you can go back to is ${release.oldest}.`,
     )
-  return { title: release.title, licence: release.licence, asOf: release.as_of }
+  return { title: release.title, licence: release.licence, asOf: release.as_of, preferred: release.preferred }
 }
 
 /** Records of the earlier release of which a later release closed the version, with their text. */

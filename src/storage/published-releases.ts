@@ -1,5 +1,6 @@
 // Loads the list of releases. It is small and every request needs it, so the watcher keeps it in memory.
 import sql from 'sql-template-tag'
+import type { PreferredSets } from '../methods/recommended-set.ts'
 import type { Reader } from '../platform/postgres/database.ts'
 import type { Reasons } from './change-reasons.ts'
 import { type Contract, findContract, type StoredContract } from './contract.ts'
@@ -28,6 +29,8 @@ export interface PublishedRelease {
   /** The number of input rows that were rejected for their errors. */
   readonly rejected: number
   readonly reasons: Reasons
+  /** What its publisher prefers, by event. */
+  readonly preferred: PreferredSets
   /** The number of warnings of each rule while the release was published. */
   readonly warnings: Readonly<Record<string, number>>
   readonly contract: Contract
@@ -57,6 +60,7 @@ interface ReleaseRow {
   withdrawn: string
   rejected: string
   reasons: Reasons
+  preferred: PreferredSets
   warnings: Record<string, number>
   digest: Buffer
   restores: number | null
@@ -76,7 +80,7 @@ const rejected = sql`(
 export async function loadPublishedReleases(database: Reader): Promise<PublishedReleases> {
   const rows = await database.query<ReleaseRow>(
     sql`select dataset, number, title, licence, note, published_at, as_of::text, records, added, corrected, withdrawn,
-        reasons, warnings, digest, restores, pruned_at, ${rejected} as rejected, ${files} as files
+        reasons, preferred, warnings, digest, restores, pruned_at, ${rejected} as rejected, ${files} as files
       from release order by dataset, number`,
   )
   // Read after the releases: a release and its contract are committed together, so no contract is missing.
@@ -106,6 +110,7 @@ const toPublished = (row: ReleaseRow, contracts: readonly StoredContract[]): Pub
   withdrawn: Number(row.withdrawn),
   rejected: Number(row.rejected),
   reasons: row.reasons,
+  preferred: row.preferred,
   warnings: row.warnings,
   contract: findContract(contracts, row.number),
   digest: row.digest.toString('hex'),

@@ -247,6 +247,8 @@ export interface Release {
   rejected: number
   /** Why records were added, corrected and withdrawn. `events` has different reasons for some events. */
   reasons: Reasons
+  /** How the publisher prefers an event to be counted, by event: values of fields such as `case_status`. It wins over the rule for recommended answers. */
+  preferred: Record<string, Record<string, string | boolean | null>>
   /** The number of warnings by validation rule. */
   warnings: Record<string, number>
   /** SHA-256 of the concatenated SHA-256 digests of every hundred ids (1 to 100, 101 to 200, …). The input of each is the records as lines, each with a line end. A hundred without records has no digest. */

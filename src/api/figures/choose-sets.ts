@@ -2,8 +2,16 @@
 // is methods/recommended-set.ts. docs/methods.md, section 11.
 import sql from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
-import type { Preference } from '../../datasets/define.ts'
-import { doAgree, isOfOtherDays, type LeftOut, type Recommendation, recommend } from '../../methods/recommended-set.ts'
+import { EVENT, type Preference } from '../../datasets/define.ts'
+import { lookUp } from '../../datasets/vocabulary.ts'
+import {
+  doAgree,
+  isOfOtherDays,
+  type LeftOut,
+  type PreferredSets,
+  type Recommendation,
+  recommend,
+} from '../../methods/recommended-set.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { type FigureRows, isInSeries } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
@@ -20,19 +28,34 @@ export interface Choice {
   readonly undecided: readonly Recommendation<AnswerSet>[]
 }
 
+interface ChoiceOptions extends SetOptions {
+  readonly isCurve: boolean
+  readonly maxSeries: number
+  /** What the publisher of the release prefers. */
+  readonly preferred: PreferredSets
+}
+
 export async function chooseSets(
   dataset: SeriesDataset,
   preference: Preference,
   snapshot: IndexSnapshot,
   rows: FigureRows,
   request: FigureRequest,
-  { isCurve, maxSeries, ...options }: SetOptions & { readonly isCurve: boolean; readonly maxSeries: number },
+  { isCurve, maxSeries, preferred, ...options }: ChoiceOptions,
 ): Promise<Choice | null> {
   const { sets, selectWithUndated } = await readPlain(dataset, preference, snapshot, rows, request, options, maxSeries)
   const { parts } = dataset.series.comparison
-  const question = { count: request.count, isCurve, parts }
+  const [onlyEvent, secondEvent] = request.filters.values.get(EVENT) ?? []
+  const preferredOf = ({ subject, groupValues }: AnswerSet) => {
+    const event = subject.get(EVENT) ?? groupValues.get(EVENT) ?? (secondEvent === undefined ? onlyEvent : null)
+    return typeof event === 'string' ? lookUp(preferred, event) : undefined
+  }
   const subjects = [...Map.groupBy(sets, ({ group, subject }) => `${group}|${nameSubject(subject)}`).values()]
-  const all = subjects.map((own) => recommend(preference, own, question))
+  const all = subjects.map((own) => {
+    const [first] = own
+    const ofPublisher = first === undefined ? undefined : preferredOf(first)
+    return recommend(preference, own, { count: request.count, isCurve, parts, preferred: ofPublisher })
+  })
   const groups = [...Map.groupBy(all, ({ chosen }) => chosen.group).values()].map((members) =>
     addEvents(preference, members, request, parts),
   )

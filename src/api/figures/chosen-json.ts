@@ -15,6 +15,7 @@ import type { AnswerSet } from './read-sets.ts'
 
 /** Why a set was left out, by the step of the rule. */
 const REASONS: Readonly<Record<string, string>> = {
+  preferred: 'The publisher of the release prefers another set.',
   count: 'It does not have the count that was asked for.',
   everyone: 'It counts only some people.',
   exact: 'It has several counts of the same days, and nothing tells which is right.',

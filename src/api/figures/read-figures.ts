@@ -161,6 +161,7 @@ async function readGroups(
           withUndated,
           isCurve: asked !== null,
           maxSeries: limits.placed,
+          preferred: question.release.preferred,
         })
   return { choice, ...(await (choice === null ? readRows(rows, false) : readRows(choice.rows, true))) }
 }

@@ -2,6 +2,7 @@
 import {
   closedLabelOf,
   type Dataset,
+  EVENT,
   type FieldValue,
   labelOf,
   labelOfValue,
@@ -10,7 +11,6 @@ import {
 } from '../../datasets/define.ts'
 import type { Filters } from './filters.ts'
 
-const EVENT = 'event'
 /** More values are only counted: "12 countries". */
 const MAX_NAMED = 3
 

@@ -52,6 +52,14 @@ const releaseSchema = Type.Object({
     { ...reasonsByKind, events: Type.Optional(Type.Record(Type.String(), Type.Object(reasonsByKind))) },
     { description: 'Why records were added, corrected and withdrawn. `events` has different reasons for some events.' },
   ),
+  preferred: Type.Record(
+    Type.String(),
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Boolean(), Type.Null()])),
+    {
+      description:
+        'How the publisher prefers an event to be counted, by event: values of fields such as `case_status`. It wins over the rule for recommended answers.',
+    },
+  ),
   warnings: Type.Record(Type.String(), Type.Integer(), {
     description: 'The number of warnings by validation rule.',
   }),

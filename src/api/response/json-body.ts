@@ -57,6 +57,7 @@ export const serialiseRelease = (release: PublishedRelease, releasesUrl: string)
   JSON.stringify({
     ...formatRelease(release),
     reasons: release.reasons,
+    preferred: release.preferred,
     warnings: release.warnings,
     digest: release.digest,
     files: release.files.map(({ name, mediaType, ...content }) => ({

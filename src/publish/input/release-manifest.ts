@@ -1,4 +1,5 @@
-// Reads and validates release.json: title, licence, note and day of a release, and the reasons for its changes.
+// Reads and validates release.json: title, licence, note and day of a release, the reasons for its changes, and how its publisher
+// prefers events to be counted.
 import { type Static, Type } from 'typebox'
 import { Check, Errors } from 'typebox/schema'
 import { isCalendarDate } from '../../platform/calendar-date.ts'
@@ -27,6 +28,13 @@ const manifestSchema = Type.Object(
         closed,
       ),
     ),
+    /** By event: values of the fields that say how it was counted. */
+    preferred: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Record(Type.String(), Type.Union([someText, Type.Boolean(), Type.Null()]), { minProperties: 1 }),
+      ),
+    ),
   },
   closed,
 )
@@ -52,7 +60,7 @@ export async function readManifest(file: string): Promise<ReleaseManifest> {
   const [, [error]] = Errors(manifestSchema, manifest)
   const location = error?.instancePath.slice(1).replaceAll('/', '.') || '(top level)'
   throw new OperatorError(
-    `${file} must have title and licence, and may have note, as_of, base and reasons; ${location}: ${error?.message}`,
+    `${file} must have title and licence, and may have note, as_of, base, reasons and preferred; ${location}: ${error?.message}`,
   )
 }
 
@@ -73,18 +81,23 @@ const MAX_EVENT_LENGTH = 200
 const MAX_EVENTS = 10_000
 
 /** Checks what a schema cannot: terminals must be able to show these texts and PostgreSQL must be able to store them. */
-function validateTexts({ title, licence, note = '', reasons }: ReleaseManifest, file: string): void {
-  const events = Object.keys(reasons?.events ?? {})
-  const tooLong = events.length > MAX_EVENTS || events.some((event) => Array.from(event).length > MAX_EVENT_LENGTH)
-  if (tooLong)
-    throw new OperatorError(
-      `${file} reasons.events: has more than ${MAX_EVENTS} events, or a name of more than ${MAX_EVENT_LENGTH} characters`,
-    )
+function validateTexts({ title, licence, note = '', reasons, preferred = {} }: ReleaseManifest, file: string): void {
+  const values = Object.values(preferred).flatMap((one) => Object.values(one))
+  const events = [
+    ['reasons.events', Object.keys(reasons?.events ?? {})],
+    ['preferred', Object.keys(preferred)],
+  ] as const
+  for (const [location, names] of events)
+    if (names.length > MAX_EVENTS || names.some((name) => Array.from(name).length > MAX_EVENT_LENGTH))
+      throw new OperatorError(
+        `${file} ${location}: has more than ${MAX_EVENTS} events, or a name of more than ${MAX_EVENT_LENGTH} characters`,
+      )
   for (const [location, text] of [
     ['title', title],
     ['licence', licence],
     ['note', note],
-    ...events.map((event) => ['reasons.events', event]),
+    ...events.flatMap(([name, names]) => names.map((event) => [name, event] as const)),
+    ...values.filter((value) => typeof value === 'string').map((value) => ['preferred', value] as const),
   ] as const) {
     if (!isStorable(text) || /[^\P{Cc}\n]/u.test(text))
       throw new OperatorError(`${file} ${location}: contains a control character or half of a surrogate pair`)

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { Dataset } from '../../datasets/define.ts'
+import type { PreferredSets } from '../../methods/recommended-set.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 import {
   type Contract,
@@ -18,6 +19,7 @@ export interface LatestRelease {
   records: number
   /** The day up to which its data is known; null without a release. */
   asOf: string | null
+  preferred: PreferredSets
   /** The highest id that was ever assigned. */
   lastId: number
   contracts: readonly StoredContract[]
@@ -28,8 +30,14 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
   const lock = await client.query<{ locked: boolean }>(sql`select lock_dataset(${dataset.name}) as locked`)
   if (lock.rows[0]?.locked !== true)
     throw new OperatorError(`another command is publishing or pruning ${dataset.name}; try again later`)
-  const releases = await client.query<{ number: number; records: string; as_of: string; last_id: string }>(
-    sql`select number, records, as_of::text, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
+  const releases = await client.query<{
+    number: number
+    records: string
+    as_of: string
+    preferred: PreferredSets
+    last_id: string
+  }>(
+    sql`select number, records, as_of::text, preferred, last_id from release where dataset = ${dataset.name} order by number desc limit 1`,
   )
   const { rows: contracts } = await client.query<StoredContract>(contractsOf(dataset.name))
   const row = releases.rows[0]
@@ -38,6 +46,7 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
     number: row?.number ?? 0,
     records: Number(row?.records ?? 0),
     asOf: row?.as_of ?? null,
+    preferred: row?.preferred ?? {},
     lastId: Number(row?.last_id ?? 0),
     contracts,
   }

@@ -2,10 +2,13 @@
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { IndexWriter, SeriesRow } from '../../columns/index-writer.ts'
+import { lookUp } from '../../datasets/vocabulary.ts'
 import { type SeriesSummary, summariseEvent, summariseSeries } from '../../methods/event-summary.ts'
+import type { PreferredSets } from '../../methods/recommended-set.ts'
 import type { RecordSeries, SeriesDataset } from '../../methods/record-series.ts'
 import { escapeCopy } from '../../storage/serialise-record.ts'
 import { identifier, NO_END_RELEASE } from '../../storage/tables.ts'
+import { requireCounted } from '../validate/preferred-sets.ts'
 import { readByCursor } from './server-cursor.ts'
 import { copyIn } from './versions.ts'
 
@@ -22,10 +25,21 @@ interface SummaryOptions {
   release: number
   index: IndexWriter
   all: boolean
+  preferred: PreferredSets
+  /** The events of which the latest release preferred something else. */
+  preferredAnew: readonly string[]
 }
 
 /** `add` takes the rows of one touched series; `end` writes the summaries of the events. With `all`, of all events. */
-export async function createEventSummaries({ client, dataset, release, index, all }: SummaryOptions) {
+export async function createEventSummaries({
+  client,
+  dataset,
+  release,
+  index,
+  all,
+  preferred,
+  preferredAnew,
+}: SummaryOptions) {
   const { seriesTable, eventTable } = summaryTables(dataset)
   if (!all)
     for await (const ids of index.touchedSeries(dataset))
@@ -47,9 +61,11 @@ export async function createEventSummaries({ client, dataset, release, index, al
     },
     async end(): Promise<void> {
       await sums.end()
-      const touched = all
-        ? sql`select event from ${seriesTable} union select event from ${eventTable} where to_release = ${NO_END_RELEASE}`
-        : sql`select unnest(${await index.touchedEvents()}::text[])`
+      const names = all ? null : [...(await index.touchedEvents()), ...preferredAnew]
+      const touched =
+        names === null
+          ? sql`select event from ${seriesTable} union select event from ${eventTable} where to_release = ${NO_END_RELEASE}`
+          : sql`select unnest(${names}::text[])`
       await client.query(sql`
         update ${eventTable} set to_release = ${release} where to_release = ${NO_END_RELEASE} and event in (${touched})`)
       const rows = readByCursor<{ event: string; summary: SeriesSummary }>(
@@ -57,14 +73,24 @@ export async function createEventSummaries({ client, dataset, release, index, al
         'event_series',
         sql`select event, summary from ${seriesTable} where event in (${touched}) order by event, series_id`,
       )
+      const unseen = new Set(Object.keys(preferred).filter((event) => names?.includes(event) ?? true))
       let members: { event: string; summary: SeriesSummary }[] = []
       const writeEvent = async () => {
         const [first] = members
         if (first === undefined) return
+        const wanted = lookUp(preferred, first.event)
+        if (wanted !== undefined)
+          requireCounted(
+            first.event,
+            wanted,
+            members.map(({ summary }) => summary.comparison),
+          )
+        unseen.delete(first.event)
         const body = summariseEvent(
           dataset,
           first.event,
           members.map(({ summary }) => summary),
+          wanted,
         )
         members = []
         await events.add([first.event, String(release), JSON.stringify(body)])
@@ -76,6 +102,7 @@ export async function createEventSummaries({ client, dataset, release, index, al
         }
       }
       await writeEvent()
+      for (const event of unseen) requireCounted(event, preferred[event] ?? {}, [])
       await events.end()
     },
   }

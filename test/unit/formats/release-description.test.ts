@@ -38,6 +38,7 @@ const describeRelease = (changes: Partial<PublishedRelease> = {}): ReleaseDescri
       withdrawn: 0,
       rejected: 0,
       reasons: {},
+      preferred: {},
       warnings: {},
       digest: 'd'.repeat(64),
     },

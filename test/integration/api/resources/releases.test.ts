@@ -46,7 +46,9 @@ describe('four releases', async () => {
     const { data } = JSON.parse(text) as { data: Record<string, unknown>[] }
     for (const { digest } of data) assert.match(String(digest), /^[0-9a-f]{64}$/)
     assert.equal(new Set(data.map(({ digest }) => digest)).size, 4)
-    const metadata = data.map(({ digest: _digest, reasons: _reasons, warnings: _warnings, ...rest }) => rest)
+    const metadata = data.map(
+      ({ digest: _digest, reasons: _reasons, preferred: _preferred, warnings: _warnings, ...rest }) => rest,
+    )
     assert.deepEqual(metadata, [
       {
         ...{ number: 4, ...common, published_at: '2026-03-04T23:00:00.000Z', as_of: '2026-03-04' },
