@@ -53,7 +53,7 @@ for (const release of [1, 3])
 test('a release that prefers nothing is published, and nothing is chosen', async () => {
   const response = await inject(SUMS, { release: 2 })
   assert.equal(response.statusCode, 400)
-  assert.equal((response.json() as { code: string }).code, 'not_comparable')
+  assert.equal(response.json<{ code: string }>().code, 'not_comparable')
   const events = JSON.parse((await get(`${HOME}/events`, { release: 2 })).text) as Events
   assert.deepEqual([events.data[0]?.headline, events.data[0]?.doubt], [null, 'count'])
 })
