@@ -171,7 +171,7 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
             label={`${title}, ${summary.title}`}
             unit={unit}
             isLog={scale === 'log'}
-            height={shown.places === null ? 372 : 408}
+            height={shown.places === null ? 372 : 392}
             tip={(bar) => (
               <TipText
                 title={formatDays(bar.first, bar.last)}
