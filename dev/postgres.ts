@@ -35,12 +35,19 @@ const NOT_DURABLE = {
 }
 
 /** Not durable by default: a temporary cluster does not need to wait for the disk. */
-export async function createCluster({ durable = false } = {}): Promise<Cluster> {
+export async function createCluster({
+  durable = false,
+  bin: given,
+}: {
+  durable?: boolean
+  /** The directory of the binaries. */
+  bin?: string
+} = {}): Promise<Cluster> {
   const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-postgres-'))
   // A process of the cluster may still write a file while it ends.
   const remove = () => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   try {
-    const bin = await findBinaries(home)
+    const bin = given ?? (await findBinaries(home))
     const settings = { shared_buffers: '512MB', ...(durable ? {} : NOT_DURABLE) }
     const cluster = await openCluster({ home, bin, settings, timeoutSeconds: 30, shutdownMode: 'immediate' })
     return {

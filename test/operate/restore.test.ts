@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -17,9 +17,21 @@ import { createDirectory, withoutPrograms, writeIn } from '../fixtures/operate/p
 
 const run = promisify(execFile)
 const root = path.resolve(import.meta.dirname, '../..')
+/** Of a directory such as /usr/lib/postgresql/15/bin. */
+function versionIn(directory: string): number {
+  return Number(/\d+/.exec(directory)?.[0])
+}
 const sample = (release: number) => path.join(root, 'sample/releases', String(release))
 
-describe('a restore', { skip: withoutPrograms('pgbackrest'), concurrency: false }, () => {
+/** The server of the machine: pgBackRest of the same distribution supports it, and often not the embedded one. */
+const bin =
+  process.env['POSTGRES_BIN'] ??
+  globSync('/usr/lib/postgresql/*/bin')
+    .toSorted((a, b) => versionIn(a) - versionIn(b))
+    .at(-1)
+const skip = withoutPrograms('pgbackrest') || (bin === undefined && 'PostgreSQL is not installed: set POSTGRES_BIN')
+
+describe('a restore', { skip, concurrency: false }, () => {
   let cluster: Cluster
   let settings: Settings
   let superuser: pg.Client
@@ -43,14 +55,13 @@ describe('a restore', { skip: withoutPrograms('pgbackrest'), concurrency: false 
     await cluster.stop()
   })
   before(async () => {
-    cluster = await createCluster({ durable: true })
+    cluster = await createCluster({ durable: true, ...(bin !== undefined && { bin }) })
     superuser = new pg.Client(cluster.url)
     await superuser.connect()
-    const { rows } = await superuser.query<{ data: string; bin: string; sockets: string }>(
-      `select current_setting('data_directory') as data, setting as bin,
-        current_setting('unix_socket_directories') as sockets from pg_config where name = 'BINDIR'`,
+    const { rows } = await superuser.query<{ data: string; sockets: string }>(
+      `select current_setting('data_directory') as data, current_setting('unix_socket_directories') as sockets`,
     )
-    const { data = '', bin = '', sockets = '' } = rows[0] ?? {}
+    const { data = '', sockets = '' } = rows[0] ?? {}
     for (const name of ['repo', 'log', 'spool', 'lock', 'tmp']) {
       mkdirSync(path.join(directory, name))
       own(path.join(directory, name))

@@ -43,7 +43,7 @@ describe('an upgrade', { concurrency: false }, async () => {
   /** This program with more migrations, in its own directory. */
   function install(version: string, migrations: Readonly<Record<string, string>>) {
     const directory = path.join(machine, `outbreaks-${version}`)
-    for (const name of ['src', 'migrations', 'package.json'])
+    for (const name of ['src', 'migrations', 'reference', 'package.json'])
       cpSync(path.join(root, name), path.join(directory, name), { recursive: true })
     for (const [name, text] of Object.entries(migrations)) writeIn(path.join(directory, 'migrations'), name, text)
     symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'))
