@@ -1,5 +1,6 @@
 """Answers questions about series, sums, vintages, events, mixtures and numbers of records (docs/methods.md, rules 5 to 11)."""
 import copy
+import dataclasses
 import json
 
 from comparable import (
@@ -225,6 +226,11 @@ class Chosen(Selection):
     def __init__(self, parts, question, others=()):
         self.window, self.question, self.spans = window_of(question), question, []
         self.group = [series for part in parts for series in part.group]
+        # Ages in common are never added up, also of two sets.
+        strata = [name for name in STRATA if name in question.get("across", ())]
+        self.mixed = find_mixed(self.group, strata, strata, *self.window)
+        if self.mixed:
+            raise NotComparable(self.mixed)
         self.counted = [*(series for part in parts for series in part.counted), *others]
         self.used = [series for part in parts for series in part.used]
         self.covered = {series for part in parts for series in part.covered}
@@ -562,6 +568,11 @@ def matches_record(data, question):
 
 
 def guard_answer(all_series, question):
-    """Whether a list of records would be refused with strict=true."""
-    refuse_mixtures([Selection(select(all_series, question), question)])
+    """Whether a list of records would be refused with strict=true. Its filters are about records, not about series."""
+    listed = []
+    for series in all_series:
+        records = [record for record in series.records if matches_record(record.data, question)]
+        if records:
+            listed.append(dataclasses.replace(series, records=records))
+    refuse_mixtures([Selection(listed, {**question, "date_from": None, "date_to": None})])
     return {}

@@ -28,6 +28,8 @@ interface StripProps {
 }
 
 const TOP = 26
+/** Half of the width of a year in figures. */
+const HALF_YEAR = 16
 const radius = (cases: number | null): number => 3 + 12 * Math.sqrt(Math.min(cases ?? 0, 250_000) / 250_000)
 const yearOf = (day: string): number => Number(day.slice(0, 4)) + (Number(day.slice(5, 7)) - 1) / 12
 
@@ -80,7 +82,7 @@ export function Strip({ rows, from, to, label, onPick }: StripProps) {
             {decades.map((year) => (
               <g key={year}>
                 <line class="grid" x1={x(year)} x2={x(year)} y1={TOP - 6} y2={height - 4} />
-                <text x={x(year)} y={12} text-anchor="middle">
+                <text x={Math.max(x(year), HALF_YEAR)} y={12} text-anchor="middle">
                   {year}
                 </text>
               </g>
