@@ -10,11 +10,14 @@ interface Syntax {
   readonly true: string
   readonly false: string
   readonly list: (items: string) => string
+  readonly indent: string
 }
 
-const PYTHON: Syntax = { assign: '=', true: 'True', false: 'False', list: (items) => `[${items}]` }
-const R: Syntax = { assign: ' = ', true: 'TRUE', false: 'FALSE', list: (items) => `c(${items})` }
-const TYPESCRIPT: Syntax = { assign: ': ', true: 'true', false: 'false', list: (items) => `[${items}]` }
+const PYTHON: Syntax = { assign: '=', true: 'True', false: 'False', list: (items) => `[${items}]`, indent: '    ' }
+const R: Syntax = { assign: ' = ', true: 'TRUE', false: 'FALSE', list: (items) => `c(${items})`, indent: '  ' }
+const TYPESCRIPT: Syntax = { assign: ': ', true: 'true', false: 'false', list: (items) => `[${items}]`, indent: '  ' }
+/** More characters are a line for each argument. */
+const MOST_IN_A_LINE = 50
 
 /** `verb` is the path of the API and the name of the method. */
 export function writeSnippets(origin: string, verb: string, parameters: Parameters): Record<Language, string> {
@@ -22,20 +25,21 @@ export function writeSnippets(origin: string, verb: string, parameters: Paramete
   return {
     curl: `curl -H "Authorization: Bearer $TOKEN" ${shellQuote(`${origin}/v2/hed-outbreaks/${verb}?${query}`)}`,
     python: `from outbreaks import Client\n\n${verb} = Client().${verb}(${writeArguments(parameters, PYTHON)}).to_pandas()\nprint(${verb})`,
-    r: `library(outbreakdata)\n\n${verb} <- ob_${verb}(ob_client(), ${writeArguments(parameters, R)})\nprint(${verb})`,
-    typescript: `import { Outbreaks } from '@outbreak-data/client'\n\nconst ${verb} = await Outbreaks.fromEnv().${verb}({ ${writeArguments(parameters, TYPESCRIPT)} })\nconsole.log(${verb})`,
+    r: `library(outbreakdata)\n\n${verb} <- ob_${verb}(${writeArguments(parameters, R, ['ob_client()'])})\nprint(${verb})`,
+    typescript: `import { Outbreaks } from '@outbreak-data/client'\n\nconst ${verb} = await Outbreaks.fromEnv().${verb}({${writeArguments(parameters, TYPESCRIPT, [], ' ')}})\nconsole.log(${verb})`,
   }
 }
 
-/** A repeated name becomes a list. */
-function writeArguments(parameters: Parameters, syntax: Syntax): string {
+/** A repeated name becomes a list. `space` is inside of the brackets, if all are in one line. */
+function writeArguments(parameters: Parameters, syntax: Syntax, first: readonly string[] = [], space = ''): string {
   const values = Map.groupBy(parameters, ([name]) => name)
-  return [...values]
-    .map(([name, pairs]) => {
-      const items = pairs.map(([, value]) => writeLiteral(name, value, syntax)).join(', ')
-      return `${name}${syntax.assign}${pairs.length === 1 ? items : syntax.list(items)}`
-    })
-    .join(', ')
+  const written = [...values].map(([name, pairs]) => {
+    const items = pairs.map(([, value]) => writeLiteral(name, value, syntax)).join(', ')
+    return `${name}${syntax.assign}${pairs.length === 1 ? items : syntax.list(items)}`
+  })
+  const line = [...first, ...written].join(', ')
+  if (line.length <= MOST_IN_A_LINE) return `${space}${line}${space}`
+  return `\n${[...first, ...written].map((one) => syntax.indent + one).join(',\n')}\n`
 }
 
 function writeLiteral(name: string, value: string, syntax: Syntax): string {

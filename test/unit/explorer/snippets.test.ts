@@ -58,7 +58,17 @@ const SHAPES: Record<Exclude<Language, 'curl'>, [start: string, item: string, li
 }
 const escape = (text: string) => text.replace(/[()[\]]/g, '\\$&')
 
-function assertOnlyLiterals(language: Exclude<Language, 'curl'>, snippet: string, expected: readonly string[]) {
+/** The call in one line. A value has no line break of its own: it is escaped. */
+const joinLines = (snippet: string) =>
+  snippet
+    .replace(/\((?=\n {2})\n */, '(')
+    .replace(/\(\{\n */, '({ ')
+    .replaceAll(/,\n {2,}/g, ', ')
+    .replace(/\n\}/, ' }')
+    .replace(/\n\)/, ')')
+
+function assertOnlyLiterals(language: Exclude<Language, 'curl'>, laidOut: string, expected: readonly string[]) {
+  const snippet = joinLines(laidOut)
   const [start, item, [open, close], end] = SHAPES[language]
   assert.ok(snippet.startsWith(start) && snippet.endsWith(end), snippet)
   const literal = `(?:${STRING}|[1-9]\\d*|${item})`
