@@ -109,12 +109,13 @@ export function ComparePage({ current }: { current: Release }) {
                 <section class="section">
                   <Code
                     title={title}
-                    isSeries
-                    parameters={
-                      isSide
+                    request={{
+                      verb: 'series',
+                      parameters: isSide
                         ? seriesParameters(asked, { interval, group: 'none', side: true }, current.number)
-                        : parameters
-                    }
+                        : parameters,
+                      offered: ['series'],
+                    }}
                     current={current}
                   />
                 </section>

@@ -13,7 +13,7 @@ import { coverageInterval } from '../forms.ts'
 import { ChangesSummary } from '../panels/changes.tsx'
 import { CoveragePanel } from '../panels/coverage.tsx'
 import { RecordsTable } from '../panels/records-table.tsx'
-import { Code, TakePanel, takenParameters } from '../panels/take.tsx'
+import { Code, requestTaken, TakePanel } from '../panels/take.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Link } from '../parts/link.tsx'
 import { isRefusedBy } from '../refusal.ts'
@@ -146,7 +146,7 @@ function Overview({ summary, releases, current }: EventPageProps & { summary: Ev
       <section class="section">
         <Code
           title={summary.title}
-          parameters={takenParameters(shown, current.number, view.value.side || isRefused)}
+          request={requestTaken(shown, current.number, view.value.side || isRefused)}
           current={current}
         />
         <p class="under">

@@ -1,7 +1,7 @@
 // What is on the screen as a program in four languages, as a notebook and as files, with its citation. Each names the release.
 import { useState } from 'preact/hooks'
 import type { Release } from '../../../clients/typescript/src/client.ts'
-import { formatAddress, LANGUAGES, TAKEN } from '../address.ts'
+import { formatAddress, LANGUAGES, TAKEN, type View } from '../address.ts'
 import { signInIfEnded } from '../ask.ts'
 import { coverageInterval } from '../forms.ts'
 import { Select } from '../parts/choose.tsx'
@@ -23,26 +23,36 @@ import { Downloads } from './records-table.tsx'
 const PARTS = { series: 'the curve', sums: 'the places', coverage: 'the coverage' } as const
 const NAMES = { curl: 'curl', python: 'Python', r: 'R', typescript: 'TypeScript' } as const
 
-/** The parameters of what the page draws. */
-export function takenParameters(
+type Taken = View['taken']
+
+interface TakenRequest {
+  readonly verb: Taken
+  readonly parameters: Parameters
+  /** The parts of the page that can be taken. */
+  readonly offered: readonly Taken[]
+}
+
+/** What the page draws, as a request. With the counts side by side there are no places. */
+export function requestTaken(
   shown: Pick<Shown, 'interval' | 'places' | 'chosen'>,
   release: number,
   side: boolean,
-): Parameters {
+): TakenRequest {
   const { taken, group } = view.value
-  switch (taken) {
-    case 'series':
-      return seriesParameters(question.value, { interval: shown.interval, group, side }, release)
-    case 'sums':
-      return sumsParameters(shown.chosen, shown.places ?? 'country_code', release)
-    case 'coverage':
-      return coverageParameters(
+  const offered: readonly Taken[] = side ? TAKEN.filter((part) => part !== 'sums') : TAKEN
+  const verb = offered.includes(taken) ? taken : 'series'
+  const requests: Record<Taken, () => Parameters> = {
+    series: () => seriesParameters(question.value, { interval: shown.interval, group, side }, release),
+    sums: () => sumsParameters(shown.chosen, shown.places ?? 'country_code', release),
+    coverage: () =>
+      coverageParameters(
         question.value,
         shown.places === 'al1_code' ? 'al1_code' : 'country_code',
         coverageInterval(shown.interval),
         release,
-      )
+      ),
   }
+  return { verb, parameters: requests[verb](), offered }
 }
 
 interface TakeProps {
@@ -52,12 +62,12 @@ interface TakeProps {
 }
 
 export function TakePanel({ title, shown, current }: TakeProps) {
-  const { taken } = view.value
-  const parameters = takenParameters(shown, current.number, view.value.side || isRefusedBy(shown.answer.error))
+  const request = requestTaken(shown, current.number, view.value.side || isRefusedBy(shown.answer.error))
+  const { verb, parameters } = request
   return (
     <div class="cols take-cols">
       <div class="c8">
-        <Code title={title} parameters={parameters} current={current} />
+        <Code title={title} request={request} current={current} />
         <section class="section" aria-labelledby="file">
           <div class="section-head">
             <h2 id="file">As a file</h2>
@@ -68,9 +78,9 @@ export function TakePanel({ title, shown, current }: TakeProps) {
               <span>
                 <b>What is drawn</b>
                 <br />
-                <small class="quiet">the numbers of {PARTS[taken]}, with how they were counted</small>
+                <small class="quiet">the numbers of {PARTS[verb]}, with how they were counted</small>
               </span>
-              <Csv path={`${taken}?${toKey(parameters)}`} name={`${taken}-${current.number}.csv`} />
+              <Csv path={`${verb}?${toKey(parameters)}`} name={`${verb}-${current.number}.csv`} />
             </li>
             <li>
               <span>
@@ -95,26 +105,23 @@ export function TakePanel({ title, shown, current }: TakeProps) {
 
 interface CodeProps {
   readonly title: string
-  readonly parameters: Parameters
-  /** Only the curve. */
-  readonly isSeries?: boolean
+  readonly request: TakenRequest
   readonly current: Release
 }
 
-export function Code({ title, parameters, current, isSeries = false }: CodeProps) {
-  const { code, taken } = view.value
-  const verb = isSeries ? 'series' : taken
+export function Code({ title, request: { verb, parameters, offered }, current }: CodeProps) {
+  const { code } = view.value
   const snippets = writeSnippets(location.origin, verb, parameters)
   const pinned = { ...address.value, tab: 'overview' as const, view: { ...view.value, release: current.number } }
   return (
     <section aria-labelledby="take">
       <div class="section-head">
         <h2 id="take">As a program</h2>
-        {!isSeries && (
+        {offered.length > 1 && (
           <Select
             label="What"
-            value={taken}
-            options={TAKEN}
+            value={verb}
+            options={offered}
             names={PARTS}
             onChoose={(part) => setView({ taken: part }, { replaces: true })}
           />
