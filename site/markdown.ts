@@ -11,7 +11,7 @@ interface PageText {
   readonly pictures: readonly string[]
 }
 
-const PICTURE = /\.(?:png|svg)$/
+const PICTURE = /\.(?:png|svg|webp)$/
 const CODE = /^ *```[^]*?^ *```[^\n]*$|`[^`\n]*`/gm
 const TARGET = /(\]\(<?)([^)>\s]+)(>?\))/g
 

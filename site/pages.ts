@@ -121,7 +121,7 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'The program',
         sources: [
-          ...inDocs('architecture', 'capacity', 'scale', 'performance', 'mutants'),
+          ...inDocs('architecture', 'explorer-design', 'capacity', 'scale', 'performance', 'mutants'),
           ...['SECURITY.md', ...inDocs('security', 'security-fuzz'), 'CONTRIBUTING.md', 'docs/decisions/README.md'],
         ],
       },

@@ -19,11 +19,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.webp': 'image/webp',
   '.wasm': 'application/wasm',
   '.woff2': 'font/woff2',
 }
 /** These are compressed already. */
-const COMPRESSED = new Set(['.png', '.woff2', '.pagefind', '.pf_meta', '.pf_fragment', '.pf_index'])
+const COMPRESSED = new Set(['.png', '.webp', '.woff2', '.pagefind', '.pf_meta', '.pf_fragment', '.pf_index'])
 
 function readStaticFile(file: string): StaticFile {
   const extension = path.extname(file)
