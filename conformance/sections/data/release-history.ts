@@ -20,7 +20,7 @@ import { readCompleteWalk, readWalk } from '../../walk.ts'
 
 const KEYS = [
   ...['number', 'title', 'licence', 'note', 'published_at', 'as_of', 'restores', 'pruned_at'],
-  ...['records', 'added', 'corrected', 'withdrawn', 'rejected', 'reasons', 'warnings', 'digest', 'files'],
+  ...['records', 'added', 'corrected', 'withdrawn', 'rejected', 'reasons', 'preferred', 'warnings', 'digest', 'files'],
 ]
 const COUNTS = ['records', 'added', 'corrected', 'withdrawn', 'rejected']
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
