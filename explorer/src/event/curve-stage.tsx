@@ -73,6 +73,7 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
     const day = kind === 'new' ? mainDayOf(places.curves, bar, count) : null
     const was = compare === null ? undefined : other.find(({ period }) => period === bar.period)
     return {
+      reports: countOf(pointOf(bars, bar.period)?.records ?? 0, 'report'),
       rows: [
         ...(was === undefined ? [] : [[`In release ${compare}`, was.value === null ? '–' : formatNumber(was.value)]]),
         ...parts.slice(0, MOST_PLACES).map(({ code, value }) => [places.nameOf(code), formatNumber(value)]),
@@ -172,24 +173,24 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
             unit={unit}
             isLog={scale === 'log'}
             height={shown.places === null ? 372 : 392}
-            tip={(bar) => (
-              <TipText
-                title={formatDays(bar.first, bar.last)}
-                aside={formatPeriod(bar.period)}
-                big={bar.value === null ? ['Unknown', ''] : [formatNumber(bar.value), unit]}
-                rows={describe(bar).rows}
-                why={[reportsIn(bars, bar.period), ...describe(bar).words].map(capitalise).join('. ')}
-              />
-            )}
-            say={(bar) =>
-              [
-                formatDays(bar.first, bar.last),
-                bar.value === null ? 'unknown' : `${formatNumber(bar.value)} ${unit}`,
-                reportsIn(bars, bar.period),
-                ...describe(bar).rows.map(([name, value]) => `${name}: ${value}`),
-                ...describe(bar).words,
-              ].join(', ')
-            }
+            tip={(bar) => {
+              const { reports, rows, words } = describe(bar)
+              return (
+                <TipText
+                  title={formatDays(bar.first, bar.last)}
+                  aside={formatPeriod(bar.period)}
+                  big={bar.value === null ? ['Unknown', ''] : [formatNumber(bar.value), unit]}
+                  rows={rows}
+                  why={[reports, ...words].map(capitalise).join('. ')}
+                />
+              )
+            }}
+            say={(bar) => {
+              const { reports, rows, words } = describe(bar)
+              const value = bar.value === null ? 'unknown' : `${formatNumber(bar.value)} ${unit}`
+              const listed = rows.map(([name, number]) => `${name}: ${number}`)
+              return [formatDays(bar.first, bar.last), value, reports, ...listed, ...words].join(', ')
+            }}
             onDraw={setSvg}
           />
         </div>
@@ -200,8 +201,6 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
 }
 
 const pointOf = (bars: readonly PeriodBar[], period: string) => bars.find((bar) => bar.period === period)?.point
-
-const reportsIn = (bars: readonly PeriodBar[], period: string) => countOf(pointOf(bars, period)?.records ?? 0, 'report')
 
 /** What is usual is not said: only some counties report in a week. */
 const QUIET: readonly Mark[] = ['unknown', 'partial']

@@ -9,17 +9,25 @@ interface ChooseProps<Option extends string> {
   readonly onChoose: (option: Option) => void
 }
 
+/** The option that an arrow key leads to; null for another key. */
+export function optionAfter<Option extends string>(
+  { key }: KeyboardEvent,
+  options: readonly Option[],
+  value: Option,
+): Option | null {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[key]
+  if (step === undefined) return null
+  return options[(options.indexOf(value) + step + options.length) % options.length] ?? null
+}
+
 /** Arrow keys move and choose. */
 export function Segmented<Option extends string>({ label, value, options, names, onChoose }: ChooseProps<Option>) {
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-    if (step === undefined) return
+    const next = optionAfter(event, options, value)
+    if (next === null) return
     event.preventDefault()
-    const index = (options.indexOf(value) + step + options.length) % options.length
-    const next = options[index]
-    if (next === undefined) return
     onChoose(next)
-    const button = event.currentTarget.children[index]
+    const button = event.currentTarget.children[options.indexOf(next)]
     if (button instanceof HTMLElement) button.focus()
   }
   return (

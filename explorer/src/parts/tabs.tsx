@@ -1,4 +1,6 @@
 // Tabs above a panel whose id they name. Arrow keys move and choose.
+import { optionAfter } from './choose.tsx'
+
 interface TabsProps<Option extends string> {
   readonly label: string
   /** Of the panel. Its `aria-labelledby` is this, a dash and the option. */
@@ -11,9 +13,8 @@ interface TabsProps<Option extends string> {
 
 export function Tabs<Option extends string>({ label, panel, value, options, names, onChoose }: TabsProps<Option>) {
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-    if (step === undefined) return
-    const next = options[(options.indexOf(value) + step + options.length) % options.length] ?? value
+    const next = optionAfter(event, options, value)
+    if (next === null) return
     onChoose(next)
     document.getElementById(`${panel}-${next}`)?.focus()
   }

@@ -20,7 +20,7 @@ export interface Places {
 /** Days tell more than weeks. A longer event would have too many of them for an answer. */
 const MOST_DAYS = 366
 
-function chooseInterval(interval: Interval, { first_day: first, last_day: last }: EventSummary): Interval {
+function placeInterval(interval: Interval, { first_day: first, last_day: last }: EventSummary): Interval {
   const days = first === null || last === null ? Number.NaN : (Date.parse(last) - Date.parse(first)) / 86_400_000
   return (interval === 'isoweek' || interval === 'epiweek') && days <= MOST_DAYS ? 'day' : interval
 }
@@ -32,7 +32,7 @@ export function usePlaces(summary: EventSummary, series: Series, shown: Shown, r
   const isWhole = [shown.chosen[level], shown.chosen.place].every((values) => values === undefined)
   const isOneWay = isWhole && series.chosen.length <= 1
   const sums = sumsParameters(shown.chosen, level, release)
-  const byPeriod = [...sums, ['interval', chooseInterval(shown.interval, summary)] as const]
+  const byPeriod = [...sums, ['interval', placeInterval(shown.interval, summary)] as const]
   const answer = useAnswer(
     shown.places === null ? '' : `places ${toKey(isOneWay ? byPeriod : sums)}`,
     async (signal) => {

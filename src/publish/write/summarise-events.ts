@@ -61,11 +61,11 @@ export async function createEventSummaries({
     },
     async end(): Promise<void> {
       await sums.end()
-      const names = all ? null : [...(await index.touchedEvents()), ...preferredAnew]
+      const names = all ? null : new Set([...(await index.touchedEvents()), ...preferredAnew])
       const touched =
         names === null
           ? sql`select event from ${seriesTable} union select event from ${eventTable} where to_release = ${NO_END_RELEASE}`
-          : sql`select unnest(${names}::text[])`
+          : sql`select unnest(${[...names]}::text[])`
       await client.query(sql`
         update ${eventTable} set to_release = ${release} where to_release = ${NO_END_RELEASE} and event in (${touched})`)
       const rows = readByCursor<{ event: string; summary: SeriesSummary }>(
@@ -73,7 +73,7 @@ export async function createEventSummaries({
         'event_series',
         sql`select event, summary from ${seriesTable} where event in (${touched}) order by event, series_id`,
       )
-      const unseen = new Set(Object.keys(preferred).filter((event) => names?.includes(event) ?? true))
+      const unseen = new Set(Object.keys(preferred).filter((event) => names?.has(event) ?? true))
       let members: { event: string; summary: SeriesSummary }[] = []
       const writeEvent = async () => {
         const [first] = members
