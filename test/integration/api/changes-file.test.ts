@@ -192,14 +192,15 @@ test('another number of changes than the release states breaks the response', as
 
 test('records and changes share the limit of two files at a time', async (t) => {
   t.after(() => void (control.delayMs = 0))
-  control.delayMs = 100
-  const running = [
-    await startRequest(urlOf({ from: 1, to: 4 }), { accept: NDJSON }),
-    await startRequest(`${base}${HOME}/outbreaks`, { accept: NDJSON }),
-  ]
+  control.delayMs = 1000
+  const running = await Promise.all([
+    startRequest(urlOf({ from: 1, to: 4 }), { accept: NDJSON }),
+    startRequest(`${base}${HOME}/outbreaks`, { accept: NDJSON }),
+  ])
   const ended = Promise.all(running.map((response) => once(response.resume(), 'end')))
   const third = await read({ from: 1, to: 4 })
   assert.equal(third.status, 429)
+  control.delayMs = 0
   await ended
 })
 

@@ -274,12 +274,14 @@ test('a walk that sends no byte for longer than the timeout of the connection is
 })
 
 test('a client gets two files at a time and then 429; a place is free again after each', async () => {
-  control.delayMs = 100
-  const running = [await startRequest(urlOf(), { accept: CSV }), await startRequest(urlOf(), { accept: CSV })]
+  control.delayMs = 1000
+  const start = () => startRequest(urlOf(), { accept: CSV })
+  const running = await Promise.all([start(), start()])
   const ended = Promise.all(running.map((response) => once(response.resume(), 'end')))
   const third = await read(CSV)
   assert.deepEqual([third.status, third.headers['retry-after']], [429, '5'])
   assert.match(String(third.body), /concurrency_exceeded/)
+  control.delayMs = 0
   assert.equal((await readResponse(urlOf({ num: 1 }))).status, 200)
   await ended
   assert.equal((await read(CSV, { event: 'Event_1' })).status, 200)
