@@ -18,8 +18,8 @@ const ARGUMENTS: Record<string, readonly string[]> = {
   ...{ getFacets: ['release'], getCoverage: ['release', 'by', 'interval'], getSeries: ['release'] },
   ...{ getSums: ['release'], getCitation: ['release'] },
 }
-/** The client adds the page and the detail; `cite` returns a text, so it has a list of formats of its own. */
-const OMITTED = new Set([...PAGING, 'format'])
+/** The client adds the page and the detail; `cite` and `link` have formats of their own, and only a link has columns. */
+const OMITTED = new Set([...PAGING, 'format', 'columns'])
 /** The parameters that the same operations have as this one are declared once. */
 const BASES: Record<string, { name: string; about: string }> = {
   event: { name: 'Filters', about: 'What every verb with filters accepts.' },

@@ -21,6 +21,12 @@ export const byCount = <Value>({ counts, shown }: ShownCounts, values: readonly 
     counts.map((name, i) => [name, values[i] as Value] as const).filter(([name]) => shown?.has(name) !== false),
   )
 
+/** The columns of a table that its rows may have or not, such as `new_cases`. */
+export const nameColumns = (series: ShownCounts, ...prefixes: string[]): string[] =>
+  [...prefixes, 'new_', 'cumulative_', 'point_', 'undated_', 'completeness_'].flatMap((prefix) =>
+    Object.keys(byCount(series, [])).map((count) => prefix + count),
+  )
+
 export function formatFigure(series: ShownCounts, figure: Figure) {
   const { period, explanations } = figure
   return {

@@ -12,7 +12,7 @@ import { LATEST, REFERENCE_PATTERN } from '../paging/release-reference.ts'
 import { formatParameter, LINE_TYPES } from '../response/chosen-type.ts'
 import { CITATION_FORMATS } from '../response/citation-formats.ts'
 import { recordMediaTypes } from '../response/record-formats.ts'
-import { TABLE_TYPES } from '../response/table-response.ts'
+import { columnsParameter, TABLE_TYPES } from '../response/table-response.ts'
 
 export const DEFAULT_NUM = 100
 export const MAX_NUM = 1000
@@ -78,7 +78,7 @@ const strictValues = Type.Optional(
   }),
 )
 
-const tableFormat = formatParameter(TABLE_TYPES)
+const tableParameters = { format: formatParameter(TABLE_TYPES), columns: columnsParameter }
 const recordsParameters = (dataset: Dataset) => ({ num, release, fields, count, strict, ...filterParameters(dataset) })
 
 export const releaseQuery = Type.Object({ release })
@@ -166,7 +166,7 @@ export const facetsQuery = (dataset: Dataset) =>
       }),
     ),
     release,
-    format: tableFormat,
+    ...tableParameters,
     strict: strictValues,
     ...filterParameters(dataset),
   })
@@ -186,7 +186,7 @@ export const coverageQuery = (dataset: Dataset) =>
     }),
     interval,
     release,
-    format: tableFormat,
+    ...tableParameters,
     strict: strictValues,
     ...filterParameters(dataset),
   })
@@ -214,7 +214,7 @@ const figureParameters = (dataset: SeriesDataset) => ({
     'Fields over which counts are added up on purpose, such as all events of a country. May be repeated.',
   ),
   release,
-  format: tableFormat,
+  ...tableParameters,
   detail: Type.Optional(
     Type.Enum(['short', 'full'], {
       default: 'short',
@@ -315,7 +315,7 @@ export const citationQuery = (dataset: Dataset) =>
     ...filterParameters(dataset),
   })
 export const listQuery = Type.Object({ page, num })
-export const releasesQuery = Type.Object({ page, num, format: tableFormat })
+export const releasesQuery = Type.Object({ page, num, ...tableParameters })
 export const emptyQuery = Type.Object({})
 export const changesQuery = (dataset: Dataset) =>
   Type.Object({

@@ -39,13 +39,14 @@ export async function prepareFigures(
   const { release } = prepared
   const warnings = [...asked.warnings, ...prepared.warnings]
   reply.headers(warningHeader(warnings))
-  const { isTable, format } = chooseFormat(request, dataset.name, release, resource)
+  const { isTable, columns, format } = chooseFormat(request, dataset.name, release, resource)
   return {
     figureRequest,
     /** The dataset with the counts that were asked for. */
     shown: showCounts(dataset, query.counts),
     isFull: query.detail === 'full',
     isTable,
+    columns,
     understood: asked.understood,
     warnings,
     /** What `respond` needs besides the body. */

@@ -42,12 +42,12 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
       const query = await prepareQuery(routes, request.query, { fields: [[by, 'by']] })
       const { release, isImmutable } = query
       reply.headers(warningHeader(query.warnings))
-      const { isTable, format } = chooseFormat(request, dataset.name, release, 'coverage')
+      const { isTable, columns, format } = chooseFormat(request, dataset.name, release, 'coverage')
       return respond(request, reply, {
         release,
         isImmutable,
         ...format,
-        variant: `${by} ${interval} ${query.canonicalFilters}`,
+        variant: [by, interval, columns, query.canonicalFilters].join(' '),
         async render() {
           const { day } = dataset.series
           const groups = await readCoverage(routes, query, { field: by, day, interval, maxCells: MAX_CELLS })
@@ -57,7 +57,7 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
               `The answer would have more than ${MAX_CELLS} periods. Filter further, or choose longer periods.`,
               { parameter: 'interval' },
             )
-          return [await (isTable ? writeTable(groups, interval) : writeJson(groups, by, interval))]
+          return [await (isTable ? writeTable(groups, interval, columns) : writeJson(groups, by, interval))]
         },
       })
     },
@@ -108,11 +108,15 @@ const describeGroup = (group: CoverageGroup, describePeriod: (first: number) => 
   })),
 })
 
-async function writeTable(groups: readonly CoverageGroup[], interval: Interval): Promise<string> {
-  const header = encodeTable([], TABLE_COLUMNS)
+async function writeTable(
+  groups: readonly CoverageGroup[],
+  interval: Interval,
+  columns: readonly string[] | undefined,
+): Promise<string> {
+  const header = encodeTable([], TABLE_COLUMNS, columns)
   const lines = await writeGroups(groups, interval, ({ value, periods }) => {
     const rows = periods.map((period) => ({ value, ...period }))
-    return encodeTable(rows, TABLE_COLUMNS).slice(header.length)
+    return encodeTable(rows, TABLE_COLUMNS, columns).slice(header.length)
   })
   return header + lines.join('')
 }

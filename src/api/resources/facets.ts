@@ -40,12 +40,12 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       reply.headers(warningHeader(query.warnings))
       const countValues = (applied: Filters, fields: readonly string[]) =>
         readFacets(routes, { ...query, filters: applied }, fields)
-      const { isTable, format } = chooseFormat(request, dataset.name, release, 'facets')
+      const { isTable, columns, format } = chooseFormat(request, dataset.name, release, 'facets')
       return respond(request, reply, {
         release,
         isImmutable,
         ...format,
-        variant: `num=${num} ${query.canonicalFilters}`,
+        variant: [num, columns, query.canonicalFilters].join(' '),
         async render() {
           const facets = dataset.facets.filter((name) => hasField(release, name))
           const unfiltered = facets.filter((name) => !filters.values.has(name))
@@ -58,7 +58,7 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
             name,
             ...formatFacet(dataset, name, results.get(name) ?? [], num),
           }))
-          if (isTable) return [encodeTable(formatted.flatMap(toRows), TABLE_COLUMNS)]
+          if (isTable) return [encodeTable(formatted.flatMap(toRows), TABLE_COLUMNS, columns)]
           return [JSON.stringify(Object.fromEntries(formatted.map(({ name, ...facet }) => [name, facet])))]
         },
       })

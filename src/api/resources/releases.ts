@@ -103,8 +103,8 @@ export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions):
       if (wantsTable(request)) {
         rejectPaging(request.query, TABLE_TYPES[0])
         const release = await releases.resolveParameter('release', undefined)
-        const table = encodeTable(releases.list().toReversed().map(toRow))
-        const { format } = chooseFormat(request, dataset.name, release, 'releases')
+        const { format, columns } = chooseFormat(request, dataset.name, release, 'releases')
+        const table = encodeTable(releases.list().toReversed().map(toRow), [], columns)
         return respond(request, reply, { release, isImmutable: false, ...format, ...prerendered([table]) })
       }
       const { page, num = DEFAULT_NUM } = request.query

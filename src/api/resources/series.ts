@@ -31,6 +31,7 @@ import {
   groupSchema,
   intervalFromSchema,
   labelSchema,
+  nameColumns,
   type ShownDataset,
   shortRowsSchema,
   spanSchema,
@@ -60,7 +61,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'getSeries',
         summary: 'Read counts over time',
         description:
-          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; the column `row` says which, and `flags` has the flags with spaces between them.',
+          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all are figures, and `flags` has the flags with spaces between them.',
         querystring: seriesQuery(dataset),
         response: {
           200: withFiles(
@@ -80,7 +81,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         interval,
         variant: [interval],
       })
-      const { figureRequest, shown, isFull, isTable, understood, warnings } = question
+      const { figureRequest, shown, isFull, isTable, columns, understood, warnings } = question
       const { across, place, explain, sideBySide } = figureRequest
       return respond(request, reply, {
         ...question.response,
@@ -108,8 +109,8 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
           const range = groupBy[0] === series.source ? { range: formatRanges(shown, groups) } : {}
           if (isTable) {
             const rows = Object.values(formatRows(describeRows(dataset, choice))).flat()
-            const columns = [...groupBy, 'period', 'first_day', 'last_day', 'records']
-            return [encodeRows(rows, columns, { groupBy, isFull })]
+            const first = [...groupBy, 'period', 'first_day', 'last_day', 'records']
+            return [encodeRows(rows, { first, possible: nameColumns(series), groupBy, isFull, columns })]
           }
           const title = titleAnswer(dataset, figureRequest, groups, choice)
           if (!isFull)

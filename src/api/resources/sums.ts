@@ -28,6 +28,7 @@ import {
   formatTotals,
   groupSchema,
   labelSchema,
+  nameColumns,
   shortRowsSchema,
   spanSchema,
   spansDescription,
@@ -64,7 +65,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         operationId: 'getSums',
         summary: 'Add up counts by group',
         description:
-          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; the column `row` says which, and `flags` has the flags with spaces between them.',
+          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all are figures, and `flags` has the flags with spaces between them.',
         querystring: sumsQuery(dataset),
         response: {
           200: withFiles(
@@ -85,7 +86,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         interval: interval ?? null,
         variant: [requested, sort, num],
       })
-      const { figureRequest, shown, isFull, isTable, understood, warnings } = question
+      const { figureRequest, shown, isFull, isTable, columns, understood, warnings } = question
       const { place, explain, across } = figureRequest
       return respond(request, reply, {
         ...question.response,
@@ -119,8 +120,9 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
               ...others.spans,
               ...others.undated_counts,
             ]
+            const first = [...requested, 'first_day', 'last_day', 'records']
             return [
-              encodeRows(lines, [...requested, 'first_day', 'last_day', 'records'], { groupBy: requested, isFull }),
+              encodeRows(lines, { first, possible: nameColumns(series, ''), groupBy: requested, isFull, columns }),
             ]
           }
           const others = formatOtherRows(series, groups)

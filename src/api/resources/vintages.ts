@@ -80,7 +80,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const countIndex = series.counts.findIndex((name) => name === count)
       const warnings = [...guesses, ...(await checkValues(vintages, filters, figureRequest.strict))]
       reply.headers(warningHeader(warnings))
-      const { isTable, format } = chooseFormat(request, dataset.name, to, 'vintages')
+      const { isTable, columns, format } = chooseFormat(request, dataset.name, to, 'vintages')
       return respond(request, reply, {
         release: to,
         // A later version of the program may read more in the words of `q`.
@@ -109,8 +109,8 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
             ),
             revision: figure.revision,
           }))
-          const columns = ['release', 'report_date', 'period', 'reference_date', 'records']
-          if (isTable) return [encodeRows(rows, columns, { groupBy: [], isFull })]
+          const first = ['release', 'report_date', 'period', 'reference_date', 'records']
+          if (isTable) return [encodeRows(rows, { first, possible: [], groupBy: [], isFull, columns })]
           const title = titleAnswer(dataset, figureRequest, [], choice)
           if (!isFull)
             return [

@@ -1,6 +1,7 @@
 // The rows of figures as an analyst reads them: flat, only with the columns in which some row has something, and the flags as a
 // list. `detail=full` has the nested rows from which they are made. Pure: a further member of a row becomes a column here.
 import { encodeTable } from '../../formats/table.ts'
+import { INTERVALS } from '../../methods/calendar.ts'
 
 /** A row with the values of its group, if there are groups. */
 type FullRow = { readonly group?: Readonly<Record<string, unknown>>; readonly [member: string]: unknown }
@@ -9,16 +10,18 @@ type Completeness = Readonly<Record<string, { readonly share: number | null }>>
 
 /** In a table these come last. */
 const LAST_COLUMNS = ['flags', 'row', 'counted']
+/** The columns that name a period. */
+const PERIODS: readonly string[] = ['period', ...INTERVALS]
 
 /**
- * The lists of one answer. A column that is null in all rows of all lists is left out, unless it is one of `groupBy`; so is
+ * The lists of one answer. A column that is null in all rows of all lists is left out, unless it is one of `kept`; so is
  * a completeness that is nowhere below 1.
  */
 export function shortenRows<Lists extends Readonly<Record<string, readonly FullRow[] | null>>>(
   lists: Lists,
-  groupBy: readonly string[] = [],
+  kept: readonly string[] = [],
 ): { [Name in keyof Lists]: ShortRow[] | Extract<Lists[Name], null> } {
-  const told = new Set<string>(groupBy)
+  const told = new Set<string>(kept)
   const join = joinOnce()
   const flat = Object.entries(lists).map(([name, rows]) => {
     const names = new Set<string>()
@@ -55,30 +58,58 @@ function joinOnce(): Join {
   }
 }
 
+interface TableForm {
+  /** The columns that are there without rows too, in their order. */
+  readonly first: readonly string[]
+  /** Columns that may be asked for although no row has them: a question with them stays valid if the data changes. */
+  readonly possible: readonly string[]
+  readonly groupBy: readonly string[]
+  readonly isFull: boolean
+  /** The columns that were asked for. */
+  readonly columns: readonly string[] | undefined
+}
+
 /** The rows as CSV, in the full form or in the short one. There the flags of a row are separated by spaces. */
-export function encodeRows(
-  rows: readonly FullRow[],
-  columns: readonly string[],
-  { groupBy, isFull }: { readonly groupBy: readonly string[]; readonly isFull: boolean },
-): string {
+export function encodeRows(rows: readonly FullRow[], { first, possible, groupBy, isFull, columns }: TableForm): string {
   if (isFull)
     return encodeTable(
       rows.map(({ group, ...row }) => ({ ...group, ...row })),
+      first,
       columns,
     )
-  const { short } = shortenRows({ short: rows }, groupBy)
+  const { short } = shortenRows({ short: rows }, [...groupBy, ...(columns ?? [])])
   // All rows of a list have the same columns.
   const found = Object.keys(short[0] ?? {})
   // The group `place` has several columns instead of its own.
-  const first = columns.filter((name) => short.length === 0 || !groupBy.includes(name) || found.includes(name))
+  const begin = first.flatMap((name) =>
+    short.length === 0 || !groupBy.includes(name) || found.includes(name)
+      ? [name]
+      : found.filter((column) => column.startsWith(`${name}_`)),
+  )
+  const middle = found.filter((name) => !begin.includes(name) && !LAST_COLUMNS.includes(name))
+  const names = [...begin, ...middle, ...LAST_COLUMNS.filter((name) => found.includes(name))]
   return encodeTable(
     short.map((row) => (Array.isArray(row['flags']) ? { ...row, flags: row['flags'].join(' ') || null } : row)),
-    [
-      ...first,
-      ...found.filter((name) => !LAST_COLUMNS.includes(name)),
-      ...LAST_COLUMNS.filter((name) => found.includes(name)),
-    ],
+    columns === undefined ? names : [...names, ...possible, ...LAST_COLUMNS],
+    columns ?? narrowColumns(names, short),
   )
+}
+
+/**
+ * What a reader of a table needs: the group, the period, the numbers, and what warns about them. The days are left out where a
+ * period has them, `row` and `counted` where they are the same in all lines, and beside a total what it is made of.
+ */
+function narrowColumns(names: readonly string[], rows: readonly ShortRow[]): string[] {
+  const isKnown = (row: ShortRow, name: string) => (row[name] ?? null) !== null
+  const hasPeriod = PERIODS.some((period) => names.includes(period) && rows.every((row) => isKnown(row, period)))
+  return names.filter((name) => {
+    if (name === 'records') return false
+    if (name === 'first_day' || name === 'last_day') return !hasPeriod
+    if (name === 'row') return rows.some((row) => row['row'] !== 'figure')
+    if (name === 'counted') return rows.some((row) => row['counted'] !== rows[0]?.['counted'])
+    const [, count = ''] = /^(?:new|cumulative)_(.+)$/.exec(name) ?? []
+    return !names.includes(count) || rows.some((row) => isKnown(row, name) && !isKnown(row, count))
+  })
 }
 
 /** Adds the names of its columns to `names`, and of those that have something to say to `told`. */

@@ -8,7 +8,9 @@ import { HOME, openRoutes } from '../../fixtures/routes.ts'
 const routes = await openRoutes()
 before(async () => {
   await routes.publish([{ key: 'a', country_code: 'NA', country: 'Namibia' }, { key: 'b' }])
-  await routes.publish([{ key: 'a', cases: 2 }, { key: 'b' }], { note: 'A, "b"' })
+  await routes.publish([{ key: 'a', cases: 2, date_low: '2024-01-01', date_high: '2024-01-02' }, { key: 'b' }], {
+    note: 'A, "b"',
+  })
   await routes.refresh()
 })
 
@@ -61,6 +63,29 @@ for (const parameter of ['page', 'num']) {
     assert.deepEqual([response.statusCode, code, named], [400, 'invalid_parameter', parameter])
   })
 }
+
+for (const [path, query, columns] of [
+  ['/facets', {}, 'records,value'],
+  ['/coverage', { by: 'country_code', interval: 'year' }, 'period,value'],
+  ['/releases', {}, 'as_of,number'],
+] as const)
+  test(`${path}: columns chooses the columns, in their order; an unknown one is 400 with all names`, async () => {
+    const all = await getTable(path, query)
+    const chosen = await getTable(path, { ...query, columns })
+    assert.deepEqual(Object.keys(chosen.rows[0] ?? {}), columns.split(','))
+    assert.deepEqual(
+      chosen.rows.map((row) => Object.values(row)),
+      all.rows.map((row) => columns.split(',').map((name) => row[name])),
+    )
+    assert.notEqual(all.headers['etag'], chosen.headers['etag'])
+    const ask = (values: object) => routes.inject(HOME + path, { ...query, format: 'csv', ...values })
+    const refused = await ask({ columns: `${columns},colour` })
+    const { detail, parameter } = refused.json<{ detail: string; parameter: string }>()
+    assert.deepEqual([refused.statusCode, parameter], [400, 'columns'])
+    assert.match(detail, new RegExp(`no column "colour"\\. Its columns are .*\\b${columns.split(',')[0]}\\b`))
+    for (const values of [{ columns, format: 'json' }, { columns: '=1+1' }, { columns: '' }])
+      assert.equal((await ask(values)).statusCode, 400, JSON.stringify(values))
+  })
 
 for (const path of ['/facets', '/releases']) {
   test(`${path}: JSON and CSV have different ETags, each is compared with its own, and both can be compressed`, async () => {

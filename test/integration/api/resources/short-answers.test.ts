@@ -230,25 +230,61 @@ describe('the short form of CSV', () => {
     const { body } = await inject(`${HOME}/${address}`, {}, { accept: 'text/csv' })
     return body.trimEnd().split('\r\n')
   }
-  test('has figures, spans and undated totals, the flags in one column, and how it was counted', async () => {
+  test('has the period, the numbers and their flags', async () => {
+    const [head, first = ''] = await lines('series?event=Daily&interval=month&counts=cases')
+    assert.equal(head, 'period,new_cases,flags')
+    assert.match(first, /^\d{4}-\d\d,\d+,/)
+    // A total has what it is made of.
+    const [sums] = await lines('sums?event=Daily&group_by=country_code&counts=cases')
+    assert.equal(sums, 'country_code,first_day,last_day,cases,flags')
+    const [months] = await lines('sums?event=Daily&group_by=month&counts=cases')
+    assert.equal(months, 'month,cases,flags')
+  })
+  test('says what a line is, and its days, where there are spans and undated totals', async () => {
     assert.deepEqual(await lines('series?event=Provinces&interval=month'), [
-      'period,first_day,last_day,records,new_cases,cumulative_cases,flags,row,counted',
-      ...['2020-02,2020-02-01,2020-02-29,1,,990,derived in_span,figure', ',2020-01-01,2020-02-29,1,990,,,span'].map(
-        (line) => `${line},"Ministry: national counts, confirmed cases, running totals"`,
-      ),
+      'period,first_day,last_day,new_cases,cumulative_cases,flags,row',
+      '2020-02,2020-02-01,2020-02-29,,990,derived in_span,figure',
+      ',2020-01-01,2020-02-29,990,,,span',
     ])
     assert.deepEqual(await lines('series?event=Total&interval=month'), [
-      'period,first_day,last_day,records,new_cases,new_deaths,cumulative_cases,cumulative_deaths,flags,row,counted',
-      '2016-03,2016-03-01,2016-03-31,1,,,28616,11310,derived in_span,figure,""',
-      ',2013-12-01,2016-03-27,1,28616,11310,,,,span,""',
+      'period,first_day,last_day,new_cases,new_deaths,cumulative_cases,cumulative_deaths,flags,row',
+      '2016-03,2016-03-01,2016-03-31,,,28616,11310,derived in_span,figure',
+      ',2013-12-01,2016-03-27,28616,11310,,,,span',
     ])
     assert.deepEqual(await lines('sums?event=Undated&group_by=country_code'), [
-      'country_code,first_day,last_day,records,undated_cases,undated_deaths,row,counted',
-      'FR,,,1,36,27,undated,""',
+      'country_code,first_day,last_day,undated_cases,undated_deaths,row',
+      'FR,,,36,27,undated',
     ])
   })
+  test('keeps a completeness below 1, which warns', async () => {
+    const [head = ''] = await lines('series?event=Provinces&interval=month&location_granularity=admin1')
+    assert.match(head, /completeness_cases/)
+  })
   test('has its first columns without rows too', async () => {
-    assert.deepEqual(await lines('sums?event=Nothing&group_by=event'), ['event,first_day,last_day,records'])
+    assert.deepEqual(await lines('sums?event=Nothing&group_by=event'), ['event,first_day,last_day'])
+  })
+  test('columns chooses, in the order of the reader, also what no row has', async () => {
+    const columns = 'counted,new_cases,period,point_deaths'
+    assert.deepEqual(await lines(`series?event=Provinces&interval=month&columns=${columns}`), [
+      columns,
+      ...[',2020-02,', '990,,'].map((line) => `"Ministry: national counts, confirmed cases, running totals",${line}`),
+    ])
+    assert.deepEqual(await lines('sums?event=Nothing&columns=cases,flags'), ['cases,flags'])
+    const [, only] = await lines('sums?event=Undated&group_by=country_code&columns=country_code,cases')
+    assert.equal(only, 'FR,')
+    const [full] = await lines('series?event=Provinces&interval=month&detail=full&columns=period,new_cases,derived')
+    assert.equal(full, 'period,new_cases,derived')
+  })
+  test('400 for a column that there is not, with those that there are', async () => {
+    const { body, statusCode } = await inject(
+      `${HOME}/series?event=Daily&interval=month&format=csv&columns=period,cases`,
+    )
+    const { parameter, detail } = JSON.parse(body) as Record<'parameter' | 'detail', string>
+    assert.deepEqual([statusCode, parameter], [400, 'columns'])
+    assert.match(
+      detail,
+      /no column "cases"\. Its columns are period, first_day, .*new_cases, .*flags, row, counted, .*point_tested/,
+    )
   })
 })
 
