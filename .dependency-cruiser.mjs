@@ -34,7 +34,7 @@ const SUBFOLDERS = [
       ['queries', 'figures'],
       ['measures'],
       ['requests'],
-      ['resources'],
+      ['resources', 'feeds'],
     ],
     filesOnTop: true,
   },

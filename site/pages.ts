@@ -71,7 +71,10 @@ export const SECTIONS: readonly Section[] = [
     groups: [
       {
         label: 'Read data',
-        sources: inDocs('filtering', 'use-in-a-spreadsheet', 'download-a-query', 'verify-a-download', 'explorer'),
+        sources: inDocs(
+          ...['filtering', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader'],
+          ...['download-a-query', 'verify-a-download', 'explorer'],
+        ),
       },
       {
         label: 'Examples',

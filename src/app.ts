@@ -231,6 +231,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
         cache,
         files,
         population: service.population ?? undefined,
+        explorerUrl: assets === null ? undefined : `${baseUrl}/explore`,
         published: () => published.value,
         refresh: watcher.refresh,
       })

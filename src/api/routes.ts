@@ -1,6 +1,7 @@
 // Registers the endpoints of a dataset.
 import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
+import { registerFeedRoutes } from './feeds/feed-route.ts'
 import { type DatasetOptions, type ResourceOptions, shareAmongResources } from './requests/resource-options.ts'
 import { fitWords } from './requests/usual-words.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
@@ -43,6 +44,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   registerSumRoutes(app, routes)
   registerVintageRoutes(app, routes)
   registerCitationRoutes(app, routes)
+  registerFeedRoutes(app, routes)
 }
 
 /** Tells a client that reads an earlier release that there is a newer one. */

@@ -166,6 +166,16 @@ export async function buildRuns(connection: DuckDBConnection, dataset: Dataset):
   )
 }
 
+/** The rows that begin with a release, and those that end with it; `after` tells which. A row also begins if only its steps changed. */
+export function changedRows(release: number): Sql {
+  const number = raw(String(release))
+  return sql`(
+    select *, true as after from present_row where from_release = ${number}
+    union all by name
+    select * exclude (to_release), from_release = ${number} as after from past_row
+    where from_release = ${number} or to_release = ${number})`
+}
+
 /** The rows of a release. `latest` is the latest release of the index. */
 export function rowsOf(release: number, latest: number): Sql {
   const number = raw(String(release))

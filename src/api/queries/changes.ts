@@ -1,6 +1,9 @@
 // Reads the difference between two releases. The versions say which records differ; the chunks of the two releases have them.
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Dataset } from '../../datasets/define.ts'
+import type { ColumnIndex } from '../../columns/column-index.ts'
+import { changedRows, column } from '../../columns/tables.ts'
+import { type Dataset, EVENT } from '../../datasets/define.ts'
+import { type ChangeKind, type Reason, reasonOf } from '../../storage/change-reasons.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { readRecordsById } from '../../storage/read-records.ts'
 import { NO_END_RELEASE, tablesOf } from '../../storage/tables.ts'
@@ -157,5 +160,50 @@ async function findMatchingChanges(
         and id not in (select id from ${snapshot.rows} where last_release <= ${earlier})
       order by id limit ${raw(String(limit + 1))}`)
     return rows.map(([id]) => Number(id))
+  })
+}
+
+/** How many matching records a release changed in one way, for one reason. */
+export interface ChangeCount {
+  readonly kind: ChangeKind
+  readonly reason: Reason
+  readonly records: number
+}
+
+interface CountedChanges {
+  readonly dataset: Dataset
+  readonly release: PublishedRelease
+  /** A change matches if the record before or after it matches. */
+  readonly filters: Filters
+  /** The column in which a field is compared. */
+  readonly columnOf: (field: string) => string
+}
+
+/** What a release changed since the one before, counted without reading a record. */
+export function countChanges(index: ColumnIndex, query: CountedChanges): Promise<ChangeCount[]> {
+  const { dataset, release, filters, columnOf } = query
+  const { reasons } = release
+  return index.read(release, async (snapshot) => {
+    const matches = await matchRows(dataset, filters, snapshot, columnOf)
+    if (matches === null) return []
+    const codes = (await snapshot.codesOf(new Map([[EVENT, Object.keys(reasons.events ?? {})]]))).get(EVENT)
+    const names = new Map([...(codes ?? [])].map(([name, code]) => [code, name]))
+    const hasOwnReasons = names.size === 0 ? sql`false` : sql`event in (${raw([...names.keys()].join())})`
+    const rows = await snapshot.query(sql`
+      select case when ${hasOwnReasons} then event end as event,
+        case when not has_after then 'withdrawn' when has_before then 'corrected' else 'added' end as kind, count(*)
+      from (
+        select arg_max(${column(EVENT)}, after) as event, bool_or(after) as has_after, bool_or(not after) as has_before,
+          bool_or(after and last_release = ${raw(String(release.number))}) as is_changed, bool_or(${matches}) as is_matching
+        from ${changedRows(release.number)} as changed group by id)
+      where is_matching and (is_changed or not has_after) group by all`)
+    const counts = new Map<string, ChangeCount>()
+    for (const [event, kind, records] of rows as [number | null, ChangeKind, bigint][]) {
+      const reason = reasonOf(reasons, kind, names.get(event ?? -1) ?? '')
+      const known = counts.get(`${kind} ${reason}`)?.records ?? 0
+      counts.set(`${kind} ${reason}`, { kind, reason, records: known + Number(records) })
+    }
+    // DuckDB gives groups in any order.
+    return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count)
   })
 }

@@ -1,6 +1,6 @@
 // The parameters of the data endpoints, declared once for parsing, documentation and types.
 import { Type } from 'typebox'
-import type { Dataset } from '../../datasets/define.ts'
+import { type Dataset, INT4_MAX } from '../../datasets/define.ts'
 import { INTERVALS } from '../../methods/calendar.ts'
 import { hasSeries, type SeriesDataset } from '../../methods/record-series.ts'
 import { acrossFields, figureFilters, groupFields, sortKeys } from '../figures/figure-request.ts'
@@ -289,6 +289,34 @@ export const vintagesQuery = (dataset: SeriesDataset) => {
     from: Type.Optional(reference(`The first release: ${REFERENCE_FORMS}. Default: the oldest that can be read.`, '1')),
     to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the newest.`, LATEST)),
     ...parameters,
+  })
+}
+
+/** What decides the figures of a question, without groups, words and the form of the answer. */
+export const feedQuery = (dataset: SeriesDataset) => {
+  const names = new Set(['counts', 'place', 'across', ...Object.keys(figureFilters(dataset))])
+  return Type.Object({
+    format: Type.Optional(
+      Type.Enum(['atom', 'json'], {
+        default: 'atom',
+        description: 'Atom, or JSON Feed 1.1. It comes before `Accept`, and is for programs that cannot send headers.',
+      }),
+    ),
+    when: Type.Optional(
+      Type.String({
+        pattern: `^crosses:(${dataset.series.counts.join('|')}):[1-9][0-9]{0,9}$`,
+        description: `Only releases in which the figure rose to a number, or fell below it: \`crosses:${dataset.series.counts[0]}:1000\`. Also those in which it became known or unknown.`,
+      }),
+    ),
+    archive: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: INT4_MAX,
+        description:
+          'Earlier releases instead of the newest ten: 1 has the releases 1 to 10, 2 those from 11 to 20. An archive exists when all of its releases do, and never changes.',
+      }),
+    ),
+    ...Object.fromEntries(Object.entries(groupedParameters(dataset)).filter(([name]) => names.has(name))),
   })
 }
 

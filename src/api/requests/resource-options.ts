@@ -26,6 +26,8 @@ export interface DatasetOptions {
   files?: FileStore | undefined
   /** The inhabitants of countries; without it the table of the repository. */
   population?: PopulationTable | undefined
+  /** Undefined if the service has no explorer. */
+  explorerUrl?: string | undefined
   published: () => PublishedReleases
   /** Reads the list of releases from the database again. */
   refresh: () => Promise<void>

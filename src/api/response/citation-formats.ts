@@ -20,11 +20,14 @@ export interface Citation {
   readonly moreSources: number
 }
 
-const dayOf = ({ publishedAt }: Citation) => publishedAt.toISOString().slice(0, 10)
+const dayOf = ({ publishedAt }: Pick<Citation, 'publishedAt'>) => publishedAt.toISOString().slice(0, 10)
 
-export function citeAsText(citation: Citation): string {
+export const citeAsText = (citation: Citation): string => `${citeRelease(citation)} ${formatSources(citation)}`
+
+/** Without the sources. */
+export function citeRelease(citation: Omit<Citation, 'sources' | 'moreSources'>): string {
   const { title, dataset, release, asOf, licence, url, digest } = citation
-  return `${title}. ${dataset}, release ${release}, data as of ${asOf}, published ${dayOf(citation)}. ${licence}. ${url} (SHA-256 of the release: ${digest}). ${formatSources(citation)}`
+  return `${title}. ${dataset}, release ${release}, data as of ${asOf}, published ${dayOf(citation)}. ${licence}. ${url} (SHA-256 of the release: ${digest}).`
 }
 
 function formatSources({ sources, moreSources }: Citation): string {

@@ -26,8 +26,8 @@ interface ResponseSpec {
    * change is in the response.
    */
   isImmutable: boolean
-  /** A file of another media type than JSON. */
-  file?: { readonly contentType: string; readonly name: string }
+  /** A file of another media type than JSON. Without a name, programs show it instead of saving it. */
+  file?: { readonly contentType: string; readonly name?: string }
   render: () => Promise<Rendered> | Rendered
 }
 
@@ -114,7 +114,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
     // Requests with different URLs can share a cached body, so the link is built from the URL of this request.
     if (body.next !== null)
       reply.header('link', `<${nextPageUrl(baseUrl + request.url, body.next, pinned)}>; rel="next"`)
-    if (file !== undefined) reply.header('content-disposition', `attachment; filename="${file.name}"`)
+    if (file?.name !== undefined) reply.header('content-disposition', `attachment; filename="${file.name}"`)
     return reply.type(file?.contentType ?? 'application/json; charset=utf-8').send(body.bytes)
   }
 }

@@ -85,6 +85,8 @@ describe('timelines of one service', async () => {
     [`${HOME}/facets`, { event: 'Event' }],
     [`${HOME}/schema`, {}],
     [`${HOME}/citation`, {}],
+    [`${HOME}/feed`, {}],
+    [`${HOME}/feed`, { case_status: 'confirmed' }],
     [`${HOME}/releases/2`, {}],
     [`${HOME}/changes`, { from: 1 }],
   ]
@@ -95,12 +97,13 @@ describe('timelines of one service', async () => {
       for (const other of [otherContent, otherTime]) assert.notEqual(await tagOf(other, address, query), tag)
     })
 
-  test('the ETag of changes depends on both releases', async () => {
+  test('the ETag of changes and of a feed depends on both releases', async () => {
     const digests = [base, otherFirst].map(({ releases }) => releases().map(({ digest }) => digest))
     assert.equal(digests[0]?.[1], digests[1]?.[1])
     assert.notEqual(digests[0]?.[0], digests[1]?.[0])
     const query = { from: 1, to: 2 }
     assert.notEqual(await tagOf(otherFirst, `${HOME}/changes`, query), await tagOf(base, `${HOME}/changes`, query))
+    assert.notEqual(await tagOf(otherFirst, `${HOME}/feed`, {}), await tagOf(base, `${HOME}/feed`, {}))
     // Responses that depend only on the second release have the same ETag.
     assert.equal(await tagOf(otherFirst, `${HOME}/outbreaks`, {}), await tagOf(base, `${HOME}/outbreaks`, {}))
   })

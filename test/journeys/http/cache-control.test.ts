@@ -121,7 +121,7 @@ test('every response to an authorised request is private or no-store', async () 
 const IMMUTABLE = 'private, max-age=2592000, immutable'
 /** Their responses change although the release is named: synonyms, exported files, pruned releases, the quota, keys. */
 const NEVER = [
-  ...['searchValues', 'listRecordVersions', 'listReleases', 'getRelease', 'getCurrentClient', 'makeLink'],
+  ...['searchValues', 'listRecordVersions', 'listReleases', 'getRelease', 'getCurrentClient', 'makeLink', 'getFeed'],
   ...['getCroissant', 'getDataPackage', 'getDcat'],
 ]
 /** The path has the number of the release. */

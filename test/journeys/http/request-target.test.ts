@@ -51,6 +51,7 @@ const targets: [target: string, status: number][] = [
   ['/v2/hed-outbreaks/facets?num=1', 200],
   ['/v2/hed-outbreaks/schema', 200],
   ['/v2/hed-outbreaks/citation', 200],
+  ['/v2/hed-outbreaks/feed', 200],
   ['/v2/hed-outbreaks/outbreaks?nmu=1', 400],
   ['/v2/hed-outbreaks/releases/99/files/x.csv', 404],
   ['/v2/whoami', 200],

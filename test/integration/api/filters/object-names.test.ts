@@ -32,7 +32,7 @@ before(async () => {
 
 for (const name of NAMES)
   test(`${name} in filters and words of every resource`, async () => {
-    for (const resource of ['outbreaks', 'series', 'sums', 'events', 'facets', 'citation', 'changes?from=1'])
+    for (const resource of ['outbreaks', 'series', 'sums', 'events', 'facets', 'citation', 'feed', 'changes?from=1'])
       for (const field of TEXTS) {
         const address = `${HOME}/${resource}${resource.includes('?') ? '&' : '?'}${field}=${name}`
         const { statusCode, body } = await inject(address)
