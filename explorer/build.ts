@@ -7,6 +7,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, stop, transform } from 'esbuild'
 import { iso31661 } from 'iso-3166'
+import { readPictureStyles } from './picture-styles.ts'
 import { US_STATES } from './us-states.ts'
 
 const here = import.meta.dirname
@@ -19,6 +20,9 @@ const LIMITS = { app: 100, style: 14, site: 14, sans: 30, serif: 30, world: 45, 
 const SITE_STYLES = ['tokens.css', 'base.css', 'site.css'] as const
 const STYLES = ['tokens.css', 'base.css', 'components.css', 'pages.css'] as const
 const FONTS = { sans: 'source-sans-3.woff2', serif: 'source-serif-4-600.woff2' } as const
+
+/** Draws pictures on the server. */
+const DRAWING = 'draw.mjs'
 
 export interface BuiltFile {
   readonly name: string
@@ -41,6 +45,8 @@ function readOutlines(file: string, object: string, codeOf: (id: string) => stri
   }))
   return JSON.stringify({ ...topology, objects: { places: { ...kept, geometries } } })
 }
+
+const readStyle = (name: string): string => readFileSync(path.join(here, 'src', name), 'utf8')
 
 /** At once: tests that build the same at the same time never see half a file. */
 function replaceFile(file: string, content: string | Buffer): void {
@@ -84,14 +90,24 @@ export async function buildExplorer(): Promise<BuiltFile[]> {
     ([kind, file]) => [`../fonts/${file}`, write(kind, 'woff2', readFileSync(path.join(here, 'fonts', file)))] as const,
   )
   async function joinStyles(names: readonly string[]): Promise<string> {
-    const joined = names.map((name) => readFileSync(path.join(here, 'src', name), 'utf8')).join('')
+    const joined = names.map(readStyle).join('')
     const styles = fonts.reduce((text, [from, to]) => text.replace(from, to), joined)
     return (await transform(styles, { loader: 'css', minify: true })).code
   }
   const code = await joinStyles(STYLES)
   write('site', 'css', await joinStyles(SITE_STYLES))
+  const drawing = await build({
+    entryPoints: [path.join(here, 'src/picture/draw.tsx')],
+    ...{ bundle: true, minify: true, format: 'esm', platform: 'node', target: 'node24', write: false },
+    ...{ jsx: 'automatic', jsxImportSource: 'preact' },
+    define: {
+      PICTURE_STYLES: JSON.stringify(readPictureStyles(readStyle('tokens.css'), STYLES.map(readStyle).join(''))),
+    },
+  })
   // Otherwise its process stays as long as this one.
   await stop()
+  // Beside assets/, because the service runs it and never sends it.
+  replaceFile(path.join(output, DRAWING), drawing.outputFiles[0]?.text ?? '')
   const script = write('app', 'js', bundle.outputFiles[0]?.text ?? '')
   const style = write('style', 'css', code)
   replaceFile(path.join(output, 'index.html'), renderPage(script, style))

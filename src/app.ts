@@ -2,13 +2,15 @@
 import path from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Registry } from 'prom-client'
+import { loadDrawing } from './api/pictures/drawing.ts'
+import { findRequestedEmbed, registerOembedRoute } from './api/pictures/oembed.ts'
 import { createResponseCache } from './api/response/response-cache.ts'
 import { registerDataRoutes } from './api/routes.ts'
 import { createVerifier } from './auth/access-tokens.ts'
 import { createCredentialCache } from './auth/credential-cache.ts'
 import { createExternalVerifier } from './auth/external-issuer.ts'
 import { requireScope } from './auth/guard.ts'
-import { createLinkVerifier } from './auth/links/link-key.ts'
+import { createKeyVerifier, createLinkVerifier } from './auth/links/link-key.ts'
 import { registerLinkRoute } from './auth/links/link-route.ts'
 import { registerIssuerMetadata, registerResourceMetadata, resourceMetadataUrl } from './auth/metadata.ts'
 import { registerTokenEndpoint } from './auth/token-endpoint.ts'
@@ -16,6 +18,7 @@ import { createTokenIssuer, type TokenIssuer } from './auth/token-issuer.ts'
 import { registerWhoami } from './auth/whoami.ts'
 import { type ColumnIndex, createColumnIndex } from './columns/column-index.ts'
 import { catalogue } from './datasets/catalogue.ts'
+import type { Dataset } from './datasets/define.ts'
 import { describeLandingPage, describeService } from './description.ts'
 import { loadAssets, registerAssets } from './explorer/assets.ts'
 import { createIdentityProvider, type ProviderSettings } from './explorer/identity-provider.ts'
@@ -32,6 +35,7 @@ import { registerHealth } from './platform/http/health.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { createQuota, QUOTA_SECONDS } from './platform/http/quota.ts'
 import { attributeWork, limitRate } from './platform/http/rate-limit.ts'
+import { takenKey } from './platform/http/request-checks.ts'
 import { loadDocumentation, registerDocumentation } from './platform/pages/documentation.ts'
 import { registerLandingPage, registerSecurityText } from './platform/pages/landing-page.ts'
 import { registerOpenApi } from './platform/pages/openapi.ts'
@@ -41,6 +45,8 @@ import type { Watcher } from './platform/postgres/watcher.ts'
 import type { Tracing } from './platform/tracing/tracing.ts'
 import type { FileStore } from './storage/files/file-store.ts'
 import { loadPublishedReleases } from './storage/published-releases.ts'
+
+type FindLinkCaller = NonNullable<Parameters<typeof requireScope>[1]['findLinkCaller']>
 
 interface AppDependencies {
   service: ServiceSettings
@@ -91,6 +97,8 @@ interface ExplorerSettings {
   publicClientId: string | null
   /** The provider with which people sign in to the explorer, and the client as which they read; null if there is none. */
   oidc: (ProviderSettings & { name: string; readerClientId: string }) | null
+  /** Origins of pages that may show an embed in a frame, besides our own. */
+  embedOrigins?: readonly string[]
 }
 
 interface Runtime {
@@ -216,13 +224,15 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   })
   const requestDatabase = cancelWithRequest(tracing?.traceQueries(database) ?? database)
   const cache = createResponseCache(limits.cacheMegabytes)
+  const embeds = {
+    drawing: await loadDrawing(EXPLORER_DIRECTORY),
+    origins: explorer.embedOrigins ?? [],
+    hasExplorer: assets !== null,
+  }
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {
-      requireScope(guarded, { ...guard, scope: dataset.scope, findLinkCaller: links && createLinkVerifier(links) })
-      attributeWork(guarded)
-      if (quota !== null) limitRate(guarded, quota)
-      limitConcurrency(guarded, slots.requests, slots.downloads)
-      registerDataRoutes(guarded, {
+      protect(guarded, dataset, links && createLinkVerifier(links))
+      const options = {
         dataset,
         database: requestDatabase,
         index: indexes.get(dataset.name) as ColumnIndex,
@@ -234,11 +244,31 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
         explorerUrl: assets === null ? undefined : `${baseUrl}/explore`,
         published: () => published.value,
         refresh: watcher.refresh,
-      })
+      }
+      registerDataRoutes(guarded, options, embeds)
       if (links !== undefined) registerLinkRoute(guarded, { ...links, datasetName: dataset.name, baseUrl })
     })
+    if (links !== undefined) {
+      const verifyKey = createKeyVerifier(links)
+      void app.register(async (guarded: HttpServer) => {
+        // The key is that of the embed in `url`, for the address of the embed.
+        protect(guarded, dataset, (request) => {
+          const key = takenKey(request)
+          return key === null ? null : verifyKey(key, findRequestedEmbed({ dataset, baseUrl }, request) ?? '')
+        })
+        registerOembedRoute(guarded, { dataset, baseUrl })
+      })
+    }
   }
   return app
+
+  /** The credential, the quota and the places of a client, for routes that read a dataset. */
+  function protect(guarded: HttpServer, { scope }: Dataset, findLinkCaller: FindLinkCaller | undefined): void {
+    requireScope(guarded, { ...guard, scope, findLinkCaller })
+    attributeWork(guarded)
+    if (quota !== null) limitRate(guarded, quota)
+    limitConcurrency(guarded, slots.requests, slots.downloads)
+  }
 
   /** The indexes that lack the latest release. */
   function describeIndexes() {

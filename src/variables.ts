@@ -150,6 +150,12 @@ export const VARIABLES = {
     'id of the client as which everybody may use the explorer without a credential',
     { see: 'operating.md#the-explorers-sign-in' },
   ),
+  OUTBREAKS_EMBED_ORIGINS: define(
+    parseOrigins,
+    [],
+    'origins of web pages that may show a picture of this service in a frame; nothing else of the service can be framed',
+    { see: 'embed-a-picture.md' },
+  ),
 } as const
 
 /** Sign-in with an OpenID Connect provider: if one of them is set, those without a default are required. */
@@ -283,6 +289,19 @@ export function parseTrustedProxies(text: string): readonly string[] {
   if (!networks.every(isNetwork))
     throw new Error('must be a list of addresses and networks, such as 10.0.0.5,10.1.0.0/16,fd00::/8')
   return networks
+}
+
+/** A page without TLS could be anybody's, but for one on this machine. No wildcards: they would name pages of strangers. */
+function parseOrigins(text: string): readonly string[] {
+  const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
+  const isOrigin = (origin: string) => {
+    const { origin: parsed, protocol, hostname } = URL.parse(origin) ?? {}
+    const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
+    return parsed === origin && (protocol === 'https:' || isLocal) && /^[\w.:[\]/-]+$/.test(origin)
+  }
+  if (!origins.every(isOrigin))
+    throw new Error('must be a list of origins, such as https://www.example.org,https://blog.example.org')
+  return origins
 }
 
 /** Fastify accepts no network of length 0, which is everyone. */

@@ -32,7 +32,7 @@ export function toBars(points: readonly Point[], { count, kind }: Shown, first: 
 /** The days of a period, on average. */
 const LENGTHS: Readonly<Record<Interval, number>> = { day: 1, isoweek: 7, epiweek: 7, month: 30.4, year: 365.25 }
 
-export const toSpans = ({ spans = [] }: Series, { count, kind }: Shown, interval: Interval) =>
+export const toSpans = ({ spans = [] }: Pick<Series, 'spans'>, { count, kind }: Shown, interval: Interval) =>
   spans.flatMap((span) => {
     const total = span.new[count]
     if (kind !== 'new' || total === null) return []

@@ -48,3 +48,15 @@ export function formatPeriod(period: string): string {
 /** A value of an answer, of which only texts, numbers and truth values exist. */
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+
+/** A word that is longer than a line, such as an address, continues on the next one. */
+export function wrapWords(text: string, characters: number): string[] {
+  const lines: string[] = []
+  const words = text.split(' ').flatMap((word) => word.match(new RegExp(`.{1,${characters}}`, 'g')) ?? [])
+  for (const word of words) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < characters) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

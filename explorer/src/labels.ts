@@ -16,6 +16,8 @@ interface Property {
   readonly oneOf?: readonly { readonly const?: unknown; readonly title?: string }[]
 }
 
+export type Properties = Readonly<Record<string, Property>>
+
 export const fields = signal<ReadonlyMap<string, Field>>(new Map())
 const titles = signal<ReadonlyMap<string, string>>(new Map())
 
@@ -23,14 +25,18 @@ const titles = signal<ReadonlyMap<string, string>>(new Map())
 export async function loadFields(): Promise<void> {
   const response = await fetch('/v2/hed-outbreaks/schema').catch(() => null)
   if (response?.ok !== true) return
-  const { properties = {} } = (await response.json()) as { properties?: Record<string, Property> }
-  fields.value = new Map(
+  const { properties = {} } = (await response.json()) as { properties?: Properties }
+  fields.value = readFields(properties)
+}
+
+/** The words of a schema of the API. */
+export const readFields = (properties: Properties): ReadonlyMap<string, Field> =>
+  new Map(
     Object.entries(properties).map(([name, { title = plain(name), description = '', oneOf = [] }]) => [
       name,
       { name, label: title, description, values: new Map(oneOf.map((one) => [String(one.const), one.title ?? ''])) },
     ]),
   )
-}
 
 const plain = (text: string): string => capitalise(text.replaceAll('_', ' '))
 

@@ -2,6 +2,8 @@
 import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { registerFeedRoutes } from './feeds/feed-route.ts'
+import { type EmbedSettings, registerEmbedRoute } from './pictures/embed.ts'
+import { registerPictureRoute } from './pictures/picture.ts'
 import { type DatasetOptions, type ResourceOptions, shareAmongResources } from './requests/resource-options.ts'
 import { fitWords } from './requests/usual-words.ts'
 import { registerChangeRoutes } from './resources/changes.ts'
@@ -19,7 +21,9 @@ import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
 import { registerVintageRoutes } from './resources/vintages.ts'
 
-export function registerDataRoutes(app: HttpServer, options: DatasetOptions): void {
+const NO_PICTURES: EmbedSettings = { drawing: null, origins: [], hasExplorer: false }
+
+export function registerDataRoutes(app: HttpServer, options: DatasetOptions, embeds = NO_PICTURES): void {
   const { dataset } = options
   const routes = shareAmongResources(options)
   app.addSchema({ ...recordSchema(dataset), ...(dataset.example && { examples: [dataset.example] }) })
@@ -45,6 +49,8 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions): vo
   registerVintageRoutes(app, routes)
   registerCitationRoutes(app, routes)
   registerFeedRoutes(app, routes)
+  registerPictureRoute(app, routes, embeds.drawing)
+  registerEmbedRoute(app, routes, embeds)
 }
 
 /** Tells a client that reads an earlier release that there is a newer one. */

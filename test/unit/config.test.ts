@@ -71,6 +71,7 @@ test('three variables are required; the others have defaults', () => {
     redirectDownloads: false,
     indexDirectory: null,
     publicClientId: null,
+    embedOrigins: [],
     oidc: null,
   })
 })
@@ -97,6 +98,7 @@ test('every variable can be set', () => {
     OUTBREAKS_FILES: os.tmpdir(),
     OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
     OUTBREAKS_PUBLIC_CLIENT: 'visitor',
+    OUTBREAKS_EMBED_ORIGINS: 'https://www.example.org, http://localhost:8000',
     ...oidc,
     OUTBREAKS_OIDC_GROUP: 'epidemiology',
     OUTBREAKS_OIDC_NAME: 'the institute',
@@ -113,6 +115,7 @@ test('every variable can be set', () => {
   assert.deepEqual(config.metricsAddress, { host: '0.0.0.0', port: 9464 })
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
   assert.equal(config.publicClientId, 'visitor')
+  assert.deepEqual(config.embedOrigins, ['https://www.example.org', 'http://localhost:8000'])
   assert.deepEqual(config.oidc, {
     issuer: 'https://login.test/',
     clientId: 'explorer',

@@ -33,17 +33,21 @@ interface Range {
   readonly text: string
 }
 
-interface CurveProps {
+/** What is drawn. */
+interface CurveData {
   readonly bars: readonly Bar[]
   readonly other?: readonly Bar[]
   readonly spans?: readonly Range[]
   /** Bars of other releases: the axes stay when the release changes. */
   readonly fixed?: readonly Bar[]
   readonly notes?: readonly Note[]
-  readonly label: string
   readonly unit: string
   readonly isLog?: boolean
   readonly height?: number
+}
+
+interface CurveProps extends CurveData {
+  readonly label: string
   readonly tip: (bar: Bar, other: Bar | undefined) => ComponentChildren
   /** The same in words, for those who do not see it. */
   readonly say: (bar: Bar) => string
@@ -51,38 +55,57 @@ interface CurveProps {
 }
 
 const BOTTOM = 30
+const TOP = 30
+
+interface CurveLayout {
+  readonly width: number
+  readonly height: number
+  readonly left: number
+  readonly isSmall: boolean
+  readonly x: Scale
+  readonly y: Scale
+  /** The first day, and the day after the last one. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Where everything is at a width. */
+export function layOutCurve(
+  { bars, other = [], spans = [], fixed = [], isLog = false, height: wanted = 348 }: CurveData,
+  width: number,
+): CurveLayout {
+  const isSmall = width < 560
+  const height = isSmall ? 260 : wanted
+  const all = [...bars, ...other, ...fixed]
+  const values = [...all.map(({ value }) => value ?? 0), ...spans.map(({ value }) => value)]
+  const least = values.reduce((a, b) => Math.min(a, b), 0)
+  const most = values.reduce((a, b) => Math.max(a, b), 1)
+  const y = countScale([least, most * 1.02], [height - BOTTOM, TOP], { isLog, wanted: isSmall ? 4 : 5 })
+  const left = leftOf(y)
+  const placed = [...all, ...spans]
+  const start = placed.reduce((day, bar) => Math.min(day, toDay(bar.first)), Number.POSITIVE_INFINITY)
+  const end = placed.reduce((day, bar) => Math.max(day, toDay(bar.last) + 1), 0)
+  const x = dayScale([start, end], [left, width - 4], isSmall ? 44 : 58)
+  return { width, height, left, isSmall, x, y, start, end }
+}
 
 export function Curve(props: CurveProps) {
-  const { bars, other = [], spans = [], fixed = [], notes = [], label, unit, isLog = false, onDraw } = props
+  const { bars, other = [], notes = [], label, onDraw } = props
   const [at, setAt] = useState(-1)
   const [place, setPlace] = useState({ x: 0, y: 0 })
   const id = useId()
   const shown = bars[at]
-  const others = new Map(other.map((bar) => [bar.period, bar]))
-  const findBar = ({ atOther, period }: Note) =>
-    atOther === true ? others.get(period) : bars.find((bar) => bar.period === period)
 
   const draw = (width: number) => {
-    const isSmall = width < 560
-    const height = isSmall ? 260 : (props.height ?? 348)
-    const top = 30
-    const all = [...bars, ...other, ...fixed]
-    const values = [...all.map(({ value }) => value ?? 0), ...spans.map(({ value }) => value)]
-    const least = values.reduce((a, b) => Math.min(a, b), 0)
-    const most = values.reduce((a, b) => Math.max(a, b), 1)
-    const y = countScale([least, most * 1.02], [height - BOTTOM, top], { isLog, wanted: isSmall ? 4 : 5 })
-    const left = leftOf(y)
-    const placed = [...all, ...spans]
-    const start = placed.reduce((day, bar) => Math.min(day, toDay(bar.first)), Number.POSITIVE_INFINITY)
-    const end = placed.reduce((day, bar) => Math.max(day, toDay(bar.last) + 1), 0)
-    const x = dayScale([start, end], [left, width - 4], isSmall ? 44 : 58)
+    const layout = layOutCurve(props, width)
+    const { height, left, x, y, start, end } = layout
     const show = (index: number) => {
       const bar = bars[index]
       setAt(bar === undefined ? -1 : index)
       if (bar !== undefined)
         setPlace({
           x: middleOf(bar, x),
-          y: Math.max(top + 50, finite(y.at(Math.max(bar.value ?? 0, 0)), height - BOTTOM)),
+          y: Math.max(TOP + 50, finite(y.at(Math.max(bar.value ?? 0, 0)), height - BOTTOM)),
         })
     }
     const onPoint = (event: PointerEvent & { currentTarget: SVGRectElement }) => {
@@ -94,37 +117,7 @@ export function Curve(props: CurveProps) {
       <Drawing {...{ label, width, height, at, onDraw }} steps={bars.length} onShow={show}>
         <Patterns id={id} />
         <g aria-hidden="true">
-          <Axes x={x} y={y} left={left} right={width} bottom={height - BOTTOM} width={width} unit={unit} />
-          {listGaps(bars, start, end).map(([from, to]) => (
-            <rect
-              key={from}
-              class="gap"
-              x={x.at(from)}
-              width={x.at(to) - x.at(from)}
-              y={top}
-              height={height - top - BOTTOM}
-              fill={`url(#un${id})`}
-            />
-          ))}
-          {shown !== undefined && (
-            <rect
-              class="band"
-              x={x.at(toDay(shown.first)) - 1}
-              width={x.at(toDay(shown.last) + 1) - x.at(toDay(shown.first)) + 1}
-              y={top}
-              height={height - top - BOTTOM}
-            />
-          )}
-          {spans.map((span) => (
-            <SpanShape key={`${span.first} ${span.last}`} span={span} x={x} y={y} floor={height - BOTTOM} />
-          ))}
-          {bars.map((bar, i) => (
-            <BarShape key={bar.period} bar={bar} isAt={i === at} {...{ x, y, id, top }} floor={height - BOTTOM} />
-          ))}
-          <Outline bars={bars} other={other} x={x} y={y} />
-          {placeNotes(notes, findBar, { x, y, width, left }).map((note, i) => (
-            <NoteShape key={note.text} {...{ note, isSmall, width, left }} index={i} />
-          ))}
+          <CurveShapes data={props} layout={layout} id={id} at={at} />
           <rect
             class="hit"
             x={left}
@@ -140,11 +133,10 @@ export function Curve(props: CurveProps) {
     )
   }
 
+  const was = shown === undefined ? undefined : other.find(({ period }) => period === shown.period)
   return (
     <>
-      <Plot tip={shown === undefined ? null : { ...place, content: props.tip(shown, others.get(shown.period)) }}>
-        {draw}
-      </Plot>
+      <Plot tip={shown === undefined ? null : { ...place, content: props.tip(shown, was) }}>{draw}</Plot>
       <p class="sr" aria-live="polite">
         {shown !== undefined && props.say(shown)}
       </p>
@@ -155,6 +147,69 @@ export function Curve(props: CurveProps) {
           ))}
         </ol>
       )}
+    </>
+  )
+}
+
+interface CurveShapesProps {
+  readonly data: CurveData
+  readonly layout: CurveLayout
+  /** Of the patterns. */
+  readonly id: string
+  /** The bar at the pointer; -1 for none. */
+  readonly at?: number
+  /** What a bar says by itself, where no card does. */
+  readonly title?: (bar: Bar) => string
+}
+
+/** Everything that does not move: also on the server, so without hooks. */
+export function CurveShapes({ data, layout, id, at = -1, title }: CurveShapesProps) {
+  const { bars, other = [], spans = [], notes = [], unit } = data
+  const { width, height, left, isSmall, x, y, start, end } = layout
+  const shown = bars[at]
+  const others = new Map(other.map((bar) => [bar.period, bar]))
+  const findBar = ({ atOther, period }: Note) =>
+    atOther === true ? others.get(period) : bars.find((bar) => bar.period === period)
+  return (
+    <>
+      <Axes x={x} y={y} left={left} right={width} bottom={height - BOTTOM} width={width} unit={unit} />
+      {listGaps(bars, start, end).map(([from, to]) => (
+        <rect
+          key={from}
+          class="gap"
+          x={x.at(from)}
+          width={x.at(to) - x.at(from)}
+          y={TOP}
+          height={height - TOP - BOTTOM}
+          fill={`url(#un${id})`}
+        />
+      ))}
+      {shown !== undefined && (
+        <rect
+          class="band"
+          x={x.at(toDay(shown.first)) - 1}
+          width={x.at(toDay(shown.last) + 1) - x.at(toDay(shown.first)) + 1}
+          y={TOP}
+          height={height - TOP - BOTTOM}
+        />
+      )}
+      {spans.map((span) => (
+        <SpanShape key={`${span.first} ${span.last}`} span={span} x={x} y={y} floor={height - BOTTOM} />
+      ))}
+      {bars.map((bar, i) => (
+        <BarShape
+          key={bar.period}
+          bar={bar}
+          isAt={i === at}
+          {...{ x, y, id }}
+          floor={height - BOTTOM}
+          title={title?.(bar)}
+        />
+      ))}
+      <Outline bars={bars} other={other} x={x} y={y} />
+      {placeNotes(notes, findBar, { x, y, width, left }).map((note, i) => (
+        <NoteShape key={note.text} {...{ note, isSmall, width, left }} index={i} />
+      ))}
     </>
   )
 }
@@ -176,19 +231,24 @@ interface ShapeProps {
   readonly y: Scale
 }
 
-function BarShape({
-  bar,
-  x,
-  y,
-  id,
-  top,
-  floor,
-  isAt,
-}: ShapeProps & { bar: Bar; id: string; top: number; floor: number; isAt: boolean }) {
+interface BarShapeProps extends ShapeProps {
+  readonly bar: Bar
+  readonly id: string
+  readonly floor: number
+  readonly isAt: boolean
+  readonly title: string | undefined
+}
+
+function BarShape({ bar, x, y, id, floor, isAt, title }: BarShapeProps) {
   const [from, to] = [x.at(toDay(bar.first)), x.at(toDay(bar.last) + 1)]
   const width = Math.max(1, to - from - (to - from > 7 ? 1.5 : to - from > 2 ? 0.75 : 0))
+  const words = title !== undefined && <title>{title}</title>
   if (bar.value === null)
-    return <rect class="gap" x={from} width={to - from} y={top} height={floor - top} fill={`url(#un${id})`} />
+    return (
+      <rect class="gap" x={from} width={to - from} y={TOP} height={floor - TOP} fill={`url(#un${id})`}>
+        {words}
+      </rect>
+    )
   const zero = Math.min(floor, finite(y.at(0), floor))
   const end = finite(y.at(bar.value), zero)
   const shape = {
@@ -199,11 +259,15 @@ function BarShape({
   }
   return (
     <Fragment>
-      {bar.isPartial === true && <rect class="soft" x={from} width={to - from} y={top - 4} height={floor - top + 4} />}
+      {bar.isPartial === true && <rect class="soft" x={from} width={to - from} y={TOP - 4} height={floor - TOP + 4} />}
       {bar.isPartial === true ? (
-        <rect class="column partial" {...shape} fill={`url(#inc${id})`} />
+        <rect class="column partial" {...shape} fill={`url(#inc${id})`}>
+          {words}
+        </rect>
       ) : (
-        <rect class={`column b${bar.value < 0 ? ' neg' : ''}${isAt ? ' at' : ''}`} {...shape} />
+        <rect class={`column b${bar.value < 0 ? ' neg' : ''}${isAt ? ' at' : ''}`} {...shape}>
+          {words}
+        </rect>
       )}
       {bar.isRevised === true && (
         <path class="flag" d={`M${from + width / 2 - 3.5},${Math.min(end, zero) - 9}h7l-3.5,6z`} />

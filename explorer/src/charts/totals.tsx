@@ -21,56 +21,57 @@ interface TotalsProps {
   readonly onDraw?: (svg: SVGSVGElement | null) => void
 }
 
-export function Totals({ rows, unit, label, onDraw }: TotalsProps) {
+export const Totals = (props: TotalsProps) => <Plot>{(width) => <TotalsShape {...props} width={width} />}</Plot>
+
+const [TOP, FOOT] = [30, 34]
+const isSmallAt = (width: number): boolean => width < 620
+const rowHeight = (width: number): number => (isSmallAt(width) ? 62 : 46)
+export const totalsHeight = (rows: number, width: number): number => TOP + rows * rowHeight(width) + FOOT
+
+/** At a width: also on the server, so without hooks. */
+export function TotalsShape({ rows, unit, label, onDraw, width }: TotalsProps & { readonly width: number }) {
   const days = rows.flatMap(({ first, last }) => [first, last]).filter((day) => day !== null)
   const [least, most] = [days.reduce((a, b) => (a < b ? a : b), '9'), days.reduce((a, b) => (a > b ? a : b), '0')]
+  const isSmall = isSmallAt(width)
+  const left = isSmall ? 0 : 290
+  const right = isSmall ? 76 : 110
+  const row = rowHeight(width)
+  const height = totalsHeight(rows.length, width)
+  const span = Math.max(60, (toDay(most) - toDay(least)) * 0.04)
+  const x = dayScale([toDay(least), toDay(most) + span], [left, width - right], 78)
   return (
-    <Plot>
-      {(width) => {
-        const isSmall = width < 620
-        const left = isSmall ? 0 : 290
-        const right = isSmall ? 76 : 110
-        const row = isSmall ? 62 : 46
-        const top = 30
-        const height = top + rows.length * row + 34
-        const span = Math.max(60, (toDay(most) - toDay(least)) * 0.04)
-        const x = dayScale([toDay(least), toDay(most) + span], [left, width - right], 78)
-        return (
-          <svg
-            ref={onDraw ?? null}
-            width={width}
-            height={height}
-            viewBox={`0 0 ${width} ${height}`}
-            role="img"
-            aria-label={label}
-          >
-            {x.ticks.map(({ value, text }) => (
-              <g key={value}>
-                <line class="grid" x1={x.at(value)} x2={x.at(value)} y1={top - 4} y2={height - 28} />
-                <text x={x.at(value)} y={height - 10} text-anchor={x.at(value) < 24 ? 'start' : 'middle'}>
-                  {text}
-                </text>
-              </g>
-            ))}
-            <text x={width} y={14} text-anchor="end">
-              {unit}
-            </text>
-            <text x={left} y={14}>
-              days that the count covers
-            </text>
-            {rows.map(({ key, ...total }, i) => (
-              <Row
-                key={key}
-                {...total}
-                y={top + i * row + (isSmall ? 42 : row / 2)}
-                {...{ isSmall, width, right }}
-                at={x.at}
-              />
-            ))}
-          </svg>
-        )
-      }}
-    </Plot>
+    <svg
+      ref={onDraw ?? null}
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={label}
+    >
+      {x.ticks.map(({ value, text }) => (
+        <g key={value}>
+          <line class="grid" x1={x.at(value)} x2={x.at(value)} y1={TOP - 4} y2={height - 28} />
+          <text x={x.at(value)} y={height - 10} text-anchor={x.at(value) < 24 ? 'start' : 'middle'}>
+            {text}
+          </text>
+        </g>
+      ))}
+      <text x={width} y={14} text-anchor="end">
+        {unit}
+      </text>
+      <text x={left} y={14}>
+        days that the count covers
+      </text>
+      {rows.map(({ key, ...total }, i) => (
+        <Row
+          key={key}
+          {...total}
+          y={TOP + i * row + (isSmall ? 42 : row / 2)}
+          {...{ isSmall, width, right }}
+          at={x.at}
+        />
+      ))}
+    </svg>
   )
 }
 

@@ -20,6 +20,7 @@ import { texts } from '../texts.ts'
 import { type Shown, useCitation } from '../use-event.ts'
 import { CurveOptions } from './curve-options.tsx'
 import { writeNotes } from './notes.ts'
+import { dateTypeWords, explainMarks, listSources, nameCurve } from './picture-words.ts'
 import { ShownLine } from './shown.tsx'
 import { TimeMachine } from './time-machine.tsx'
 
@@ -38,13 +39,6 @@ export function statusOf(series: Series, summary: EventSummary): string {
   const [figure] = summary.figures ?? []
   if (series.chosen.length === 1) return statusWord(first?.values['case_status'])
   return summary.figures?.length === 1 ? statusWord(figure?.['case_status']) : 'cases'
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  report: 'By day of report.',
-  onset: 'By day on which people fell ill.',
-  specimen: 'By day of the sample.',
-  notification: 'By day of notification.',
 }
 
 /** Of a period, in the card beside the pointer. */
@@ -87,14 +81,9 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
     }
   }
   const fixed = vintages === undefined ? [] : otherOf(releases.at(-1)?.number ?? null)
-  const what = count === 'cases' ? statusOf(series, summary) : texts.counts[count]
-  const title = capitalise(
-    `${kind === 'new' ? `new ${what}` : `${texts.kinds[kind]} ${what}`} by ${texts.interval[interval]}`,
-  )
-  const unit = kind === 'new' ? `new ${texts.counts[count]}` : texts.counts[count]
+  const { title, unit } = nameCurve({ count, kind, interval, status: statusOf(series, summary) })
   const dateType = chosen?.values['date_type'] ?? summary.figures?.[0]?.['date_type']
   const isOutlined = compare !== null && other.length > 0
-  const hasUnknown = bars.some(({ value }) => value === null)
   const sources = [
     ...new Set(
       (series.chosen.length > 0 ? series.chosen.map(({ values }) => values['source_name']) : summary.sources).map(
@@ -107,12 +96,9 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
       title={title}
       sub={
         <>
-          {TYPES[String(dateType)]}{' '}
+          {dateTypeWords(dateType)}{' '}
           {isOutlined && `Bars: release ${current.number}. Outline: release ${compare}, where it differs. `}
-          {hasUnknown && 'Hatched: unknown, not zero. '}
-          {spans.length > 0 && 'Outlined boxes: one count over several periods, as a mean. '}
-          {bars.some(({ isRevised }) => isRevised) && 'Triangle: the source revised its total. '}
-          {scale === 'log' && 'On a log scale zero and negative counts are not drawn. '}
+          {explainMarks({ bars, spans, isLog: scale === 'log' })}
         </>
       }
       above={<ShownLine series={series} form="curve" source={sources.length === 1 ? sources[0] : undefined} />}
@@ -144,7 +130,7 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
           <CurveOptions summary={summary} interval={interval} />
         </>
       }
-      source={`Data: ${sources.slice(0, 3).join('; ')}${sources.length > 3 ? ` and ${sources.length - 3} more` : ''}, release ${current.number}`}
+      source={`${listSources(sources)}, release ${current.number}`}
       svg={svg}
       pictureTitle={`${summary.title}: ${title}`}
       citation={citation.isWaiting ? null : (citation.value ?? null)}

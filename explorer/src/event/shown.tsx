@@ -3,18 +3,12 @@ import { useState } from 'preact/hooks'
 import type { Series } from '../../../clients/typescript/src/client.ts'
 import { parseQuestion, type Question } from '../address.ts'
 import { countOf, formatDays, formatNumber } from '../format.ts'
-import { levelWord, sourceWord } from '../labels.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { question, setQuestion, setView } from '../state.ts'
+import { leftOutWords, shownWords } from './picture-words.ts'
 
 type Set = Series['chosen'][number] | Series['left_out'][number]
-
-/** Only some fields say how it was counted: 725 county reports by JHU. */
-const describe = ({ records, values }: Set): string =>
-  `${formatNumber(records)} ${levelWord(values['location_granularity'])} ${records === 1 ? 'report' : 'reports'}${
-    values['source_name'] === undefined ? '' : ` by ${sourceWord(values['source_name'])}`
-  }`
 
 const ASKED = ['source_name', 'case_status', 'count_kind', 'location_granularity', 'date_type', 'composite'] as const
 
@@ -29,25 +23,16 @@ export function ShownLine({ series, form, source }: ShownLineProps) {
   const [isOpen, setOpen] = useState(false)
   const { chosen, left_out: leftOut, left_out_total: others, records, undated } = series
   const [first] = chosen
-  const [other] = leftOut
   const isOwnChoice = ASKED.some((name) => question.value[name] !== undefined)
   return (
     <div class="shown">
       <Icon name="check" />
       <p>
-        <b>Shown:</b>{' '}
-        {first === undefined
-          ? `${countOf(records, 'report')}${source === undefined ? '' : ` by ${source}`}`
-          : chosen.length === 1
-            ? describe(first)
-            : `${countOf(chosen.length, 'place or event', 'places or events')}, each counted in its best way`}
+        <b>Shown:</b> {shownWords(series, source)}
         {(first?.records ?? records) > 1 && form === 'curve' ? ', added up. ' : '. '}
-        {others > 0 && other !== undefined && (
+        {others > 0 && (
           <>
-            <b>Left out:</b>{' '}
-            {others === 1
-              ? `${describe(other)}, which would count the same cases twice. `
-              : `${countOf(others, 'other count')}, which may count the same cases twice. `}
+            <b>Left out:</b> {leftOutWords(series)}.{' '}
           </>
         )}
         {undated > 0 && (

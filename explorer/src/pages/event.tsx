@@ -2,6 +2,7 @@
 import type { EventSummary, Release } from '../../../clients/typescript/src/client.ts'
 import { CountryCards } from '../event/country-cards.tsx'
 import { CurveStage } from '../event/curve-stage.tsx'
+import { EmbedPanel } from '../event/embed.tsx'
 import { EventHead } from '../event/event-head.tsx'
 import { CurveFigures, SingleFigures, TotalFigures } from '../event/figures.tsx'
 import { HistoryPanel } from '../event/history.tsx'
@@ -17,6 +18,7 @@ import { Code, requestTaken, TakePanel } from '../panels/take.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Link } from '../parts/link.tsx'
 import { isRefusedBy } from '../refusal.ts'
+import { type Parameters, seriesParameters, toKey } from '../requests.ts'
 import { address, question, view } from '../state.ts'
 import { useShown, useSummary, useVintages } from '../use-event.ts'
 
@@ -83,7 +85,22 @@ function Sources({ summary, current }: { summary: EventSummary; current: Release
 
 function Use({ summary, current }: { summary: EventSummary; current: Release }) {
   const shown = useShown(summary, current.number)
-  return <TakePanel title={summary.title} shown={shown} current={current} />
+  const { answer, interval } = shown
+  const { side, count, kind, scale } = view.value
+  const isSide = side || isRefusedBy(answer.error)
+  const parameters: Parameters = [
+    ...seriesParameters(question.value, { interval, group: 'none', side: isSide }, current.number),
+    ...(count === 'cases' ? [] : [['counts', count] as const]),
+    ...(kind === 'cumulative' ? [['kind', kind] as const] : []),
+    ...(scale === 'log' ? [['scale', scale] as const] : []),
+  ]
+  const isDrawn = answer.error === undefined ? answer.value !== undefined : isRefusedBy(answer.error)
+  return (
+    <>
+      <TakePanel title={summary.title} shown={shown} current={current} />
+      {isDrawn && <EmbedPanel key={toKey(parameters)} title={summary.title} parameters={parameters} />}
+    </>
+  )
 }
 
 const MOST_PLACES = 12

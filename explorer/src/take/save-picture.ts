@@ -1,4 +1,5 @@
 // Saves a chart as a file: the picture with its title, and what its marks mean, the source, release and citation below it.
+import { wrapWords } from '../format.ts'
 import { saveBlob } from './save-blob.ts'
 
 interface PictureOptions {
@@ -30,7 +31,7 @@ function drawPicture(svg: SVGSVGElement, title: string, source: string): SVGSVGE
   const marks = [...(svg.closest('figure')?.querySelectorAll('.legend li') ?? [])]
   const rows = placeMarks(marks, width)
   const foot = svg.clientHeight + HEAD + rows.length * MARK_ROW
-  const lines = wrap(source, Math.floor(width / CHARACTER))
+  const lines = wrapWords(source, Math.floor(width / CHARACTER))
   const height = foot + lines.length * LINE + 10
   const picture = document.createElementNS(NAMESPACE, 'svg')
   for (const [name, value] of Object.entries({ xmlns: NAMESPACE, width, height }))
@@ -101,18 +102,6 @@ function writeText(text: string, { x = 12, y, size, color }: TextOptions): SVGTe
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
   element.textContent = text
   return element
-}
-
-/** A word that is longer than a line, such as an address, continues on the next one. */
-function wrap(text: string, characters: number): string[] {
-  const lines: string[] = []
-  const words = text.split(' ').flatMap((word) => word.match(new RegExp(`.{1,${characters}}`, 'g')) ?? [])
-  for (const word of words) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + word.length < characters) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
 }
 
 async function toPng(svg: Blob, { width, height }: { width: number; height: number }): Promise<Blob> {

@@ -90,7 +90,7 @@ export function registerSchemaRoutes(app: HttpServer, routes: ResourceOptions): 
 }
 
 /** The words of a field and of its closed values, in keywords that every validator knows. */
-function labelField(dataset: Dataset, { name, kind, choices, nullable }: FieldShape) {
+export function labelField(dataset: Dataset, { name, kind, choices, nullable }: FieldShape) {
   const values = kind === 'boolean' ? ['true', 'false'] : (choices ?? [])
   const labels = values.map((value) => ({
     const: kind === 'boolean' ? value === 'true' : value,

@@ -33,6 +33,13 @@ export const okResponse = <Schema extends TSchema>(schema: Schema, description: 
   headers,
 })
 
+/** A file that has no form in JSON. */
+export const fileResponse = (mediaTypes: readonly string[], description: string) => ({
+  description,
+  headers,
+  content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: Type.String() }])),
+})
+
 export const pageResponse = (item: TSchema, items: string) =>
   okResponse(
     Type.Object({

@@ -38,16 +38,23 @@ export interface LinkSigning {
   readonly credentialCache: CredentialCache
 }
 
-/** Throws a Problem unless the key was made for exactly this address, by a client that may still read. */
-export function createLinkVerifier({ keys, credentialCache }: LinkSigning) {
+/** The caller of a link; null if the request has no link key. */
+export function createLinkVerifier(signing: LinkSigning) {
+  const verifyKey = createKeyVerifier(signing)
   return (request: IncomingMessage): Caller | null => {
     const linkKey = findLinkKey(request)
-    if (linkKey === null) return null
+    return linkKey === null ? null : verifyKey(linkKey, request.url ?? '')
+  }
+}
+
+/** Throws a Problem unless the key was made for exactly this address, by a client that may still read. */
+export function createKeyVerifier({ keys, credentialCache }: LinkSigning) {
+  return (linkKey: string, url: string): Caller => {
     credentialCache.assertFresh()
     const [, encodedId = '', expiryText, signature] = LINK_KEY.exec(linkKey) ?? []
     const clientId = Buffer.from(encodedId, 'base64url').toString()
     const client = credentialCache.clients().get(clientId)
-    const address = canonicaliseAddress(request.url ?? '')
+    const address = canonicaliseAddress(url)
     if (client === undefined || client.disabled || signature === undefined || address === null) throw invalidLink()
     const link = { client, address, expiry: Number(expiryText) }
     const isSigned = listKeys(keys).some((key) =>

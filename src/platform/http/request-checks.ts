@@ -47,15 +47,25 @@ const takenKeys = new WeakMap<IncomingMessage, string>()
 /** The `key` that the address of a request had; null if it had none. */
 export const takenKey = (request: IncomingMessage): string | null => takenKeys.get(request) ?? null
 
+/** The key of an address that is itself a parameter, as oEmbed has it. What follows the key belongs to the address before it. */
+const NESTED_KEY = /(%3F|%26)key(?:=|%3D)([\w.-]+)(%26)?/gi
+
 /** Takes a link key out of the address before anything can log, trace or cache it. */
 export function takeKey(request: IncomingMessage): string {
-  const url = toOriginForm(request)
-  if (!/[?&]key=/.test(url)) return url
+  const sent = toOriginForm(request)
+  const nested: string[] = []
+  const url = /^[^?]*\/oembed\?/.test(sent)
+    ? sent.replaceAll(NESTED_KEY, (_found, sign: string, key: string, next: string | undefined) => {
+        nested.push(key)
+        return next === undefined ? '' : sign
+      })
+    : sent
+  if (nested.length === 0 && !/[?&]key=/.test(url)) return url
   const [path = '', ...rest] = url.split('?')
   const pairs = rest.join('?').split('&')
   const keys = pairs.filter((pair) => pair.startsWith('key='))
   // Several keys are none that verifies.
-  takenKeys.set(request, keys.map((pair) => pair.slice('key='.length)).join(' '))
+  takenKeys.set(request, [...nested, ...keys.map((pair) => pair.slice('key='.length))].join(' '))
   const others = pairs.filter((pair) => !pair.startsWith('key='))
   return others.length === 0 ? path : `${path}?${others.join('&')}`
 }

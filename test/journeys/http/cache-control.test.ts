@@ -6,6 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { newSettings, prepareDatabase, type Service, startService } from '../../../dev/service.ts'
+import { buildExplorer } from '../../../explorer/build.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
 
@@ -29,6 +30,8 @@ const settings = newSettings(await createTestDatabase())
 let service: Service
 let token: string
 before(async () => {
+  // Without it there are no pictures.
+  await buildExplorer()
   process.env['OUTBREAKS_FILES'] = files
   const credentials = await prepareDatabase(settings, sample)
   service = await startService(settings)
@@ -119,10 +122,10 @@ test('every response to an authorised request is private or no-store', async () 
 })
 
 const IMMUTABLE = 'private, max-age=2592000, immutable'
-/** Their responses change although the release is named: synonyms, exported files, pruned releases, the quota, keys. */
+/** Their responses change although the release is named: synonyms, exported files, pruned releases, the quota, keys, a newer release. */
 const NEVER = [
   ...['searchValues', 'listRecordVersions', 'listReleases', 'getRelease', 'getCurrentClient', 'makeLink', 'getFeed'],
-  ...['getCroissant', 'getDataPackage', 'getDcat'],
+  ...['getCroissant', 'getDataPackage', 'getDcat', 'getEmbed'],
 ]
 /** The path has the number of the release. */
 const ALWAYS = ['downloadFile', 'getFileHeaders']

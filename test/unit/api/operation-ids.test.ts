@@ -46,7 +46,7 @@ test('operationIds are stable: client packages use them', () => {
   const ids = listOperations(published).map(({ operationId }) => String(operationId))
   assert.deepEqual(ids.toSorted(), [
     ...['downloadFile', 'getCitation', 'getCoverage', 'getCroissant', 'getCurrentClient', 'getDataPackage', 'getDcat'],
-    ...['getFacets', 'getFeed', 'getFileHeaders', 'getRecord'],
+    ...['getEmbed', 'getFacets', 'getFeed', 'getFileHeaders', 'getOembed', 'getPicture', 'getRecord'],
     ...['getRecordSchema', 'getRelease', 'getSeries', 'getSums', 'getVintages', 'listChanges', 'listEventNames'],
     ...['listEvents', 'listRecordVersions', 'listRecords', 'listRecordsByOffset', 'listReleases', 'makeLink'],
     'requestToken',
