@@ -227,7 +227,6 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
   const embeds = {
     drawing: await loadDrawing(EXPLORER_DIRECTORY),
     origins: explorer.embedOrigins ?? [],
-    hasExplorer: assets !== null,
   }
   for (const dataset of catalogue) {
     void app.register(async (guarded: HttpServer) => {

@@ -21,7 +21,7 @@ import { registerSeriesRoutes } from './resources/series.ts'
 import { registerSumRoutes } from './resources/sums.ts'
 import { registerVintageRoutes } from './resources/vintages.ts'
 
-const NO_PICTURES: EmbedSettings = { drawing: null, origins: [], hasExplorer: false }
+const NO_PICTURES: EmbedSettings = { drawing: null, origins: [] }
 
 export function registerDataRoutes(app: HttpServer, options: DatasetOptions, embeds = NO_PICTURES): void {
   const { dataset } = options

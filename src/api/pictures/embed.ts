@@ -18,14 +18,14 @@ export interface EmbedSettings {
   readonly drawing: Drawing | null
   /** Origins of pages that may show it, besides our own. */
   readonly origins: readonly string[]
-  readonly hasExplorer: boolean
 }
 
 const HTML = 'text/html; charset=utf-8'
 
 export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, settings: EmbedSettings): void {
   const { dataset, respond, published, baseUrl } = routes
-  const { drawing, origins, hasExplorer } = settings
+  const { drawing, origins } = settings
+  const hasExplorer = routes.explorerUrl !== undefined
   if (!hasSeries(dataset)) return
   const writePolicy = (style: string) =>
     `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors ${["'self'", ...origins].join(' ')}`

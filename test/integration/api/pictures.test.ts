@@ -10,7 +10,8 @@ await buildExplorer()
 const drawing = await loadDrawing(path.resolve('explorer/dist'))
 const origins = ['https://www.example.org']
 const { inject, publish, refresh, assertProblem } = await openRoutes({
-  embeds: { drawing, origins, hasExplorer: true },
+  embeds: { drawing, origins },
+  explorerUrl: 'https://api.test/explore',
 })
 const bare = await openRoutes()
 
