@@ -23,7 +23,7 @@ const SUBFOLDERS = [
     filesOnTop: false,
   },
   { folder: 'storage', layers: [['files']], filesOnTop: false },
-  { folder: 'auth', layers: [['provisioning', 'links']], filesOnTop: false },
+  { folder: 'auth', layers: [['links'], ['provisioning']], filesOnTop: false },
   {
     folder: 'api',
     layers: [

@@ -160,13 +160,15 @@ program
       await database.close()
     }
   })
+const deriveFor = (purpose: string) => () => {
+  const { secret, fallbackSecrets } = readOperatorConfig(process.env)
+  return deriveKeys([secret, ...fallbackSecrets], purpose)
+}
 registerCredentialCommands(program, {
-  scopes: catalogue.map((dataset) => dataset.scope),
+  datasets: catalogue,
   runAndPrint,
-  sealingKeys: () => {
-    const { secret, fallbackSecrets } = readOperatorConfig(process.env)
-    return deriveKeys([secret, ...fallbackSecrets], 'signing keys')
-  },
+  sealingKeys: deriveFor('signing keys'),
+  linkKeys: deriveFor('link keys'),
 })
 registerOperateCommands(program, {
   print,

@@ -32,7 +32,7 @@ function renderCommand(command: Command, parents: string): string[] {
 /** The commands are registered without what they work with: nothing runs here. */
 export function renderOutbreakctl(): string {
   const program = new Command('outbreakctl')
-  registerCredentialCommands(program, { scopes: catalogue.map(({ scope }) => scope) } as never)
+  registerCredentialCommands(program, { datasets: catalogue } as never)
   registerOperateCommands(program, {} as never)
   registerReleaseCommands(program, { datasets: catalogue } as never)
   const cli = path.resolve(import.meta.dirname, '../../src/cli.ts')

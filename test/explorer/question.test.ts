@@ -294,6 +294,26 @@ await withExplorer({}, (explorer) => {
     assert.equal((await notebook).suggestedFilename(), 'series-6.ipynb')
   })
 
+  journey('a link for a spreadsheet opens what is drawn, without a session', async ({ page, open, ask }) => {
+    await open(eventPage(`${FRANCE}&interval=month`, 'use'))
+    await page.getByRole('button', { name: 'Copy link for a spreadsheet' }).click()
+    await page.getByText(/Copied\. It works until \d{4}-\d\d-\d\d\./).waitFor()
+    const link = await copied(page)
+    assert.equal(await page.getByLabel('The link').inputValue(), link)
+    assert.equal(new URL(link).searchParams.has('release'), false)
+    const [head = '', ...lines] = (await (await fetch(link)).text()).trim().split('\r\n')
+    const { points } = await ask<{ points: { period: string; new: { cases: number | null } }[] }>(
+      `/series?${FRANCE}&interval=month&release=6`,
+    )
+    const at = head.split(',').indexOf('new_cases')
+    const values = new Map(lines.map((line) => [line.split(',')[0], line.split(',')[at]]))
+    for (const { period, new: added } of points) assert.equal(values.get(period), String(added.cases ?? ''), period)
+    await open(eventPage(`${FRANCE}&interval=month&release=4`, 'use'))
+    await page.getByRole('button', { name: 'Copy link for a spreadsheet' }).click()
+    await page.getByText(/Copied\. It works/).waitFor()
+    assert.equal(new URL(await copied(page)).searchParams.get('release'), '4')
+  })
+
   // Requests: beside the releases and the words of the fields, which a visit asks for once.
   journey(
     `an event needs at most ${MOST_REQUESTS} requests to the API, a changed question too`,

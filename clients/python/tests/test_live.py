@@ -30,6 +30,7 @@ from outbreaks import (
     OutbreaksWarning,
     Unavailable,
 )
+from outbreaks.client import LinkedQuestion
 
 MEASLES = "Measles_United_States_2025"
 FRANCE: Filters = {"event": "COVID-19_Global_2019", "country_code": "FR"}
@@ -206,12 +207,39 @@ def test_the_other_verbs(client: Client) -> None:
     assert json.loads(client.cite(format="csl-json"))
 
 
+@pytest.mark.parametrize(
+    ("question", "parameters"),
+    [
+        ("series", {**FRANCE, "interval": "month", "columns": ["period", "new_cases", "flags"], "release": 6}),
+        ("sums", {"q": "measles", "group_by": "country_code", "format": "json"}),
+        ("records", {"disease": ["Cholera", "Mpox"], "fields": ["id", "cases"], "days": 1}),
+        ("vintages", {**FRANCE, "interval": "year", "from_": 5}),
+    ],
+)
+def test_a_link_opens_its_question_without_a_token(
+    service: Service, client: Client, question: LinkedQuestion, parameters: dict[str, Any]
+) -> None:
+    link = client.link(question, **parameters)
+    assert link.startswith(f"{service.url}/v2/hed-outbreaks/")
+    answer = httpx2.get(link)
+    assert answer.status_code == 200
+    assert httpx2.get(f"{link}&num=1").status_code == 401
+    if question == "series":
+        lines = answer.text.splitlines()
+        assert lines[0] == "period,new_cases,flags"
+        rows = client.series(**FRANCE, interval="month", release=6).rows()
+        new_cases = ["" if row["new_cases"] is None else str(row["new_cases"]) for row in rows]
+        assert [line.split(",")[1] for line in lines[1:]] == new_cases
+
+
 def test_as_of_restricts_every_verb(client: Client) -> None:
     old = client.as_of(3)
     assert old.records(fields="id").to_pandas().shape == (7534, 1)
     assert old.series(**FRANCE, interval="year").release == 3
     assert old.load().number == old.release()["number"] == old.verify()["release"] == 3
     assert old.vintages(**FRANCE, interval="year")["data"][-1]["release"] == 3
+    assert "release=3" in old.link("sums", **FRANCE)
+    assert "to=3" in old.link("vintages", **FRANCE)
     assert len(list(old.changes(2))) == 3667 + 482 + 59
     assert old.series(**FRANCE, interval="year", release=6).release == 6
     assert client.as_of("2025-09-01").release()["as_of"] == "2025-09-01"

@@ -26,6 +26,7 @@ RIGHT = [
     'client.events(q="cholera haiti", num=5)',
     'client.changes(5, 6, bodies=False, source_name="WHO")',
     'client.cite(**france, format="bibtex")',
+    'client.link("series", **france, interval="month", columns=["period", "new_cases"], days=30)',
     "client.facets(**france, num=3)",
     'client.search("bird flu", num=3)',
 ]
@@ -40,6 +41,7 @@ WRONG = {
     'client.facets(sort="id")': 'Unexpected keyword argument "sort"',
     'client.coverage(by="colour")': 'Argument "by" to "coverage" of "Client" has incompatible type',
     'client.cite(case_status="sure")': 'Argument "case_status" to "cite" of "Client" has incompatible type',
+    'client.link("events")': 'Argument 1 to "link" of "Client" has incompatible type',
     'client.search("x", event="y")': 'Unexpected keyword argument "event"',
     'client.records(cases_min="5")': 'Argument "cases_min" to "records" of "Client" has incompatible type',
 }

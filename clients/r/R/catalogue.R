@@ -215,3 +215,33 @@ ob_cite <- function(client, ..., release = NULL, format = c("text", "bibtex", "c
   }
   set_attributes(text, answer$headers)
 }
+
+#' Make a link for a spreadsheet
+#'
+#' An address that opens one question without a token: for a spreadsheet, a BI tool or `read.csv()`. Whoever has it can
+#' read the answer, and nothing else.
+#'
+#' @inheritParams ob_records
+#' @param question `"records"`, `"series"`, `"sums"`, `"vintages"`, `"facets"` or `"coverage"`.
+#' @param ... The parameters of the question by name, as for [ob_series()] and the others. `columns`, a text with
+#'   commas, chooses the columns of a table.
+#' @param format `"csv"`, or another format of the service: `"json"`, and for records `"ndjson"`, `"geojson"`,
+#'   `"parquet"` or `"arrow"`.
+#' @param days How long the address works: 90 days if it is left out, at most 180.
+#' @return The address. It follows the newest release unless `release` or the client names one. Treat it as a password.
+#' @export
+#' @examples
+#' \dontrun{
+#' link <- ob_link(ob_client(), "series", q = "measles united states 2025", interval = "month")
+#' read.csv(link, na.strings = "")
+#' }
+ob_link <- function(client, question = c("records", "series", "sums", "vintages", "facets", "coverage"), ...,
+                    release = NULL, format = "csv", days = NULL) {
+  chosen <- rlang::arg_match(question)
+  params <- with_release(client, c(make_params(...), list(format = format)), release)
+  if (chosen == "vintages") names(params)[names(params) == "release"] <- "to"
+  path <- paste0(DATASET, if (chosen == "records") "outbreaks" else chosen)
+  url <- substring(make_url(client, path, params), nchar(client$base_url) + 1)
+  answer <- get_json(client, paste0(DATASET, "link"), make_params(url = url, days = days))
+  text_member(answer$value, "url") %||% abort_damaged("The answer has no link.")
+}

@@ -65,6 +65,16 @@ export type Answered<Body> = Body & { readonly release: number | null; readonly 
 /** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
 export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
 
+/** The parameters of each question that a link can open. */
+export interface LinkedParameters {
+  records: RecordsParameters
+  series: SeriesParameters
+  sums: SumsParameters
+  vintages: VintagesParameters
+  facets: FacetsParameters
+  coverage: CoverageParameters
+}
+
 type Value = string | number | boolean | null | undefined
 type Query = Readonly<Record<string, Value | readonly Value[]>>
 const NDJSON = { accept: 'application/x-ndjson' }
@@ -204,6 +214,20 @@ export class Outbreaks {
     if (parameters.format !== undefined && parameters.format !== 'json')
       return this.#transport.getText({ path: this.#toPath('/citation', query), signal })
     return (await this.#get<Citation>('/citation', query, { signal })).text
+  }
+
+  /**
+   * An address that opens this one question without a token: for a spreadsheet, a BI tool or a script. Whoever has it can read the
+   * answer, for 90 days or as many as `days` says, at most 180. It is CSV unless `format` says otherwise.
+   */
+  async link<Question extends keyof LinkedParameters>(
+    question: Question,
+    parameters: LinkedParameters[Question],
+    { days, signal }: CallOptions & { days?: number } = {},
+  ): Promise<string> {
+    const query = { format: 'csv', ...(question === 'vintages' ? parameters : this.#atRelease(parameters)) }
+    const url = this.#toPath(question === 'records' ? '/outbreaks' : `/${question}`, query)
+    return (await this.#get<{ url: string }>('/link', { url, days }, { signal })).url
   }
 
   /** A file of a release: csv, ndjson or parquet. The bytes of csv and ndjson are compressed by gzip; see `text()`. */

@@ -12,6 +12,7 @@ import { isRefusedBy } from '../refusal.ts'
 import { coverageParameters, type Parameters, seriesParameters, sumsParameters, toKey } from '../requests.ts'
 import { address, question, setView, view } from '../state.ts'
 import { downloadCsv } from '../take/download.ts'
+import { makeLink, type SpreadsheetLink } from '../take/link.ts'
 import { writeNotebook } from '../take/notebook.ts'
 import { saveBlob } from '../take/save-blob.ts'
 import { writeSnippets } from '../take/snippets.ts'
@@ -78,9 +79,20 @@ export function TakePanel({ title, shown, current }: TakeProps) {
               <span>
                 <b>What is drawn</b>
                 <br />
-                <small class="quiet">the numbers of {PARTS[verb]}, with how they were counted</small>
+                <small class="quiet">the numbers of {PARTS[verb]}, and what to know about them</small>
               </span>
               <Csv path={`${verb}?${toKey(parameters)}`} name={`${verb}-${current.number}.csv`} />
+            </li>
+            <li>
+              <span>
+                <b>In a spreadsheet</b>
+                <br />
+                <small class="quiet">
+                  an address for Excel, Google Sheets or R that opens these numbers
+                  {view.value.release === null ? ', of the newest release each time' : ''}; whoever has it can read them
+                </small>
+              </span>
+              <SpreadsheetLinkButton key={toKey(parameters)} verb={verb} parameters={parameters} />
             </li>
             <li>
               <span>
@@ -164,6 +176,34 @@ export function Code({ title, request: { verb, parameters, offered }, current }:
         </pre>
       </div>
     </section>
+  )
+}
+
+function SpreadsheetLinkButton({ verb, parameters }: { verb: string; parameters: Parameters }) {
+  const [link, setLink] = useState<SpreadsheetLink | null>(null)
+  const [failure, setFailure] = useState('')
+  const start = async () => {
+    setFailure('')
+    try {
+      const made = await makeLink(verb, parameters, view.value.release)
+      setLink(made)
+      // Where the browser does not allow it, the address is there to be copied.
+      await navigator.clipboard.writeText(made.url).catch(() => {})
+    } catch (error) {
+      signInIfEnded(error)
+      setFailure(`No link: ${(error as Error).message}`)
+    }
+  }
+  return (
+    <span class="group">
+      <button class="btn" type="button" onClick={() => void start()}>
+        <Icon name={link === null ? 'copy' : 'check'} /> Copy link for a spreadsheet
+      </button>
+      {link !== null && <input class="input" type="text" readOnly aria-label="The link" value={link.url} />}
+      <span class="small" role="status">
+        {link === null ? failure : `Copied. It works until ${link.until}.`}
+      </span>
+    </span>
   )
 }
 

@@ -1,11 +1,10 @@
 // GET /v2/{dataset}/link: an address that opens one question without a token.
 import { Type } from 'typebox'
-import { DAY_MS } from '../../platform/calendar-date.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem, problemResponse } from '../../platform/problem.ts'
-import { canonicaliseAddress, createLinkKey, findLinkKey, type LinkSigning, MAX_LINK_DAYS } from './link-key.ts'
+import { findLinkKey, type LinkSigning, MAX_LINK_DAYS } from './link-key.ts'
+import { DEFAULT_LINK_DAYS, makeLink } from './make-link.ts'
 
-const DEFAULT_DAYS = 90
 const MAX_ADDRESS_LENGTH = 4000
 
 interface LinkRoute extends LinkSigning {
@@ -27,29 +26,9 @@ export function registerLinkRoute(
         throw new Problem('not_authenticated', 'A link cannot make links. Send an access token.')
       const client = credentialCache.clients().get(caller?.clientId ?? '')
       if (client === undefined) throw new Error('links must be registered inside a guarded scope')
-      const address = readAddress(query.url, baseUrl, home)
-      const expiry = Math.floor((Date.now() + (query.days ?? DEFAULT_DAYS) * DAY_MS) / 1000)
-      const key = createLinkKey(keys, { client, address, expiry })
       reply.header('cache-control', 'no-store')
-      return {
-        url: `${baseUrl}${address}${address.includes('?') ? '&' : '?'}key=${key}`,
-        opens: address,
-        key,
-        expires_at: new Date(expiry * 1000).toISOString(),
-      }
+      return makeLink({ keys, client, baseUrl, datasetName, url: query.url, days: query.days })
     },
-  )
-}
-
-/** An address of this dataset, with or without the base address. */
-function readAddress(url: string, baseUrl: string, home: string): string {
-  const address = canonicaliseAddress(url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url)
-  const isQuestion = address !== null && address.startsWith(home) && !/[#\s]|[?&]key=/.test(address)
-  if (isQuestion) return address
-  throw new Problem(
-    'invalid_parameter',
-    `url must be an address of this dataset, such as ${home}sums?q=ebola&format=csv, encoded as one value and without a key.`,
-    { parameter: 'url' },
   )
 }
 
@@ -70,7 +49,7 @@ const documentation = (home: string) => ({
       Type.Integer({
         minimum: 1,
         maximum: MAX_LINK_DAYS,
-        default: DEFAULT_DAYS,
+        default: DEFAULT_LINK_DAYS,
         description: 'How long the link works.',
       }),
     ),

@@ -1,10 +1,12 @@
-// The commands `outbreakctl client` and `outbreakctl key`, the only way to create and revoke credentials.
+// The commands `outbreakctl client`, `outbreakctl link` and `outbreakctl key`, the only way to create and revoke credentials.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { DAY_MS, isCalendarDate } from '../../platform/calendar-date.ts'
 import type { CommandOutput } from '../../platform/cli/terminal.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { type Algorithm, algorithms } from '../key-ring.ts'
+import { MAX_LINK_DAYS } from '../links/link-key.ts'
+import { DEFAULT_LINK_DAYS } from '../links/make-link.ts'
 import {
   createClient,
   createKeyClient,
@@ -15,19 +17,23 @@ import {
 } from './clients.ts'
 import { readKeyFile } from './key-files.ts'
 import { disableKey, listKeys, resealKeys, rotateKey, type SealingKeys } from './keys.ts'
+import { type LinkedDataset, linkForClient } from './links.ts'
 
 interface CredentialCommands {
-  scopes: readonly string[]
+  datasets: readonly LinkedDataset[]
   /** Runs the work on the operator's database and prints its result. */
   runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
   /** The keys for private keys: the first one encrypts. */
   sealingKeys: () => SealingKeys
+  /** The keys that sign links. */
+  linkKeys: () => SealingKeys
 }
 
 export function registerCredentialCommands(
   program: Command,
-  { scopes, runAndPrint, sealingKeys }: CredentialCommands,
+  { datasets, runAndPrint, sealingKeys, linkKeys }: CredentialCommands,
 ): void {
+  const scopes = datasets.map((dataset) => dataset.scope)
   const client = program.command('client').description('manage the clients of the API')
   client
     .command('create')
@@ -88,6 +94,22 @@ export function registerCredentialCommands(
     .description('accept a disabled client again; it needs a new token')
     .action((id: string) => runAndPrint((database) => setClientDisabled(database, id, false)))
 
+  program
+    .command('link')
+    .argument('<client-id>')
+    .argument(
+      '<address>',
+      'what the link opens, such as https://data.example.org/v2/…/sums?q=ebola&format=csv',
+      parseAddress,
+    )
+    .description('make an address that opens one question of a client without a token, such as for a spreadsheet')
+    .option('--days <days>', `how long it works, up to ${MAX_LINK_DAYS}`, parseDays, DEFAULT_LINK_DAYS)
+    .action((id: string, address: string, { days }: { days: number }) =>
+      runAndPrint((database) =>
+        linkForClient(database, id, address, { datasets, linkKeys: linkKeys(), sealingKeys: sealingKeys(), days }),
+      ),
+    )
+
   const key = program.command('key').description('manage the keys that sign access tokens')
   key
     .command('rotate')
@@ -147,6 +169,19 @@ function parseName(text: string): string {
   if (!/^\P{Cc}{1,200}$/u.test(text) || text.trim() === '')
     throw new InvalidArgumentError('It must be one line of 1 to 200 characters.')
   return text
+}
+
+/** Before the command is recorded: the audit log must not have a key. */
+function parseAddress(text: string): string {
+  if (/[?&]key=/.test(text)) throw new InvalidArgumentError('It already has a key. Leave out key=….')
+  return text
+}
+
+function parseDays(text: string): number {
+  const days = Number(text)
+  if (!/^[1-9]\d{0,2}$/.test(text) || days > MAX_LINK_DAYS)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LINK_DAYS}.`)
+  return days
 }
 
 const parseUpTo = (maximum: number) => (text: string) => {

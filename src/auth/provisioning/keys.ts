@@ -46,7 +46,7 @@ export async function rotateKey(
 }
 
 /** With `force` no live key may be readable: the secret is lost, and a new one replaces it. */
-async function assertSecretMatches(client: PoolClient, sealingKeys: SealingKeys, force: boolean): Promise<void> {
+export async function assertSecretMatches(client: PoolClient, sealingKeys: SealingKeys, force = false): Promise<void> {
   const { rows } = await client.query<KeyRow>(selectLiveKeys)
   const unreadable: string[] = []
   for (const row of rows) await openKey(row, sealingKeys).catch(() => unreadable.push(row.kid))

@@ -170,6 +170,7 @@ test('what cannot be a link', async () => {
     '/v2/whoami',
     'https://other.test/v2/hed-outbreaks/sums',
     '//x',
+    `${ADDRESS}#top`,
     link,
   ])
     assert.equal((await askForLink(address)).status, 400, address)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import version
 from typing import Any, Final, Literal
+from urllib.parse import urlencode
 
 import httpx2
 
@@ -28,7 +29,7 @@ _JSON: Final = "application/json"
 _RENEW_BEFORE_SECONDS: Final = 60
 _TIMEOUT: Final = httpx2.Timeout(60.0, connect=15.0)
 # These parameters take one text with commas; the others are repeated.
-_JOINED: Final = frozenset({"fields", "bbox"})
+_JOINED: Final = frozenset({"fields", "bbox", "columns"})
 
 
 def _encode_value(name: str, value: object) -> str:
@@ -261,6 +262,10 @@ class Connection:
             except Failure as failure:
                 sent = None
                 attempts.fail(failure, token)
+
+    def address(self, path: str, params: Params) -> str:
+        """The path and the query of a request, without the address of the service."""
+        return f"/v2/{self.dataset}/{path}?{urlencode(encode_params(params))}"
 
     def get_text(self, path: str, params: Params) -> str:
         """A complete answer with a text."""

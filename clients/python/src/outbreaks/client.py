@@ -37,6 +37,8 @@ Release = int | str | date
 """A number, a day (what was known on it: the newest release as of that day or earlier) or "latest"."""
 DownloadFormat = Literal["parquet", "csv", "ndjson"]
 CitationFormat = Literal["text", "bibtex", "csl-json"]
+LinkedQuestion = Literal["records", "series", "sums", "vintages", "facets", "coverage"]
+LinkFormat = Literal["csv", "json", "ndjson", "geojson", "parquet", "arrow"]
 
 
 _KINDS: dict[str, type[Table]] = {"series": Series, "sums": Sums, "vintages": Table}
@@ -227,6 +229,28 @@ class Client:
         if not isinstance(body, dict) or not isinstance(body.get("text"), str):
             raise Damaged("the answer is not a citation")
         return str(body["text"])
+
+    def link(
+        self,
+        question: LinkedQuestion,
+        *,
+        release: Release | None = None,
+        format: LinkFormat = "csv",
+        days: int | None = None,
+        **parameters: Any,
+    ) -> str:
+        """An address that opens this one question without a token: for a spreadsheet, a BI tool or a script.
+
+        The parameters are those of the verb, and `columns` chooses the columns of a table. Whoever has the address can
+        read the answer, for 90 days or as many as `days` says, at most 180. It follows the newest release unless
+        `release` names one.
+        """
+        pinned = self._pin(parameters, release, "to" if question == "vintages" else "release")
+        url = self._connection.address("outbreaks" if question == "records" else question, {**pinned, "format": format})
+        body = self._connection.get("link", {"url": url} if days is None else {"url": url, "days": days}).body
+        if not isinstance(body, dict) or not isinstance(body.get("url"), str):
+            raise Damaged("the answer is not a link")
+        return str(body["url"])
 
     def download(
         self,

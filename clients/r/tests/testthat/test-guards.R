@@ -27,6 +27,7 @@ test_that("JSON that is no page, no series or no release is an error", {
   expect_error(ob_search(client, "x"), class = "ob_damaged")
   expect_error(ob_coverage(client), class = "ob_damaged")
   expect_error(ob_cite(client), class = "ob_damaged")
+  expect_error(ob_link(client, "sums"), class = "ob_damaged")
   expect_error(ob_release(client, 3), class = "ob_damaged")
   expect_error(ob_release(client, "2026-01-01"), class = "ob_damaged")
 })

@@ -135,7 +135,7 @@ test_that("the tables of numbers agree with the CSV of the service", {
   expect_equal(as_csv(facets), read_csv("facets", list(release = "6")))
   vintages <- ob_vintages(client, event = COVID, country_code = "FR", interval = "month")
   params <- list(event = COVID, country_code = "FR", interval = "month", count = "cases")
-  expect_equal(as_csv(vintages), read_csv("vintages", params))
+  expect_equal(as_csv(vintages), read_csv("vintages", c(params, detail = "full")))
   expect_identical(class(vintages$report_date), "Date")
   coverage <- ob_coverage(client, by = "source_name", interval = "isoweek", release = 6)
   params <- list(by = "source_name", interval = "isoweek", release = "6")
@@ -188,6 +188,19 @@ test_that("events, search, releases and citations", {
   expect_match(ob_cite(client, event = "Lassa_Nigeria_2018", release = 6), "release 6")
   expect_match(ob_cite(client, release = 6, format = "bibtex"), "^@misc")
   expect_identical(jsonlite::parse_json(ob_cite(client, release = 6, format = "csl-json"))[[1]]$version, "6")
+})
+
+test_that("a link opens its question without a token, and no other", {
+  client <- live_client()
+  series <- ob_series(client, event = COVID, country_code = "FR", interval = "month", release = 6)
+  link <- ob_link(client, "series",
+    event = COVID, country_code = "FR", interval = "month", columns = "period,new_cases", release = 6, days = 1
+  )
+  table <- utils::read.csv(link, na.strings = "")
+  expect_identical(names(table), c("period", "new_cases"))
+  expect_identical(table$new_cases, series$new_cases)
+  expect_warning(expect_error(utils::read.csv(paste0(link, "&counts=deaths"))), "401")
+  expect_match(ob_link(ob_as_of(client, 3), "vintages", event = COVID), "to=3", fixed = TRUE)
 })
 
 test_that("a day names what was known on that day", {

@@ -179,6 +179,19 @@ test('events, search, facets, coverage, series, sums, vintages and citations', a
   assert.match(await client.cite({ event, release: 2, format: 'bibtex' }), /^@misc\{/)
 })
 
+test('a link opens its question without a token, and no other', async () => {
+  const question = { event: 'Measles_United_States_2025', interval: 'month', release: 3 } as const
+  const series = await client.series(question)
+  const link = await client.link('series', { ...question, columns: 'period,new_cases' }, { days: 1 })
+  const answer = await fetch(link)
+  assert.deepEqual((await answer.text()).trim().split('\r\n'), [
+    'period,new_cases',
+    ...(series.points ?? []).map(({ period, new: added }) => `${period},${added.cases ?? ''}`),
+  ])
+  assert.equal((await fetch(`${link}&counts=deaths`)).status, 401)
+  assert.match(await client.asOf(2).link('records', { country_code: ['FR', 'DE'] }), /country_code=FR.*release=2/)
+})
+
 test('a filter value that no record has gives a warning', async () => {
   const walk = client.records({ disease: 'Colera' })
   assert.deepEqual(await walk.toArray(), [])
