@@ -21,6 +21,8 @@ export interface EmbedSettings {
 }
 
 const HTML = 'text/html; charset=utf-8'
+/** A reader of a page cannot send headers. */
+const NO_KEY = 'The address has no key. Make a link for this picture, in the explorer or with /link.'
 
 export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, settings: EmbedSettings): void {
   const { dataset, respond, published, baseUrl } = routes
@@ -51,7 +53,7 @@ export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, set
           .code(problem.status)
           .headers({ ...problem.headers, 'cache-control': 'no-store', 'content-security-policy': writePolicy('') })
           .type(HTML)
-          .send(writeErrorPage(problem.message))
+          .send(writeErrorPage(problem.code === 'not_authenticated' ? NO_KEY : problem.message))
       },
     },
     async (request, reply) => {
