@@ -6,7 +6,7 @@ export type Interval = NonNullable<View['interval']>
 export type PlaceField = NonNullable<View['level']>
 
 /** The filters, as pairs. */
-const filtersOf = (question: Question): Parameters =>
+export const filtersOf = (question: Question): Parameters =>
   Object.entries(question).flatMap(([name, values]) => values.map((value): [string, string] => [name, value]))
 
 interface SeriesOptions {

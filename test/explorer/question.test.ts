@@ -299,7 +299,7 @@ await withExplorer({}, (explorer) => {
     await page.getByRole('button', { name: 'Copy link for a spreadsheet' }).click()
     await page.getByText(/Copied\. It works until \d{4}-\d\d-\d\d\./).waitFor()
     const link = await copied(page)
-    assert.equal(await page.getByLabel('The link').inputValue(), link)
+    assert.equal(await page.getByLabel('The link for a spreadsheet').inputValue(), link)
     assert.equal(new URL(link).searchParams.has('release'), false)
     const [head = '', ...lines] = (await (await fetch(link)).text()).trim().split('\r\n')
     const { points } = await ask<{ points: { period: string; new: { cases: number | null } }[] }>(
@@ -312,6 +312,14 @@ await withExplorer({}, (explorer) => {
     await page.getByRole('button', { name: 'Copy link for a spreadsheet' }).click()
     await page.getByText(/Copied\. It works/).waitFor()
     assert.equal(new URL(await copied(page)).searchParams.get('release'), '4')
+  })
+
+  journey('a link for a feed reader opens the feed of the question', async ({ page, open }) => {
+    await open(eventPage(FRANCE, 'use'))
+    await page.getByRole('button', { name: 'Copy link for a feed reader' }).click()
+    await page.getByText(/Copied\. It works/).waitFor()
+    const feed = await (await fetch(await copied(page))).text()
+    assert.match(feed, /^<\?xml .*<entry>/s)
   })
 
   // Requests: beside the releases and the words of the fields, which a visit asks for once.

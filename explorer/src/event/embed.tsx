@@ -1,10 +1,10 @@
 // The picture on another page: a frame and an image, each by a link that opens this one question of this release.
 import { useState } from 'preact/hooks'
-import { toError } from '../../../clients/typescript/src/errors.ts'
 import { signInIfEnded } from '../ask.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { type Parameters, toKey } from '../requests.ts'
+import type { Parameters } from '../requests.ts'
+import { makeLink } from '../take/link.ts'
 
 interface EmbedProps {
   readonly title: string
@@ -18,20 +18,6 @@ interface Links {
   readonly until: string
 }
 
-const DAYS = '180'
-
-async function makeLink(resource: string, parameters: Parameters): Promise<{ url: string; expires_at: string }> {
-  const url = `/v2/hed-outbreaks/${resource}?${toKey(parameters)}`
-  const asked = toKey([
-    ['url', url],
-    ['days', DAYS],
-  ])
-  const response = await fetch(`/v2/hed-outbreaks/link?${asked}`, { signal: AbortSignal.timeout(30_000) })
-  const body = await response.text()
-  if (!response.ok) throw toError({ status: response.status, body })
-  return JSON.parse(body) as { url: string; expires_at: string }
-}
-
 const quote = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
@@ -42,7 +28,7 @@ export function EmbedPanel({ title, parameters }: EmbedProps) {
     setState('Asking …')
     try {
       const [frame, picture] = await Promise.all([makeLink('embed', parameters), makeLink('picture', parameters)])
-      setLinks({ frame: frame.url, picture: picture.url, until: frame.expires_at.slice(0, 10) })
+      setLinks({ frame: frame.url, picture: picture.url, until: frame.until })
       setState('')
     } catch (error) {
       signInIfEnded(error)

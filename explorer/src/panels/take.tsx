@@ -9,10 +9,10 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { isRefusedBy } from '../refusal.ts'
-import { coverageParameters, type Parameters, seriesParameters, sumsParameters, toKey } from '../requests.ts'
+import { coverageParameters, filtersOf, type Parameters, seriesParameters, sumsParameters, toKey } from '../requests.ts'
 import { address, question, setView, view } from '../state.ts'
 import { downloadCsv } from '../take/download.ts'
-import { makeLink, type SpreadsheetLink } from '../take/link.ts'
+import { type Link, makeLink } from '../take/link.ts'
 import { writeNotebook } from '../take/notebook.ts'
 import { saveBlob } from '../take/save-blob.ts'
 import { writeSnippets } from '../take/snippets.ts'
@@ -65,6 +65,10 @@ interface TakeProps {
 export function TakePanel({ title, shown, current }: TakeProps) {
   const request = requestTaken(shown, current.number, view.value.side || isRefusedBy(shown.answer.error))
   const { verb, parameters } = request
+  const filters = filtersOf(question.value)
+  // Without a chosen release the link follows the newest one.
+  const isPinned = view.value.release !== null
+  const table: Parameters = [...parameters.filter(([name]) => isPinned || name !== 'release'), ['format', 'csv']]
   return (
     <div class="cols take-cols">
       <div class="c8">
@@ -89,10 +93,18 @@ export function TakePanel({ title, shown, current }: TakeProps) {
                 <br />
                 <small class="quiet">
                   an address for Excel, Google Sheets or R that opens these numbers
-                  {view.value.release === null ? ', of the newest release each time' : ''}; whoever has it can read them
+                  {isPinned ? '' : ', of the newest release each time'}; whoever has it can read them
                 </small>
               </span>
-              <SpreadsheetLinkButton key={toKey(parameters)} verb={verb} parameters={parameters} />
+              <LinkButton key={toKey(table)} use="a spreadsheet" resource={verb} parameters={table} />
+            </li>
+            <li>
+              <span>
+                <b>In a feed reader</b>
+                <br />
+                <small class="quiet">tells you when a release changes these numbers, by how much and why</small>
+              </span>
+              <LinkButton key={toKey(filters)} use="a feed reader" resource="feed" parameters={filters} />
             </li>
             <li>
               <span>
@@ -179,13 +191,20 @@ export function Code({ title, request: { verb, parameters, offered }, current }:
   )
 }
 
-function SpreadsheetLinkButton({ verb, parameters }: { verb: string; parameters: Parameters }) {
-  const [link, setLink] = useState<SpreadsheetLink | null>(null)
+interface LinkButtonProps {
+  /** For what: "a spreadsheet". */
+  readonly use: string
+  readonly resource: string
+  readonly parameters: Parameters
+}
+
+function LinkButton({ use, resource, parameters }: LinkButtonProps) {
+  const [link, setLink] = useState<Link | null>(null)
   const [failure, setFailure] = useState('')
   const start = async () => {
     setFailure('')
     try {
-      const made = await makeLink(verb, parameters, view.value.release)
+      const made = await makeLink(resource, parameters)
       setLink(made)
       // Where the browser does not allow it, the address is there to be copied.
       await navigator.clipboard.writeText(made.url).catch(() => {})
@@ -197,9 +216,11 @@ function SpreadsheetLinkButton({ verb, parameters }: { verb: string; parameters:
   return (
     <span class="group">
       <button class="btn" type="button" onClick={() => void start()}>
-        <Icon name={link === null ? 'copy' : 'check'} /> Copy link for a spreadsheet
+        <Icon name={link === null ? 'copy' : 'check'} /> Copy link for {use}
       </button>
-      {link !== null && <input class="input" type="text" readOnly aria-label="The link" value={link.url} />}
+      {link !== null && (
+        <input class="input" type="text" readOnly aria-label={`The link for ${use}`} value={link.url} />
+      )}
       <span class="small" role="status">
         {link === null ? failure : `Copied. It works until ${link.until}.`}
       </span>
