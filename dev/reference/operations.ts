@@ -62,6 +62,14 @@ function renderCurl(method: string, template: string, { operationId, parameters 
       '  -d grant_type=client_credentials -d "audience=$OUTBREAKS_URL" \\',
       '  -d "client_id=$OUTBREAKS_CLIENT_ID" -d "client_secret=$OUTBREAKS_CLIENT_SECRET"',
     ].join('\n')
+  // It needs a link, which only a service makes.
+  if (operationId === 'getOembed')
+    return [
+      'curl -s -H "Authorization: Bearer $TOKEN" -o link.json \\',
+      '  "$OUTBREAKS_URL/v2/hed-outbreaks/link?url=%2Fv2%2Fhed-outbreaks%2Fembed%3Fdisease%3DMeasles"',
+      `LINK=$(node -p 'JSON.parse(fs.readFileSync("link.json")).url')`,
+      `curl -s --get --data-urlencode "url=$LINK" "$OUTBREAKS_URL${template}"`,
+    ].join('\n')
   const query = new URLSearchParams()
   let filled = template
   for (const { name, in: place, example } of parameters) {
