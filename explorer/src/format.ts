@@ -60,3 +60,11 @@ export function wrapWords(text: string, characters: number): string[] {
   }
   return lines
 }
+
+const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+/** A text for HTML and XML, which have no place for control characters and halves of characters. */
+export const escapeText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '')
+    .replaceAll(/[&<>"']/g, (sign) => SIGNS[sign] ?? '')

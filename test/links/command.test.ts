@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
 import { type Credentials, newSettings, outbreakctl, type Service, startService } from '../../dev/service.ts'
 import { canonicaliseAddress } from '../../src/auth/links/link-key.ts'
 import { createTestDatabase } from '../database.ts'
 import { prepareInProcess } from '../fixtures/operate/prepared-database.ts'
 import { writeNdjson } from '../fixtures/releases.ts'
+import { runSql } from './run-sql.ts'
 
 const SUMS = '/v2/hed-outbreaks/sums?format=csv&group_by=country_code'
 const settings = newSettings(await createTestDatabase())
@@ -19,14 +19,6 @@ before(async () => {
 })
 after(() => service.stop())
 
-async function runSql(text: string, values: unknown[] = []) {
-  const client = new pg.Client(settings.databaseUrl)
-  await client.connect()
-  const { rows } = await client.query<Record<string, unknown>>(text, values)
-  await client.end()
-  return rows
-}
-
 test('outbreakctl makes a link that opens the question and nothing else', async () => {
   const command = (...args: string[]) =>
     outbreakctl<Record<'url' | 'opens' | 'key' | 'expires_at', string>>(settings, 'link', ...args)
@@ -36,7 +28,7 @@ test('outbreakctl makes a link that opens the question and nothing else', async 
   assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 2 * 86_400_000) < 60_000)
   assert.equal((await fetch(url)).status, 200)
   assert.equal((await fetch(`${whole}&counts=cases&key=${key}`)).status, 401)
-  const audit = await runSql(`select arguments from audit_event where command = 'link'`)
+  const audit = await runSql(settings.databaseUrl, `select arguments from audit_event where command = 'link'`)
   assert.ok(audit.length > 0 && !JSON.stringify(audit).includes('obk1.'))
 })
 
@@ -59,7 +51,7 @@ test('outbreakctl link refuses a secret that is not that of the nodes, a disable
   const whole = `https://data.example${SUMS}`
   await assert.rejects(outbreakctl(other, 'link', credentials.client_id, whole), /Use the same secret as the nodes/)
   const { client_id } = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Workbook')
-  await runSql(`update client set scopes = '{other}' where client_id = $1`, [client_id])
+  await runSql(settings.databaseUrl, `update client set scopes = '{other}' where client_id = $1`, [client_id])
   await assert.rejects(outbreakctl(settings, 'link', client_id, whole), /may not read hed-outbreaks/)
   await outbreakctl(settings, 'client', 'disable', client_id)
   await assert.rejects(outbreakctl(settings, 'link', client_id, whole), /is disabled/)

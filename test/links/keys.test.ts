@@ -6,7 +6,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import pg from 'pg'
 import { findFreePort } from '../../dev/postgres.ts'
 import { type Credentials, newSettings, outbreakctl, type Service, startService } from '../../dev/service.ts'
 import { canonicaliseAddress, createLinkKey } from '../../src/auth/links/link-key.ts'
@@ -16,6 +15,7 @@ import { obtainToken } from '../fixtures/api-client.ts'
 import { prepareInProcess } from '../fixtures/operate/prepared-database.ts'
 import { writeNdjson } from '../fixtures/releases.ts'
 import { LIVENESS_MS } from '../liveness.ts'
+import { runSql } from './run-sql.ts'
 
 const HOME = '/v2/hed-outbreaks'
 const REFERRER = 'https://workbook.example/?'
@@ -302,14 +302,6 @@ interface Revocation {
   readonly afterwards?: (clientId: string) => Promise<unknown>
 }
 
-async function runSql(text: string, values: unknown[] = []) {
-  const client = new pg.Client(settings.databaseUrl)
-  await client.connect()
-  const { rows } = await client.query<Record<string, unknown>>(text, values)
-  await client.end()
-  return rows
-}
-
 const REVOCATIONS: Revocation[] = [
   {
     how: 'a disabled client, even after it is enabled again',
@@ -322,7 +314,8 @@ const REVOCATIONS: Revocation[] = [
   },
   {
     how: 'a scope that was taken away',
-    revoke: (clientId) => runSql(`update client set scopes = '{other}' where client_id = $1`, [clientId]),
+    revoke: (clientId) =>
+      runSql(settings.databaseUrl, `update client set scopes = '{other}' where client_id = $1`, [clientId]),
   },
 ]
 for (const { how, revoke, afterwards } of REVOCATIONS)
@@ -373,7 +366,7 @@ test('links count against the quota of their client', async () => {
 test('no log, trace, metric or audit row of all this has a key', async (t) => {
   await wait(1000)
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
-  const audit = JSON.stringify(await runSql('select * from audit_event'))
+  const audit = JSON.stringify(await runSql(settings.databaseUrl, 'select * from audit_event'))
   const written: Record<string, string> = {
     traces,
     metrics,

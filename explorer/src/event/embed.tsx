@@ -1,6 +1,7 @@
 // The picture on another page: a frame and an image, each by a link that opens this one question of this release.
 import { useState } from 'preact/hooks'
 import { signInIfEnded } from '../ask.ts'
+import { escapeText } from '../format.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { Parameters } from '../requests.ts'
@@ -17,9 +18,6 @@ interface Links {
   readonly picture: string
   readonly until: string
 }
-
-const quote = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 export function EmbedPanel({ title, parameters }: EmbedProps) {
   const [links, setLinks] = useState<Links | null>(null)
@@ -54,7 +52,7 @@ export function EmbedPanel({ title, parameters }: EmbedProps) {
         <>
           <Code
             name="Frame"
-            text={`<iframe src="${quote(links.frame)}" title="${quote(title)}" width="100%" height="640" style="border:0" loading="lazy" referrerpolicy="no-referrer"></iframe>`}
+            text={`<iframe src="${escapeText(links.frame)}" title="${escapeText(title)}" width="100%" height="640" style="border:0" loading="lazy" referrerpolicy="no-referrer"></iframe>`}
           />
           <Code name="Image (SVG)" text={links.picture} />
           <p class="under">Both work until {links.until}. The operator names the pages that may show the frame.</p>

@@ -200,17 +200,21 @@ interface LinkButtonProps {
 
 function LinkButton({ use, resource, parameters }: LinkButtonProps) {
   const [link, setLink] = useState<Link | null>(null)
-  const [failure, setFailure] = useState('')
+  const [state, setState] = useState('')
   const start = async () => {
-    setFailure('')
+    setState('')
     try {
       const made = await makeLink(resource, parameters)
       setLink(made)
       // Where the browser does not allow it, the address is there to be copied.
-      await navigator.clipboard.writeText(made.url).catch(() => {})
+      const isCopied = await navigator.clipboard.writeText(made.url).then(
+        () => true,
+        () => false,
+      )
+      setState(`${isCopied ? 'Copied.' : 'Copy it from here.'} It works until ${made.until}.`)
     } catch (error) {
       signInIfEnded(error)
-      setFailure(`No link: ${(error as Error).message}`)
+      setState(`No link: ${(error as Error).message}`)
     }
   }
   return (
@@ -222,7 +226,7 @@ function LinkButton({ use, resource, parameters }: LinkButtonProps) {
         <input class="input" type="text" readOnly aria-label={`The link for ${use}`} value={link.url} />
       )}
       <span class="small" role="status">
-        {link === null ? failure : `Copied. It works until ${link.until}.`}
+        {state}
       </span>
     </span>
   )

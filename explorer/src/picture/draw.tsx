@@ -2,11 +2,11 @@
 // service (src/api/pictures). Pure: answers of the API in, text out.
 import { DEFAULT_VIEW, formatAddress, parseQuestion } from '../address.ts'
 import { listSources } from '../event/picture-words.ts'
-import { wrapWords } from '../format.ts'
+import { escapeText, wrapWords } from '../format.ts'
 import { formOf } from '../forms.ts'
 import type { PictureAnswer, PictureSeries } from './answer.ts'
 import { type Chart, drawChart } from './chart.tsx'
-import { escapeText, renderShapes, type Theme } from './render.ts'
+import { renderShapes, type Theme } from './render.ts'
 
 /** Whether the answer is drawn as a curve. Otherwise the totals are needed. */
 export const isCurve = (series: PictureSeries, hasOwnInterval: boolean): boolean =>

@@ -1,6 +1,7 @@
 // Writes the elements of a chart as the text of an SVG, without a browser. A picture has no style sheet, so the rules of ours
 // become attributes. Components must be pure: there are no hooks here.
 import { type ComponentChildren, isValidElement } from 'preact'
+import { escapeText } from '../format.ts'
 import type { StyleRule } from './style-rule.ts'
 
 /** `auto` follows the reader's browser. */
@@ -8,14 +9,6 @@ export type Theme = 'light' | 'dark' | 'auto'
 
 /** Filled in by the build. */
 declare const PICTURE_STYLES: readonly StyleRule[]
-
-const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-/** XML has no place for control characters and halves of characters. */
-export const escapeText = (text: string): string =>
-  text
-    .toWellFormed()
-    .replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '')
-    .replaceAll(/[&<>"']/g, (sign) => SIGNS[sign] ?? '')
 
 const chooseColour = (value: string | readonly [string, string], theme: Theme): string => {
   if (typeof value === 'string') return value

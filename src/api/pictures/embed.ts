@@ -64,7 +64,7 @@ export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, set
       const newest = latest === release.number ? null : latest
       // A key beside another credential was not verified.
       const key = request.headers.authorization === undefined ? takenKey(request.raw) : null
-      reply.header('content-security-policy', writePolicy(drawing?.embedStyle(theme) ?? ''))
+      reply.header('content-security-policy', writePolicy(picture.drawing.embedStyle(theme)))
       return respond(request, reply, {
         ...picture.response,
         // It says whether a newer release exists.
@@ -74,7 +74,7 @@ export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, set
         async render() {
           const options = { theme, baseUrl, filters: picture.filters, newest, hasExplorer }
           const oembed = key === null ? null : writeOembedAddress({ dataset, baseUrl, address: request.url, key })
-          return [drawing?.drawEmbed(await picture.read(), { ...options, oembed }) ?? '']
+          return [picture.drawing.drawEmbed(await picture.read(), { ...options, oembed })]
         },
       })
     },

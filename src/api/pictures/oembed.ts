@@ -1,6 +1,7 @@
 // GET /v2/{dataset}/oembed: how to show an embed in a page, for programs that make pages (oembed.com). The key of the embed in
 // `url` opens it.
 import type { IncomingMessage } from 'node:http'
+import { parse } from 'node:querystring'
 import { Type } from 'typebox'
 import type { Dataset } from '../../datasets/define.ts'
 import { SERVICE_NAME } from '../../formats/release-description.ts'
@@ -109,12 +110,8 @@ export function registerOembedRoute(app: HttpServer, options: OembedOptions): vo
   )
 
   function describeEmbed(address: string): string {
-    const sent = new URLSearchParams(address.slice(address.indexOf('?') + 1))
-    const raw = Object.fromEntries(
-      address.includes('?') ? [...new Set(sent.keys())].map((name) => [name, sent.getAll(name)]) : [],
-    )
-    const query: Record<string, string | string[]> = {}
-    for (const [name, values] of Object.entries(raw)) query[name] = values.length === 1 ? (values[0] ?? '') : values
+    const [, sent = ''] = address.split('?', 2)
+    const query = parse(sent) as Record<string, string | string[]>
     fitWords(dataset, query)
     const asked = parseEmbed(query)
     const { q } = asked

@@ -33,7 +33,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
         ...picture.response,
         variant: `${picture.response.variant} ${width} ${theme}`,
         file: { contentType: 'image/svg+xml; charset=utf-8' },
-        render: async () => [drawing?.drawPicture(await picture.read(), { width, theme }) ?? ''],
+        render: async () => [picture.drawing.drawPicture(await picture.read(), { width, theme })],
       })
     },
   )

@@ -2,7 +2,6 @@
 // picture with the reason.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formatDay } from '../../methods/calendar.ts'
-
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 import { formatChoice, titleAnswer } from '../figures/chosen-json.ts'
@@ -38,10 +37,11 @@ export async function preparePicture(
   routes: ResourceOptions,
   request: FastifyRequest<{ Querystring: PictureQuery }>,
   reply: FastifyReply,
-  { dataset, drawing }: PictureOptions,
+  { dataset, drawing: loaded }: PictureOptions,
 ) {
-  if (drawing === null)
+  if (loaded === null)
     throw new Problem('not_found', 'This service draws no pictures, because its explorer was not built.')
+  const drawing = loaded
   const { interval, kind = 'new', scale = 'linear' } = request.query
   const question = await prepareFigures(routes, request, reply, {
     resource: 'series',
@@ -76,7 +76,7 @@ export async function preparePicture(
         })),
         spans: group === undefined ? [] : formatSpans(dataset.series, group),
       }
-      if (drawing?.isCurve(series, interval !== undefined)) return { title, how, series, totals: [] }
+      if (drawing.isCurve(series, interval !== undefined)) return { title, how, series, totals: [] }
     }
     const whole = { dataset, release, request: asked, interval: null }
     const { groups, ...answer } = await readFigures(routes.index, whole)
@@ -90,6 +90,7 @@ export async function preparePicture(
   }
 
   return {
+    drawing,
     /** The filters with the days, as a query string. */
     filters: serialiseFilters(asked.asked),
     response: { release, isImmutable, variant },
