@@ -111,6 +111,14 @@ await withExplorer({}, (explorer) => {
       assert.equal(new Set(outlines).size, 2)
     }))
 
+  test('at no width between a phone and a large screen is the page wider than its window', () =>
+    withPage(curve, { viewport: { width: 1400, height: 900 } }, async (page) => {
+      for (let width = 320; width <= 1400; width += 40) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.deepEqual(await findCutOff(page), [], `${width} px`)
+      }
+    }))
+
   test('on a phone the picture is on the first screen', () =>
     withPage(curve, { viewport: { width: 390, height: 844 } }, async (page) => {
       const { y, height } = (await page.locator('.stage [role=application]').boundingBox()) ?? assert.fail()
