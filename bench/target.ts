@@ -37,7 +37,7 @@ const startServer = ({ databaseUrl, secret }: Settings, overrides: Record<string
       OUTBREAKS_DRAIN_SECONDS: '0',
       // Requests are counted and the headers are sent, but no measurement reaches the limit.
       OUTBREAKS_RATE_LIMIT: '1000000000',
-      // As docs/operating.md recommends.
+      // As docs/operating/cores.md recommends.
       MALLOC_ARENA_MAX: '2',
       ...overrides,
     }),

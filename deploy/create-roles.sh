@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates the database and its roles when the cluster is new (docs/operating.md, "Database and roles"). The passwords are the
+# Creates the database and its roles when the cluster is new (docs/operating/database.md). The passwords are the
 # variables SERVICE, OPERATOR and MIGRATION, or in the file that ROLES names.
 set -eu
 [ -n "${SERVICE:-}" ] || . "${ROLES:-/run/secrets/roles}"

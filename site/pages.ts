@@ -82,19 +82,32 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         label: 'Publish data',
-        sources: [...inDocs('mapping', 'roll-back-a-release', 'add-a-dataset'), 'sources/README.md'],
+        sources: [
+          ...inDocs('operating/publish', 'operating/publish-changes', 'operating/rejected-rows', 'mapping'),
+          ...inDocs('roll-back-a-release', 'operating/prune', 'operating/files'),
+          'sources/README.md',
+        ],
       },
       {
         label: 'Operate',
         sources: inDocs(
-          'deploy',
-          'operating',
-          'upgrade',
-          'add-a-node',
-          'rotate-a-key',
-          'runbooks',
-          'failover',
-          'release-process',
+          ...['deploy', 'operating/README', 'operating/install', 'operating/database', 'operating/configure'],
+          ...['operating/migrate', 'operating/connection-pooler', 'operating/column-index'],
+          ...['operating/population-table', 'operating/cores', 'operating/proxy', 'upgrade', 'add-a-node'],
+        ),
+      },
+      {
+        label: 'Give access',
+        sources: inDocs(
+          ...['operating/clients', 'operating/client-keys', 'operating/explorer-sign-in', 'operating/openid-connect'],
+          ...['operating/change-the-secret', 'rotate-a-key'],
+        ),
+      },
+      {
+        label: 'Watch and repair',
+        sources: inDocs(
+          ...['operating/health', 'operating/monitor', 'operating/doctor', 'operating/audit', 'operating/backup'],
+          ...['operating/replicas', 'failover'],
         ),
       },
     ],
@@ -104,14 +117,14 @@ export const SECTIONS: readonly Section[] = [
     groups: [
       { label: 'API', sources: globSync('docs/reference/*.md', { cwd: root }).toSorted() },
       {
-        label: 'Interface',
-        sources: inDocs('interface', 'data-dictionary', 'describe-the-data', 'errors', 'glossary'),
+        label: 'Data and errors',
+        sources: inDocs('interface', 'data-dictionary', 'validation-rules', 'describe-the-data', 'errors', 'glossary'),
       },
       {
         label: 'Clients',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/README.md`),
       },
-      { label: 'Program', sources: ['CHANGELOG.md', 'sample/README.md', 'conformance/README.md'] },
+      { label: 'Operation', sources: ['docs/runbooks.md', 'SECURITY.md', 'CHANGELOG.md', 'sample/README.md'] },
     ],
   },
   {
@@ -119,14 +132,15 @@ export const SECTIONS: readonly Section[] = [
     groups: [
       {
         label: 'The data',
-        sources: inDocs('why', 'releases', 'methods', 'recommended-answers', 'real-input-examples'),
+        sources: inDocs('why', 'releases', 'methods', 'recommended-answers'),
       },
       {
-        label: 'The program',
-        sources: [
-          ...inDocs('architecture', 'explorer-design', 'capacity', 'scale', 'performance', 'mutants'),
-          ...['SECURITY.md', ...inDocs('security', 'security-fuzz'), 'CONTRIBUTING.md', 'docs/decisions/README.md'],
-        ],
+        label: 'The service',
+        sources: inDocs('fair-use', 'performance', 'capacity', 'scale', 'security'),
+      },
+      {
+        label: 'The code',
+        sources: ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/decisions/README.md'],
       },
     ],
   },

@@ -35,7 +35,7 @@ const anyText = (value: string): string => value
 
 export const VARIABLES = {
   DATABASE_URL: define(parseDatabaseUrl, REQUIRED, 'the database, with the login for this process', {
-    see: 'operating.md#replicas',
+    see: 'operating/replicas.md',
   }),
   OUTBREAKS_SECRET: define(
     parseSecret,
@@ -47,13 +47,13 @@ export const VARIABLES = {
     parseSecret,
     NO_SECRET,
     'the secret that follows: accepted while the secret changes, not used to write',
-    { see: 'operating.md#change-the-secret', isSecret: true },
+    { see: 'operating/change-the-secret.md', isSecret: true },
   ),
   OUTBREAKS_SECRET_PREVIOUS: define(
     parseSecret,
     NO_SECRET,
     'the previous secret: accepted while the secret changes, not used to write',
-    { see: 'operating.md#change-the-secret', isSecret: true },
+    { see: 'operating/change-the-secret.md', isSecret: true },
   ),
   OUTBREAKS_BASE_URL: define(
     parseUrl,
@@ -79,7 +79,7 @@ export const VARIABLES = {
     'where to report a vulnerability; the node then serves `/.well-known/security.txt` (RFC 9116)',
   ),
   OUTBREAKS_METRICS_PORT: define(parseInteger(0, 65_535), -1, 'where Prometheus reads the metrics', {
-    see: 'operating.md#metrics-and-alerts',
+    see: 'operating/monitor.md',
   }),
   OUTBREAKS_METRICS_HOST: define(anyText, '127.0.0.1', 'the address on which the node serves metrics'),
   OUTBREAKS_LOG_LEVEL: define(
@@ -93,19 +93,19 @@ export const VARIABLES = {
     parseInteger(5, 600),
     60,
     "how old the node's data about clients and keys may be; beyond it the node rejects all requests",
-    { see: 'operating.md#replicas' },
+    { see: 'operating/replicas.md' },
   ),
   OUTBREAKS_RATE_LIMIT: define(
     parseInteger(0, 1_000_000_000),
     6000,
     'units of a client in a minute, over all nodes; 0 for no limit',
-    { see: 'operating.md#quota' },
+    { see: 'fair-use.md#quota' },
   ),
   OUTBREAKS_FAILED_ATTEMPTS: define(
     parseInteger(0, 1_000_000),
     60,
     'attempts to authenticate that may fail in a minute from one address, on each node; 0 for no limit',
-    { see: 'operating.md#failed-attempts' },
+    { see: 'fair-use.md#failed-attempts' },
   ),
   OUTBREAKS_CLIENT_CONCURRENCY: define(
     parseInteger(0, 10_000),
@@ -127,28 +127,28 @@ export const VARIABLES = {
     parseFilesLocation,
     '',
     "where the files of releases are, in a directory that exists or a bucket; the operator's shell writes there, nodes read",
-    { see: 'operating.md#files' },
+    { see: 'operating/files.md' },
   ),
   OUTBREAKS_FILES_REDIRECT: define(parseBoolean, false, 'true to redirect downloads to the object store', {
-    see: 'operating.md#files-in-an-object-store',
+    see: 'operating/files.md#use-an-object-store',
   }),
   OUTBREAKS_INDEX: define(
     parseWritableDirectory,
     '',
     'a directory, one for each machine, in which nodes keep their column index between starts; without it each start builds a temporary one',
-    { see: 'operating.md#the-column-index' },
+    { see: 'operating/column-index.md' },
   ),
   OUTBREAKS_POPULATION: define(
     parsePopulationTable,
     null,
     'a table of inhabitants for `measures=per_100000`, the same on every node; without it that of the World Bank',
-    { see: 'operating.md#the-population-table' },
+    { see: 'operating/population-table.md' },
   ),
   OUTBREAKS_PUBLIC_CLIENT: define(
     anyText,
     '',
     'id of the client as which everybody may use the explorer without a credential',
-    { see: 'operating.md#the-explorers-sign-in' },
+    { see: 'operating/explorer-sign-in.md' },
   ),
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,

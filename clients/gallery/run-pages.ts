@@ -11,7 +11,10 @@ const root = path.resolve(import.meta.dirname, '../..')
 const LAST = 'docs/learn/publish-a-table.md'
 
 export const listExamplePages = (): string[] => {
-  const pages = ['README.md', ...globSync(['docs/*.md', 'docs/{learn,reference}/**/*.md'], { cwd: root }).toSorted()]
+  const pages = [
+    'README.md',
+    ...globSync(['docs/*.md', 'docs/{learn,operating,reference}/**/*.md'], { cwd: root }).toSorted(),
+  ]
   return [...pages.filter((page) => page !== LAST), ...pages.filter((page) => page === LAST)]
 }
 

@@ -20,7 +20,7 @@ const COPIED = [
     'sample',
     'sources',
   ],
-  ...globSync('docs/*.*', { cwd: root }),
+  ...globSync(['docs/*.*', 'docs/operating/*.md'], { cwd: root }),
   // The documentation site, if it was built.
   ...globSync('site/dist', { cwd: root }),
   // Not all of deploy: it may have secrets.

@@ -168,6 +168,31 @@ const drawDeployment = () =>
     ],
   )
 
+/** What a request passes before it is computed: docs/fair-use.md has the rules. */
+const drawFairUse = () =>
+  picture(
+    860,
+    190,
+    "Requests pass the client's quota, then its concurrency limit, then queues in which clients take turns.",
+    [
+      box([20, 50, 120, 60], ['a request', 'with a token']),
+      arrow(140, 80, 190, 80),
+      box([190, 50, 150, 60], ['quota', '6,000 units in 60 s']),
+      arrow(340, 80, 390, 80),
+      box([390, 50, 150, 60], ['concurrency', '8 on a node']),
+      arrow(540, 80, 590, 80),
+      box([590, 50, 120, 60], ['queue', 'clients take turns']),
+      arrow(710, 80, 750, 80),
+      box([750, 50, 96, 60], ['response', '200'], { tone: 'good' }),
+      ...[
+        [265, '429 quota_exceeded'],
+        [465, '429 concurrency_exceeded'],
+        [650, '503 overloaded'],
+      ].flatMap(([x, text]) => [arrow(Number(x), 110, Number(x), 140), write(Number(x), 160, String(text), 'small')]),
+      write(429, 26, 'each client has its own quota and its own limit', 'small'),
+    ],
+  )
+
 export const renderPictures = (): Record<string, string> => ({
   'docs/images/concepts/release.svg': drawRelease(),
   'docs/images/concepts/walk.svg': drawWalk(),
@@ -176,4 +201,5 @@ export const renderPictures = (): Record<string, string> => ({
   'docs/images/concepts/digest.svg': drawDigest(),
   'docs/images/concepts/fall.svg': drawFall(),
   'docs/images/concepts/deployment.svg': drawDeployment(),
+  'docs/images/concepts/fair-use.svg': drawFairUse(),
 })

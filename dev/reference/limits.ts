@@ -121,7 +121,7 @@ export function renderLimits(): string {
       'A status comes with a problem that names the parameter ([errors](../errors.md)).',
       REQUESTS,
     ),
-    ...section('Clients', '[Operating](../operating.md#limits) says how they are counted.', CLIENTS),
+    ...section('Clients', '[Fair use](../fair-use.md) says how they are counted.', CLIENTS),
     ...section(
       'Files to publish',
       '`check`, `preview` and `publish` reject an input beyond these limits with its file and line.',

@@ -42,7 +42,7 @@ export function renderOutbreakctl(): string {
   })
   return [
     ...['# outbreakctl', '', GENERATED, ''],
-    "The operator's command line. [Operating](../operating.md) says when to use which command. Results are JSON on standard output, or a table on a terminal.",
+    "The operator's command line. [Operating](../operating/README.md) says when to use which command. Results are JSON on standard output, or a table on a terminal.",
     ...['', '```', help.trimEnd(), '```', ''],
     ...program.commands.flatMap((command) => renderCommand(command, 'outbreakctl')),
   ].join('\n')
@@ -104,7 +104,7 @@ export function renderConfiguration(): string {
     'A program reports all errors of its configuration at once and exits with code 2.',
     ...['', ...renderVariables(VARIABLES)],
     ...['## Sign-in with a provider', ''],
-    'If one of these variables is set, those without a default are required ([how to set it up](../operating.md#sign-in-with-a-provider)).',
+    'If one of these variables is set, those without a default are required ([how to set it up](../operating/openid-connect.md)).',
     ...['', ...renderVariables(SIGN_IN_VARIABLES)],
   ].join('\n')
 }

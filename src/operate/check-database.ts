@@ -56,7 +56,7 @@ export async function checkDatabase(options: DatabaseCheck): Promise<Finding[]> 
   } catch (error) {
     const cause = error instanceof Problem ? (error.cause ?? error) : error
     const sentence = describeDatabaseError(cause) ?? (cause as Error).message
-    return [check.error(sentence, 'see docs/operating.md, "Database and roles"')]
+    return [check.error(sentence, 'see docs/operating/database.md')]
   } finally {
     await database.close()
   }

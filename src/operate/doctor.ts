@@ -71,7 +71,7 @@ async function runCheck(name: string, run: () => Finding[] | Promise<Finding[]>)
   } catch (error) {
     if (error instanceof OperatorError) return [check.error(error.sentence, error.remedy)]
     const message = describeSystemError(error) ?? (error as Error).message
-    return [check.error(`this could not be checked: ${message}`, 'see the chapter about it in docs/operating.md')]
+    return [check.error(`this could not be checked: ${message}`, 'see the page about it in docs/operating')]
   }
 }
 

@@ -1,4 +1,4 @@
-// The packed package as an operator installs it (docs/operating.md, "Install"), and then uses it.
+// The packed package as an operator installs it (docs/operating/install.md), and then uses it.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -26,7 +26,7 @@ const settings = newSettings(await createTestDatabase())
 const credentials = await prepareDatabase(settings, 'sample/releases/1')
 const [oldSecret, newSecret] = [settings.secret, randomBytes(32).toString('base64url')]
 
-/** The environment of each step of docs/operating.md. */
+/** The environment of each step of docs/operating/change-the-secret.md. */
 const steps = {
   start: { secret: oldSecret },
   announce: { secret: oldSecret, variables: { OUTBREAKS_SECRET_NEXT: newSecret } },

@@ -220,8 +220,8 @@ for (const role of ROLES) {
   ])
     test(`${role} may not: ${statement}`, async () => assert.equal(await attack(role, statement), '42501'))
 
-  test(`${role}: large objects need the statement of docs/operating.md, and without it they can be created`, async () => {
-    const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
+  test(`${role}: large objects need the statement of docs/operating/database.md, and without it they can be created`, async () => {
+    const guide = readFileSync(path.resolve(import.meta.dirname, '../../../docs/operating/database.md'), 'utf8')
     const revoke =
       /^revoke execute on function lo_create[^;]*;/m.exec(guide)?.[0] ?? assert.fail('it is not in the guide')
     const attacks = ['select lo_create(0)', `select lo_from_bytea(0, 'x')`, 'select lo_creat(-1)']

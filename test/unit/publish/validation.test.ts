@@ -366,8 +366,8 @@ const findUndocumented = (page: string) =>
     return row?.split('|')[2]?.trim() !== severity
   })
 
-test('docs/operating.md has a row for every rule, with its severity', () => {
-  const page = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+test('docs/validation-rules.md has a row for every rule, with its severity', () => {
+  const page = readFileSync(new URL('../../../docs/validation-rules.md', import.meta.url), 'utf8')
   assert.deepEqual(findUndocumented(page), [])
   assert.notEqual(findUndocumented(page.replace('| `pathogen_is_no_host`', '| `other`')).length, 0)
 })
