@@ -1,4 +1,4 @@
-// Writes results as files, as lines on a terminal and as the tables in docs/performance.md.
+// Writes results as files, as lines on a terminal and as the tables in docs/benchmarks.md.
 // Run as a program, it writes the tables again from the newest result file.
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -15,7 +15,7 @@ export interface Run extends Measurements {
 }
 
 const folder = path.resolve(import.meta.dirname, 'results')
-const page = path.resolve(import.meta.dirname, '../docs/performance.md')
+const page = path.resolve(import.meta.dirname, '../docs/benchmarks.md')
 const BEGIN = '<!-- results: written by `node bench/report.ts` -->'
 const END = '<!-- end of results -->'
 const QUICK = 'quick.json'
@@ -117,7 +117,7 @@ function writePage(): void {
   const tables = runs.map((name) => formatRun(JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Run))
   const text = readFileSync(page, 'utf8')
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (begin === -1 || end < begin) throw new Error('docs/performance.md has no markers for the results')
+  if (begin === -1 || end < begin) throw new Error('docs/benchmarks.md has no markers for the results')
   writeFileSync(page, `${text.slice(0, begin)}${BEGIN}\n\n${tables.join('\n\n')}\n\n${text.slice(end)}`)
 }
 

@@ -103,6 +103,6 @@ if (run.skipped.length > 0)
   console.log(
     `${run.skipped.length} skipped: ${run.skipped.map(({ goal, reason }) => `${goal} (${reason})`).join(', ')}`,
   )
-if (!quick) console.log('`node bench/report.ts` writes the tables of docs/performance.md from the results')
+if (!quick) console.log('`node bench/report.ts` writes the tables of docs/benchmarks.md from the results')
 console.log(`bench: ${goals.filter(isMet).length} of ${goals.length} goals met`)
 if (missed.length > 0) process.exitCode = 1

@@ -1,5 +1,6 @@
 // npm run dev: runs the service on this machine with a real PostgreSQL and the releases of the sample. It needs only Node.
 // It removes its processes and files however it ends, also during the start.
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
@@ -138,6 +139,8 @@ async function startOnPort(settings: Settings, port: number) {
   }
 }
 
+const hasDocumentation = existsSync(path.resolve(import.meta.dirname, '../site/dist/index.html'))
+
 const formatInstructions = (
   baseUrl: string,
   { client_id, client_secret }: Credentials,
@@ -167,7 +170,10 @@ What several papers say about one outbreak, COVID-19 in France by day, dengue in
   curl -s "${baseUrl}/v2/hed-outbreaks/series?event=Measles_United_States_2025&interval=month&release=2025-09-01" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/changes?from=3&to=4&num=2" -H "Authorization: Bearer $TOKEN"
 
-The explorer is at ${baseUrl}/explore: sign in with this client id and secret. The reference is at ${baseUrl}/reference. To run outbreakctl against it:
+The explorer is at ${baseUrl}/explore: sign in with this client id and secret. The reference is at ${baseUrl}/reference.
+${hasDocumentation ? `The documentation is at ${baseUrl}/docs/.` : 'For the documentation at /docs, run once: npm ci --prefix site && npm run build:site'}
+
+To run outbreakctl against it:
 
   export DATABASE_URL=${settings.databaseUrl} OUTBREAKS_SECRET=${settings.secret} OUTBREAKS_FILES=${files}
   npx outbreakctl client list

@@ -42,8 +42,13 @@ export const labelOf = (source: string): string | undefined => {
   return { python: 'Python', r: 'R', typescript: 'TypeScript' }[client ?? '']
 }
 
-/** Single decisions are for contributors, who find them in their list; in the search they would hide what readers need. */
-export const isSearched = (source: string): boolean => !/^docs\/decisions\/\d/.test(source)
+/** For contributors, who find them from CONTRIBUTING.md; in the navigation and the search they would hide what readers need. */
+const FOR_CONTRIBUTORS = [
+  ...['add-a-dataset', 'benchmarks', 'explorer-design', 'mutants', 'real-input-examples', 'recommended-answers'],
+  ...['release-process', 'security-fuzz'],
+].map((name) => `docs/${name}.md`)
+export const isForContributors = (source: string): boolean =>
+  /^docs\/decisions\/\d/.test(source) || [...FOR_CONTRIBUTORS, 'conformance/README.md'].includes(source)
 
 interface Section {
   readonly label: string
@@ -72,7 +77,8 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Read data',
         sources: inDocs(
-          ...['filtering', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader', 'embed-a-picture'],
+          ...['search', 'filtering', 'choose-a-release', 'explore-the-data', 'count-and-sum', 'compare-releases'],
+          ...['cite-a-query', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader', 'embed-a-picture'],
           ...['download-a-query', 'verify-a-download', 'explorer'],
         ),
       },
@@ -107,7 +113,7 @@ export const SECTIONS: readonly Section[] = [
         label: 'Watch and repair',
         sources: inDocs(
           ...['operating/health', 'operating/monitor', 'operating/doctor', 'operating/audit', 'operating/backup'],
-          ...['operating/replicas', 'failover'],
+          'operating/replicas',
         ),
       },
     ],
@@ -118,13 +124,19 @@ export const SECTIONS: readonly Section[] = [
       { label: 'API', sources: globSync('docs/reference/*.md', { cwd: root }).toSorted() },
       {
         label: 'Data and errors',
-        sources: inDocs('interface', 'data-dictionary', 'validation-rules', 'describe-the-data', 'errors', 'glossary'),
+        sources: inDocs(
+          ...['interface', 'methods', 'data-dictionary', 'errors', 'glossary', 'explorer-marks'],
+          ...['mapping-reference', 'validation-rules', 'describe-the-data'],
+        ),
       },
       {
         label: 'Clients',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/README.md`),
       },
-      { label: 'Operation', sources: ['docs/runbooks.md', 'SECURITY.md', 'CHANGELOG.md', 'sample/README.md'] },
+      {
+        label: 'Operation',
+        sources: ['docs/runbooks.md', 'SECURITY.md', 'docs/security.md', 'CHANGELOG.md', 'sample/README.md'],
+      },
     ],
   },
   {
@@ -132,15 +144,15 @@ export const SECTIONS: readonly Section[] = [
     groups: [
       {
         label: 'The data',
-        sources: inDocs('why', 'releases', 'methods', 'recommended-answers'),
+        sources: inDocs('why', 'releases'),
       },
       {
         label: 'The service',
-        sources: inDocs('fair-use', 'performance', 'capacity', 'scale', 'security'),
+        sources: inDocs('fair-use', 'performance', 'capacity', 'scale', 'failover'),
       },
       {
         label: 'The code',
-        sources: ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/decisions/README.md'],
+        sources: ['CONTRIBUTING.md', ...inDocs('architecture', 'writing', 'decisions/README')],
       },
     ],
   },

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { docsSchema } from '@astrojs/starlight/schema'
 import { readPage, wrapTables } from '../markdown.ts'
-import { isSearched, listSources, root, slugOf } from '../pages.ts'
+import { isForContributors, listSources, root, slugOf } from '../pages.ts'
 
 const docs = defineCollection({
   loader: {
@@ -17,7 +17,7 @@ const docs = defineCollection({
         const file = path.join(root, source)
         const { title, description, body } = readPage(source, readFileSync(file, 'utf8'))
         const id = slugOf(source) || 'index'
-        const data = await parseData({ id, data: { title, description, pagefind: isSearched(source) } })
+        const data = await parseData({ id, data: { title, description, pagefind: !isForContributors(source) } })
         const { html, metadata } = await renderMarkdown(body, { fileURL: pathToFileURL(file) })
         store.set({ id, data, body, rendered: { html: wrapTables(html), metadata } })
       }

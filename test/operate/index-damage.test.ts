@@ -1,6 +1,6 @@
 // A byte is flipped in many places of index files and of parts, before a node starts and while it runs. No answer is wrong, none is a
 // permanent error, and the node heals by itself, or after `release reindex` where a part is damaged. INDEX_DAMAGES=100 and
-// INDEX_RECORDS=100000 for the measurement of docs/performance.md.
+// INDEX_RECORDS=100000 for the measurement of docs/benchmarks.md.
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'

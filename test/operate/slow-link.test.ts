@@ -1,5 +1,5 @@
 // A node that reaches its database over a slow link builds its column index from nothing. Meanwhile it serves pages without filters,
-// and gives 503 for others. INDEX_RECORDS=1000000 for the measurement of docs/performance.md.
+// and gives 503 for others. INDEX_RECORDS=1000000 for the measurement of docs/benchmarks.md.
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { hashScripts } from '../../../site/build.ts'
 import { readPage, wrapTables } from '../../../site/markdown.ts'
-import { addressOf, isSearched, labelOf, listSources, root, SECTIONS, slugOf } from '../../../site/pages.ts'
+import { addressOf, isForContributors, labelOf, listSources, root, SECTIONS, slugOf } from '../../../site/pages.ts'
 
-test('every page has an address of its own', () => {
+test('every page has its own URL', () => {
   const sources = listSources()
   assert.ok(sources.length > 60)
   assert.equal(new Set(sources.map(slugOf)).size, sources.length)
@@ -16,9 +16,9 @@ test('every page has an address of its own', () => {
   assert.equal(addressOf('clients/python/examples/README.md'), '/docs/clients/python/examples/')
 })
 
-test('the navigation has every page but the start page and the single decisions, once', () => {
+test('the navigation has every page but the start page and those for contributors, once', () => {
   const listed = SECTIONS.flatMap(({ groups }) => groups.flatMap(({ sources }) => sources))
-  const expected = listSources().filter((source) => !/^docs\/(?:README|decisions\/\d.*)\.md$/.test(source))
+  const expected = listSources().filter((source) => source !== 'docs/README.md' && !isForContributors(source))
   assert.deepEqual(listed.toSorted(), expected.toSorted())
 })
 
@@ -30,11 +30,11 @@ for (const source of listSources())
     for (const picture of pictures) assert.ok(existsSync(path.join(root, picture)), picture)
   })
 
-test('clients have their language as label; single decisions are not searched', () => {
+test('clients have their language as label; pages for contributors are not searched', () => {
   assert.equal(labelOf('clients/r/examples/README.md'), 'R')
   assert.equal(labelOf('docs/errors.md'), undefined)
-  assert.equal(isSearched('docs/decisions/0001-releases-and-versions.md'), false)
-  assert.equal(isSearched('docs/decisions/README.md'), true)
+  assert.equal(isForContributors('docs/decisions/0001-releases-and-versions.md'), true)
+  assert.equal(isForContributors('docs/decisions/README.md'), false)
 })
 
 test('links are rewritten outside of code only', () => {
