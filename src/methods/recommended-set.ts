@@ -104,7 +104,8 @@ function applySteps<Member extends CountedSet>(
   sets: readonly Member[],
   question: SetQuestion,
 ): Recommendation<Member> {
-  let kept = sets.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const names = new Map(sets.map((set) => [set, nameOf(set)]))
+  let kept = sets.toSorted((a, b) => ((names.get(a) ?? '') < (names.get(b) ?? '') ? -1 : 1))
   const leftOut: LeftOut<Member>[] = []
   const isOneCountry = new Set(sets.flatMap(({ countries }) => [...countries])).size === 1
   for (const { step, rank } of listSteps(preference, question, isOneCountry)) {

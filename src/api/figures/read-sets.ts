@@ -49,6 +49,9 @@ export interface AnswerSets {
   readonly selectWithUndated: (sets: readonly AnswerSet[]) => FigureRows
 }
 
+/** Stands for a missing value in a list of codes, which are not negative. */
+const NO_CODE = -1
+
 /** More sets would make a statement of megabytes. */
 const MAX_SETS = 20_000
 
@@ -106,14 +109,16 @@ export async function readSets(
   const present = counts.map((count) => sql`count(${column(count)}) filter (where ${isInWindow(window)})::DOUBLE`)
   const isKnown = hasCount(counts)
   const begins = sql`least(min(day) filter (where ${isKnown}), ${join(counts.map((count) => sql`min(${column(countColumns(count).since)})`))})`
+  // Not a distinct aggregate: each of those groups all rows once more, by all columns of a set.
+  const distinct = (value: Sql, where: Sql) => sql`list_distinct(list(${value}) filter (where ${where}))`
   const list = (value: Sql, where: Sql) =>
-    sql`string_agg(distinct coalesce(${value}::VARCHAR, ''), ',') filter (where ${where})`
+    sql`array_to_string(${distinct(sql`coalesce(${value}, ${raw(String(NO_CODE))})`, where)}, ',')`
   const isCounted = sql`${withUndated ? sql`true` : isInWindow(window)} and ${hasCount(counts)}`
   const found = await snapshot.query(sql`
     select ${join([
       ...columns.map((value, i) => sql`${value} as ${names[i]}`),
       sql`count(*) filter (where ${isCounted})::DOUBLE`,
-      sql`count(distinct day) filter (where ${isCounted})::DOUBLE`,
+      sql`len(${distinct(sql`day`, isCounted)})::DOUBLE`,
       dayNumber(begins),
       dayNumber(sql`max(day) filter (where ${isKnown})`),
       sql`bit_or(marks) filter (where ${isInWindow(window)}) & ${raw(String(MARKS.contradicts))} <> 0`,
@@ -137,7 +142,7 @@ export async function readSets(
     undated.map((row) => [groupKey(row.slice(0, columns.length)), row.slice(columns.length + 1)]),
   )
   const codesOf = (text: DuckRow[number] | undefined) =>
-    typeof text === 'string' ? text.split(',').map((code) => (code === '' ? null : Number(code))) : []
+    typeof text === 'string' ? text.split(',').map((code) => (Number(code) === NO_CODE ? null : Number(code))) : []
   const width = fields.length
   const decode = await readTexts(dataset, snapshot, [
     ...fields.map(({ name }, i) => ({ name, values: found.map((row) => row[i]) })),
