@@ -83,6 +83,13 @@ export const SECTIONS: readonly Section[] = [
         ),
       },
       {
+        label: 'By program',
+        sources: inDocs(
+          ...['programs/excel', 'programs/google-sheets', 'programs/libreoffice', 'programs/power-bi'],
+          ...['programs/tableau', 'programs/duckdb', 'programs/r-and-pandas'],
+        ),
+      },
+      {
         label: 'Examples',
         sources: ['python', 'r', 'typescript'].map((name) => `clients/${name}/examples/README.md`),
       },
