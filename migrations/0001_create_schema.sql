@@ -219,11 +219,11 @@ begin
   select pruned_at into pruned from public.release where dataset = of_dataset and number = of_release;
   if not found then
     raise exception using errcode = 'OB503',
-      message = format('Release %s has not reached this database yet; try again shortly.', of_release);
+      message = format('Release %s has not reached this database yet. Try again in 1 s.', of_release);
   end if;
   if pruned is not null then
     raise exception using errcode = 'OB410', message = format(
-      'The records of release %s are kept no longer. The oldest that can be read is %s: start again from it or from a later one.',
+      'The records of release %s have been deleted. The oldest release you can read is %s: start again from it or a later one.',
       of_release,
       (select min(number) from public.release where dataset = of_dataset and pruned_at is null));
   end if;

@@ -93,7 +93,7 @@ interface Storage {
 }
 
 interface ExplorerSettings {
-  /** The client as which people may use the explorer without a credential; null if nobody may. */
+  /** The client as which people may use the explorer without a credential; null if no one may. */
   publicClientId: string | null
   /** The provider with which people sign in to the explorer, and the client as which they read; null if there is none. */
   oidc: (ProviderSettings & { name: string; readerClientId: string }) | null
@@ -292,7 +292,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
 
   function noteUnreadableKeys(kids: string[]): void {
     for (const kid of kids.filter((id) => !unreadableKeys.includes(id)))
-      log.warn({ kid }, 'a signing key cannot be read: the node does not use it')
+      log.warn({ kid }, 'a signing key could not be decrypted and is not used')
     unreadableKeys = kids
   }
 
@@ -317,7 +317,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     return sessions.findToken
   }
 
-  /** The newest release of each dataset that the token may read: v1 reads it until the token expires (decision 0013). */
+  /** The latest release of each dataset that the token may read: v1 reads it until the token expires (decision 0013). */
   function createReleaseClaim(granted: readonly string[]) {
     const newest = catalogue
       .filter(({ scope }) => granted.includes(scope))

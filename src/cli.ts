@@ -130,7 +130,7 @@ async function openFiles(access: FileAccess): Promise<FileStore | undefined> {
 }
 
 const program = new Command('outbreakctl')
-  .description('Manages the Outbreak Data Service: schema, credentials, releases.')
+  .description('Manage the Outbreak Data Service: releases, clients, keys and the database schema')
   .version(version)
   .showHelpAfterError()
   .configureOutput({ writeErr: (text) => process.stderr.write(escapeInLines(text)) })
@@ -143,7 +143,7 @@ const program = new Command('outbreakctl')
 
 program
   .command('migrate')
-  .description('migrate the database to the current schema, and rebuild a column index that this version cannot use')
+  .description('update the database schema to this version, and rebuild the column index if needed')
   .action(async () => {
     const { databaseUrl } = readDatabaseConfig(process.env)
     const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })

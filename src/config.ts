@@ -28,7 +28,7 @@ export interface ServiceConfig extends OperatorConfig {
   /** Where Prometheus reads the metrics; null if they are not served. */
   metricsAddress: { host: string; port: number } | null
   logLevel: string
-  /** How long the node continues to serve after SIGTERM, while /ready gives 503. */
+  /** How long the node continues to serve after SIGTERM, while /ready returns 503. */
   drainSeconds: number
   /** Size of the response cache; 0 for none. */
   cacheMegabytes: number
@@ -52,7 +52,7 @@ export interface ServiceConfig extends OperatorConfig {
   indexDirectory: string | null
   /** The operator's table of inhabitants; null for that of the repository. */
   population: PopulationTable | null
-  /** The client as which people may use the explorer without a credential; null if nobody may. */
+  /** The client as which people may use the explorer without a credential; null if no one may. */
   publicClientId: string | null
   /** Origins of pages that may show an embed in a frame, besides the service itself. */
   embedOrigins: readonly string[]
@@ -66,7 +66,7 @@ interface OidcConfig {
   clientSecret: string
   /** The client as which people read who signed in with the provider. */
   readerClientId: string
-  /** The claim `groups` must contain it; null if everybody with an account may sign in. */
+  /** The claim `groups` must contain it; null if everyone with an account may sign in. */
   group: string | null
   /** The name of the provider for people. */
   name: string

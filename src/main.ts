@@ -60,7 +60,7 @@ const watcher = createWatcher(
   (error) => {
     if (error instanceof SchemaMismatch || error instanceof SettingsMissing) exitWithError(error)
     // The watcher tries twice a second.
-    warnThrottled({ err: error }, 'the watcher could not read the database', String(error))
+    warnThrottled({ err: error }, 'could not read changes from the database', String(error))
   },
   // Only once, at the first response of the database: a later migration does not end a running node.
   async () => {
@@ -97,7 +97,7 @@ process.send?.({ listening: address })
 function logAuditHead(): void {
   readAuditHead(watcherDatabase).then(
     (audit) => log.info({ audit }, 'head of the audit log'),
-    (error: Error) => log.warn({ err: error }, 'the head of the audit log could not be read'),
+    (error: Error) => log.warn({ err: error }, 'could not read the head of the audit log'),
   )
 }
 logAuditHead()

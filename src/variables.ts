@@ -40,13 +40,13 @@ export const VARIABLES = {
   OUTBREAKS_SECRET: define(
     parseSecret,
     REQUIRED,
-    "the same on every node, and in the operator's shell for commands about keys; all other keys are derived from it",
+    'the same on every node, and for `outbreakctl` with keys; all other keys are derived from it',
     { isSecret: true },
   ),
   OUTBREAKS_SECRET_NEXT: define(
     parseSecret,
     NO_SECRET,
-    'the secret that follows: accepted while the secret changes, not used to write',
+    'the next secret: accepted during a change, never used to write',
     { see: 'operating/change-the-secret.md', isSecret: true },
   ),
   OUTBREAKS_SECRET_PREVIOUS: define(
@@ -58,11 +58,11 @@ export const VARIABLES = {
   OUTBREAKS_BASE_URL: define(
     parseUrl,
     REQUIRED,
-    'the exact address at which clients reach the API; it is the audience of tokens',
+    'the exact URL at which clients reach the API; it is the audience of tokens',
   ),
-  OUTBREAKS_AUTH_URL: define(parseUrl, '', 'the address of the token issuer, if it is not the base address'),
-  OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address on which the node listens'),
-  OUTBREAKS_PORT: define(parseInteger(0, 65_535), 8080, 'the port on which the node listens; 0 for a free one'),
+  OUTBREAKS_AUTH_URL: define(parseUrl, '', "the token issuer's URL, if it is not the base URL"),
+  OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address to listen on'),
+  OUTBREAKS_PORT: define(parseInteger(0, 65_535), 8080, 'the port to listen on; 0 picks a free one'),
   OUTBREAKS_MAX_CONNECTIONS: define(
     parseInteger(1, 1_000_000),
     1024,
@@ -71,28 +71,32 @@ export const VARIABLES = {
   OUTBREAKS_TRUSTED_PROXIES: define(
     parseTrustedProxies,
     [],
-    'addresses and networks of proxies whose `X-Forwarded-For` a node believes; the rightmost address that is none of them is the client',
+    'proxies (addresses and networks) whose `X-Forwarded-For` the node trusts; the client is the rightmost address that is not one of them',
   ),
   OUTBREAKS_SECURITY_CONTACT: define(
     parseContact,
     '',
     'where to report a vulnerability; the node then serves `/.well-known/security.txt` (RFC 9116)',
   ),
-  OUTBREAKS_METRICS_PORT: define(parseInteger(0, 65_535), -1, 'where Prometheus reads the metrics', {
+  OUTBREAKS_METRICS_PORT: define(parseInteger(0, 65_535), -1, 'the port on which Prometheus reads metrics', {
     see: 'operating/monitor.md',
   }),
   OUTBREAKS_METRICS_HOST: define(anyText, '127.0.0.1', 'the address on which the node serves metrics'),
   OUTBREAKS_LOG_LEVEL: define(
     parseChoice('fatal', 'error', 'warn', 'info', 'debug', 'silent'),
     'info',
-    'the least important messages that the node logs',
+    'the lowest level that the node logs',
   ),
-  OUTBREAKS_DRAIN_SECONDS: define(parseInteger(0, 600), 5, 'how long a node continues to serve after SIGTERM'),
-  OUTBREAKS_CACHE_MB: define(parseInteger(0, 65_536), 64, 'megabytes of responses that a node caches; 0 for none'),
+  OUTBREAKS_DRAIN_SECONDS: define(parseInteger(0, 600), 5, 'how long a node keeps serving after SIGTERM'),
+  OUTBREAKS_CACHE_MB: define(
+    parseInteger(0, 65_536),
+    64,
+    "size of a node's response cache in megabytes; 0 turns it off",
+  ),
   OUTBREAKS_MAX_STALENESS_SECONDS: define(
     parseInteger(5, 600),
     60,
-    "how old the node's data about clients and keys may be; beyond it the node rejects all requests",
+    "the maximum age of a node's data about clients and keys; if it is older, the node rejects all requests",
     { see: 'operating/replicas.md' },
   ),
   OUTBREAKS_RATE_LIMIT: define(
@@ -104,15 +108,15 @@ export const VARIABLES = {
   OUTBREAKS_FAILED_ATTEMPTS: define(
     parseInteger(0, 1_000_000),
     60,
-    'attempts to authenticate that may fail in a minute from one address, on each node; 0 for no limit',
+    'failed authentication attempts per minute that a node allows from one address; 0 for no limit',
     { see: 'fair-use.md#failed-attempts' },
   ),
   OUTBREAKS_CLIENT_CONCURRENCY: define(
     parseInteger(0, 10_000),
     8,
-    'concurrent requests of one client on a node; 0 for no limit',
+    'how many requests one client can run at the same time on a node; 0 for no limit',
   ),
-  OUTBREAKS_REDIS_URL: define(checkRedisUrl, '', 'where the nodes count requests together; Valkey works too'),
+  OUTBREAKS_REDIS_URL: define(checkRedisUrl, '', 'the Redis or Valkey through which nodes share quotas'),
   OUTBREAKS_JWKS_URL: define(
     parseKeySetUrl,
     '',
@@ -126,7 +130,7 @@ export const VARIABLES = {
   OUTBREAKS_FILES: define(
     parseFilesLocation,
     '',
-    "where the files of releases are, in a directory that exists or a bucket; the operator's shell writes there, nodes read",
+    'where the files of releases are, in a directory that exists or a bucket; `outbreakctl` writes there, nodes read',
     { see: 'operating/files.md' },
   ),
   OUTBREAKS_FILES_REDIRECT: define(parseBoolean, false, 'true to redirect downloads to the object store', {
@@ -135,7 +139,7 @@ export const VARIABLES = {
   OUTBREAKS_INDEX: define(
     parseWritableDirectory,
     '',
-    'a directory, one for each machine, in which nodes keep their column index between starts; without it each start builds a temporary one',
+    'a directory on each machine where nodes keep their column index; without it, every start builds a temporary one',
     { see: 'operating/column-index.md' },
   ),
   OUTBREAKS_POPULATION: define(
@@ -144,12 +148,9 @@ export const VARIABLES = {
     'a table of inhabitants for `measures=per_100000`, the same on every node; without it that of the World Bank',
     { see: 'operating/population-table.md' },
   ),
-  OUTBREAKS_PUBLIC_CLIENT: define(
-    anyText,
-    '',
-    'id of the client as which everybody may use the explorer without a credential',
-    { see: 'operating/explorer-sign-in.md' },
-  ),
+  OUTBREAKS_PUBLIC_CLIENT: define(anyText, '', 'id of the client that guests of the explorer read as', {
+    see: 'operating/explorer-sign-in.md',
+  }),
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,
     [],
@@ -163,15 +164,11 @@ export const SIGN_IN_VARIABLES = {
   OUTBREAKS_OIDC_ISSUER: define(parseProviderUrl, REQUIRED, 'the issuer, exactly as its metadata names it'),
   OUTBREAKS_OIDC_CLIENT_ID: define(anyText, REQUIRED, 'the client id of the explorer at the provider'),
   OUTBREAKS_OIDC_CLIENT_SECRET: define(anyText, REQUIRED, 'its secret; never logged', { isSecret: true }),
-  OUTBREAKS_OIDC_READER: define(
-    anyText,
-    REQUIRED,
-    'id of the client of this service as which people read; its scopes apply',
-  ),
+  OUTBREAKS_OIDC_READER: define(anyText, REQUIRED, 'the client id that signed-in people use; its scopes apply'),
   OUTBREAKS_OIDC_GROUP: define(
     anyText,
     '',
-    'a value that the claim `groups` of the ID token must contain; without it everybody with an account may sign in',
+    'a value that the claim `groups` of the ID token must contain; without it anyone with an account can sign in',
   ),
   OUTBREAKS_OIDC_NAME: define(anyText, 'your organisation', 'the text of the button: "Sign in with …"'),
 } as const
@@ -190,8 +187,8 @@ function checkRedisUrl(text: string): string {
 }
 
 function parseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http(s) URL')
-  if (/[?#@]|\/$/.test(text)) throw new Error('must have no user, no query, no fragment and no slash at the end')
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error('must be an http or https URL')
+  if (/[?#@]|\/$/.test(text)) throw new Error('must not have a user, query, fragment or trailing slash')
   return text
 }
 
@@ -199,12 +196,12 @@ function parseUrl(text: string): string {
 function parseProviderUrl(text: string): string {
   const { protocol, hostname } = URL.parse(text) ?? {}
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
-  if (protocol !== 'https:' && !isLocal) throw new Error('must be an https URL, or an http URL on this machine')
+  if (protocol !== 'https:' && !isLocal) throw new Error('must be an https URL (http is allowed only on this machine)')
   if (/[?#@]/.test(text)) throw new Error('must have no user, no query and no fragment')
   return text
 }
 
-/** Whoever answers for the issuer can sign any token. */
+/** Anyone who answers for the issuer can sign any token. */
 function parseKeySetUrl(text: string): string {
   return parseUrl(parseProviderUrl(text))
 }
@@ -236,7 +233,7 @@ function parseReadableDirectory(text: string): string {
     opendirSync(text).closeSync()
     accessSync(text, constants.X_OK)
   } catch {
-    throw new Error('must be a directory that exists and that this process may read')
+    throw new Error('must be an existing directory that this process can read')
   }
   return text
 }
@@ -246,7 +243,7 @@ export function parseWritableDirectory(text: string): string {
   try {
     accessSync(directory, constants.W_OK)
   } catch {
-    throw new Error('must be a directory that this process may write to')
+    throw new Error('must be a directory that this process can write to')
   }
   return directory
 }

@@ -18,7 +18,7 @@ import path from 'node:path'
 import { buildPackage, root } from './package.ts'
 import { type Component, createSbom } from './sbom.ts'
 
-/** Nobody's number, as in other images without a shell. */
+/** No one's number, as in other images without a shell. */
 const USER = 65532
 /** Options without which buildah needs a daemon, or privileges that a build machine may not have. */
 const STORAGE = ['--storage-driver', process.env['BUILDAH_STORAGE_DRIVER'] || 'vfs']

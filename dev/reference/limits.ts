@@ -91,7 +91,7 @@ const FILES: Row[] = [
   [
     'to decode a batch of rows of Parquet',
     `${bytes(input.PARQUET_MEMORY_BYTES)} more than before, ${seconds(input.PARQUET_TIMEOUT_MS)}`,
-    'also if the file declares less than it contains',
+    'even if the file declares less than it contains',
   ],
   [
     'records that a release withdraws',

@@ -26,7 +26,7 @@ const verb = (
   }
 }
 
-/** By operationId. An operation that is not here has no verb: the clients use it by themselves, or not at all. */
+/** By operationId. An operation that is not here has no verb: the clients use it automatically, or not at all. */
 export const SNIPPETS: Readonly<Partial<Record<string, Snippets>>> = {
   listRecords: {
     python: `print(ob.records(event="${EVENT}").to_pandas())`,

@@ -7,7 +7,7 @@ await new Command('synth')
   .requiredOption('--records <number>', 'number of records', parseCount)
   .requiredOption('--out <directory>', 'output directory')
   .option('--seed <number>', 'the same seed gives the same bytes', parseCount, 1)
-  .option('--release <number>', 'the state after this many releases, each of which changes about 1 %', parseCount, 1)
+  .option('--release <number>', 'the state after this many releases, each of which changes about 1%', parseCount, 1)
   .action(async ({ out, ...plan }: { records: number; seed: number; release: number; out: string }) =>
     console.log(JSON.stringify({ directory: out, ...(await writeSynthRelease(plan, out)) }, null, 2)),
   )

@@ -24,7 +24,7 @@ export interface Series {
 
 /** A place has three series: new and cumulative counts of one status, then new counts of another. */
 const SERIES_PER_PLACE = 3
-/** Outbreak i has the weight 1 / (i + OFFSET), which gives the first one 8 % of all series. */
+/** Outbreak i has the weight 1 / (i + OFFSET), which gives the first one 8% of all series. */
 const OFFSET = 1.7
 
 const locationTypes = ['residence', 'residence', 'exposure', 'care', 'report', null]

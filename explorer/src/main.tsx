@@ -90,7 +90,7 @@ function NoRelease({ wanted }: { wanted: number | null }) {
       </h1>
       {wanted !== null && (
         <button class="btn" type="button" onClick={() => setView({ release: null })}>
-          Show the newest release
+          Show the latest release
         </button>
       )}
     </section>

@@ -56,7 +56,7 @@ export function createVerifier(parties: Parties, credentialCache: CredentialCach
       await credentialCache.refresh()
       key = find()
     }
-    if (key === undefined || key.algorithm !== alg) throw invalidToken('it was not signed by a key of this service')
+    if (key === undefined || key.algorithm !== alg) throw invalidToken('its signing key is unknown to this service')
     return key.publicKey
   }
 
@@ -64,7 +64,8 @@ export function createVerifier(parties: Parties, credentialCache: CredentialCach
     async verify(token) {
       const { payload, kid } = await verifyJwt(token, findKey, options)
       const clientId = payload['client_id']
-      if (typeof clientId !== 'string' || payload.sub !== clientId) throw invalidToken('its subject is not its client')
+      if (typeof clientId !== 'string' || payload.sub !== clientId)
+        throw invalidToken('its subject and client_id differ')
       const caller: Caller = {
         clientId,
         scopes: readScopes(payload),
@@ -85,7 +86,7 @@ export function createVerifier(parties: Parties, credentialCache: CredentialCach
     credentialCache.assertFresh()
     const verified = await verifyCached(token)
     if (!credentialCache.clients().has(verified.caller.clientId)) await credentialCache.refresh()
-    if (isRevoked(verified)) throw invalidToken('it was revoked')
+    if (isRevoked(verified)) throw invalidToken('it has been revoked')
     return verified.caller
   }
 }
@@ -118,17 +119,18 @@ export async function verifyJwt(
     // If the key set cannot be fetched, the token may still be valid.
     if (error instanceof Problem) throw error
     if (!(error instanceof errors.JOSEError) || KEY_SET_ERRORS.includes(error.code)) {
-      throw new Problem('unavailable', 'Tokens cannot be verified at the moment.', { cause: error })
+      throw new Problem('unavailable', 'Tokens cannot be verified right now. Try again in 1 s.', { cause: error })
     }
     // The signature was verified before, so the token is from a trusted issuer.
     if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'aud')
-      throw invalidToken(`its audience is not ${String(options.audience)}`)
-    throw invalidToken('it is not a valid token of this service')
+      throw invalidToken(`its audience must be ${String(options.audience)}`)
+    throw invalidToken('it was not issued for this service')
   })
-  if (EMBEDDED_KEY_HEADERS.some((name) => name in protectedHeader)) throw invalidToken('its header contains a key')
+  if (EMBEDDED_KEY_HEADERS.some((name) => name in protectedHeader))
+    throw invalidToken('its header must not contain a key')
   const { exp = 0, iat = 0 } = payload
   if (exp * 1000 <= Date.now()) throw new TokenExpired()
-  if (exp - iat > TOKEN_SECONDS) throw invalidToken('its lifetime is too long')
+  if (exp - iat > TOKEN_SECONDS) throw invalidToken('it is valid for longer than 24 hours')
   return { payload, kid: protectedHeader.kid }
 }
 
@@ -162,10 +164,10 @@ function readReleases(payload: JWTPayload): ReadonlyMap<string, number> {
 
 /** A token or a link that this service signed and that was valid. */
 export class TokenExpired extends Problem {
-  constructor(message = 'The access token is not accepted: it has expired.') {
+  constructor(message = 'The access token is not valid: it has expired. Request a new one.') {
     super('invalid_token', message)
   }
 }
 
 export const invalidToken = (reason: string) =>
-  new Problem('invalid_token', `The access token is not accepted: ${reason}.`)
+  new Problem('invalid_token', `The access token is not valid: ${reason}. Request a new one.`)

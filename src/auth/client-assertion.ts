@@ -68,7 +68,7 @@ function importPublicKey(jwk: JWK): KeyObject {
   return key
 }
 
-/** Why an assertion is refused. For the log: the client gets one sentence for all reasons. */
+/** Why an assertion is rejected. For the log: the client gets one sentence for all reasons. */
 export class AssertionRefused extends Error {}
 
 /** RFC 7523 section 3 has no limit; a short one bounds how long a stolen assertion and its `jti` matter. */
@@ -81,7 +81,7 @@ const VALID_ID = /^[!-~]{1,256}$/
 const MAX_USED_IDS = 500_000
 
 interface VerifierOptions {
-  /** The issuer and the token endpoint. An assertion for any other party is refused. */
+  /** The issuer and the token endpoint. An assertion for any other party is rejected. */
   readonly audiences: readonly string[]
   /** The JWKs of a client that may be used; none if it is unknown, disabled or has no keys. */
   readonly findKeys: (clientId: string) => readonly unknown[]
@@ -136,7 +136,8 @@ function readUnverified(assertion: string): Unverified {
   const [header, payload] = assertion.split('.').slice(0, 2).map(parseObject)
   const issuer = payload?.['iss']
   if (header === undefined || typeof issuer !== 'string') throw new AssertionRefused('it has no issuer')
-  if (EMBEDDED_KEY_HEADERS.some((name) => name in header)) throw new AssertionRefused('its header contains a key')
+  if (EMBEDDED_KEY_HEADERS.some((name) => name in header))
+    throw new AssertionRefused('its header must not contain a key')
   if ('crit' in header) throw new AssertionRefused('its header has critical parameters')
   if (header['kid'] !== undefined && typeof header['kid'] !== 'string')
     throw new AssertionRefused('its kid is not a string')
@@ -171,7 +172,7 @@ async function verifySignature(assertion: string, candidates: readonly ClientKey
   throw new AssertionRefused('no key of the client verifies it')
 }
 
-/** RFC 7523 section 3. The audience must be this issuer alone, so that nobody can send the assertion on to another one. */
+/** RFC 7523 section 3. The audience must be this issuer alone, so that no one can send the assertion on to another one. */
 function checkClaims(payload: JWTPayload, issuer: string, audiences: readonly string[]): void {
   const { iss, sub, aud, exp, iat, jti } = payload
   const now = Date.now() / 1000

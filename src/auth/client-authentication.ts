@@ -30,7 +30,7 @@ export function readParameters(request: FastifyRequest): Parameters {
   const body = typeof request.body === 'string' ? request.body : ''
   if (type === 'application/json') return readJson(body)
   if (type === 'application/x-www-form-urlencoded') return readForm(body)
-  throw new TokenError('invalid_request', 'Send application/json or application/x-www-form-urlencoded.')
+  throw new TokenError('invalid_request', 'The body must be application/json or application/x-www-form-urlencoded.')
 }
 
 function readJson(body: string): Parameters {
@@ -45,7 +45,7 @@ function readJson(body: string): Parameters {
   }
   const parameters = new Map<string, string>()
   for (const [name, value] of Object.entries(parsed)) {
-    if (typeof value !== 'string') throw new TokenError('invalid_request', 'Every value must be a string.')
+    if (typeof value !== 'string') throw new TokenError('invalid_request', 'Every value in the body must be a string.')
     parameters.set(name, value)
   }
   // JSON.parse keeps only the last value of a repeated key.
@@ -53,7 +53,7 @@ function readJson(body: string): Parameters {
   return parameters
 }
 
-const repeatedParameter = () => new TokenError('invalid_request', 'A parameter was given more than once.')
+const repeatedParameter = () => new TokenError('invalid_request', 'A parameter was sent more than once.')
 
 /** Every string of a JSON text, with the colon that follows a key. */
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/g
@@ -72,15 +72,16 @@ function readForm(body: string): Parameters {
 export function readAssertion(request: FastifyRequest, parameters: Parameters): AssertionCredentials | null {
   if (!parameters.has('client_assertion') && !parameters.has('client_assertion_type')) return null
   if (parameters.has('client_secret') || headerValues(request.raw, 'authorization').length > 0)
-    throw new TokenError('invalid_request', 'Send either a client assertion or a client secret.')
+    throw new TokenError('invalid_request', 'Send a client assertion or a client secret, not both.')
   if (requireParameter(parameters, 'client_assertion_type') !== ASSERTION_TYPE)
-    throw new TokenError('invalid_request', `The client_assertion_type must be ${ASSERTION_TYPE}`)
+    throw new TokenError('invalid_request', `client_assertion_type must be ${ASSERTION_TYPE}`)
   return { clientId: parameters.get('client_id'), assertion: requireParameter(parameters, 'client_assertion') }
 }
 
 export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {
   const [authorization, ...further] = headerValues(request.raw, 'authorization')
-  if (further.length > 0) throw new TokenError('invalid_request', 'Send one Authorization header.')
+  if (further.length > 0)
+    throw new TokenError('invalid_request', 'The request has several Authorization headers. Send one.')
   if (authorization === undefined) {
     return {
       clientId: requireParameter(parameters, 'client_id'),
@@ -91,7 +92,11 @@ export function readCredentials(request: FastifyRequest, parameters: Parameters)
   const challenge = { 'www-authenticate': 'Basic realm="token", charset="UTF-8"' }
   const basic = readBasic(authorization)
   if (basic === null)
-    throw new TokenError('invalid_client', 'The Authorization header is not valid HTTP Basic.', challenge)
+    throw new TokenError(
+      'invalid_client',
+      'The Authorization header must be HTTP Basic: base64 of client_id:client_secret.',
+      challenge,
+    )
   const bodyClientId = parameters.get('client_id')
   if (parameters.has('client_secret') || (bodyClientId !== undefined && bodyClientId !== basic.clientId)) {
     throw new TokenError(

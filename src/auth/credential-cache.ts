@@ -31,7 +31,10 @@ export function createCredentialCache(
     isFresh,
     assertFresh() {
       if (isFresh()) return
-      throw new Problem('unavailable', 'The list of clients is too old to verify tokens. Try again shortly.')
+      throw new Problem(
+        'unavailable',
+        "This node's list of clients is out of date, so it cannot verify tokens. Try again in 1 s.",
+      )
     },
   }
 }

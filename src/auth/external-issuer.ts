@@ -32,7 +32,7 @@ export function createExternalVerifier({ issuer, audience, jwksUrl, tokenType }:
     async verify(token) {
       const { payload } = await verifyJwt(token, keys, options)
       const clientId = payload['client_id'] ?? payload['azp'] ?? payload.sub
-      if (typeof clientId !== 'string') throw invalidToken('it names no client')
+      if (typeof clientId !== 'string') throw invalidToken('it does not name a client')
       const permissions = Array.isArray(payload['permissions']) ? payload['permissions'].map(String) : []
       const scopes = new Set([...readScopes(payload), ...permissions])
       // An external issuer does not know the releases.

@@ -48,7 +48,7 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
       if (seconds !== null)
         throw new Problem(
           'attempts_exceeded',
-          `Too many requests from this address had a token that is not valid. Try again in ${seconds} s, with a new token.`,
+          `Too many requests from this address had an invalid token. Get a new token: a valid one works immediately. Otherwise try again in ${seconds} s.`,
           { headers: { 'retry-after': String(seconds) } },
         )
       throw new Problem('invalid_token', error.message, {
@@ -59,9 +59,13 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
     request.clientId = caller.clientId
     request.caller = caller
     if (options.scope !== null && !caller.scopes.has(options.scope)) {
-      throw new Problem('insufficient_scope', `The scope ${options.scope} is required.`, {
-        headers: { 'www-authenticate': challenge('insufficient_scope', `, scope="${options.scope}"`) },
-      })
+      throw new Problem(
+        'insufficient_scope',
+        `This request needs the scope ${options.scope}. Ask the operator for access.`,
+        {
+          headers: { 'www-authenticate': challenge('insufficient_scope', `, scope="${options.scope}"`) },
+        },
+      )
     }
   })
 }
@@ -72,13 +76,17 @@ function readBearer(request: FastifyRequest, challenge: (error?: string) => stri
   const [header, ...further] = headerValues(request.raw, 'authorization')
   if (header === undefined || !/^bearer\b/i.test(header)) {
     // RFC 6750 3.1: no error code if the request has no token.
-    throw new Problem('not_authenticated', 'Send the header Authorization: Bearer <access token>.', {
-      headers: { 'www-authenticate': challenge() },
-    })
+    throw new Problem(
+      'not_authenticated',
+      'The request has no access token. Send the header Authorization: Bearer <access token>.',
+      {
+        headers: { 'www-authenticate': challenge() },
+      },
+    )
   }
   const token = BEARER.exec(header)?.[1]
   if (token === undefined || further.length > 0) {
-    throw new Problem('invalid_request', 'The Authorization header must contain one Bearer token.', {
+    throw new Problem('invalid_request', 'The Authorization header must contain exactly one Bearer token.', {
       headers: { 'www-authenticate': challenge('invalid_request') },
     })
   }

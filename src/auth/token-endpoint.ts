@@ -53,7 +53,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
   /** RFC 6749 section 4.4.2. */
   function requireGrantType(parameters: Parameters): void {
     if (requireParameter(parameters, 'grant_type') !== 'client_credentials') {
-      throw new TokenError('unsupported_grant_type', 'The grant_type must be client_credentials.')
+      throw new TokenError('unsupported_grant_type', 'grant_type must be client_credentials.')
     }
   }
 
@@ -73,7 +73,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     const client = tokens.authenticate(clientId, clientSecret)
     if (client !== null) return client
     noteFailure(request, clientId)
-    throw new TokenError('invalid_client', 'The client id or secret is not valid.', challenge)
+    throw new TokenError('invalid_client', 'The client id or the secret is wrong.', challenge)
   }
 
   /** RFC 7523 section 3.2. The reason is only in the log. */
@@ -85,7 +85,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
       return await tokens.authenticateByAssertion(assertion, clientId)
     } catch (error) {
       if (!(error instanceof AssertionRefused)) throw error
-      request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was refused')
+      request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was rejected')
       noteFailure(request, clientId)
       throw new TokenError('invalid_client', 'The client assertion is not valid.')
     }
@@ -95,7 +95,10 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     if (clientId !== undefined) request.failedClient = digestClientId(clientId)
     const seconds = recordFailure(request.address)
     if (seconds !== null)
-      throw new TooManyRequests(`Too many requests from this address failed. Try again in ${seconds} s.`, seconds)
+      throw new TooManyRequests(
+        `Too many attempts from this address failed. Try again in ${seconds} s. Valid credentials work at any time.`,
+        seconds,
+      )
   }
 
   /** RFC 6749 section 3.3: the requested scopes, or all scopes of the client. */
@@ -106,14 +109,18 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
         ?.split(' ')
         .filter((name) => name !== '') ?? []
     if (requested.some((name) => !client.scopes.includes(name))) {
-      throw new TokenError('invalid_scope', 'The client may not have this scope.')
+      throw new TokenError(
+        'invalid_scope',
+        'This client is not allowed the requested scope. Ask the operator, or leave scope out.',
+      )
     }
     return (requested.length > 0 ? requested : client.scopes).join(' ')
   }
 
   function signToken(client: Client, scope: string): Promise<string> {
     const token = tokens.issue(client, scope)
-    if (token === null) throw new TokenError('temporarily_unavailable', 'There is no signing key yet.')
+    if (token === null)
+      throw new TokenError('temporarily_unavailable', 'The service has no signing key yet. Ask the operator.')
     return token
   }
 
@@ -149,7 +156,12 @@ function toTokenError(error: Error): TokenError {
   const status = 'status' in error ? error.status : 'statusCode' in error ? error.statusCode : 500
   if (status === 429) return new TooManyRequests(error.message, 1)
   if (status === 503)
-    return new TokenError('temporarily_unavailable', 'Try again shortly.', { 'retry-after': '1' }, error)
+    return new TokenError(
+      'temporarily_unavailable',
+      'Tokens cannot be issued right now. Try again in 1 s.',
+      { 'retry-after': '1' },
+      error,
+    )
   if (typeof status === 'number' && status < 500)
     return new TokenError('invalid_request', 'The request is malformed.', {}, error)
   return new TokenError('server_error', 'The token could not be issued.', {}, error)
@@ -188,7 +200,7 @@ const describeTokenEndpoint = (audience: string) => ({
   operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the newest when the token was issued; a new token reads newer ones.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the latest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequestSchema(audience),
@@ -210,8 +222,8 @@ const describeTokenEndpoint = (audience: string) => ({
     429: {
       ...tokenErrorSchema,
       description:
-        'Too many attempts from this address failed, or the client sends too many requests at once. Valid credentials are accepted from any address.',
+        'Too many attempts from this address failed, or the client sends too many concurrent requests. Valid credentials are accepted from any address.',
     },
-    503: { ...tokenErrorSchema, description: 'Tokens cannot be issued at the moment.' },
+    503: { ...tokenErrorSchema, description: 'Tokens cannot be issued right now.' },
   },
 })

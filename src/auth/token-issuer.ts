@@ -19,7 +19,7 @@ export interface IssuerOptions {
 export interface TokenIssuer {
   /** Null for an unknown client and for a wrong secret, after the same time. Throws if the clients in memory are too old. */
   authenticate(clientId: string, clientSecret: string): Client | null
-  /** The client that signed the assertion; throws AssertionRefused. `clientId` is what the request says beside it. */
+  /** The client that signed the assertion; throws AssertionRefused. `clientId` is what the request says alongside it. */
   authenticateByAssertion(assertion: string, clientId: string | undefined): Promise<Client>
   /** A client that may be used; otherwise null. */
   find(clientId: string): Client | null

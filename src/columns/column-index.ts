@@ -1,7 +1,7 @@
 // The column index of a node: a DuckDB database that has every kept release. It is built from the parts in PostgreSQL and
 // extended when a release is published. In a directory of its own the next start uses it again; a file that cannot be read, or
 // that has other releases than the database, is built anew. A query of a release that the index does not have yet waits a moment
-// and then fails: the index never answers for another release. After a failure it tries again by itself, less and less often.
+// and then fails: the index never answers for another release. After a failure it tries again automatically, less and less often.
 import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -302,7 +302,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
 const notReady = ({ number }: Release) =>
   new Problem(
     'unavailable',
-    `This node is getting the index of release ${number} ready. It answers requests without filters. Try again shortly.`,
+    `This node is still building its index for release ${number}. Try again in 1 s. Requests without filters already work.`,
   )
 
 /** Every record of the release has a row. */

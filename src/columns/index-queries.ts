@@ -1,4 +1,4 @@
-// What publishing asks the column index of the latest release, and the changes that it collects beside it: names of events,
+// What publishing asks the column index of the latest release, and the changes that it collects alongside it: names of events,
 // records of a source, what a release touches, and the staged text of records. `present_row` has the latest release; `added`
 // and `withdrawn` have the changes of the release that is written.
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'

@@ -87,7 +87,7 @@ export async function openIndexWriter(client: PoolClient, dataset: Dataset, late
       ...queries,
       /** For temporary files. */
       directory,
-      /** Keeps the text of a record until its chunk is written. Beside memory, DuckDB uses files. */
+      /** Keeps the text of a record until its chunk is written. Alongside memory, DuckDB uses files. */
       stageBody: (id: number, body: string | null) => bodies.add([id, body]),
       stagedBodies() {
         bodies.flush()

@@ -40,7 +40,7 @@ export async function storeParts(target: PartTarget, kind: PartKind, rows: Sql):
   const stored = path.join(directory, `stored-${kind}`)
   const format = `format parquet, compression zstd, file_size_bytes ${PART_BYTES}`
   const result = await connection.runAndReadAll(`copy (${rows.text}) to '${stored}' (${format})`)
-  // The rows that begin are stored also if there are none: a release has at least one part.
+  // The rows that begin are stored even if there are none: a release has at least one part.
   if (kind === 'added' || Number(result.getRows()[0]?.[0]) > 0) {
     const numberOf = (name: string) => Number(/\d+/.exec(name)?.[0])
     const files = (await readdir(stored)).toSorted((a, b) => numberOf(a) - numberOf(b))

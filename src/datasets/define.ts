@@ -190,7 +190,7 @@ export interface Series {
 interface Measured {
   readonly cases: string
   readonly deaths: string
-  /** The status of somebody who was no case. */
+  /** The status of someone who was no case. */
   readonly noCase: FieldValue
   readonly host: string
   /** The host whose number the population table has. */

@@ -178,7 +178,7 @@ const ownName = (valueOf: ValueOf): string => {
 
 /**
  * The positions of the places that others contain by name, of places with one level and the same coarser names. Lists are looked at from the longest on: a
- * place is contained if its name, or one of the names in it, is in a list that is used. "Miami, Florida" beside "Florida" is
+ * place is contained if its name, or one of the names in it, is in a list that is used. "Miami, Florida" alongside "Florida" is
  * no list but a part of it.
  */
 export function findContained(places: readonly ValueOf[]): Set<number> {

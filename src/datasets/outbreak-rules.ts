@@ -77,26 +77,26 @@ export const outbreakRules: readonly Rule[] = [
     valueOf('count_kind') === 'cumulative' &&
     valueOf('date_low') !== null &&
     valueOf('date_low') === valueOf('date_high')
-      ? 'equals date_high: for a cumulative count it is the day on which counting began, or empty'
+      ? 'equals date_high: for a cumulative count, give the day counting began, or leave it empty'
       : null,
   ),
   warning('deaths_within_cases', 'deaths', (valueOf) => {
     const cases = valueOf('cases')
     return isAbove(valueOf('deaths'), cases) && !isAbove(0, cases)
-      ? 'exceeds cases: check whether both have the same basis'
+      ? 'is greater than cases: check that both count the same people'
       : null
   }),
   ...COUNTS.map((count) =>
     error('negative_only_where_new', count, (valueOf) =>
       isAbove(0, valueOf(count)) && valueOf('count_kind') !== 'new'
-        ? 'is below 0, which is allowed only where count_kind is new'
+        ? 'is below 0: only counts of kind new can be negative'
         : null,
     ),
   ),
   ...COUNTS.map((count) =>
     warning('negative_correction', count, (valueOf) =>
       isAbove(0, valueOf(count)) && valueOf('count_kind') === 'new'
-        ? 'is below 0 and is taken as a correction of earlier days'
+        ? 'is below 0: it is treated as a correction of earlier days'
         : null,
     ),
   ),
@@ -108,10 +108,10 @@ export const outbreakRules: readonly Rule[] = [
     ),
   ),
   error('country_agrees', 'country', (valueOf) =>
-    compareNames(valueOf) === 'other' ? 'is the name of another country than country_code' : null,
+    compareNames(valueOf) === 'other' ? 'names another country than country_code' : null,
   ),
   warning('country_known', 'country', (valueOf) =>
-    compareNames(valueOf) === 'unknown' ? 'is not a known name of the country of country_code' : null,
+    compareNames(valueOf) === 'unknown' ? 'is not a known name for the country in country_code' : null,
   ),
   tableWarning('country_is_country', 'location_granularity', (valueOf) => {
     const code = valueOf('country_code')
@@ -124,18 +124,18 @@ export const outbreakRules: readonly Rule[] = [
     const part = valueOf('al1_code')
     const country = valueOf('country_code')
     if (typeof part !== 'string' || typeof country !== 'string') return null
-    return part.startsWith(`${country}-`) ? null : 'is not in the country of country_code'
+    return part.startsWith(`${country}-`) ? null : 'is not part of the country in country_code'
   }),
   warning('subdivision_current', 'al1_code', (valueOf) => {
     const part = valueOf('al1_code')
     if (typeof part !== 'string' || isCurrentSubdivision(part)) return null
-    return 'is not in the current list of ISO 3166-2: it is retired or mistyped'
+    return 'is not in the current ISO 3166-2 list: is it retired or mistyped?'
   }),
   ...PLACE_LEVELS.flatMap(([, fields], level) =>
     fields.map((field) =>
       error('place_not_finer', field, (valueOf) =>
         valueOf(field) !== null && level > levelOf(valueOf('location_granularity'))
-          ? 'is finer than location_granularity'
+          ? 'is more detailed than location_granularity'
           : null,
       ),
     ),

@@ -29,7 +29,7 @@ export function loadAssets(directory: string): Assets | null {
 export function registerAssets(app: FastifyInstance, { files }: Assets): void {
   app.get(`${ASSETS}/:name`, { schema: { hide: true } }, (request, reply) => {
     const file = files.get((request.params as { name: string }).name)
-    if (file === undefined) throw new Problem('not_found', 'There is no resource at this URL.')
+    if (file === undefined) throw new Problem('not_found', 'There is nothing at this URL.')
     reply.header('cache-control', 'public, max-age=31536000, immutable')
     return sendStaticFile(request, reply, file)
   })

@@ -6,7 +6,7 @@ export interface ProviderSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** The claim `groups` must contain it; null if everybody with an account may sign in. */
+  /** The claim `groups` must contain it; null if everyone with an account may sign in. */
   readonly group: string | null
 }
 
@@ -107,7 +107,7 @@ const authenticate =
 const chooseScope = (provider: client.Configuration, group: string | null): string =>
   group !== null && provider.serverMetadata().scopes_supported?.includes('groups') ? 'openid groups' : 'openid'
 
-/** Errors of RFC 6749 section 4.1.2.1 for which nobody at the browser is responsible. */
+/** Errors of RFC 6749 section 4.1.2.1 for which no one at the browser is responsible. */
 const PROVIDER_ERRORS = ['server_error', 'temporarily_unavailable', 'invalid_request', 'invalid_scope']
 
 function classify(error: unknown): FailureKind {

@@ -43,12 +43,12 @@ const hidden = { schema: { hide: true } }
 const FAILURES: Readonly<
   Record<FailureKind | 'no_reader' | 'elsewhere', [status: number, sentence: (name: string) => string]>
 > = {
-  unavailable: [503, (name) => `Sign-in with ${name} does not work at the moment. Try again later.`],
+  unavailable: [503, (name) => `Sign-in with ${name} does not work right now. Try again later.`],
   expired: [400, () => 'This sign-in has expired or was already used. Start again.'],
   denied: [403, (name) => `You were not signed in with ${name}.`],
   not_in_group: [403, (name) => `You have an account with ${name}, but it may not use the explorer. Ask the operator.`],
   elsewhere: [403, (name) => `Click "Sign in with ${name}" on this page, with TLS or on this machine.`],
-  no_reader: [403, (name) => `Sign-in with ${name} is switched off. Ask the operator.`],
+  no_reader: [403, (name) => `Sign-in with ${name} is turned off. Ask the operator.`],
 }
 
 export function registerProviderSignIn(scope: HttpServer, options: RouteOptions): void {

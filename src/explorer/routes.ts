@@ -20,7 +20,7 @@ interface ExplorerOptions {
   readonly sessions: Sessions
   readonly tokens: TokenIssuer
   readonly recordFailure: RecordFailure
-  /** The client as which anybody may read; null if nobody may without a credential. */
+  /** The client as which anybody may read; null if no one may without a credential. */
   readonly publicClientId: string | null
   /** Null if people sign in only with a credential. */
   readonly providerSignIn: ProviderSignIn | null
@@ -65,7 +65,8 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
   ): Promise<FastifyReply> {
     request.clientId = client.clientId
     const token = await tokens.issue(client)
-    if (token === null) return sendSignIn(reply.code(503), to, 'There is no signing key yet. Try again shortly.')
+    if (token === null)
+      return sendSignIn(reply.code(503), to, 'The service has no signing key yet. Ask the operator. Try again in 1 s.')
     // What the browser cached in another session may be more than this client may read.
     reply.headers({ 'set-cookie': await sessions.begin(token, seconds), 'clear-site-data': '"cache"' })
     return reply.redirect(to, 303)
@@ -111,5 +112,8 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
 
 function requireSameOrigin(request: FastifyRequest): void {
   if (isFromOwnPage(request)) return
-  throw new Problem('cross_origin', 'Sign in and sign out on the pages of this service, with TLS or on this machine.')
+  throw new Problem(
+    'cross_origin',
+    'You can sign in and out only from the pages of this explorer, over https or on this machine.',
+  )
 }

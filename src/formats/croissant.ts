@@ -47,7 +47,7 @@ const CONTEXT = {
   name: { '@container': '@language' },
 }
 
-/** Names that programs for Croissant know, beside the media type of the download. */
+/** Names that programs for Croissant know, alongside the media type of the download. */
 const FURTHER_TYPES: Readonly<Record<string, string>> = {
   ndjson: 'application/jsonlines',
   parquet: 'application/x-parquet',

@@ -63,7 +63,7 @@ export function describeAsDataPackage(description: ReleaseDescription) {
   }
 }
 
-/** Parquet has its own types. frictionless-py reads its nulls as NaN, and would refuse the constraints (decision 0041). */
+/** Parquet has its own types. frictionless-py reads its nulls as NaN, and would reject the constraints (decision 0041). */
 const isText = (file: ReleaseFile) => extensionOf(file) !== 'parquet'
 
 function describeFile(description: ReleaseDescription, file: ReleaseFile) {

@@ -50,7 +50,7 @@ export const extensionOf = ({ name }: Pick<ReleaseFile, 'name'>): string => /\.(
 
 const TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
 
-/** The media type of the records, also if the file is compressed. */
+/** The media type of the records, even if the file is compressed. */
 export const recordsTypeOf = (file: Pick<ReleaseFile, 'name' | 'mediaType'>): string =>
   TYPES[extensionOf(file)] ?? file.mediaType
 

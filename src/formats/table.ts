@@ -21,7 +21,7 @@ export function encodeTable(
     return nested.length === 0 ? [column] : nested.flatMap((value) => Object.keys(flattenRow(value, `${column}_`)))
   })
   const found = [...new Set([...first, ...flattened.flatMap((cells) => Object.keys(cells))])]
-  // Without rows nobody knows which columns there would be.
+  // Without rows no one knows which columns there would be.
   if (chosen !== undefined && rows.length > 0) requireColumns(found, chosen)
   const names = chosen ?? found
   const lines = flattened.map((cells) => formatLine(names.map((name) => cells[name] ?? null)))

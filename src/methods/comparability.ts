@@ -5,7 +5,7 @@ import type { Comparison, FieldValue } from '../datasets/define.ts'
 interface Addition {
   /** The fields over which the caller adds on purpose. */
   readonly across: readonly string[]
-  /** The fields that need not agree: those of the groups, and the level if a cover is chosen. */
+  /** The fields that doesn't need to agree: those of the groups, and the level if a cover is chosen. */
   readonly ignored: readonly string[]
 }
 

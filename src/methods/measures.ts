@@ -66,7 +66,7 @@ export interface FatalityCounts {
   readonly cases: number | null
   readonly deaths: number | null
   readonly statuses: readonly FieldValue[]
-  /** The status that means that somebody was no case. */
+  /** The status that means that someone was no case. */
   readonly noCase: FieldValue
 }
 

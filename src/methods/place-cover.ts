@@ -22,7 +22,7 @@ export interface Cover<Item> {
   readonly covered: readonly Item[]
   /** Series that have no position in the tree. */
   readonly unplaced: readonly Item[]
-  /** True if a place is silent and others stand for it: nobody knows how much of it they are. */
+  /** True if a place is silent and others stand for it: no one knows how much of it they are. */
   readonly isPartial: boolean
 }
 

@@ -195,7 +195,7 @@ function findDoubt(
   const isAlike = (field: string) => (set: CountedSet) => set.values.get(field) === chosen.values.get(field)
   const totalOf = ({ totals }: CountedSet) => totals.get(count) ?? 0
   const total = totalOf(chosen)
-  // Where nobody counted everyone, one group of people is no answer.
+  // Where no one counted everyone, one group of people is no answer.
   const isOfOtherPeople = ({ set, step }: LeftOut<CountedSet>) =>
     step !== 'count' && step !== 'everyone' && parts.some((field) => !isAlike(field)(set))
   if (leftOut.some(isOfOtherPeople)) return 'people'

@@ -14,10 +14,10 @@ interface AuditCommands {
 const MAX_LIMIT = 100_000
 
 export function registerAuditCommands(program: Command, { runAndPrint, runAndWrite }: AuditCommands): void {
-  const audit = program.command('audit').description('read and verify what operators did')
+  const audit = program.command('audit').description('list and verify what operators did')
   audit
     .command('list')
-    .description('list the actions of operators, newest first')
+    .description('list the actions of operators, latest first')
     .option(
       '--since <time>',
       'only actions from this day or time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z',
@@ -29,10 +29,10 @@ export function registerAuditCommands(program: Command, { runAndPrint, runAndWri
     )
   audit
     .command('verify')
-    .description('recompute the chain of digests; prints its head, which you should note outside the database')
+    .description('verify the audit log and print its head; keep the head outside the database')
     .option(
       '--head <digest>',
-      'a head that was noted before: its row and all rows before it must be there',
+      'a head you kept earlier: fails if its row, or any row before it, is missing',
       parseDigest,
     )
     .action((options: { head?: string }) =>
@@ -44,7 +44,7 @@ export function registerAuditCommands(program: Command, { runAndPrint, runAndWri
     )
   audit
     .command('export')
-    .description('write all rows to standard output, one JSON object for each line')
+    .description('print the whole log, one JSON object per line')
     .action(() =>
       runAndWrite(async (database, writeLine) => {
         for await (const row of readAudit(database)) writeLine(row)
@@ -55,7 +55,7 @@ export function registerAuditCommands(program: Command, { runAndPrint, runAndWri
 function parseTime(text: string): Date {
   const time = new Date(text)
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?Z)?$/.test(text) || Number.isNaN(time.getTime()))
-    throw new InvalidArgumentError('It must be a day or a time in UTC, such as 2026-01-31 or 2026-01-31T12:00:00Z.')
+    throw new InvalidArgumentError('It must be a date or time in UTC, such as 2026-01-31 or 2026-01-31T12:00:00Z.')
   return time
 }
 

@@ -1,5 +1,5 @@
 // The log of the actions of operators: adds rows by the function of the schema, reads them, and verifies their chain of digests.
-// The digests are computed here again, so a function that somebody replaced in the database does not verify itself.
+// The digests are computed here again, so a function that someone replaced in the database does not verify itself.
 import { createHash } from 'node:crypto'
 import os from 'node:os'
 import sql from 'sql-template-tag'
@@ -36,7 +36,7 @@ const MAX_TEXT_LENGTH = 2000
 const BATCH_ROWS = 1000
 const FIRST_DIGEST = '00'.repeat(32)
 
-/** `sudoUser` is the user who ran sudo, if somebody did. */
+/** `sudoUser` is the user who ran sudo, if someone did. */
 export function findActor(sudoUser: string | undefined): Actor {
   const user = readUserName()
   return { osUser: sudoUser && sudoUser !== user ? `${user} (sudo by ${sudoUser})` : user, host: os.hostname() }
@@ -73,7 +73,7 @@ function shorten(text: string): string {
   return storable.length > MAX_TEXT_LENGTH ? `${storable.slice(0, MAX_TEXT_LENGTH)}…` : storable
 }
 
-/** Replaces secrets that somebody pasted: client secrets, logins in URLs, and the given values. */
+/** Replaces secrets that someone pasted: client secrets, logins in URLs, and the given values. */
 export function redactSecrets(text: string, values: readonly string[]): string {
   const known = values.reduce((redacted, value) => redacted.replaceAll(value, '[redacted]'), text)
   return known.replace(/\bods_[\w-]{20,}/g, '[redacted]').replace(/(\/\/[^\s/:@]*):[^\s@/]+@/g, '$1:[redacted]@')
@@ -115,7 +115,7 @@ export async function verifyAudit(rows: AsyncIterable<AuditRow>, notedHead?: str
     if (row.number !== expected)
       findings.push({ row: expected, message: `rows ${expected} to ${row.number - 1} are missing` })
     else if (digestRow(head, row) !== row.digest)
-      findings.push({ row: row.number, message: 'the row, or the one before it, is not the one that was written' })
+      findings.push({ row: row.number, message: 'this row, or the one before it, was changed' })
     if (row.outcome === 'begun') open.add(row.number)
     else if (row.act !== null) open.delete(row.act)
     // The chain goes on from the stored digest, so that one changed row is one finding.
@@ -125,7 +125,7 @@ export async function verifyAudit(rows: AsyncIterable<AuditRow>, notedHead?: str
     isHeadFound ||= head === notedHead
   }
   if (!isHeadFound)
-    findings.push({ row: count, message: 'the noted head is not in the log: rows were removed or written again' })
+    findings.push({ row: count, message: 'the head you gave is not in the log: rows were removed or rewritten' })
   return { rows: count, head, unfinished: open.size, valid: findings.length === 0, findings }
 }
 

@@ -128,7 +128,7 @@ async function checkPrivileges(database: Database): Promise<Finding[]> {
     ...(creates
       ? [
           check.error(
-            'everybody may create objects in the database',
+            'anyone can create objects in the database',
             'as its owner: revoke create, temporary on database … from public',
           ),
         ]
@@ -163,7 +163,7 @@ async function checkLag(database: Database, { maxStalenessSeconds }: DatabaseChe
     if (server !== undefined) asOf = freshness.findAsOf(startedAt, server)
     if (asOf === null) await wait(LAG_INTERVAL_MS)
   }
-  if (asOf !== null) return [check.ok('the replica replays what it receives')]
+  if (asOf !== null) return [check.ok('the replica is keeping up')]
   return [
     check.error(
       `the replica does not replay what it receives, or receives nothing: after ${maxStalenessSeconds} s nodes on it reject all requests`,
@@ -217,7 +217,7 @@ async function checkClients(database: Database): Promise<Finding[]> {
       check.warning(`the secret of ${client_id} expires in ${days} days`, 'run outbreakctl client rotate'),
     ),
     clients === 0
-      ? check.warning('nobody can read: there is no enabled client', 'run outbreakctl client create --name …')
+      ? check.warning('no one can read: there is no enabled client', 'run outbreakctl client create --name …')
       : check.ok(`${clients} enabled`),
   ]
 }

@@ -1,4 +1,4 @@
-// Checks what a node uses beside the database: Redis, the files of releases, disks, limits of the process, the public address
+// Checks what a node uses alongside the database: Redis, the files of releases, disks, limits of the process, the public address
 // with its certificate, and the issuers of tokens.
 
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const MINIMUM_FREE_BYTES = 1e9
 /** A node can add nothing to its index. */
 const FULL_BYTES = 1e7
 const MINIMUM_FREE_SHARE = 0.1
-/** Beside the connections of clients: the database, files, the index. */
+/** Alongside the connections of clients: the database, files, the index. */
 const OTHER_DESCRIPTORS = 256
 
 export async function checkRedis(url: string | null): Promise<Finding[]> {
@@ -47,7 +47,7 @@ export async function checkRedis(url: string | null): Promise<Finding[]> {
   }
 }
 
-/** `recorded` are the files that the newest release should have. */
+/** `recorded` are the files that the latest release should have. */
 export async function checkFiles(store: FileStore | undefined, recorded: readonly ReleaseFile[]): Promise<Finding[]> {
   const check = findingsOf('files')
   if (store === undefined)
@@ -66,8 +66,8 @@ export async function checkFiles(store: FileStore | undefined, recorded: readonl
         )
     }
     if (recorded.length === 0)
-      return [check.warning('the newest release has no files', 'run outbreakctl release export')]
-    return findings.length > 0 ? findings : [check.ok(`the ${recorded.length} files of the newest release are there`)]
+      return [check.warning('the latest release has no files', 'run outbreakctl release export')]
+    return findings.length > 0 ? findings : [check.ok(`the ${recorded.length} files of the latest release are there`)]
   } catch (error) {
     const reason = ((error as Error).cause ?? error) as Error
     return [

@@ -68,23 +68,23 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
       node.quota?.isShared() ? 1 : 0,
     )
   single('unreadable_keys', 'Signing keys that the node cannot read and does not use.', node.unreadableKeys)
-  gauge('release_number', 'The newest release that the node serves.', ['dataset'], () =>
+  gauge('release_number', 'The latest release that the node serves.', ['dataset'], () =>
     latest().map(({ dataset, release }): Sample => [{ dataset }, release.number]),
   )
-  gauge('release_published_timestamp_seconds', 'When the newest release was published.', ['dataset'], () =>
+  gauge('release_published_timestamp_seconds', 'When the latest release was published.', ['dataset'], () =>
     latest().map(({ dataset, release }): Sample => [{ dataset }, release.publishedAt.getTime() / 1000]),
   )
-  gauge('release_records', 'The records of the newest release.', ['dataset'], () =>
+  gauge('release_records', 'The records of the latest release.', ['dataset'], () =>
     latest().map(({ dataset, release }): Sample => [{ dataset }, release.records]),
   )
-  gauge('release_changes', 'What the newest release changed, and rejected rows.', ['dataset', 'kind'], () =>
+  gauge('release_changes', 'What the latest release changed, and rejected rows.', ['dataset', 'kind'], () =>
     latest().flatMap(({ dataset, release: { added, corrected, withdrawn, rejected } }) =>
       Object.entries({ added, corrected, withdrawn, rejected }).map(
         ([kind, count]): Sample => [{ dataset, kind }, count],
       ),
     ),
   )
-  gauge('index_release', 'The newest release in the column index; 0 while it is built.', ['dataset'], () =>
+  gauge('index_release', 'The latest release in the column index; 0 while it is built.', ['dataset'], () =>
     [...node.indexes].map(([dataset, index]) => [{ dataset }, index.status().release]),
   )
   registry.registerMetric(

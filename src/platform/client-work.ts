@@ -19,7 +19,7 @@ export const currentWork = (): ClientWork | undefined => running.getStore()
 
 export const runForClient = <Result>(work: ClientWork | undefined, run: () => Result): Result => running.run(work, run)
 
-/** Adds the time of a query to the work of the client, also if the query fails. */
+/** Adds the time of a query to the work of the client, even if the query fails. */
 export async function measureQuery<Result>(query: () => Promise<Result>): Promise<Result> {
   const startedAt = performance.now()
   try {

@@ -1,5 +1,5 @@
-// Counts the failed attempts to authenticate of each address, in the memory of this node. It never refuses an attempt that
-// succeeds, so a client that shares its address with an attacker is served: whoever calls verifies first and asks afterwards.
+// Counts the failed attempts to authenticate of each address, in the memory of this node. It never rejects an attempt that
+// succeeds, so a client that shares its address with an attacker is served: anyone who calls verifies first and asks afterwards.
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 

@@ -1,6 +1,6 @@
 // A queue before work of which only a little can run at once: queries of DuckDB, and searches. Clients take turns, and the last of
 // several places is for another client, so one that asks much waits for itself. Its length is fixed, so every wait is bounded. A full
-// queue refuses the newest request of the client that has the most waiting: a flood costs its sender requests, and nobody else.
+// queue rejects the latest request of the client that has the most waiting: a flood costs its sender requests, and no one else.
 import { currentSignal } from './cancellation.ts'
 import { currentWork } from './client-work.ts'
 import { clientClosedRequest, Problem } from './problem.ts'
@@ -31,7 +31,7 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
   const running: string[] = []
   let waiting = 0
 
-  /** The last place is for another client, so that nobody's small question waits for two large ones of the same client. */
+  /** The last place is for another client, so that no one's small question waits for two large ones of the same client. */
   function mayBegin(client: string): boolean {
     if (running.length >= maxRunning) return false
     return running.length === 0 || running.length < maxRunning - 1 || running.some((other) => other !== client)
@@ -61,7 +61,9 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
   function refuseNewest(): void {
     let mostWaiting: Waiter[] = []
     for (const queue of queues.values()) if (queue.length >= mostWaiting.length) mostWaiting = queue
-    mostWaiting.at(-1)?.leave(new Problem('overloaded', 'The node is overloaded. Try again shortly.'))
+    mostWaiting
+      .at(-1)
+      ?.leave(new Problem('overloaded', 'This node is overloaded. Try again in 1 s, with fewer concurrent requests.'))
   }
 
   function wait(client: string): Promise<() => void> {

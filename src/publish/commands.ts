@@ -31,7 +31,9 @@ export function registerReleaseCommands(
     release
       .command(name)
       .description(description)
-      .addOption(new Option('--dataset <name>', 'which dataset').choices([...byName.keys()]).default(datasets[0]?.name))
+      .addOption(
+        new Option('--dataset <name>', 'the dataset to work on').choices([...byName.keys()]).default(datasets[0]?.name),
+      )
   const findDataset = ({ dataset }: { dataset: string }): Dataset => byName.get(dataset) as Dataset
 
   /** Publishes, then writes the files if a place for them is configured. The release stays published if the files fail. */
@@ -52,7 +54,7 @@ export function registerReleaseCommands(
     }
   }
 
-  command('check', 'validate a directory, without a database')
+  command('check', 'validate a directory; needs no database')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .action(async (directory: string, options: { dataset: string }) => {
       const { validateRelease } = await import('./validate/validate-release.ts')
@@ -60,7 +62,7 @@ export function registerReleaseCommands(
       print({ ...report, findings: report.findings.map((finding) => ({ ...finding })) })
       if (report.errors > 0) process.exitCode = 1
     })
-  command('preview', 'report what publishing a directory would change, without publishing it')
+  command('preview', 'show what publishing a directory would change')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .option(...confirmRejectedOption)
     .option(...replaceSourceOption)
@@ -75,7 +77,7 @@ export function registerReleaseCommands(
         return { ...preview }
       }),
     )
-  command('publish', 'publish a directory as the next release; if it fails, nothing is published')
+  command('publish', 'publish a directory as the next release, completely or not at all')
     .argument('<directory>', 'a directory with release.json and the records in CSV, NDJSON or Parquet')
     .addOption(createConfirmWithdrawnOption())
     .option(...confirmRejectedOption)
@@ -93,9 +95,9 @@ export function registerReleaseCommands(
         )
       }),
     )
-  command('rollback', 'publish a new release that is equal to an earlier one')
-    .requiredOption('--to <number>', 'number of the release to return to', parseNumber)
-    .requiredOption('--note <text>', 'why; consumers read it')
+  command('rollback', 'publish a new release with the records of an earlier one')
+    .requiredOption('--to <number>', 'the release to go back to', parseNumber)
+    .requiredOption('--note <text>', 'the reason, for people who read the data')
     .addOption(createConfirmWithdrawnOption())
     .action((options: { dataset: string; to: number; note: string; confirmWithdrawn?: number }) =>
       runAndPrint(async (database) => {
@@ -122,14 +124,16 @@ export function registerReleaseCommands(
         return { ...summary, ...(store && (await removeFiles(database, store, findDataset(options)))) }
       }),
     )
-  command('export', 'write the files of a release that are missing or damaged')
-    .option('--release <number>', 'number of the release; default: the latest', parseNumber)
+  command('export', 'write the missing or damaged files of a release')
+    .option('--release <number>', 'the release; default: the latest', parseNumber)
     .action((options: { dataset: string; release?: number }) =>
       runAndPrint(async (database) => {
         const store = await openFiles('write')
-        if (store === undefined) throw new OperatorError('set OUTBREAKS_FILES to the directory or the bucket for files')
+        if (store === undefined)
+          throw new OperatorError('OUTBREAKS_FILES is not set. Set it to the directory or bucket for release files.')
         const number = options.release ?? (await listReleases(database, findDataset(options)))[0]?.number
-        if (number === undefined) throw new OperatorError('no release has been published yet')
+        if (number === undefined)
+          throw new OperatorError('There is no release to export yet. Run outbreakctl release publish DIR.')
         const { exportRelease } = await import('./export/export-files.ts')
         return exportRelease(database, store, findDataset(options), number)
       }),
@@ -146,7 +150,7 @@ export function registerReleaseCommands(
       return releases
     }),
   )
-  command('reindex', 'build the column index of all releases again, for instance if a part of it is damaged').action(
+  command('reindex', 'rebuild the column index of all releases, for example after damage').action(
     (options: { dataset: string }) =>
       runAndPrint(async (database) => {
         const { rebuildIndex } = await import('./rebuild-index.ts')
@@ -161,7 +165,7 @@ export function registerReleaseCommands(
 const createConfirmWithdrawnOption = () =>
   new Option(
     '--confirm-withdrawn <number>',
-    'confirm the number of records that are withdrawn, if it is more than 5 %',
+    'confirm the number of records that are withdrawn, if it is more than 5%',
   ).argParser(parseNumber)
 
 interface PublishOptions {
@@ -176,7 +180,7 @@ const MAX_REJECTED = 10_000
 
 const confirmRejectedOption = [
   '--confirm-rejected <number>',
-  'confirm the number of rows that are rejected, and publish the others',
+  'confirm how many rows are invalid, and publish the rest',
   (text: string): number => {
     const number = parseNumber(text)
     if (number > MAX_REJECTED) throw new InvalidArgumentError(`a whole number from 1 to ${MAX_REJECTED}`)
@@ -186,7 +190,7 @@ const confirmRejectedOption = [
 
 const replaceSourceOption = [
   '--replace-source <name>',
-  'replace only the records of this source; the directory has its complete table',
+  'replace the records of one source with the complete table in the directory',
 ] as const
 
 function parseNumber(text: string): number {

@@ -159,7 +159,7 @@ async function publishInput(
 
 function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
   if (changesOnly)
-    throw new OperatorError('release.json has "base", but --replace-source needs the complete table of the source')
+    throw new OperatorError('Remove "base" from release.json: --replace-source needs the complete table of the source.')
   if (!dataset.content.some(({ name }) => name === SOURCE_FIELD))
     throw new OperatorError(`${dataset.name} has no field ${SOURCE_FIELD}, so no source can be replaced`)
 }
@@ -172,7 +172,7 @@ export interface ReleaseDraft {
   rows: AsyncIterable<LocatedRow[]>
   /** The records of the latest release to withdraw: all that the rows do not name, or those listed. */
   withdrawn: 'absent' | AsyncIterable<NamedRow[]>
-  /** The number of withdrawn records that the operator confirmed; undefined if nobody needs to, because nothing is published. */
+  /** The number of withdrawn records that the operator confirmed; undefined if no one needs to, because nothing is published. */
   confirmedWithdrawn: number | undefined
   /** If given, the rows replace only the records of this source. */
   replacedSource?: string | undefined

@@ -99,7 +99,7 @@ await withExplorer({}, (explorer) => {
     await step('go back a release and return', async () => {
       const stop = (release: number) =>
         page
-          .getByRole('group', { name: 'Time machine' })
+          .getByRole('group', { name: 'Release history' })
           .getByRole('button')
           .nth(release - 1)
       await tabTo(page, stop(5))

@@ -24,7 +24,7 @@ const REASON = 'Revised by the source'
 
 await withExplorer({}, (explorer) => {
   const journey = defineJourneys(explorer)
-  const stops = (page: Page) => page.getByRole('group', { name: 'Time machine' }).getByRole('button')
+  const stops = (page: Page) => page.getByRole('group', { name: 'Release history' }).getByRole('button')
   const stop = (page: Page, release: number) => stops(page).nth(release - 1)
   const seriesOf = (release: number) => `/series?${MEASLES}&interval=isoweek&release=${release}`
   const total = (page: Page) => page.locator('.kpi .v').first().innerText()
@@ -70,7 +70,7 @@ await withExplorer({}, (explorer) => {
         before,
       )
       await page.getByText('You see release 3').waitFor()
-      await page.getByRole('button', { name: 'Show the newest' }).click()
+      await page.getByRole('button', { name: 'Show the latest' }).click()
       await waitForQuery(page, { release: null })
       assert.equal(await total(page), '2,286')
     },
@@ -121,7 +121,7 @@ await withExplorer({}, (explorer) => {
     await open(eventPage(`${MEASLES}&release=99`))
     const alert = page.getByRole('alert')
     assert.match(await alert.innerText(), /Release 99 does not exist, or its records were deleted\./)
-    await alert.getByRole('button', { name: 'Show the newest release' }).click()
+    await alert.getByRole('button', { name: 'Show the latest release' }).click()
     await waitForQuery(page, { release: null })
     assert.equal((await readTable(page)).length, 51)
   })
@@ -208,7 +208,7 @@ await withExplorer({}, (explorer) => {
       const deadline = Date.now() + 15_000
       for (;;) {
         await open(eventPage(MEASLES))
-        if ((await page.getByText('Release 7, the newest').count()) > 1) break
+        if ((await page.getByText('Release 7, the latest').count()) > 1) break
         assert.ok(Date.now() < deadline, 'the new release is not shown')
         await wait(250)
       }

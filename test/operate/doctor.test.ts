@@ -124,9 +124,9 @@ describe('the doctor names', () => {
   })
   test('a login that is a superuser', () =>
     expectFinding('error', 'privileges', /postgres is a superuser/, { DATABASE_URL: cluster.url }))
-  test('a database in which everybody may create objects', () =>
+  test('a database in which anyone can create objects', () =>
     whileChanged('grant create on database postgres to public', 'revoke create on database postgres from public', () =>
-      expectFinding('error', 'privileges', /everybody may create/),
+      expectFinding('error', 'privileges', /anyone can create/),
     ))
   test('a role that may write', () =>
     whileChanged('grant insert on client to outbreaks_api', 'revoke insert on client from outbreaks_api', () =>

@@ -106,7 +106,7 @@ test('with the wrong secret a node says "keys", in one line', async () => {
   await waitUntil('it says why it is not ready', async () => output.includes('not ready: keys'))
   // The watcher tries twice a second.
   await wait(1500)
-  assert.equal(output.split('a signing key cannot be read').length - 1, 1)
+  assert.equal(output.split('a signing key could not be decrypted').length - 1, 1)
   // The index may be another reason at first.
   assert.ok(output.split('not ready').length - 1 <= 2)
 })

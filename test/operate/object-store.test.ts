@@ -128,7 +128,7 @@ describe('an object store', { skip: withoutObjectStore }, () => {
         env: { ...process.env, ...wrong },
       })
       const [opened = '', created = ''] = stdout.split('\n')
-      assert.match(opened, /^Problem unavailable The store of the files does not respond/)
+      assert.match(opened, /^Problem unavailable The file storage does not respond/)
       assert.match(created, /^OperatorError .*could not be written: .*signature/i)
     })
 

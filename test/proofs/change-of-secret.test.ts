@@ -207,7 +207,7 @@ describe('a change of the secret over two nodes', { concurrency: false }, () => 
 
   test('control: without the old secret its cursors give 400 and its sessions 401', async () => {
     for (const node of nodes) {
-      await assert.rejects(readPage(node, token, earlyCursor), /not a cursor of this query/)
+      await assert.rejects(readPage(node, token, earlyCursor), /not a cursor for this query/)
       assert.equal(await statusOf(readWithCookie(node, session)), 401)
     }
   })

@@ -194,8 +194,8 @@ def test_nan_is_not_json_and_a_token_must_be_there(scripted: ScriptedService, cl
 
 
 def test_a_warning_with_an_error_filter_is_an_exception(scripted: ScriptedService, client: Client) -> None:
-    scripted.add("/series", (200, {"outbreaks-warning": "disease=x matches no record."}, {"points": []}))
-    with pytest.raises(UserWarning, match="matches no record"):
+    scripted.add("/series", (200, {"outbreaks-warning": "disease=x matches no records."}, {"points": []}))
+    with pytest.raises(UserWarning, match="matches no records"):
         client.series(interval="year", disease="x")
 
 

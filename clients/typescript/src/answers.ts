@@ -229,7 +229,7 @@ export interface Release {
   note: string | null
   /** UTC, to the millisecond. */
   published_at: string
-  /** The day up to which the data is known, UTC. A date as a release reference means the newest release with this day or an earlier one. A rollback has the day of the release that it restores. */
+  /** The day up to which the data is known, UTC. A date as a release reference means the latest release with this day or an earlier one. A rollback has the day of the release that it restores. */
   as_of: string
   /** The earlier release that a rollback restored; the releases in between are thereby withdrawn. */
   restores: number | null

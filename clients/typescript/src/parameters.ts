@@ -9,13 +9,13 @@ export interface AllParameters {
   format?: 'json' | 'csv' | 'ndjson' | 'geojson' | 'parquet' | 'arrow' | undefined
   /** Maximum number of records to return. */
   num?: number | undefined
-  /** The release to read: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the newest. */
+  /** The release to read: its number, a date (YYYY-MM-DD) for what was known on that day (the latest release whose `as_of` is that day or earlier), or `latest`. Default: the latest. */
   release?: number | string | undefined
   /** Names of fields, separated by commas, such as `id,event,cases`: the records have only these fields. Default: all. */
   fields?: string | undefined
   /** Returns the number of matching records in the header `Outbreaks-Count`. */
   count?: 'exact' | undefined
-  /** Rejects a query whose records must not be added up, because they differ in level of place, status, kind of count, source or another field, and a filter value that no record of the release has. The response lists the comparable choices, or the nearest values. */
+  /** With `true`, the request fails with 400 if the counts of the matching records cannot be added together, or if a filter value matches no records. The response lists the sets you can choose from, or the nearest values. */
   strict?: boolean | undefined
   /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
   event?: string | readonly string[] | undefined
@@ -105,9 +105,9 @@ export interface AllParameters {
   missing?: 'pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note' | readonly ('pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note')[] | undefined
   /** Only records that were added or changed after this release. */
   updated_since_release?: number | undefined
-  /** The later release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the newest. */
+  /** The later release: its number, a date (YYYY-MM-DD) for what was known on that day (the latest release whose `as_of` is that day or earlier), or `latest`. Default: the latest. */
   to?: number | string | undefined
-  /** With false, `fields` replaces `before` and `after`. */
+  /** With `false`, each change lists only the names of the changed `fields`, not the records. */
   bodies?: boolean | undefined
   /** Adds `fields`, the names of the fields that changed. */
   changed_fields?: boolean | undefined
@@ -129,18 +129,18 @@ export interface AllParameters {
   place?: string | undefined
   /** Gives every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records. */
   side_by_side?: boolean | undefined
-  /** Lists the records behind each number, and the rule for each. */
+  /** Lists the records behind each number, and the rule that was applied to each. */
   explain?: boolean | undefined
-  /** Fields over which counts are added up on purpose, such as all events of a country. May be repeated. */
+  /** Fields to add up over on purpose, such as all events of a country. Can be repeated. */
   across?: 'event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population' | readonly ('event' | 'pathogen' | 'disease' | 'host' | 'age_group' | 'sex' | 'population')[] | undefined
-  /** The first release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. Default: the oldest that can be read. */
+  /** The first release: its number, a date (YYYY-MM-DD) for what was known on that day (the latest release whose `as_of` is that day or earlier), or `latest`. Default: the oldest that can be read. */
   from?: number | string | undefined
 }
 
 export type RecordsParameters = Pick<AllParameters, 'sort' | 'format' | 'num' | 'release' | 'fields' | 'count' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'>
 
 export type ChangesParameters = Pick<AllParameters, 'to' | 'num' | 'bodies' | 'changed_fields' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
-  /** The earlier release: its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest. */
+  /** The earlier release: its number, a date (YYYY-MM-DD) for what was known on that day (the latest release whose `as_of` is that day or earlier), or `latest`. */
   from: number | string
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'ndjson' | undefined
@@ -162,7 +162,7 @@ export type FacetsParameters = Pick<AllParameters, 'num' | 'release' | 'columns'
 }
 
 export type CoverageParameters = Pick<AllParameters, 'release' | 'columns' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
-  /** The field whose values are the rows. */
+  /** The field to count by. Each of its values is a row. */
   by: 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'count_qualifier' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification'
   /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'

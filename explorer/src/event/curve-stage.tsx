@@ -42,7 +42,7 @@ export function statusOf(series: Series, summary: EventSummary): string {
 }
 
 /** Of a period, in the card beside the pointer. */
-const MOST_PLACES = 3
+const MAX_PLACES = 3
 
 export function CurveStage({ summary, series, shown, vintages, releases, current }: CurveStageProps) {
   const { count, kind, scale, compare } = view.value
@@ -70,7 +70,7 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
       reports: countOf(pointOf(bars, bar.period)?.records ?? 0, 'report'),
       rows: [
         ...(was === undefined ? [] : [[`In release ${compare}`, was.value === null ? '–' : formatNumber(was.value)]]),
-        ...parts.slice(0, MOST_PLACES).map(({ code, value }) => [places.nameOf(code), formatNumber(value)]),
+        ...parts.slice(0, MAX_PLACES).map(({ code, value }) => [places.nameOf(code), formatNumber(value)]),
       ] as [string, string][],
       words: [
         ...(day === null

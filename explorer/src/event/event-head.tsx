@@ -61,7 +61,7 @@ export function EventHead({ event, summary, current, newest }: HeadProps) {
             {summary?.first_day != null && summary.last_day !== null && (
               <>{formatDays(summary.first_day, summary.last_day)} · </>
             )}
-            Release {current.number}, {current === newest ? 'the newest' : 'not the newest'}
+            Release {current.number}, {current === newest ? 'the latest' : 'not the latest'}
             {places.length === 1 && (
               <>
                 {' '}
@@ -77,7 +77,7 @@ export function EventHead({ event, summary, current, newest }: HeadProps) {
           <CopyButton
             text={location.origin + formatAddress(pinned)}
             label="Copy link"
-            hint="The link names the release, so it shows the same numbers for ever."
+            hint="The link names the release, so it shows the same numbers permanently."
             icon="link"
           />
           <button class="btn" type="button" onClick={() => setCiting(true)}>
@@ -113,7 +113,7 @@ function PastNote({ current }: { current: Release }) {
       <p>
         <b>You see release {current.number}</b> ({current.title}): the numbers as they were published then.{' '}
         <button class="link" type="button" onClick={() => setView({ release: null })}>
-          Show the newest
+          Show the latest
         </button>
       </p>
     </div>

@@ -37,7 +37,7 @@ export function HistoryPanel({ summary, releases, current }: HistoryProps) {
   const isCurve = shown.form === 'curve'
   return (
     <>
-      <section class="stage stage-first" aria-label="Time machine">
+      <section class="stage stage-first" aria-label="Release history">
         <TimeMachine
           releases={releases}
           current={current}

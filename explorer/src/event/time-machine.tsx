@@ -47,9 +47,9 @@ export function TimeMachine({ releases, current, vintages, total: shown }: TimeM
   return (
     <div class="scrub">
       <div class="name">
-        Time machine<small>{texts.counts[view.value.count]}, as published in</small>
+        Release history<small>{texts.counts[view.value.count]}, as published in</small>
       </div>
-      <div class="stops" role="group" aria-label="Time machine">
+      <div class="stops" role="group" aria-label="Release history">
         {stops.map(({ number, as_of: asOf, title }) => {
           const total = totals?.get(number)
           const isNone = totals !== null && total === undefined

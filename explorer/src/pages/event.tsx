@@ -103,7 +103,7 @@ function Use({ summary, current }: { summary: EventSummary; current: Release }) 
   )
 }
 
-const MOST_PLACES = 12
+const MAX_PLACES = 12
 const MOST_SOURCES = 6
 
 function Overview({ summary, releases, current }: EventPageProps & { summary: EventSummary }) {
@@ -154,7 +154,7 @@ function Overview({ summary, releases, current }: EventPageProps & { summary: Ev
               release={current.number}
               level={shown.places ?? 'country_code'}
               interval={coverageInterval(interval)}
-              limit={MOST_PLACES}
+              limit={MAX_PLACES}
             />
           </section>
         )}

@@ -258,12 +258,12 @@ const PROMISES: readonly (readonly [IconName, string, string])[] = [
   [
     'zero',
     'Unknown is not zero',
-    'A week without a report is hatched. A count that nobody reported stays unknown in every sum.',
+    'A week without a report is hatched. A count that no one reported stays unknown in every sum.',
   ],
   [
     'clock',
     'Every release stays',
-    'A link with a release shows the same numbers for ever. Each correction keeps the old value and the reason.',
+    'A link with a release always shows the same numbers. Each correction keeps the old value and the reason.',
   ],
 ]
 

@@ -90,7 +90,7 @@ function ReleaseChoice({ releases, current }: { releases: readonly Release[]; cu
       >
         {releases.toReversed().map(({ number }) => (
           <option key={number} value={number}>
-            {number === newest?.number ? `Release ${number}, the newest` : `Release ${number}`}
+            {number === newest?.number ? `Release ${number}, the latest` : `Release ${number}`}
           </option>
         ))}
       </select>

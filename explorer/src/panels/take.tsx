@@ -93,7 +93,7 @@ export function TakePanel({ title, shown, current }: TakeProps) {
                 <br />
                 <small class="quiet">
                   an address for Excel, Google Sheets or R that opens these numbers
-                  {isPinned ? '' : ', of the newest release each time'}; whoever has it can read them
+                  {isPinned ? '' : ', of the latest release each time'}; anyone who has it can read them
                 </small>
               </span>
               <LinkButton key={toKey(table)} use="a spreadsheet" resource={verb} parameters={table} />

@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/feed: the releases, or those that touched a question, for a feed reader. The newest ten releases are in the
+// GET /v2/{dataset}/feed: the releases, or those that touched a question, for a feed reader. The latest ten releases are in the
 // feed itself; every ten releases are in an archive, which never changes.
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -94,7 +94,7 @@ function wantsJson(request: FastifyRequest<{ Querystring: FeedQuery }>): boolean
   return chosen === JSON_FEED || chosen === 'application/json'
 }
 
-/** The newest ten releases, or those of an archive. */
+/** The latest ten releases, or those of an archive. */
 function selectPage(
   all: readonly PublishedRelease[],
   latest: PublishedRelease,
@@ -173,7 +173,7 @@ const documentation = (dataset: SeriesDataset) => ({
   operationId: 'getFeed',
   summary: 'Follow the releases, or a question, with a feed reader',
   description:
-    'Without parameters: an entry for each release. With filters: an entry for each release that added, corrected or withdrew a matching record, with the figures before and after, which are those of `/sums` without groups. An entry never changes, and its `id` depends on the release and the question, not on the address. The feed has the newest ten releases; `archive` has earlier ones (RFC 5005). A release that was pruned, and the one after it, can no longer be compared: they have no entry, but in the feed of all releases. A link from `/link` opens a feed without a token.',
+    'Without parameters: an entry for each release. With filters: an entry for each release that added, corrected or withdrew a matching record, with the figures before and after, which are those of `/sums` without groups. An entry never changes, and its `id` depends on the release and the question, not on the address. The feed has the latest ten releases; `archive` has earlier ones (RFC 5005). A release that was pruned, and the one after it, can no longer be compared: they have no entry, but in the feed of all releases. A link from `/link` opens a feed without a token.',
   querystring: feedQuery(dataset),
   response: { 200: describeResponse(), ...errorResponses },
 })

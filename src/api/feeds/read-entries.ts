@@ -41,7 +41,7 @@ export interface EntryFacts {
 type StoredFacts = Omit<EntryFacts, 'release' | 'previous'>
 type FeedRoutes = ResourceOptions & { readonly dataset: SeriesDataset }
 
-/** What the releases did to a question, the newest first. A release that was pruned, and the one after it, cannot be compared. */
+/** What the releases did to a question, the latest first. A release that was pruned, and the one after it, cannot be compared. */
 export async function readEntries(
   routes: FeedRoutes,
   question: FeedQuestion,

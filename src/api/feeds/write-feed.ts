@@ -9,7 +9,7 @@ export interface Feed {
   readonly updated: Date
   /** Where people read the same. */
   readonly home: Link
-  /** The address of this document, of the newest entries, and of those before it. */
+  /** The address of this document, of the latest entries, and of those before it. */
   readonly self: string
   readonly current: string
   readonly older: string | null

@@ -46,7 +46,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
   place: 'Nothing is chosen: there are several places, each of which may contain the others.',
 }
 
-/** A longer list helps nobody. */
+/** A longer list helps no one. */
 const MAX_LEFT_OUT = 100
 const MAX_LEFT_OUT_SHORT = 20
 

@@ -156,7 +156,7 @@ export async function readPlacedSeries(
   if (found.length > maxSeries)
     throw new Problem(
       'invalid_parameter',
-      `The places of more than ${maxSeries} series would have to be compared. Choose a smaller place, or filter by event or another field that fewer series have.`,
+      `This place has more than ${maxSeries} series, which is the limit. Choose a smaller place, or filter by event or another field.`,
       { parameter: 'place' },
     )
   const decode = await readTexts(

@@ -48,7 +48,7 @@ export async function readExplanations(
   if (rows.length > maxRecords)
     throw new Problem(
       'invalid_parameter',
-      `explain lists at most ${maxRecords} records, and more match. Filter further, or leave explain out.`,
+      `explain lists at most ${maxRecords} records, and more match. Add filters, or leave explain out.`,
       { parameter: 'explain' },
     )
   const undated = new Map<string, number[]>()

@@ -84,7 +84,7 @@ export function toGroup(
   }
 }
 
-/** Nobody knows how much of a silent place its parts are. */
+/** No one knows how much of a silent place its parts are. */
 const withoutShare = ({ completeness }: Pick<Figure, 'completeness'>) =>
   completeness.map((one) => ({ ...one, share: null }))
 

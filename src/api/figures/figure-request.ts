@@ -33,7 +33,7 @@ export interface FigureRequest {
   /** The place to cover; null to add up the places of one level. */
   readonly place: string | null
   readonly explain: boolean
-  /** True to refuse counts that were counted in several ways, instead of choosing one. */
+  /** True to reject counts that were counted in several ways, instead of choosing one. */
   readonly strict: boolean
   /** The count that matters most: sets without it are not chosen. */
   readonly count: string
@@ -85,11 +85,11 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, u
   const restricted = place === null ? requested : restrictToPlace(dataset, requested, place)
   const sameInBoth = groupBy.find((name) => across.includes(name))
   if (sameInBoth !== undefined)
-    throw new Problem('invalid_parameter', `${sameInBoth} is in group_by and in across. Choose one.`, {
+    throw new Problem('invalid_parameter', `${sameInBoth} is in both group_by and across. Remove it from one.`, {
       parameter: 'across',
     })
   if (sideBySide && groupBy.length > 0)
-    throw new Problem('invalid_parameter', 'side_by_side and group_by cannot be used together. Choose one.', {
+    throw new Problem('invalid_parameter', 'side_by_side and group_by cannot be used together. Remove one.', {
       parameter: 'side_by_side',
     })
   return {
@@ -159,7 +159,7 @@ function restrictToPlace({ series }: SeriesDataset, filters: Filters, place: str
     )
   const repeated = series.place?.filters.find((name) => filters.values.has(name))
   if (repeated !== undefined)
-    throw new Problem('invalid_parameter', `place and ${repeated} cannot be used together. Choose one.`, {
+    throw new Problem('invalid_parameter', `place and ${repeated} cannot be used together. Remove one.`, {
       parameter: 'place',
     })
   return {

@@ -57,7 +57,7 @@ interface Verdict {
   readonly listsPlaces: boolean
 }
 
-/** Judges the rows with a count on some days, each group by itself. */
+/** Judges the rows with a count on some days, each group automatically. */
 export async function judgeRows(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,

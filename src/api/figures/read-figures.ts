@@ -1,4 +1,4 @@
-// Reads the figures of a question from the column index: finds the rows, refuses what must not be added up, and gives the
+// Reads the figures of a question from the column index: finds the rows, rejects what must not be added up, and gives the
 // figures of each group and period.
 import sql, { type Sql } from 'sql-template-tag'
 import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
@@ -314,7 +314,7 @@ async function readCells(
   if (found.length > limits.figures || spans.length > limits.figures)
     throw new Problem(
       'invalid_parameter',
-      `The answer would have more than ${limits.figures} figures. Filter further, choose longer periods, or group by fewer fields.`,
+      `The result would have more than ${limits.figures} values, which is the limit. Add filters, choose a longer interval, or group by fewer fields.`,
       { parameter: groupBy.length > 0 ? 'group_by' : 'interval' },
     )
   const undated = cells.some(({ cell, records }) => cell === null && records > 0)

@@ -14,7 +14,7 @@ interface Levels {
   readonly beside: FigureRows | null
 }
 
-/** Groups by place have one level: what contains them is beside the table. */
+/** Groups by place have one level: what contains them is alongside the table. */
 export async function splitLevels(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
@@ -23,7 +23,7 @@ export async function splitLevels(
 ): Promise<Levels> {
   const { place, counts } = dataset.series
   const above = place === undefined ? [] : groupBy.map(place.levelsAbove).filter((levels) => levels !== null)
-  // Whoever groups by the level tells the levels apart.
+  // Anyone who groups by the level tells the levels apart.
   const isSplit = above.length > 0 || groupBy.includes(PLACE)
   if (place === undefined || !isSplit || groupBy.includes(place.level)) return { table: rows, beside: null }
   // From the coarsest on.

@@ -9,8 +9,9 @@ export function parseFields(dataset: Dataset, text: string): string[] {
   const requested = text.split(',')
   const known = dataset.fields.map((field) => field.name)
   const unknown = requested.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw invalidFields(`${JSON.stringify(unknown.slice(0, 40))} is not a field of a record.`)
-  if (new Set(requested).size < requested.length) throw invalidFields('fields has a field more than once.')
+  if (unknown !== undefined)
+    throw invalidFields(`${JSON.stringify(unknown.slice(0, 40))} is not a field. GET /v2/{dataset}/schema lists them.`)
+  if (new Set(requested).size < requested.length) throw invalidFields('fields lists a field twice. List each one once.')
   return known.filter((name) => requested.includes(name))
 }
 
@@ -28,8 +29,8 @@ export function requireField(
 ): void {
   if (hasField(release, name)) return
   const since = releases.find((later) => hasField(later, name))
-  const when = since === undefined ? 'no release has it yet' : `it was added in release ${since.number}`
-  throw new Problem('invalid_parameter', `Release ${release.number} does not have the field ${name}; ${when}.`, {
+  const when = since === undefined ? 'No release has it yet' : `It was added in release ${since.number}`
+  throw new Problem('invalid_parameter', `Release ${release.number} does not have the field ${name}. ${when}.`, {
     parameter,
   })
 }

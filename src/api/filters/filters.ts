@@ -136,9 +136,13 @@ function rejectContradictions(dataset: Dataset, filters: Filters): void {
   )
   const field = filters.missing.find((name) => required.has(name)) ?? period?.first
   if (field === undefined) return
-  throw new Problem('invalid_parameter', `missing=${field} contradicts ${required.get(field) ?? period?.name}.`, {
-    parameter: 'missing',
-  })
+  throw new Problem(
+    'invalid_parameter',
+    `missing=${field} and ${required.get(field) ?? period?.name} contradict each other, so no record can match. Remove one.`,
+    {
+      parameter: 'missing',
+    },
+  )
 }
 
 /** Every field that the filters use, with the parameter that uses it. */
@@ -152,7 +156,7 @@ export function checkUpdatedSince({ updatedSince }: Filters, release: number): v
   if (updatedSince === null || updatedSince <= release) return
   throw new Problem(
     'invalid_parameter',
-    `${UPDATED_SINCE} (${updatedSince}) is later than the release that is read (${release}).`,
+    `${UPDATED_SINCE} (${updatedSince}) is later than the release you are reading (${release}). Use an earlier number.`,
     {
       parameter: UPDATED_SINCE,
     },

@@ -75,10 +75,11 @@ export function parseBox(query: Query): Box | null {
   // Adding 0 makes -0 equal to 0, so that both have one canonical form.
   const [west = 0, south = 0, east = 0, north = 0] = text.split(',').map((degrees) => Number(degrees) + 0)
   if (Math.max(Math.abs(west), Math.abs(east)) > 180)
-    throw invalidRange('bbox', 'bbox: west and east must be from -180 to 180.')
+    throw invalidRange('bbox', 'In bbox=west,south,east,north, west and east must be from -180 to 180.')
   if (Math.max(Math.abs(south), Math.abs(north)) > 90)
-    throw invalidRange('bbox', 'bbox: south and north must be from -90 to 90.')
-  if (south > north) throw invalidRange('bbox', 'bbox: south is greater than north.')
+    throw invalidRange('bbox', 'In bbox=west,south,east,north, south and north must be from -90 to 90.')
+  if (south > north)
+    throw invalidRange('bbox', 'In bbox=west,south,east,north, south is greater than north. Swap them.')
   return { west, south, east, north }
 }
 

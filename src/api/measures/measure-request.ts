@@ -1,4 +1,4 @@
-// Parses which measures a request wants, and refuses those that would mislead at its interval. Pure.
+// Parses which measures a request wants, and rejects those that would mislead at its interval. Pure.
 import { Type } from 'typebox'
 import type { Interval } from '../../methods/calendar.ts'
 import { MAX_PERIODS, MEASURES, type Measure, MIN_GROWTH_PERIODS } from '../../methods/measures.ts'

@@ -35,7 +35,7 @@ export function readCursor(key: KeyOrKeys, walk: string, text: string): Cursor {
   if (!isWellFormed || !listKeys(key).some(isSigned)) {
     throw new Problem(
       'invalid_parameter',
-      'page is not a cursor of this query. Send next_page of the previous response unchanged.',
+      'page is not a cursor for this query. Send next_page from the previous response unchanged, with the same filters and order, or start again without page.',
       { parameter: 'page' },
     )
   }

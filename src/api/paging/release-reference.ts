@@ -22,7 +22,7 @@ export function parseReference(parameter: string, text: string): ReleaseReferenc
   if (reference !== null) return reference
   throw new Problem(
     'invalid_parameter',
-    `${parameter} must be the number of a release (digits, from 1 to ${INT4_MAX}), a calendar date (YYYY-MM-DD) or ${LATEST}.`,
+    `${parameter} must be a release number from 1 to ${INT4_MAX}, a date (YYYY-MM-DD) or ${LATEST}.`,
     { parameter },
   )
 }
@@ -43,7 +43,7 @@ export const findRelease = (
     : releases.findLast((release) => release.asOf <= reference.date)
 
 /**
- * Whether a parameter beside a cursor is consistent with the release of the cursor. A date is consistent if the release
+ * Whether a parameter alongside a cursor is consistent with the release of the cursor. A date is consistent if the release
  * is as of that day or an earlier one: another such release may have been published after the first page was read.
  */
 export function canReferTo(parameter: string, text: string, release: PublishedRelease): boolean {

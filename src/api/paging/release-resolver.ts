@@ -43,7 +43,7 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
   async function resolveLatest(): Promise<PublishedRelease> {
     const release = await findOrRefresh((releases) => releases.at(-1))
     if (release !== undefined) return release
-    throw new Problem('nothing_published', 'No release of this dataset has been published yet.')
+    throw new Problem('nothing_published', 'This dataset has no release yet.')
   }
 
   /** The release that a parameter refers to. Without a parameter, the latest. */
@@ -73,14 +73,14 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
       ? await findOrRefresh((known) => findRelease(known, { number: Number(text) }))
       : undefined
     if (release !== undefined) return release
-    throw new Problem('not_found', 'A release with this number does not exist.')
+    throw new Problem('not_found', 'There is no release with this number. GET /v2/{dataset}/releases lists them.')
   }
 
   /** A release from a cursor or token that the service issued. It exists, but it may not have reached this node yet. */
   async function resolveIssued(number: number): Promise<PublishedRelease> {
     const release = await findOrRefresh((releases) => findRelease(releases, { number }))
     if (release !== undefined) return release
-    throw new Problem('unavailable', `Release ${number} has not reached this node yet. Try again shortly.`)
+    throw new Problem('unavailable', `Release ${number} has not reached this node yet. Try again in 1 s.`)
   }
 
   /** The release of the cursor, which a parameter may repeat but not change. Without a cursor, that of the parameter. */
@@ -88,7 +88,11 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
     if (cursorRelease === undefined) return resolveParameter(parameter, text)
     const release = await resolveIssued(cursorRelease)
     if (text !== undefined && !canReferTo(parameter, text, release))
-      throw new Problem('invalid_parameter', `The cursor belongs to release ${cursorRelease}.`, { parameter })
+      throw new Problem(
+        'invalid_parameter',
+        `The cursor in page belongs to release ${cursorRelease}. Send release=${cursorRelease}, or leave release out.`,
+        { parameter },
+      )
     return requireUnpruned(release)
   }
 
@@ -117,7 +121,7 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
     // The SQL function `require_kept` raises the same message.
     throw new Problem(
       'release_pruned',
-      `The records of release ${release.number} are kept no longer. The oldest that can be read is ${oldestUnpruned()?.number}: start again from it or from a later one.`,
+      `The records of release ${release.number} have been deleted. The oldest release you can read is ${oldestUnpruned()?.number}: start again from it or a later one.`,
     )
   }
 

@@ -62,7 +62,7 @@ export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, set
       const { release } = picture.response
       const latest = published().get(dataset.name)?.at(-1)?.number ?? release.number
       const newest = latest === release.number ? null : latest
-      // A key beside another credential was not verified.
+      // A key alongside another credential was not verified.
       const key = request.headers.authorization === undefined ? takenKey(request.raw) : null
       reply.header('content-security-policy', writePolicy(picture.drawing.embedStyle(theme)))
       return respond(request, reply, {

@@ -65,7 +65,7 @@ export function registerOembedRoute(app: HttpServer, options: OembedOptions): vo
           maxwidth: Type.Optional(Type.Integer({ minimum: 1, description: 'The most pixels that there are across.' })),
           maxheight: Type.Optional(Type.Integer({ minimum: 1, description: 'The most pixels that there are down.' })),
           format: Type.Optional(Type.Enum(['json'], { description: 'Only JSON.' })),
-          dnt: Type.Optional(Type.String({ description: 'Some programs ask not to be tracked. Nobody is.' })),
+          dnt: Type.Optional(Type.String({ description: 'Some programs ask not to be tracked. No one is.' })),
         }),
         response: {
           200: Type.Object(
@@ -89,7 +89,7 @@ export function registerOembedRoute(app: HttpServer, options: OembedOptions): vo
       const { url, maxwidth = WIDTH, maxheight = HEIGHT } = request.query
       const key = takenKey(request.raw)
       const address = findEmbed(options, url)
-      // A token opens this route too, but without the key nobody could open the frame.
+      // A token opens this route too, but without the key no one could open the frame.
       if (key === null || address === null)
         throw new Problem('not_authenticated', 'url must be the address of an embed with its key.')
       const [width, height] = [Math.min(WIDTH, maxwidth), Math.min(HEIGHT, maxheight)]

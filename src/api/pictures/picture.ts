@@ -19,7 +19,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
         operationId: 'getPicture',
         summary: 'Draw a question',
         description:
-          'A picture of the counts: a curve, several counts side by side, or one total, with its source, release and citation. Its numbers are those of `/series` and `/sums`; what they refuse is a picture with the reason. The SVG needs no other file. With a link key it can be part of any page.',
+          'A picture of the counts: a curve, several counts side by side, or one total, with its source, release and citation. Its numbers are those of `/series` and `/sums`; what they reject is a picture with the reason. The SVG needs no other file. With a link key it can be part of any page.',
         querystring: pictureQuery(dataset),
         response: { 200: fileResponse(['image/svg+xml'], 'The picture.'), ...errorResponsesWithNotFound },
       },
@@ -27,7 +27,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
     async (request, reply) => {
       const { width = DEFAULT_WIDTH, theme = 'light' } = request.query
       const picture = await preparePicture(routes, request, reply, { dataset, drawing })
-      // Whoever has the key may show it: a picture in a page of another origin is blocked otherwise.
+      // Anyone who has the key may show it: a picture in a page of another origin is blocked otherwise.
       reply.header('cross-origin-resource-policy', 'cross-origin')
       return respond(request, reply, {
         ...picture.response,

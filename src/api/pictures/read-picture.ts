@@ -1,4 +1,4 @@
-// Reads what a picture of a question is drawn from. The numbers are those of /series and /sums; a question that they refuse is a
+// Reads what a picture of a question is drawn from. The numbers are those of /series and /sums; a question that they reject is a
 // picture with the reason.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formatDay } from '../../methods/calendar.ts'

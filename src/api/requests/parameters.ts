@@ -31,8 +31,8 @@ const num = Type.Optional(
 const reference = (description: string, example: string) =>
   Type.String({ pattern: REFERENCE_PATTERN, description, examples: [example] })
 const REFERENCE_FORMS =
-  'its number, a date (YYYY-MM-DD) for what was known on that day (the newest release whose `as_of` is that day or earlier), or `latest` for the newest'
-const release = Type.Optional(reference(`The release to read: ${REFERENCE_FORMS}. Default: the newest.`, LATEST))
+  'its number, a date (YYYY-MM-DD) for what was known on that day (the latest release whose `as_of` is that day or earlier), or `latest`'
+const release = Type.Optional(reference(`The release to read: ${REFERENCE_FORMS}. Default: the latest.`, LATEST))
 const tokenRelease = Type.Optional(
   reference(`The release to read: ${REFERENCE_FORMS}. Default: the release of the access token.`, LATEST),
 )
@@ -67,14 +67,14 @@ const strict = Type.Optional(
   Type.Boolean({
     default: false,
     description:
-      'Rejects a query whose records must not be added up, because they differ in level of place, status, kind of count, source or another field, and a filter value that no record of the release has. The response lists the comparable choices, or the nearest values.',
+      'With `true`, the request fails with 400 if the counts of the matching records cannot be added together, or if a filter value matches no records. The response lists the sets you can choose from, or the nearest values.',
   }),
 )
 const strictValues = Type.Optional(
   Type.Boolean({
     default: false,
     description:
-      'Rejects a filter value that no record of the release has. By default the header `Outbreaks-Warning` names it.',
+      'With `true`, a filter value that matches no records fails with 400. Otherwise the header `Outbreaks-Warning` names it.',
   }),
 )
 
@@ -181,7 +181,7 @@ const fittingInterval = Type.Optional(intervalOf(' Default: the finest that fits
 export const coverageQuery = (dataset: Dataset) =>
   Type.Object({
     by: Type.Enum([...dataset.facets], {
-      description: 'The field whose values are the rows.',
+      description: 'The field to count by. Each of its values is a row.',
       examples: ['country_code'],
     }),
     interval,
@@ -211,7 +211,7 @@ const figureParameters = (dataset: SeriesDataset) => ({
   across: listOf(
     acrossFields(dataset),
     acrossFields(dataset).length,
-    'Fields over which counts are added up on purpose, such as all events of a country. May be repeated.',
+    'Fields to add up over on purpose, such as all events of a country. Can be repeated.',
   ),
   release,
   ...tableParameters,
@@ -246,7 +246,10 @@ const groupedParameters = (dataset: SeriesDataset) => ({
     }),
   ),
   explain: Type.Optional(
-    Type.Boolean({ default: false, description: 'Lists the records behind each number, and the rule for each.' }),
+    Type.Boolean({
+      default: false,
+      description: 'Lists the records behind each number, and the rule that was applied to each.',
+    }),
   ),
   ...figureParameters(dataset),
 })
@@ -287,7 +290,7 @@ export const vintagesQuery = (dataset: SeriesDataset) => {
       }),
     ),
     from: Type.Optional(reference(`The first release: ${REFERENCE_FORMS}. Default: the oldest that can be read.`, '1')),
-    to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the newest.`, LATEST)),
+    to: Type.Optional(reference(`The last release: ${REFERENCE_FORMS}. Default: the latest.`, LATEST)),
     ...parameters,
   })
 }
@@ -313,7 +316,7 @@ export const feedQuery = (dataset: SeriesDataset) => {
         minimum: 1,
         maximum: INT4_MAX,
         description:
-          'Earlier releases instead of the newest ten: 1 has the releases 1 to 10, 2 those from 11 to 20. An archive exists when all of its releases do, and never changes.',
+          'Earlier releases instead of the latest ten: 1 has the releases 1 to 10, 2 those from 11 to 20. An archive exists when all of its releases do, and never changes.',
       }),
     ),
     ...Object.fromEntries(Object.entries(groupedParameters(dataset)).filter(([name]) => names.has(name))),
@@ -348,11 +351,14 @@ export const emptyQuery = Type.Object({})
 export const changesQuery = (dataset: Dataset) =>
   Type.Object({
     from: reference(`The earlier release: ${REFERENCE_FORMS}.`, '1'),
-    to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the newest.`, LATEST)),
+    to: Type.Optional(reference(`The later release: ${REFERENCE_FORMS}. Default: the latest.`, LATEST)),
     page,
     num,
     bodies: Type.Optional(
-      Type.Boolean({ default: true, description: 'With false, `fields` replaces `before` and `after`.' }),
+      Type.Boolean({
+        default: true,
+        description: 'With `false`, each change lists only the names of the changed `fields`, not the records.',
+      }),
     ),
     changed_fields: Type.Optional(
       Type.Boolean({ default: false, description: 'Adds `fields`, the names of the fields that changed.' }),

@@ -1,4 +1,4 @@
-// What people write, in the words of the interface: `us` is `US`, `country=Italy` is `country_code=IT`, a week is an ISO week.
+// What people write, in the words of the API: `us` is `US`, `country=Italy` is `country_code=IT`, a week is an ISO week.
 import type { Dataset } from '../../datasets/define.ts'
 import { filterFields } from '../filters/filters.ts'
 

@@ -149,7 +149,7 @@ function requireSameFields({ from, to }: ReleasePair): void {
   if (haveSameKeys(from.contract.fields, to.contract.fields)) return
   throw new Problem(
     'fields_changed',
-    `The records of release ${to.number} have other fields than those of release ${from.number}, so every record has other bytes. Download release ${to.number} instead.`,
+    `Release ${to.number} has other fields than release ${from.number}, so the bytes of every record differ. Download release ${to.number}, or read changes as JSON.`,
     { parameter: 'from' },
   )
 }

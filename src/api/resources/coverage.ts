@@ -54,7 +54,7 @@ export function registerCoverageRoutes(app: HttpServer, routes: ResourceOptions)
           if (groups === null)
             throw new Problem(
               'invalid_parameter',
-              `The answer would have more than ${MAX_CELLS} periods. Filter further, or choose longer periods.`,
+              `The result would have more than ${MAX_CELLS} periods, which is the limit. Add filters, or choose a longer interval.`,
               { parameter: 'interval' },
             )
           return [await (isTable ? writeTable(groups, interval, columns) : writeJson(groups, by, interval))]

@@ -116,7 +116,7 @@ export function registerDescriptionRoutes(app: HttpServer, routes: ResourceOptio
       known.find((release) => release.number === found && (release.files.length > 0 || release.prunedAt !== null)),
     )
     if (exported !== undefined) return releases.requireUnpruned(exported)
-    throw new Problem('not_found', `Release ${found} has no files yet. A description is about files.`)
+    throw new Problem('not_found', `Release ${found} has no files yet, so there is nothing to describe.`)
   }
 
   async function readDescription(number: string): Promise<ReleaseDescription> {

@@ -23,7 +23,7 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
       schema: {
         tags: ['Data'],
         operationId: 'getFacets',
-        summary: 'Count the values of fields',
+        summary: 'Count records by field value',
         description:
           'The number of matching records for each value of a field, in descending order. The counts of a field ignore the filter on the field itself, so that they also show its other values. As `text/csv`: a line for each value.',
         querystring: facetsQuery(dataset),

@@ -43,7 +43,9 @@ export function registerFileRoutes(
       .join(', ')
     throw new Problem(
       'not_found',
-      !names ? `Release ${release.number} has no files yet.` : `Release ${release.number} has only the files ${names}.`,
+      !names
+        ? `Release ${release.number} has no files yet.`
+        : `There is no such file. Release ${release.number} has ${names}.`,
     )
   }
 
@@ -86,7 +88,8 @@ export function registerFileRoutes(
       },
       handler: async (request, reply) => {
         const release = releases.requireUnpruned(await releases.resolveNumber(request.params.number))
-        if (openVerified === undefined) throw new Problem('not_found', 'This node has no release files.')
+        if (openVerified === undefined)
+          throw new Problem('not_found', 'This node does not offer release files. Use a query as one file instead.')
         const file = await findFile(release, request.params.name)
         const entityTag = `"${file.sha256}"`
         const commonHeaders = { ...releaseHeader(release), ...cacheHeader(true), etag: entityTag }
@@ -129,7 +132,7 @@ function readRange({ method, headers }: FastifyRequest, { name, bytes }: Release
   if (method !== 'GET' || (condition !== undefined && condition !== tag)) return null
   const range = readByteRange(headers.range, bytes)
   if (range !== 'unsatisfiable') return range
-  throw new Problem('range_not_satisfiable', `${name} has ${bytes} bytes.`, {
+  throw new Problem('range_not_satisfiable', `The range starts after the end of ${name}, which has ${bytes} bytes.`, {
     headers: { 'content-range': `bytes */${bytes}` },
   })
 }

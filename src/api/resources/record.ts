@@ -60,7 +60,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'listRecordVersions',
         summary: 'List the versions of one record',
         description:
-          'The versions of the record with this `id` up to the newest release, the oldest first, with the fields of the newest release. If `to_release` of a version is below `from_release` of the next version, the record was withdrawn in between.',
+          'The versions of the record with this `id` up to the latest release, the oldest first, with the fields of the latest release. If `to_release` of a version is below `from_release` of the next version, the record was withdrawn in between.',
         params: recordPath,
         querystring: listQuery,
         response: {
@@ -111,5 +111,5 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
 function parseId(text: string): number {
   const id = Number(text)
   if (/^[1-9][0-9]*$/.test(text) && Number.isSafeInteger(id)) return id
-  throw new Problem('not_found', 'The id of a record is a positive integer in decimal digits without leading zeros.')
+  throw new Problem('not_found', 'A record id is a positive whole number without leading zeros, such as 4106.')
 }

@@ -61,7 +61,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         operationId: 'listRecordsByOffset',
         summary: 'List outbreak records, offset-paged',
         description:
-          'A plain array of records in ascending order of id. Without `release`, all requests with one access token read the same release, so that offsets stay consistent when a new release is published. This is the newest release when the token was issued or, if that was pruned, the oldest that can be read. A token of an external issuer, or from before the first release, reads the newest release that was published at least 60 seconds before the token was issued, or the oldest release. `release=latest`, or a new token, reads the newest release. `Outbreaks-Newest-Release` says that there is a newer release. v2 is recommended.',
+          'A plain array of records in ascending order of id. Without `release`, all requests with one access token read the same release, so that offsets stay consistent when a new release is published. This is the latest release when the token was issued or, if that was pruned, the oldest that can be read. A token of an external issuer, or from before the first release, reads the latest release that was published at least 60 seconds before the token was issued, or the oldest release. `release=latest`, or a new token, reads the latest release. `Outbreaks-Newest-Release` says that there is a newer release. v2 is recommended.',
         querystring: offsetQuery(dataset),
         response: { 200: okResponse(Type.Array(record), 'Records.'), ...errorResponses },
       },

@@ -33,7 +33,7 @@ const releaseSchema = Type.Object({
   as_of: Type.String({
     format: 'date',
     description:
-      'The day up to which the data is known, UTC. A date as a release reference means the newest release with this day or an earlier one. A rollback has the day of the release that it restores.',
+      'The day up to which the data is known, UTC. A date as a release reference means the latest release with this day or an earlier one. A rollback has the day of the release that it restores.',
   }),
   restores: Type.Union([Type.Integer(), Type.Null()], {
     description: 'The earlier release that a rollback restored; the releases in between are thereby withdrawn.',
@@ -94,7 +94,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions):
         operationId: 'listReleases',
         summary: 'List releases',
         description:
-          'All releases, the newest first. A walk lists the releases that existed when it started. `Outbreaks-Release` is the newest of them. As `text/csv`: a line for each release, without pages and without the files.',
+          'All releases, the latest first. Paging lists the releases that existed when it started. `Outbreaks-Release` is the latest of them. As `text/csv`: a line for each release, without pages and without the files.',
         querystring: releasesQuery,
         response: { 200: withFiles(pageResponse(releaseSchema, 'Releases'), TABLE_TYPES), ...errorResponses },
       },
@@ -137,7 +137,7 @@ export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions):
         operationId: 'getRelease',
         summary: 'Read the metadata of a release',
         description:
-          '`number` is the number of a release, in decimal digits, or `latest` for the newest release. `Content-Location` is the URL of the release with its number. `Link` names its descriptions in Croissant, as a data package and in DCAT, if it has files.',
+          '`number` is the number of a release, in decimal digits, or `latest` for the latest release. `Content-Location` is the URL of the release with its number. `Link` names its descriptions in Croissant, as a data package and in DCAT, if it has files.',
         params: releasePath,
         querystring: emptyQuery,
         response: { 200: okResponse(releaseSchema, 'The release.'), ...errorResponsesWithNotFound },

@@ -61,7 +61,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'getSeries',
         summary: 'Read counts over time',
         description:
-          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are refused with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all are figures, and `flags` has the flags with spaces between them.',
+          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are rejected with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all are figures, and `flags` has the flags with spaces between them.',
         querystring: seriesQuery(dataset),
         response: {
           200: withFiles(

@@ -176,7 +176,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
 function chooseInterval(groupBy: readonly string[]): Interval | undefined {
   const [interval, second] = groupBy.filter(isInterval)
   if (second === undefined) return interval
-  throw new Problem('invalid_parameter', `group_by has two lengths of period, ${interval} and ${second}. Choose one.`, {
+  throw new Problem('invalid_parameter', `group_by has two intervals, ${interval} and ${second}. Keep one.`, {
     parameter: 'group_by',
   })
 }

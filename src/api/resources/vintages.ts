@@ -45,7 +45,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       schema: {
         tags: ['Data'],
         operationId: 'getVintages',
-        summary: 'Follow a number through the releases',
+        summary: 'See how a number was revised',
         description: `One count of a series by interval and release: a row for each interval in each release, at most ${MAX_RELEASES} releases. The numbers are those of \`/series\` in that release. \`Outbreaks-Release\` is the release of \`to\`. As \`text/csv\`: a line for each row.`,
         querystring: vintagesQuery(dataset),
         response: {
@@ -98,7 +98,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
             release: number,
             report_date: asOf,
             period: figure.period.name,
-            // The whole interval, also if the last day of the question cuts it.
+            // The whole interval, even if the last day of the question cuts it.
             reference_date: formatDay(periodOf(interval, figure.period.first).last),
             records: figure.records,
             ...Object.fromEntries(
@@ -170,7 +170,7 @@ async function followFigures(
         refusal = error
       }
     }
-    // It is about the last release that is refused.
+    // It is about the last release that is rejected.
     if (refusal !== null) throw refusal
     return figures
   }

@@ -97,7 +97,7 @@ export function encodeRows(rows: readonly FullRow[], { first, possible, groupBy,
 
 /**
  * What a reader of a table needs: the group, the period, the numbers, and what warns about them. The days are left out where a
- * period has them, `row` and `counted` where they are the same in all lines, and beside a total what it is made of.
+ * period has them, `row` and `counted` where they are the same in all lines, and alongside a total what it is made of.
  */
 function narrowColumns(names: readonly string[], rows: readonly ShortRow[]): string[] {
   const isKnown = (row: ShortRow, name: string) => (row[name] ?? null) !== null

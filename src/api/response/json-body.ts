@@ -117,5 +117,5 @@ export function describeRanges(versions: readonly ReleaseRange[]): string {
     if (to === null) return `${from} and later`
     return to === from + 1 ? `${from}` : `${from} to ${to - 1}`
   })
-  return `Releases that contain it: ${words.join('; ')}.`
+  return `These releases do: ${words.join('; ')}.`
 }

@@ -99,7 +99,7 @@ export function createResponder({ cache, cursorKey, baseUrl }: ResponderOptions)
           const rendered = await runWithTimeout(
             RENDER_TIMEOUT_MS,
             async () => render(),
-            'The response took too long. Try again shortly.',
+            'The response took too long. Try again in 1 s, or ask for fewer records.',
           )
           return encodeBody(normaliseRendered(rendered), encoding)
         })

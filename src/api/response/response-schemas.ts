@@ -7,17 +7,17 @@ const headers = {
   'Outbreaks-Release': { type: 'integer', description: 'The release that was read.' },
   'Outbreaks-Newest-Release': {
     type: 'integer',
-    description: 'The newest release, if the response is from an earlier one.',
+    description: 'The latest release, if this response comes from an earlier one.',
   },
   'Outbreaks-Warning': {
     type: 'string',
     description:
-      'Filter values that no record has, and the nearest values that records have. Values are encoded as in a query string.',
+      'Filter values that match no records, each with the nearest values that do. Values are encoded as in a query string.',
   },
   'Cache-Control': {
     type: 'string',
     description:
-      '`immutable` if the request names the release by number, or by a cursor: the client may use the response again without a request. Otherwise `no-cache`. Always `private`.',
+      '`Always `private`. `immutable` if the URL pins the release by number or cursor: you can reuse the response without asking again. Otherwise `no-cache`.',
   },
   ETag: {
     type: 'string',
@@ -53,20 +53,22 @@ export const pageResponse = (item: TSchema, items: string) =>
   )
 
 export const errorResponses = {
-  304: { description: 'The response that `If-None-Match` identifies is unchanged.' },
+  304: { description: 'Not modified: your cached response is still current.' },
   400: problemResponse('A parameter is unknown, repeated or has an invalid value.'),
-  401: problemResponse('There is no valid access token.'),
-  403: problemResponse('The token does not permit this request.'),
-  410: problemResponse('The release was pruned: its records can no longer be read.'),
+  401: problemResponse('The access token is missing or not valid.'),
+  403: problemResponse('The token does not allow this request.'),
+  410: problemResponse('The records of the release have been deleted.'),
   429: problemResponse(
     'The client has used up its quota or has too many concurrent requests. `Retry-After` says when to try again.',
   ),
   431: problemResponse('The URL and the headers together are longer than 8 KiB.'),
-  503: problemResponse('The service is temporarily unavailable, or no release has been published yet.'),
+  503: problemResponse(
+    'The service is temporarily unavailable, or There is no release to export yet. Run outbreakctl release publish DIR..',
+  ),
 }
 export const errorResponsesWithNotFound = {
   ...errorResponses,
-  404: problemResponse('The resource does not exist. `detail` says more.'),
+  404: problemResponse('Nothing was found at this URL. `detail` says more.'),
 }
 
 /** The same response, or a file of one of these media types. */

@@ -42,7 +42,7 @@ export function requireChunks({ raw }: FastifyRequest): void {
   if (raw.httpVersion !== '1.0') return
   throw new Problem(
     'invalid_request',
-    'This format needs HTTP/1.1: a client of HTTP/1.0 cannot tell a broken response from a complete one.',
+    'This format needs HTTP/1.1. Over HTTP/1.0, a client cannot tell a broken response from a complete one.',
   )
 }
 

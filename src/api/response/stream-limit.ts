@@ -1,5 +1,5 @@
 // Limits streamed responses: how many a client may have, and how many batches of records are read and encoded at a time. A client
-// that reads slowly holds no turn while it reads, so it keeps nobody else waiting.
+// that reads slowly holds no turn while it reads, so it keeps no one else waiting.
 import { createFairQueue, type FairQueue } from '../../platform/fair-queue.ts'
 import { Problem } from '../../platform/problem.ts'
 
@@ -12,7 +12,7 @@ const MAX_CLIENT_STREAMS = 2
 
 export function createStreamLimit(): StreamLimit {
   const streams = new Set<{ readonly clientId: string | null }>()
-  // A response that has begun is never refused, and each has at most one batch in the queue.
+  // A response that has begun is never rejected, and each has at most one batch in the queue.
   const { takeTurn } = createFairQueue({ maxWaiting: Number.POSITIVE_INFINITY })
   return {
     takeTurn,
@@ -20,7 +20,7 @@ export function createStreamLimit(): StreamLimit {
       if ([...streams].filter((stream) => stream.clientId === clientId).length >= MAX_CLIENT_STREAMS)
         throw new Problem(
           'concurrency_exceeded',
-          `The client already has ${MAX_CLIENT_STREAMS} responses in a file format, which is the limit. Wait until one of them ends.`,
+          `The client is already reading ${MAX_CLIENT_STREAMS} queries as one file, which is the limit. Wait until one of them ends.`,
           { headers: { 'retry-after': '5' } },
         )
       const stream = { clientId }

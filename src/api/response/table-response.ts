@@ -59,7 +59,7 @@ export function rejectPaging(
   if (parameter === undefined) return
   throw new Problem(
     'invalid_parameter',
-    `${parameter} applies to JSON only. A response of type ${mediaType} is complete.`,
+    `${parameter} works with JSON only. A ${mediaType} response always contains everything. Remove ${parameter}.`,
     { parameter },
   )
 }

@@ -151,10 +151,10 @@ async function hasValue(snapshot: IndexSnapshot, rows: Sql, field: string, store
 }
 
 const describeMissing = ({ parameter, value, nearest, elsewhere }: MissingValue): string =>
-  `${formatParameter(parameter, value)} matches no record. ${elsewhere ?? describeNearest(nearest.map((name) => formatParameter(parameter, name)))}`
+  `${formatParameter(parameter, value)} matches no records. ${elsewhere ?? describeNearest(nearest.map((name) => formatParameter(parameter, name)))}`
 
 const missingValueProblem = (parameter: string, missing: readonly MissingValue[]) =>
-  new Problem('invalid_parameter', `No record has this value: ${missing.slice(0, 3).map(describeMissing).join(' ')}`, {
+  new Problem('invalid_parameter', missing.slice(0, 3).map(describeMissing).join(' '), {
     parameter,
     members: { suggestions: missing.slice(0, MAX_LISTED).map(({ elsewhere: _elsewhere, ...entry }) => entry) },
   })

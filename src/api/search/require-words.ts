@@ -8,7 +8,11 @@ export const MAX_WORDS = 10
 export function requireWords(q: string | undefined): string {
   const words = splitQuery(q ?? '')
   if (q !== undefined && words.length > 0 && words.length <= MAX_WORDS) return q
-  throw new Problem('invalid_parameter', `q must have from 1 to ${MAX_WORDS} different words with letters or digits.`, {
-    parameter: 'q',
-  })
+  throw new Problem(
+    'invalid_parameter',
+    `q must have 1 to ${MAX_WORDS} different words that contain letters or digits.`,
+    {
+      parameter: 'q',
+    },
+  )
 }

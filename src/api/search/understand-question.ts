@@ -50,7 +50,7 @@ export async function understandQuestion(dataset: Dataset, index: SearchIndex, q
 
 const valuesOf = (hits: readonly SearchHit[]) => [...new Set(hits.map(({ value }) => value))]
 
-/** A single word of the language that is also a name, such as "no" for Norway, is only a name beside others. */
+/** A single word of the language that is also a name, such as "no" for Norway, is only a name alongside others. */
 function findLongest(index: SearchIndex, fields: readonly string[], words: readonly string[], at: number) {
   for (let length = Math.min(MAX_NAME_WORDS, words.length - at); length > 0; length--) {
     const name = words.slice(at, at + length).join(' ')

@@ -25,4 +25,4 @@ export function warningHeader(warnings: readonly string[]): Record<string, strin
 
 /** The suggestions of one warning that fit: the nearest first. */
 export const describeNearest = (parameters: readonly string[]): string =>
-  parameters.length === 0 ? 'Nothing similar was found.' : `Nearest: ${parameters.join(', ')}.`
+  parameters.length === 0 ? 'Nothing similar exists.' : `Nearest: ${parameters.join(', ')}.`

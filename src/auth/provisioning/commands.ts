@@ -34,12 +34,12 @@ export function registerCredentialCommands(
   { datasets, runAndPrint, sealingKeys, linkKeys }: CredentialCommands,
 ): void {
   const scopes = datasets.map((dataset) => dataset.scope)
-  const client = program.command('client').description('manage the clients of the API')
+  const client = program.command('client').description('create, rotate and disable API clients')
   client
     .command('create')
-    .description('create a client; its secret is shown once')
-    .requiredOption('--name <name>', 'name of the client, for instance its organisation', parseName)
-    .addOption(new Option('--scope <scope...>', 'datasets that it may read').choices(scopes).default([...scopes]))
+    .description('create a client and show its secret, once')
+    .requiredOption('--name <name>', 'who the client is for, such as an organisation', parseName)
+    .addOption(new Option('--scope <scope...>', 'datasets the client can read').choices(scopes).default([...scopes]))
     .addOption(new Option('--expires <when>', EXPIRES).argParser(parseExpiry))
     .addOption(new Option('--jwks <file>', JWKS).conflicts('expires'))
     .action(({ name, scope, expires, jwks }: { name: string; scope: string[]; expires?: Date; jwks?: string }) =>
@@ -56,10 +56,10 @@ export function registerCredentialCommands(
   client
     .command('rotate')
     .argument('<client-id>')
-    .description('give a client a new secret; the old one stays valid for the overlap')
+    .description('give a client a new secret, and keep the old one valid for a while')
     .option(
       '--overlap <hours>',
-      'how long the old secret stays valid; 0 revokes it and all tokens at once',
+      'hours that the old secret stays valid; 0 revokes it and all tokens immediately',
       parseHours,
       24,
     )
@@ -70,11 +70,11 @@ export function registerCredentialCommands(
   client
     .command('set-key')
     .argument('<client-id>')
-    .description('let a client sign with its own keys (private_key_jwt); its secrets stay valid for the overlap')
+    .description('let a client authenticate with its own keys (private_key_jwt)')
     .requiredOption('--jwks <file>', JWKS)
     .option(
       '--overlap <hours>',
-      'how long its secrets stay valid; 0 revokes them and all tokens at once',
+      'hours that its secrets stay valid; 0 revokes them and all tokens immediately',
       parseHours,
       24,
     )
@@ -86,12 +86,12 @@ export function registerCredentialCommands(
   client
     .command('disable')
     .argument('<client-id>')
-    .description('reject a client and its tokens, on every node within 2 seconds')
+    .description('block a client and its tokens, on every node within 2 seconds')
     .action((id: string) => runAndPrint((database) => setClientDisabled(database, id, true)))
   client
     .command('enable')
     .argument('<client-id>')
-    .description('accept a disabled client again; it needs a new token')
+    .description('unblock a client; it needs a new token')
     .action((id: string) => runAndPrint((database) => setClientDisabled(database, id, false)))
 
   program
@@ -113,12 +113,10 @@ export function registerCredentialCommands(
   const key = program.command('key').description('manage the keys that sign access tokens')
   key
     .command('rotate')
-    .description(
-      'add a key; the first one signs at once, a later one after its notice; older keys then verify until their tokens expire',
-    )
+    .description('add a signing key; the first one signs immediately, later ones after --notice')
     .addOption(new Option('--algorithm <name>', 'signature algorithm').choices(algorithms).default('ES256'))
-    .option('--notice <seconds>', 'how long the key is published before it signs', parseSeconds, 600)
-    .option('--force', 'although this secret reads none of the keys, because it replaces one that is lost')
+    .option('--notice <seconds>', 'seconds to publish the key before it signs', parseSeconds, 600)
+    .option('--force', 'continue although OUTBREAKS_SECRET decrypts none of the keys; only if the old secret is lost')
     .action(({ algorithm, notice, force }: { algorithm: Algorithm; notice: number; force?: true }) =>
       runAndPrint((database) => rotateKey(database, sealingKeys(), algorithm, notice, { force: force ?? false })),
     )
@@ -145,12 +143,12 @@ export function registerCredentialCommands(
   key
     .command('disable')
     .argument('<kid>')
-    .description('reject a key and every token that it signed')
+    .description('stop trusting a key, and reject every token it signed')
     .action((kid: string) => runAndPrint((database) => disableKey(database, kid)))
 }
 
-const EXPIRES = 'when the secret expires: a number of days, or a date (00:00 UTC); default: never'
-const JWKS = 'file with the public keys of the client (a JWK or a JWK Set), instead of a secret'
+const EXPIRES = 'days until the secret expires, or a date (00:00 UTC); default: never'
+const JWKS = 'use the public keys in this file (a JWK or JWK Set) instead of a secret'
 const MAX_EXPIRY_DAYS = 3650
 
 /** Exported for its test. */

@@ -1,4 +1,4 @@
-// Reads the public keys of a client from a file, a JWK or a JWK Set, and refuses what is not a strong public key.
+// Reads the public keys of a client from a file, a JWK or a JWK Set, and rejects what is not a strong public key.
 import { readFileSync } from 'node:fs'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { OperatorError } from '../../platform/operator-error.ts'
@@ -16,7 +16,7 @@ export async function readKeyFile(file: string): Promise<JWK[]> {
     try {
       return readClientKey(entry).jwk
     } catch (error) {
-      throw new OperatorError(`key ${i + 1} in ${file} is refused: ${(error as Error).message}`)
+      throw new OperatorError(`key ${i + 1} in ${file} is rejected: ${(error as Error).message}`)
     }
   })
   const kids = keys.flatMap(({ kid }) => kid ?? [])

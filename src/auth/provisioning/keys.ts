@@ -113,7 +113,7 @@ function isReadable(read: () => string): boolean {
 }
 
 /**
- * For a key that may have leaked: every token that it signed is rejected. The newest other key signs from then on, so the
+ * For a key that may have leaked: every token that it signed is rejected. The latest other key signs from then on, so the
  * end that a rotation set for it is removed.
  */
 export async function disableKey(database: Database, kid: string) {

@@ -40,7 +40,7 @@ export async function linkForClient(
     throw new OperatorError(
       `The client ${clientId} ${client.disabled ? 'is disabled' : `may not read ${dataset.name}`}, so its links would open nothing.`,
     )
-  // Nodes with another secret would refuse the link.
+  // Nodes with another secret would reject the link.
   await database.transaction((connection) => assertSecretMatches(connection, sealingKeys))
   return makeLink({
     keys: toKeyObjects([...linkKeys]),

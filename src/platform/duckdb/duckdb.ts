@@ -1,4 +1,4 @@
-// A DuckDB database in this process. DuckDB runs queries in its own threads, beside the event loop. Memory, threads, the
+// A DuckDB database in this process. DuckDB runs queries in its own threads, alongside the event loop. Memory, threads, the
 // number of concurrent queries and the time of each are limited; a query ends when its request does. A statement costs a
 // millisecond before it reads a row, so sessions that read the same state share its transaction and what is known about it.
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api'
@@ -21,7 +21,7 @@ interface DuckSession<State> {
 export interface DuckDb<State> {
   /** Reads. Waits while too many other sessions are open. */
   read<Result>(work: (session: DuckSession<State>) => Promise<Result>): Promise<Result>
-  /** Writes. The caller runs one at a time; sessions that read go on beside it. */
+  /** Writes. The caller runs one at a time; sessions that read go on alongside it. */
   write<Result>(work: (connection: DuckDBConnection) => Promise<Result>): Promise<Result>
   /** Interrupts the statement of a write, so that the write fails. */
   interruptWrite(): void
@@ -237,7 +237,7 @@ async function interruptible<Result>(
   try {
     return await measureQuery(query)
   } catch (error) {
-    if (isLate) throw new Problem('unavailable', 'The query took too long. Try again, or add filters.')
+    if (isLate) throw new Problem('unavailable', 'The query took too long. Add filters, or try again.')
     signal?.throwIfAborted()
     throw error
   } finally {

@@ -23,7 +23,7 @@ export function createSlots(limit: number, name: string): AcquireSlot {
     if (limit > 0 && before >= limit)
       throw new Problem(
         'concurrency_exceeded',
-        `The client already has ${limit} concurrent ${name}, which is the limit. Wait until one of them ends.`,
+        `The client already has ${limit} ${name} running on this node, which is the limit. Wait until one of them ends.`,
         { headers: { 'retry-after': '1' } },
       )
     taken.set(clientId, before + 1)

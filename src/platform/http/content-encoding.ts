@@ -12,6 +12,6 @@ export function chooseEncoding(accepted: string | undefined): ContentEncoding {
   // 8.4.1.3: x-gzip is the same coding.
   const header = accepted?.replaceAll(/\bx-gzip\b/gi, 'gzip')
   const negotiator: { encoding: Encoding } = new Negotiator({ headers: { 'accept-encoding': header } })
-  // Identity also if the client accepts neither: every client can read it.
+  // Identity even if the client accepts neither: every client can read it.
   return negotiator.encoding(AVAILABLE, { preferred: AVAILABLE }) === 'gzip' ? 'gzip' : 'identity'
 }

@@ -96,7 +96,7 @@ export function createHttpServer(options: HttpServerOptions) {
       compilersFactory: {
         // A factory (its type fits Ajv only), not setValidatorCompiler: a scope with its own schemas would use the lenient default.
         buildValidator: (() => compileValidator) as never,
-        // Compiling a serializer for each response took 40 % of the time in which a node starts (docs/decisions/0020-libraries-tried.md).
+        // Compiling a serializer for each response took 40% of the time in which a node starts (docs/decisions/0020-libraries-tried.md).
         buildSerializer: () => () => JSON.stringify,
       },
     },
@@ -141,7 +141,7 @@ export function createHttpServer(options: HttpServerOptions) {
     done(null)
   })
 
-  // All methods that Node parses are registered, so that an unsupported one gives 405 and not 400.
+  // All methods that Node parses are registered, so that an unsupported one returns 405 and not 400.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
   const throwNotFound = createNotFound(app)
   app.setNotFoundHandler(throwNotFound)

@@ -54,7 +54,7 @@ export function createSocketProblems({ baseUrl, log, defaultHeaders }: SocketPro
 export function registerProblemPages(app: FastifyInstance, baseUrl: string): void {
   app.get('/problems/:code', { schema: { hide: true } }, async (request) => {
     const { code } = request.params as { code: string }
-    if (!Object.hasOwn(problems, code)) throw new Problem('not_found', 'There is no problem with this code.')
+    if (!Object.hasOwn(problems, code)) throw new Problem('not_found', 'No error has this code.')
     const [status, title] = problems[code as ProblemCode]
     return { type: problemType(baseUrl, code as ProblemCode), code, status, title }
   })

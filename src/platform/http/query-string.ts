@@ -46,7 +46,7 @@ function compileParameter(name: string, property: TSchema): ParseParameter {
   if (items !== undefined) return compileList(name, compileValue(name, items, true), maxItems)
   const parse = compileValue(name, property)
   return (text) => {
-    if (Array.isArray(text)) throw repeatedParameter(name, `${name} was given ${text.length} times. Give it once.`)
+    if (Array.isArray(text)) throw repeatedParameter(name, `${name} was sent ${text.length} times. Send it once.`)
     return parse(text)
   }
 }
@@ -57,9 +57,14 @@ const compileList =
   (text) => {
     const texts = [text].flat()
     if (texts.length > maxItems) {
-      throw new Problem('invalid_parameter', `${name} takes at most ${maxItems} values.`, { parameter: name })
+      throw new Problem(
+        'invalid_parameter',
+        `${name} takes at most ${maxItems} values, and the request has ${texts.length}.`,
+        { parameter: name },
+      )
     }
-    if (new Set(texts).size < texts.length) throw repeatedParameter(name, `${name} was given the same value twice.`)
+    if (new Set(texts).size < texts.length)
+      throw repeatedParameter(name, `${name} has the same value twice. Send each value once.`)
     return texts.map(parse)
   }
 
@@ -98,10 +103,10 @@ function decode(schema: ParameterSchema, text: string): unknown {
 }
 
 function describeConstraint({ type, minimum, maximum, ...schema }: ParameterSchema): string {
-  if (type === 'integer') return `must be a whole number from ${minimum} to ${maximum}, written in plain digits`
+  if (type === 'integer') return `must be a whole number from ${minimum} to ${maximum}, in plain digits`
   if (type === 'boolean') return 'must be true or false'
   if (schema.enum !== undefined) return `must be one of ${listChoices(schema.enum)}`
-  return 'must be a day of the calendar, written YYYY-MM-DD'
+  return 'must be a date that exists, as YYYY-MM-DD'
 }
 
 /** Each choice once, even if it can be reversed with a minus. */
@@ -117,15 +122,15 @@ const repeatedParameter = (name: string, detail: string) =>
 
 function missingParameter(name: string, schema: ParameterSchema = {}): Problem {
   const form = schema.enum === undefined ? schema.description : `It ${describeConstraint(schema)}.`
-  return new Problem('invalid_parameter', `${name} is required. ${form ?? ''}`.trim(), { parameter: name })
+  return new Problem('invalid_parameter', `Add the parameter ${name}. ${form ?? ''}`.trim(), { parameter: name })
 }
 
 function unknownParameter(name: string, known: string[]): Problem {
   const shown = shorten(name)
-  const accepted = known.length === 0 ? 'It has no parameters' : `Its parameters are ${known.join(', ')}`
+  const accepted = known.length === 0 ? 'It takes none' : `The parameters are ${known.join(', ')}`
   return new Problem(
     'unknown_parameter',
-    `${JSON.stringify(shown)} is not a parameter of this resource.${askIfMeant(name, known)} ${accepted}.`,
+    `${JSON.stringify(shown)} is not a parameter of this URL.${askIfMeant(name, known)} ${accepted}.`,
     {
       parameter: shown,
     },

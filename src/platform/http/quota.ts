@@ -48,12 +48,15 @@ export function createQuota({ limit, seconds, redisUrl, log }: QuotaOptions): Qu
 
   function onRedisFailure(error: unknown): void {
     if (isShared && redis !== null)
-      log.warn({ reason: describeRedisError(redis, error) }, 'Redis does not respond: this node counts requests alone')
+      log.warn(
+        { reason: describeRedisError(redis, error) },
+        'Redis does not respond: quotas are per node until it does',
+      )
     isShared = false
   }
 
   function onRedisResponse(): void {
-    if (!isShared) log.info('Redis responds again: the nodes count requests together')
+    if (!isShared) log.info('Redis responds again: nodes share quotas')
     isShared = true
   }
 

@@ -67,11 +67,11 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
     if (status.granted) return
     throw new Problem(
       'quota_exceeded',
-      `The client has used its quota of ${quota.limit} units in ${quota.seconds} s. Try again in ${status.resetsIn} s.`,
+      `The client has used up its quota of ${quota.limit} units per ${quota.seconds} s. Try again in ${status.resetsIn} s.`,
       { headers: { 'retry-after': String(status.resetsIn) } },
     )
   })
-  // The response is not refused, whatever it cost: the client gets what it has waited for, and waits before its next request.
+  // The response is not rejected, whatever it cost: the client gets what it has waited for, and waits before its next request.
   scope.addHook('onSend', async (request, reply) => {
     if (request.work === null) return
     settleEachQuery(request, request.work)

@@ -10,9 +10,9 @@ import { headerValues } from './raw-headers.ts'
 export function assertValidTarget({ raw, url, method }: FastifyRequest): void {
   const hostHeaders = headerValues(raw, 'host').length
   if (hostHeaders > 1 || (hostHeaders === 0 && raw.httpVersion !== '1.0'))
-    throw new Problem('invalid_request', 'Send one Host header.')
+    throw new Problem('invalid_request', 'The request must have exactly one Host header.')
   if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS'))
-    throw new Problem('invalid_request', 'The request target must be a path, or a URL with http or https.')
+    throw new Problem('invalid_request', 'The request target must be a path, or an http or https URL.')
 }
 
 /** Returns what throws 404, or 405 with the methods that the URL supports. Must be called before routes are added. */
@@ -34,11 +34,15 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
       .map((route) => route.method)
     if (allowed.length === 0) {
       paths ??= listPaths()
-      throw new Problem('not_found', `There is no resource at this URL.${askIfMeant(pathname, paths)}`)
+      throw new Problem('not_found', `There is nothing at this URL.${askIfMeant(pathname, paths)}`)
     }
-    throw new Problem('method_not_allowed', `This URL does not support ${request.method}.`, {
-      headers: { allow: [...new Set(allowed)].join(', ') },
-    })
+    throw new Problem(
+      'method_not_allowed',
+      `This URL does not support ${request.method}. It supports ${[...new Set(allowed)].join(', ')}.`,
+      {
+        headers: { allow: [...new Set(allowed)].join(', ') },
+      },
+    )
   }
 }
 

@@ -17,7 +17,7 @@ const HASH = /^'sha256-[A-Za-z0-9+/]{43}='$/
 const IMMUTABLE = /^(?:_astro\/|pagefind\/(?:fragment|index)\/)/
 const hidden = { schema: { hide: true } }
 
-/** Anything but hashes in that file would change the policy, so it is refused. */
+/** Anything but hashes in that file would change the policy, so it is rejected. */
 function parseHashes(text: string): string[] {
   const hashes: unknown = JSON.parse(text)
   if (!Array.isArray(hashes) || !hashes.every((item) => typeof item === 'string' && HASH.test(item)))
@@ -47,7 +47,8 @@ export function registerDocumentation(app: FastifyInstance, { files, policy }: D
     if (files.has(`${name}/index.html`)) return reply.redirect(`${DOCUMENTATION_PATH}/${name}/`, 308)
     const found = name === '' || name.endsWith('/') ? `${name}index.html` : name
     const file = files.get(found)
-    if (file === undefined) throw new Problem('not_found', 'There is no page at this URL.')
+    if (file === undefined)
+      throw new Problem('not_found', 'There is no page at this URL. The documentation starts at /docs/.')
     reply.headers({
       'content-security-policy': policy,
       'cross-origin-opener-policy': 'same-origin',

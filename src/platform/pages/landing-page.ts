@@ -1,5 +1,5 @@
 // The page at the root of the service: links as HTML for people and as JSON for programs. Public, without scripts: structured data
-// for search engines is a data block, which no browser runs, so that the policy allows no script. Beside it
+// for search engines is a data block, which no browser runs, so that the policy allows no script. Alongside it
 // security.txt, which says where to report a vulnerability.
 
 import type { FastifyInstance } from 'fastify'

@@ -34,10 +34,10 @@ export function describeDatabaseError(error: unknown): string | undefined {
     return explain('The certificate of the database server is not trusted', add)
   }
   if (message.includes('does not support SSL')) {
-    return 'The database server does not offer TLS: turn on ssl on the server, or remove sslmode from DATABASE_URL.'
+    return 'The database server does not offer TLS. Turn on ssl on the server, or remove sslmode from DATABASE_URL.'
   }
   if (message.startsWith('SASL:') && message.includes('password')) {
-    return 'The database requires a password: add it to DATABASE_URL.'
+    return 'The database needs a password. Add it to DATABASE_URL.'
   }
 
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
@@ -57,7 +57,7 @@ export function describeDatabaseError(error: unknown): string | undefined {
     return explain('A file cannot be read', 'correct its path, in the command or in DATABASE_URL')
   }
   if (error instanceof URIError) {
-    return 'DATABASE_URL cannot be parsed: write a percent sign in a user name or a password as %25.'
+    return 'DATABASE_URL cannot be parsed. Write a percent sign in a user name or password as %25.'
   }
   return undefined
 }

@@ -209,7 +209,7 @@ export function toTransientProblem(error: unknown): unknown {
       ? TRANSIENT_SQLSTATES.test(sqlState)
       : TRANSIENT_ERRORS.test(`${sqlState} ${error.message}`)
   if (!isTransient) return error
-  return new Problem('unavailable', 'The database cannot be reached at the moment; try again shortly.', {
+  return new Problem('unavailable', 'The database cannot be reached. Try again in 1 s.', {
     cause: error,
   })
 }

@@ -157,7 +157,8 @@ export function createWatcher(
       await loop
     },
     // A request must not wait for a database that hangs.
-    refresh: () => withTimeout(REFRESH_TIMEOUT_MS, refreshOnRequest(), 'The database does not respond at the moment.'),
+    refresh: () =>
+      withTimeout(REFRESH_TIMEOUT_MS, refreshOnRequest(), 'The database does not respond. Try again in 1 s.'),
     stalenessMs: () => performance.now() - knownAsOf,
     msSinceResponse: () => performance.now() - respondedAt,
     clockDifferenceMs: () => clockDifferenceMs,

@@ -69,7 +69,7 @@ export const fileFormats: readonly FileFormat[] = [
   },
 ]
 
-/** The usual level of gzip. Measured: the next ones take longer and save less than 2 %. */
+/** The usual level of gzip. Measured: the next ones take longer and save less than 2%. */
 const LEVEL = 6
 
 /** One member, because browsers read only the first one of a file. */

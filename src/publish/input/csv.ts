@@ -92,7 +92,7 @@ function splitQuoted(text: string, start: number, ended: boolean, line: number) 
     if (text[at] === '"') {
       const quoted = readQuotedCell(text, at)
       if (quoted === null || (quoted.next === text.length && !ended)) {
-        if (ended) throw new CsvError(line + lines, 'a quote is not closed')
+        if (ended) throw new CsvError(line + lines, 'has a quote that is never closed')
         return null
       }
       cells.push(quoted.cell)
@@ -103,7 +103,7 @@ function splitQuoted(text: string, start: number, ended: boolean, line: number) 
       let stop = Math.min(indexOrEnd(text, ',', at), newline)
       if (stop === newline && stop < text.length && stop > at && text[stop - 1] === '\r') stop -= 1
       const cell = text.slice(at, stop)
-      if (cell.includes('"')) throw new CsvError(line + lines, 'a cell that does not begin with a quote contains one')
+      if (cell.includes('"')) throw new CsvError(line + lines, 'has a quote inside an unquoted cell')
       cells.push(cell)
       at = stop
     }
@@ -115,7 +115,7 @@ function splitQuoted(text: string, start: number, ended: boolean, line: number) 
     if (text[at] === '\n') return { cells, next: at + 1, lines: lines + 1 }
     if (at >= text.length - 1 && !ended) return null
     if (at >= text.length) return { cells, next: at, lines }
-    throw new CsvError(line + lines, 'text follows a closing quote')
+    throw new CsvError(line + lines, 'has text after a closing quote')
   }
 }
 

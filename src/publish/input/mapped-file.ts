@@ -120,7 +120,7 @@ function readTableHeader({ line, cells }: TableRecord<string>, file: string, tab
   const errorIn = errorAt(file, line)
   const errors = [...findSourceColumns(table)].flatMap((column) => {
     const times = header.filter((cell) => cell === column).length
-    if (times === 0) return [errorIn(column, 'required', 'is read by the mapping, but is not a column of this file')]
+    if (times === 0) return [errorIn(column, 'required', 'is used by the mapping, but is not a column of this file')]
     return times > 1 ? [errorIn(column, 'repeated', 'occurs twice in the header')] : []
   })
   const { wide } = table
@@ -129,7 +129,7 @@ function readTableHeader({ line, cells }: TableRecord<string>, file: string, tab
       errors.push(errorIn(wide.columns.join(', '), 'required', 'matches no column of this file'))
     for (const created of [wide.name, wide.value])
       if (header.includes(created))
-        errors.push(errorIn(created, 'repeated', 'is already a column of this file; wide needs another name'))
+        errors.push(errorIn(created, 'repeated', 'is already a column of this file: choose another name in wide'))
   }
   if (errors.length > 0) throw new InputError(errors)
   return header

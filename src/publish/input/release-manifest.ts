@@ -68,7 +68,7 @@ function validateDay({ as_of: day }: ReleaseManifest, file: string): void {
   if (day === undefined) return
   // PostgreSQL has no year 0.
   if (!isCalendarDate(day) || day.startsWith('0000'))
-    throw new OperatorError(`${file} as_of: must be an existing date in the form YYYY-MM-DD`)
+    throw new OperatorError(`${file} as_of: must be a date that exists, as YYYY-MM-DD`)
   const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
   if (day > today)
     throw new OperatorError(

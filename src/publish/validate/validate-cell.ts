@@ -152,7 +152,7 @@ function validateValue(field: Field, value: unknown): CellError | null {
         // PostgreSQL has no year 0.
         typeof value === 'string' && isCalendarDate(value) && !value.startsWith('0000'),
         'type',
-        'must be an existing date in the form YYYY-MM-DD',
+        'must be a date that exists, as YYYY-MM-DD',
       )
     case 'choice':
       return requireThat(
@@ -176,7 +176,7 @@ function validateValue(field: Field, value: unknown): CellError | null {
         requireThat(
           typeof value === 'string' && value !== '' && isStorable(value),
           'type',
-          'must be a text that is not empty; unknown is null',
+          'must not be an empty string: use null for unknown',
         ) ?? validateLength(field, value as string)
       )
     case 'object':
@@ -211,7 +211,7 @@ function validateObject(field: Field, value: object): CellError | null {
   const json = JSON.stringify(value)
   // JSON.stringify escapes NUL and half of a surrogate pair.
   if (/\\u(?:d[89a-f]|0000)/.test(json) && !isStorableInside(value))
-    return { rule: 'type', message: 'contains a text with NUL or with half of a surrogate pair' }
+    return { rule: 'type', message: 'contains NUL or an incomplete character (half of a surrogate pair)' }
   return validateLength(field, json)
 }
 

@@ -105,7 +105,7 @@ function requireMappedFields(required: readonly string[], files: readonly Record
   const unmapped = files.flatMap(({ name, canFill }) =>
     required
       .filter((field) => !canFill(field))
-      .map((field) => errorAt(name, 0)(field, 'required', 'is required, but the mapping does not fill it')),
+      .map((field) => errorAt(name, 0)(field, 'required', 'is required, but the mapping has no cell for it')),
   )
   if (unmapped.length > 0) throw new InputError(unmapped)
 }

@@ -143,7 +143,7 @@ export function parseIdentity(
   const id = format === 'csv' ? asNumber(rawId, /^[1-9]\d*$/) : rawId
   const hasId = id !== undefined && id !== null && id !== ''
   const hasKey = key !== undefined && key !== null && key !== ''
-  if (hasId === hasKey) reportError(null, 'identity', 'must have either an id or a key')
+  if (hasId === hasKey) reportError(null, 'identity', 'must have an id or a key, and not both')
   else if (hasId) {
     if (Number.isSafeInteger(id) && (id as number) > 0) return { id: id as number }
     reportError('id', 'identity', 'must be a positive whole number')

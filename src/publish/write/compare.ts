@@ -80,7 +80,7 @@ export function createComparison(
     newNamedBy ??= by
     if (newNamedBy !== by)
       throw new OperatorError(
-        'some new records have an id and others a key, so ids could collide: use only one of them',
+        'Some new records have an id and others have a key, so ids could collide. Use one or the other for all new records.',
       )
     const id = 'id' in identity ? identity.id : lastId + 1
     lastId = Math.max(lastId, id)
@@ -138,7 +138,7 @@ export function createComparison(
         const record = known.get(index)
         if (record?.open && seen.add(record.id)) return [record.id]
         const message = record?.open
-          ? 'is withdrawn twice, or also has a row in this input'
+          ? 'is withdrawn twice, or is also among the records'
           : `is not in release ${latest.number}`
         rejectRow({ file, line, identity }, 'withdrawn', message)
         return []

@@ -49,7 +49,7 @@ export function openBucketStore({ bucket: Bucket, folder, hasLinks }: BucketOpti
   const findObject = (target: { Bucket: string; Key: string }) =>
     s3.headObject(target).catch((error: unknown) => {
       if (error instanceof NotFound) return undefined
-      throw new Problem('unavailable', 'The store of the files does not respond; try again shortly.', { cause: error })
+      throw new Problem('unavailable', 'The file storage does not respond. Try again in 1 s.', { cause: error })
     })
 
   async function* readRange(target: { Bucket: string; Key: string; IfMatch: string }, start: number, end: number) {

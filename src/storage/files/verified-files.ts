@@ -18,7 +18,7 @@ export function createFileOpener(store: FileStore, timeoutMs: number) {
   async function verifyContent(file: ReleaseFile, stamp: string): Promise<void> {
     const stored = await store.open(file.name)
     if (stored?.stamp !== stamp || stored.bytes !== file.bytes) await stored?.close()
-    if (stored?.stamp !== stamp) throw new Problem('unavailable', `${file.name} is being replaced; try again shortly.`)
+    if (stored?.stamp !== stamp) throw new Problem('unavailable', `${file.name} is being replaced. Try again in 1 s.`)
     if (stored.bytes !== file.bytes) reportDamage(file, `has ${stored.bytes} bytes instead of ${file.bytes}`)
     const { sha256 } = await readFingerprint(stored)
     if (sha256 !== file.sha256) reportDamage(file, `has the SHA-256 ${sha256} instead of ${file.sha256}`)
@@ -43,7 +43,7 @@ export function createFileOpener(store: FileStore, timeoutMs: number) {
       await withTimeout(
         timeoutMs,
         verify(file, stored.stamp),
-        `${file.name} is still being verified; try again shortly.`,
+        `${file.name} is still being verified. Try again in 1 s.`,
       )
       return stored
     } catch (error) {
@@ -54,7 +54,11 @@ export function createFileOpener(store: FileStore, timeoutMs: number) {
 }
 
 function reportDamage({ name }: ReleaseFile, difference: string): never {
-  throw new Problem('file_damaged', `${name} differs from the published file; the operator must export it again.`, {
-    cause: new Error(`${name} ${difference}`),
-  })
+  throw new Problem(
+    'file_damaged',
+    `The copy of ${name} on this node does not match the published file. The operator has to export it again. Until then, read the records through the API.`,
+    {
+      cause: new Error(`${name} ${difference}`),
+    },
+  )
 }

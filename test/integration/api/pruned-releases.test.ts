@@ -62,7 +62,7 @@ async function explain(statement: Sql): Promise<string> {
 }
 
 const failures: [release: number, code: string, detail: RegExp][] = [
-  [PRUNED, 'release_pruned', /The records of release 1 are kept no longer\. The oldest that can be read is 2/],
+  [PRUNED, 'release_pruned', /The records of release 1 have been deleted\. The oldest release you can read is 2/],
   [MISSING, 'unavailable', /Release 9 has not reached this database yet/],
 ]
 

@@ -104,7 +104,7 @@ describe('with a migrated database', () => {
       () => urlFor('outbreaks', 'secretive', { password: `${PASSWORD}0` }),
       /password authentication failed for user "secretive".*check.*DATABASE_URL/,
     ],
-    'no password': [() => urlFor('outbreaks', 'secretive'), /requires a password.*DATABASE_URL/],
+    'no password': [() => urlFor('outbreaks', 'secretive'), /needs a password.*DATABASE_URL/],
     'a user that does not exist': [
       () => urlFor('outbreaks', 'nobody_here'),
       /role "nobody_here" does not exist.*check.*DATABASE_URL/,

@@ -248,7 +248,7 @@ test('a release that is pruned during its export gives an error and leaves no fi
     hedOutbreaks,
     1,
   )
-  await assert.rejects(exported, /The records of release 1 are kept no longer\. The oldest that can be read is 2/)
+  await assert.rejects(exported, /The records of release 1 have been deleted\. The oldest release you can read is 2/)
   assert.deepEqual(await readdir(store.directory), [])
   assert.deepEqual(await store.recorded(), [])
 })

@@ -188,7 +188,7 @@ const invalidInputs: [title: string, write: () => Promise<string>, message: RegE
   [
     'new records named by id and by key',
     () => writeNdjson([{ id: 5 }, { key: 'a' }]),
-    /some new records have an id and others a key/,
+    /Some new records have an id and others have a key/,
   ],
   ['a file that cannot be opened', () => writeDangling('records.csv'), /records\.csv:0: cannot be read \(ENOENT\)/],
   [

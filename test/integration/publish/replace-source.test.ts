@@ -85,7 +85,7 @@ test('base and --replace-source exclude each other', async () => {
   const directory = await writeNdjson(A, { base: 1 })
   await assert.rejects(
     publishRelease(database, hedOutbreaks, directory, { replacedSource: 'A' }),
-    /release\.json has "base", but --replace-source needs the complete table/,
+    /Remove "base" from release\.json: --replace-source needs the complete table/,
   )
 })
 

@@ -225,7 +225,7 @@ test('an export without a directory, or of a release that does not exist, is an 
   const withoutFiles = { ...environment, OUTBREAKS_FILES: '' }
   assert.equal(
     await exportError(withoutFiles, []),
-    'outbreakctl: set OUTBREAKS_FILES to the directory or the bucket for files',
+    'outbreakctl: OUTBREAKS_FILES is not set. Set it to the directory or bucket for release files.',
   )
   assert.equal(await exportError(environment, ['--release', '99']), 'outbreakctl: release 99 does not exist')
   assert.match(

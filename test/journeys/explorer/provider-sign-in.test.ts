@@ -173,7 +173,7 @@ test('another nonce than that of the start gives no session', async () => {
   assert.ok(claims)
   const changed = await cookie.seal({ ...claims, nonce: 'x'.repeat(43) }, 60)
   const headers = { cookie: changed.split(';')[0] ?? '' }
-  await assertFailure(await fetch(callback, { headers, redirect: 'manual' }), 503, /does not work at the moment/)
+  await assertFailure(await fetch(callback, { headers, redirect: 'manual' }), 503, /does not work right now/)
 })
 
 test('a person in the required group may sign in; one without it gets 403', async () => {
@@ -229,7 +229,7 @@ test('while the provider is down, the sign-in page works and says so; afterwards
   const node = await startService(settings, oidc)
   t.after(node.stop)
   assert.equal(await statusOf(fetch(`${node.baseUrl}/explore/sign-in`)), 200)
-  await assertFailure(await createBrowser().visit(startOf(node)), 503, /does not work at the moment/)
+  await assertFailure(await createBrowser().visit(startOf(node)), 503, /does not work right now/)
   await provider.start()
   const startedAt = performance.now()
   assert.equal(await statusOf(createBrowser().visit(startOf(node))), 303)
@@ -240,7 +240,7 @@ test('a provider that is down at the callback gives 503, and the code can be use
   const { browser, callback } = await reachCallback()
   const kept = browser.cookieHeader(service.baseUrl)
   await provider.stop()
-  await assertFailure(await browser.visit(callback), 503, /does not work at the moment/)
+  await assertFailure(await browser.visit(callback), 503, /does not work right now/)
   await provider.start()
   assert.equal(await statusOf(fetch(callback, { headers: { cookie: kept }, redirect: 'manual' })), 303)
 })
@@ -256,7 +256,7 @@ test('a provider that does not answer gives 503 after five seconds, also for sev
   const responses = await Promise.all([1, 2, 3].map(() => createBrowser().visit(startOf(node))))
   const ms = Math.round(performance.now() - startedAt)
   t.diagnostic(`after ${ms} ms`)
-  for (const response of responses) await assertFailure(response, 503, /does not work at the moment/)
+  for (const response of responses) await assertFailure(response, 503, /does not work right now/)
   assert.ok(ms >= 4900 && ms < LIVENESS_MS, `${ms} ms`)
 })
 
@@ -279,7 +279,7 @@ test('a disabled reader client ends all sessions within two seconds, and nobody 
   }
   t.diagnostic(`the session ended after ${Math.round(performance.now() - startedAt)} ms`)
   const blocked = await reachCallback()
-  await assertFailure(await blocked.browser.visit(blocked.callback), 403, /switched off/)
+  await assertFailure(await blocked.browser.visit(blocked.callback), 403, /turned off/)
   await outbreakctl(settings, 'client', 'enable', reader.client_id)
   await wait(2000)
   const enabled = await reachCallback()

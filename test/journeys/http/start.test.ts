@@ -112,7 +112,7 @@ test('a files directory that does not exist, or is a file, is an error for a nod
   const file = path.join(home, 'file')
   writeFileSync(file, '')
   for (const directory of [path.join(home, 'nowhere'), file]) {
-    await assertStartFails(settings, /OUTBREAKS_FILES must be a directory that exists and that this process may read/, {
+    await assertStartFails(settings, /OUTBREAKS_FILES must be an existing directory that this process can read/, {
       OUTBREAKS_FILES: directory,
     })
     process.env['OUTBREAKS_FILES'] = directory

@@ -269,7 +269,7 @@ describe('without any key that can be read', () => {
 
   async function waitForFailure(): Promise<void> {
     const deadline = Date.now() + 10_000
-    while (!service.output().includes('the watcher could not read the database')) {
+    while (!service.output().includes('could not read changes from the database')) {
       assert.ok(Date.now() < deadline)
       await wait(50)
     }

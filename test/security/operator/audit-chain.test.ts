@@ -87,23 +87,13 @@ test('changes of the log', async (t) => {
       undefined,
       /5 to 5 are missing/,
     ],
-    [
-      'a row is changed',
-      `update audit_event set login = 'x' where number = ${middle}`,
-      undefined,
-      /not the one that was/,
-    ],
-    [
-      'an argument is changed',
-      `update audit_event set arguments = '{}' where number = 15`,
-      undefined,
-      /not the one that was/,
-    ],
+    ['a row is changed', `update audit_event set login = 'x' where number = ${middle}`, undefined, /was changed/],
+    ['an argument is changed', `update audit_event set arguments = '{}' where number = 15`, undefined, /was changed/],
     [
       'the time is changed',
       `update audit_event set at = at - interval '1 us' where number = 2`,
       undefined,
-      /not the one/,
+      /was changed/,
     ],
     [
       'two rows are swapped',
@@ -121,9 +111,9 @@ test('changes of the log', async (t) => {
       'the last row is deleted, with the noted head',
       `delete from audit_event where number = ${last}`,
       head,
-      /noted head/,
+      /the head you gave/,
     ],
-    ['all rows are deleted, with the noted head', 'delete from audit_event', head, /noted head/],
+    ['all rows are deleted, with the noted head', 'delete from audit_event', head, /the head you gave/],
   ]
   for (const [name, change, notedHead, finding] of attacks)
     await t.test(name, async () => {

@@ -69,8 +69,8 @@ test('a version has the first release that contains it and the first that does n
 test('a sentence lists the releases that contain a record', () => {
   const examples: [ranges: ReleaseRange[], sentence: string][] = [
     [[], 'No release contains it.'],
-    [[{ from: 3, to: 4 }], 'Releases that contain it: 3.'],
-    [[{ from: 3, to: null }], 'Releases that contain it: 3 and later.'],
+    [[{ from: 3, to: 4 }], 'These releases do: 3.'],
+    [[{ from: 3, to: null }], 'These releases do: 3 and later.'],
     [
       [
         { from: 1, to: 2 },
@@ -79,7 +79,7 @@ test('a sentence lists the releases that contain a record', () => {
         { from: 9, to: 10 },
         { from: 10, to: null },
       ],
-      'Releases that contain it: 1 to 4; 6; 9 and later.',
+      'These releases do: 1 to 4; 6; 9 and later.',
     ],
   ]
   for (const [ranges, sentence] of examples) assert.equal(describeRanges(ranges), sentence)

@@ -157,7 +157,7 @@ describe('the header of warnings', () => {
   test('is readable ASCII, with parameters as in a query string', () => {
     assert.equal(formatParameter('country', "Côte d'Ivoire & co"), 'country=C%C3%B4te+d%27Ivoire+%26+co')
     assert.equal(describeNearest(['a=b', 'c=d']), 'Nearest: a=b, c=d.')
-    assert.equal(describeNearest([]), 'Nothing similar was found.')
+    assert.equal(describeNearest([]), 'Nothing similar exists.')
     assert.deepEqual(warningHeader([]), {})
     assert.deepEqual(warningHeader(['One.', 'Two.']), { 'outbreaks-warning': 'One. Two.' })
   })

@@ -42,7 +42,7 @@ async function issueCached(): Promise<string> {
 }
 const invalidTokenError = (reason: string) => ({
   code: 'invalid_token',
-  message: `The access token is not accepted: ${reason}.`,
+  message: `The access token is not valid: ${reason}. Request a new one.`,
 })
 
 test('a signature is verified once: after the key with the same id changes, only a cached token is still accepted', async () => {
@@ -51,12 +51,12 @@ test('a signature is verified once: after the key with the same id changes, only
   const caller = await verify(token)
   assert.deepEqual([caller.clientId, [...caller.scopes]], ['analyst', ['read:a']])
   const unverified = await issue()
-  await assert.rejects(verify(unverified), invalidTokenError('it is not a valid token of this service'))
+  await assert.rejects(verify(unverified), invalidTokenError('it was not issued for this service'))
 })
 
 test('a token for another audience is rejected with the right audience', async () => {
   const token = await issueToken(key, client, 'read:a', { ...parties, audience: 'https://other.test' })
-  await assert.rejects(verify(token), invalidTokenError(`its audience is not ${parties.audience}`))
+  await assert.rejects(verify(token), invalidTokenError(`its audience must be ${parties.audience}`))
 })
 
 test('a key and a client that another node knows already are loaded, and nothing is loaded otherwise', async () => {
@@ -69,11 +69,11 @@ test('a key and a client that another node knows already are loaded, and nothing
   await verify(await issue())
   assert.equal(loaded.refreshes, 2)
   Object.assign(loaded, { client: null, next: {} })
-  await assert.rejects(verify(await issue()), invalidTokenError('it was revoked'))
+  await assert.rejects(verify(await issue()), invalidTokenError('it has been revoked'))
 })
 
-const NOT_VALID = 'it is not a valid token of this service'
-const NOT_CLIENT = 'its subject is not its client'
+const NOT_VALID = 'it was not issued for this service'
+const NOT_CLIENT = 'its subject and client_id differ'
 const forged: [title: string, payload: JWTPayload, header: object, reason: string][] = [
   ['another subject', { sub: 'other' }, {}, NOT_CLIENT],
   ['a client that is no text', { client_id: 5, sub: 5 as unknown as string }, {}, NOT_CLIENT],
@@ -81,7 +81,7 @@ const forged: [title: string, payload: JWTPayload, header: object, reason: strin
   ['another type', {}, { typ: 'JWT' }, NOT_VALID],
   ['a later start', { nbf: 9_999_999_999 }, {}, NOT_VALID],
   ['an age above the limit', { iat: 1_000_000_000 }, {}, 'it has expired'],
-  ['a key in the header', {}, { jwk: key.publicJwk }, 'its header contains a key'],
+  ['a key in the header', {}, { jwk: key.publicJwk }, 'its header must not contain a key'],
 ]
 for (const [title, payload, header, reason] of forged)
   test(`a token of the right key with ${title} is rejected`, async () => {
@@ -92,7 +92,7 @@ for (const [title, payload, header, reason] of forged)
 
 test('a key is used with its own algorithm only', async () => {
   loaded.key = { ...key, algorithm: 'RS256' }
-  await assert.rejects(verify(await issue()), invalidTokenError('it was not signed by a key of this service'))
+  await assert.rejects(verify(await issue()), invalidTokenError('its signing key is unknown to this service'))
 })
 
 const claimCases: [title: string, claims: object, releases: [string, number][]][] = [
@@ -144,14 +144,14 @@ test('a changed text of a cached token is not accepted', async () => {
 })
 
 const revocations: [title: string, change: Partial<typeof loaded>, reason: string][] = [
-  ['whose client was disabled', { client: { ...client, disabled: true } }, 'it was revoked'],
-  ['whose client has a new generation', { client: { ...client, generation: 2 } }, 'it was revoked'],
+  ['whose client was disabled', { client: { ...client, disabled: true } }, 'it has been revoked'],
+  ['whose client has a new generation', { client: { ...client, generation: 2 } }, 'it has been revoked'],
   [
     'whose key was retired',
     { key: { ...key, verifiesUntil: Date.now() - 1 } },
-    'it was not signed by a key of this service',
+    'its signing key is unknown to this service',
   ],
-  ['whose key was deleted', { key: await createSigningKey('k2') }, 'it was not signed by a key of this service'],
+  ['whose key was deleted', { key: await createSigningKey('k2') }, 'its signing key is unknown to this service'],
 ]
 for (const [title, change, reason] of revocations) {
   test(`a cached token ${title} is rejected at once`, async () => {

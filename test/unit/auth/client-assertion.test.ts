@@ -105,7 +105,7 @@ const refused: [title: string, change: Change, reason: RegExp][] = [
   ['another key', { key: other.privateKey }, /no key/],
   ['another kid', { header: { kid: 'second' } }, /no key/],
   ['a kid that is a number', { header: { kid: 1 as unknown as string } }, /kid is not a string/],
-  ['a key in the header', { header: { jwk } }, /contains a key/],
+  ['a key in the header', { header: { jwk } }, /must not contain a key/],
   ['the type of an access token', { header: { typ: 'at+jwt' } }, /another type/],
   ['no audience', { payload: { aud: undefined } }, /audience/],
   ['an empty list of audiences', { payload: { aud: [] } }, /audience/],

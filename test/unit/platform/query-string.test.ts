@@ -161,8 +161,8 @@ test('a required parameter that is missing', async () => {
     error.code === 'invalid_parameter' &&
     error.parameter === parameter &&
     error.message === detail
-  assert.throws(() => parse({ from: '1' }), isProblem('order', 'order is required. It must be one of up, down.'))
-  assert.throws(() => parse({ order: 'up', to: '2' }), isProblem('from', 'from is required. The first release.'))
+  assert.throws(() => parse({ from: '1' }), isProblem('order', 'Add the parameter order. It must be one of up, down.'))
+  assert.throws(() => parse({ order: 'up', to: '2' }), isProblem('from', 'Add the parameter from. The first release.'))
 })
 
 for (const [query, values] of accepted) {
@@ -185,7 +185,7 @@ for (const [query, code, parameter] of rejected) {
 
 test('a resource without parameters rejects every parameter', async () => {
   assert.equal((await app.inject('/no-parameters')).statusCode, 200)
-  assert.match((await app.inject('/no-parameters?num=5')).json().detail, /It has no parameters/)
+  assert.match((await app.inject('/no-parameters?num=5')).json().detail, /It takes none/)
 })
 
 test('any query is accepted or gives a Problem that names a parameter', () => {
@@ -243,9 +243,9 @@ test('a mistake is told with what to write instead', async () => {
   const sentences: Record<string, string> = {
     'order=dow': 'order has no value "dow". Did you mean down?',
     'order=sideways': 'order must be one of up, down.',
-    'day=2021-02-31': 'day must be a day of the calendar, written YYYY-MM-DD. "2021-02-31" is not one.',
+    'day=2021-02-31': 'day must be a date that exists, as YYYY-MM-DD. "2021-02-31" is not one.',
     [`page=${'x'.repeat(50)}`]: `page cannot be "${'x'.repeat(40)}…".`,
-    'num=1&num=2': 'num was given 2 times. Give it once.',
+    'num=1&num=2': 'num was sent 2 times. Send it once.',
     'sort=best': 'sort must be one of cases, deaths. Put - before it for the greatest first.',
   }
   for (const [query, sentence] of Object.entries(sentences))

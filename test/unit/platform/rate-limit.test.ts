@@ -94,7 +94,7 @@ test('one request too many gives 429 with Retry-After, runs no handler, and is n
     ['retry-after', 'ratelimit', 'ratelimit-policy', 'cache-control'].map((name) => rejected.headers[name]),
     ['1', '"default";r=0;t=1', '"default";q=3;w=1', 'no-store'],
   )
-  assert.match(body.detail, /^The client has used its quota of 3 units in 1 s\. Try again in 1 s\.$/)
+  assert.match(body.detail, /^The client has used up its quota of 3 units per 1 s\. Try again in 1 s\.$/)
   assert.equal(handled, before)
   assert.deepEqual(
     lines.map((line) => [JSON.parse(line).level, JSON.parse(line).problem, JSON.parse(line).client_id]),

@@ -22,30 +22,30 @@ const accepted: Case[] = [
   [
     'deaths above new cases',
     { ...newCounts, cases: 1, deaths: 2 },
-    'deaths exceeds cases: check whether both have the same basis (warning deaths_within_cases)',
+    'deaths is greater than cases: check that both count the same people (warning deaths_within_cases)',
   ],
   [
     'deaths above cumulative cases',
     { cases: 1, deaths: 2 },
-    'deaths exceeds cases: check whether both have the same basis (warning deaths_within_cases)',
+    'deaths is greater than cases: check that both count the same people (warning deaths_within_cases)',
   ],
   ['as many deaths as cases', { cases: 2, deaths: 2 }, null],
   ['deaths where cases are missing', { cases: null, deaths: 2, cases_missing: 'not_reported' }, null],
   [
     'a negative correction of new cases',
     { ...newCounts, cases: -5 },
-    'cases is below 0 and is taken as a correction of earlier days (warning negative_correction)',
+    'cases is below 0: it is treated as a correction of earlier days (warning negative_correction)',
     { cases: -5 },
   ],
   [
     'a negative correction of new cases, and no deaths',
     { ...newCounts, cases: -5, deaths: 0 },
-    'cases is below 0 and is taken as a correction of earlier days (warning negative_correction)',
+    'cases is below 0: it is treated as a correction of earlier days (warning negative_correction)',
   ],
   [
     'a negative correction of new deaths',
     { ...newCounts, cases: 4, deaths: -1 },
-    'deaths is below 0 and is taken as a correction of earlier days (warning negative_correction)',
+    'deaths is below 0: it is treated as a correction of earlier days (warning negative_correction)',
     { deaths: -1 },
   ],
   [
@@ -105,7 +105,7 @@ const accepted: Case[] = [
   [
     'a retired code of ISO 3166-2',
     { country_code: 'FR', country: 'France', location_granularity: 'admin1', al1_code: 'FR-Z' },
-    'al1_code is not in the current list of ISO 3166-2: it is retired or mistyped (warning subdivision_current)',
+    'al1_code is not in the current ISO 3166-2 list: is it retired or mistyped? (warning subdivision_current)',
   ],
   ['a current code of ISO 3166-2', bavaria, null],
   ['a day that has begun', { ...newCounts, date_low: TODAY, date_high: TODAY, date_report: TODAY }, null],
@@ -118,13 +118,13 @@ const accepted: Case[] = [
   [
     'an unknown name of a country',
     { ...germany, country: 'Teutonia' },
-    'country is not a known name of the country of country_code (warning country_known)',
+    'country is not a known name for the country in country_code (warning country_known)',
   ],
   ['another name of the country', { country_code: 'CD', country: 'Congo (Kinshasa)' }, null],
   [
     'a cumulative count of one day',
     { date_low: '2020-01-01', date_high: '2020-01-01' },
-    'date_low equals date_high: for a cumulative count it is the day on which counting began, or empty (warning cumulative_start)',
+    'date_low equals date_high: for a cumulative count, give the day counting began, or leave it empty (warning cumulative_start)',
   ],
   ['a cumulative count without a first day', { date_high: '2020-01-01' }, null],
   ['a cumulative count since an earlier day', { date_low: '2020-01-01', date_high: '2020-01-02' }, null],
@@ -169,17 +169,17 @@ const rejected: Case[] = [
   [
     'a negative cumulative count',
     { cases: -5 },
-    'cases is below 0, which is allowed only where count_kind is new (error negative_only_where_new)',
+    'cases is below 0: only counts of kind new can be negative (error negative_only_where_new)',
   ],
   [
     'negative deaths since the year began',
     { count_kind: 'period_to_date', deaths: -1 },
-    'deaths is below 0, which is allowed only where count_kind is new (error negative_only_where_new)',
+    'deaths is below 0: only counts of kind new can be negative (error negative_only_where_new)',
   ],
   [
     'a negative count at a moment',
     { count_kind: 'point', hospitalised: -1 },
-    'hospitalised is below 0, which is allowed only where count_kind is new (error negative_only_where_new)',
+    'hospitalised is below 0: only counts of kind new can be negative (error negative_only_where_new)',
   ],
   [
     '<5 where the row says exact',
@@ -204,42 +204,42 @@ const rejected: Case[] = [
   [
     'FR with Germany',
     { country_code: 'FR', country: 'Germany' },
-    'country is the name of another country than country_code (error country_agrees)',
+    'country names another country than country_code (error country_agrees)',
   ],
   [
     'NE with Nigeria',
     { country_code: 'NE', country: 'Nigeria' },
-    'country is the name of another country than country_code (error country_agrees)',
+    'country names another country than country_code (error country_agrees)',
   ],
   [
     'a part of another country',
     { ...bavaria, al1_code: 'FR-IDF' },
-    'al1_code is not in the country of country_code (error place_in_country)',
+    'al1_code is not part of the country in country_code (error place_in_country)',
   ],
   [
     'the level of a country with admin_l2',
     { ...germany, admin_l2: 'Oberbayern' },
-    'admin_l2 is finer than location_granularity (error place_not_finer)',
+    'admin_l2 is more detailed than location_granularity (error place_not_finer)',
   ],
   [
     'the level of a country with al1_code',
     { ...germany, al1_code: 'DE-BY' },
-    'al1_code is finer than location_granularity (error place_not_finer)',
+    'al1_code is more detailed than location_granularity (error place_not_finer)',
   ],
   [
     'several countries with a locality',
     { location_granularity: 'multi_country', locality: 'Lagos' },
-    'locality is finer than location_granularity (error place_not_finer)',
+    'locality is more detailed than location_granularity (error place_not_finer)',
   ],
   [
     'admin1 with admin_l3',
     { ...bavaria, admin_l3: 'Pullach' },
-    'admin_l3 is finer than location_granularity (error place_not_finer)',
+    'admin_l3 is more detailed than location_granularity (error place_not_finer)',
   ],
   [
     'admin3 with a locality',
     { ...bavaria, location_granularity: 'admin3', admin_l3: 'Pullach', locality: 'Höllriegelskreuth' },
-    'locality is finer than location_granularity (error place_not_finer)',
+    'locality is more detailed than location_granularity (error place_not_finer)',
   ],
   ['a latitude alone', { latitude: 48.1 }, 'longitude is missing, but latitude is given (error coordinates_together)'],
   [

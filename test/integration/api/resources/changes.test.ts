@@ -159,7 +159,7 @@ describe('many releases', async () => {
       (await routes.inject(CHANGES, query)).headers['outbreaks-warning']
     assert.match(
       String(await warningOf({ from: 1, to: 2, event: 'Group' })),
-      /^event=Group matches no record\. Nearest/,
+      /^event=Group matches no records\. Nearest/,
     )
     assert.equal(await warningOf({ from: 3, to: 4, event: 'Group' }), undefined)
     assert.equal(await warningOf({ from: 4, to: 5, event: 'Group' }), undefined)

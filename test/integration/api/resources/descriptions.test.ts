@@ -113,7 +113,7 @@ describe('the descriptions of a release', async () => {
     await routes.publish([{ key: 'a' }, { key: 'b' }, { key: 'c' }])
     for (const name of names) {
       const { detail } = await routes.assertProblem(address(2, name), {}, 404, 'not_found')
-      assert.match(detail, /^Release 2 has no files yet\./)
+      assert.match(detail, /^Release 2 has no files yet,/)
     }
     assert.equal((await routes.inject(`${HOME}/releases/2`)).headers['link'], undefined)
     await exportRelease(routes.operator, store, hedOutbreaks, 2)

@@ -121,7 +121,7 @@ describe('events', () => {
 
   test('with a value that no record has come with a warning, and 400 with strict=true', async () => {
     const { headers, body } = await inject(`${HOME}/events`, { host: 'environment', release: 1 })
-    assert.equal(headers['outbreaks-warning'], 'host=environment matches no record. Nearest: host=animal.')
+    assert.equal(headers['outbreaks-warning'], 'host=environment matches no records. Nearest: host=animal.')
     assert.match(body, /"data":\[\]/)
     await assertProblem(
       `${HOME}/events`,

@@ -126,7 +126,7 @@ describe('the files of a release', async () => {
       'HED-OUTBREAKS-1.CSV',
     ]) {
       const detail = await assertProblem(await downloads.get(name), 404, 'not_found')
-      assert.match(detail, /Release 1 has only the files hed-outbreaks-1\.csv\.gz, |There is no resource at this URL/)
+      assert.match(detail, /Release 1 has hed-outbreaks-1\.csv\.gz, |There is nothing at this URL/)
     }
   })
 
@@ -143,7 +143,10 @@ describe('the files of a release', async () => {
 test('404 if the node has no files or the release has none yet, and 200 after the export', async () => {
   const withoutFiles = await openDownloads({ configured: false })
   await withoutFiles.export()
-  assert.match(await assertProblem(await withoutFiles.get(CSV), 404, 'not_found'), /This node has no release files/)
+  assert.match(
+    await assertProblem(await withoutFiles.get(CSV), 404, 'not_found'),
+    /This node does not offer release files/,
+  )
   const downloads = await openDownloads()
   assert.match(await assertProblem(await downloads.get(CSV), 404, 'not_found'), /Release 1 has no files yet/)
   assert.deepEqual((await downloads.manifest()).files, [])

@@ -33,9 +33,9 @@ describe('a record that is corrected, withdrawn and added again', async () => {
   })
 
   const missing: [id: number, release: number, ranges: string][] = [
-    [1, 4, 'Releases that contain it: 1 to 3; 5.'],
-    [1, 6, 'Releases that contain it: 1 to 3; 5.'],
-    [3, 1, 'Releases that contain it: 2.'],
+    [1, 4, 'These releases do: 1 to 3; 5.'],
+    [1, 6, 'These releases do: 1 to 3; 5.'],
+    [3, 1, 'These releases do: 2.'],
     [99, 6, 'No release contains it.'],
     [Number.MAX_SAFE_INTEGER, 6, 'No release contains it.'],
   ]

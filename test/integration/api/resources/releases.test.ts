@@ -181,7 +181,7 @@ describe('four releases', async () => {
   test('400 for a number out of range and a date that does not exist says what a release can be', async () => {
     for (const release of ['2147483648', '2026-02-30']) {
       const { detail } = await routes.assertProblem(RECORDS, { release }, 400, 'invalid_parameter', 'release')
-      assert.match(detail, /\(digits, from 1 to 2147483647\), a calendar date \(YYYY-MM-DD\) or latest/)
+      assert.match(detail, /must be a release number from 1 to 2147483647, a date \(YYYY-MM-DD\) or latest/)
     }
   })
 

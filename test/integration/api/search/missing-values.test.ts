@@ -71,13 +71,13 @@ describe('a value without records', () => {
     ['admin_l1', 'equateur', 'admin_l1=%C3%89quateur'],
   ] as const) {
     test(`${name}=${value} has a warning with ${nearest}`, async () => {
-      const expected = `${name}=${value.replaceAll(' ', '+')} matches no record. Nearest: ${nearest}.`
+      const expected = `${name}=${value.replaceAll(' ', '+')} matches no records. Nearest: ${nearest}.`
       for (const address of LISTS) assert.equal(await warningOf(address, { [name]: value }), expected, address)
     })
   }
 
   test('is found under its name in another field', async () => {
-    const expected = 'country_code=PR matches no record. Puerto Rico is al1_code=US-PR.'
+    const expected = 'country_code=PR matches no records. Puerto Rico is al1_code=US-PR.'
     assert.equal(await warningOf(V2, { country_code: 'PR' }), expected)
   })
 
@@ -88,14 +88,14 @@ describe('a value without records', () => {
   })
 
   test('has a warning without suggestions if nothing is similar', async () => {
-    assert.equal(await warningOf(V2, { series_id: '0' }), 'series_id=0 matches no record. Nothing similar was found.')
+    assert.equal(await warningOf(V2, { series_id: '0' }), 'series_id=0 matches no records. Nothing similar exists.')
     const valid = (await routes.getPage(V2)).data[0]?.['series_id']
     assert.equal(await warningOf(V2, { series_id: String(valid) }), undefined)
   })
 
   test('does not change the body, and other values still match', async () => {
     const response = await routes.inject(`${V2}?disease=COVID&disease=COVID-19`)
-    assert.match(String(response.headers['outbreaks-warning']), /^disease=COVID matches no record\./)
+    assert.match(String(response.headers['outbreaks-warning']), /^disease=COVID matches no records\./)
     assert.equal(response.body, (await routes.get(V2, { disease: 'COVID-19' })).text)
     assert.equal((await routes.get(V1, { disease: 'COVID' })).text, '[]')
   })
@@ -104,7 +104,7 @@ describe('a value without records', () => {
     assert.equal(await warningOf(V2, { pathogen: 'Zika virus' }), undefined)
     assert.match(
       String(await warningOf(V2, { pathogen: 'Zika virus', release: 1 })),
-      /^pathogen=Zika\+virus matches no record/,
+      /^pathogen=Zika\+virus matches no records/,
     )
   })
 
@@ -153,7 +153,7 @@ describe('400 with strict=true', () => {
         { parameter: 'event', value: 'ebola', nearest: ['Ebola_Testland_2014', 'Ebola_Testland_2018'] },
         { parameter: 'disease', value: 'COVID', nearest: ['COVID-19'] },
       ])
-      assert.match(body.detail, /^No record has this value: event=ebola matches no record\. Nearest: /)
+      assert.match(body.detail, /^event=ebola matches no records\. Nearest: /)
       assert.equal((await routes.inject(address, { ...query, disease: 'COVID-19' })).statusCode, 200)
     })
   }

@@ -100,7 +100,7 @@ describe('filters are understood as people write them', () => {
   test('a value that no record has is named in the answer', async () => {
     const { cases, warnings } = await ask('event=ebola')
     assert.equal(cases.length, 0)
-    assert.match(warnings.join(), /^event=ebola matches no record/)
+    assert.match(warnings.join(), /^event=ebola matches no records/)
   })
   const mistakes: Record<string, RegExp> = {
     'country_code=IT,ES': /repeat it: country_code=IT&country_code=ES/,

@@ -76,10 +76,10 @@ test('a record with too few or too many cells keeps them, and takes none of the 
 })
 
 const invalidTexts: [text: string, line: number, message: RegExp][] = [
-  ['a,b\nc,"d', 2, /not closed/],
-  ['a,b\nc,d"e\n', 2, /contains one/],
-  ['a,b\n"c"d,e\n', 2, /follows a closing quote/],
-  ['a,b\n"c\n\n"d,e\n', 4, /follows a closing quote/],
+  ['a,b\nc,"d', 2, /never closed/],
+  ['a,b\nc,d"e\n', 2, /inside an unquoted cell/],
+  ['a,b\n"c"d,e\n', 2, /text after a closing quote/],
+  ['a,b\n"c\n\n"d,e\n', 4, /text after a closing quote/],
 ]
 for (const [text, line, message] of invalidTexts) {
   test(`${JSON.stringify(text)} gives an error at line ${line}`, () => {

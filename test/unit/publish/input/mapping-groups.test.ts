@@ -158,14 +158,26 @@ test('an unknown field in a used mapping is rejected with the name of its file',
 })
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..')
-/** The JSON examples of docs/mapping.md. */
-const readExamples = () => {
-  const page = readFileSync(path.join(ROOT, 'docs/mapping.md'), 'utf8')
+/** The JSON examples of a page. */
+const readExamples = (name: string) => {
+  const page = readFileSync(path.join(ROOT, 'docs', name), 'utf8')
   return [...page.matchAll(/```json\n([^]*?)```/g)].map(([, json = '']) => json)
 }
 
+test('the first example of a mapping in the documentation reads its table', async () => {
+  const [first = ''] = readExamples('mapping.md')
+  const written = { 'cholera-2026.csv': 'day,region,patients\n03.02.2026,North,"1,204"\n' }
+  const { rows } = await readMapped(await writeMapped(JSON.parse(first) as object, { written }), [
+    ...['event', 'country_code', 'date_high', 'admin_l1', 'cases'],
+  ])
+  assert.deepEqual(
+    rows.map(({ cells }) => Object.values(cells)),
+    [['Cholera_Chad_2026', 'TD', '2026-02-03', 'North', '1204']],
+  )
+})
+
 test('the example of several tables in the documentation is a valid mapping', async () => {
-  const [groups = ''] = readExamples()
+  const [, groups = ''] = readExamples('mapping.md')
   const readSource = (name: string) => readFileSync(path.join(ROOT, 'sources', name, 'mapping.json'), 'utf8')
   const directory = await writeMapped(groups, {
     written: {
@@ -185,7 +197,7 @@ test('the example of several tables in the documentation is a valid mapping', as
 })
 
 test('the example of a choice in the documentation gives the code of the territory, or else of the country', async () => {
-  const [, choice = ''] = readExamples()
+  const [choice = ''] = readExamples('mapping-reference.md')
   const mapping = { key: ['Province/State'], columns: JSON.parse(choice) as object }
   const written = { 'a.csv': 'Province/State,Country/Region\n,France\nGuadeloupe,France\n' }
   const { rows } = await readMapped(await writeMapped(mapping, { written }), ['country_code'])

@@ -116,7 +116,7 @@ const inputErrors: [title: string, mapping: unknown, text: string | Buffer, mess
     'a missing column',
     { ...plainMapping, key: ['town'] },
     CSV,
-    /a\.csv:1 town: is read by the mapping, but is not a column/,
+    /a\.csv:1 town: is used by the mapping, but is not a column/,
   ],
   [
     'a column that is read and occurs twice',
@@ -134,7 +134,7 @@ const inputErrors: [title: string, mapping: unknown, text: string | Buffer, mess
     'a column that wide would create a second time',
     { ...plainMapping, wide: { columns: ['count'], name: 'day', value: 'v' } },
     CSV,
-    /a\.csv:1 day: is already a column of this file; wide needs another name/,
+    /a\.csv:1 day: is already a column of this file: choose another name in wide/,
   ],
   ['a short row', plainMapping, 'place,day\nLima\n', /a\.csv:2: has 1 cells where the header has 2/],
   [
@@ -176,7 +176,7 @@ test('the keys of NDJSON are its columns: a missing key is null, other values ge
 })
 
 const jsonErrors: [title: string, text: string, message: RegExp][] = [
-  ['a key that no object has', '{"town":"Lima"}\n', /a\.ndjson:1 place: is read by the mapping, but is not a column/],
+  ['a key that no object has', '{"town":"Lima"}\n', /a\.ndjson:1 place: is used by the mapping, but is not a column/],
   ['a line that is not an object', '{"place":"Lima"}\n[]\n', /a\.ndjson:2: is not a JSON object/],
   [
     'more keys than a table has columns',

@@ -270,10 +270,9 @@ SumsSort = Literal[
 class Filters(TypedDict, total=False):
     """What every verb with filters accepts."""
 
-    # Rejects a query whose records must not be added up, because they differ in level
-    # of place, status, kind of count, source or another field, and a filter value that
-    # no record of the release has. The response lists the comparable choices, or the
-    # nearest values.
+    # With `true`, the request fails with 400 if the counts of the matching records
+    # cannot be added together, or if a filter value matches no records. The response
+    # lists the sets you can choose from, or the nearest values.
     strict: bool
     # Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up
     # to 50 times: a record matches if it has any of the values.
@@ -422,7 +421,8 @@ class RecordsParameters(Filters, RecordFilters, total=False):
 class ChangesParameters(Filters, RecordFilters, total=False):
     # Maximum number of records to return.
     num: int
-    # With false, `fields` replaces `before` and `after`.
+    # With `false`, each change lists only the names of the changed `fields`, not the
+    # records.
     bodies: bool
     # Adds `fields`, the names of the fields that changed.
     changed_fields: bool
@@ -481,10 +481,10 @@ class SeriesParameters(Filters, total=False):
     # Gives every way of counting side by side, as groups, instead of choosing one. At
     # most 20, those with the most records.
     side_by_side: bool
-    # Lists the records behind each number, and the rule for each.
+    # Lists the records behind each number, and the rule that was applied to each.
     explain: bool
-    # Fields over which counts are added up on purpose, such as all events of a country.
-    # May be repeated.
+    # Fields to add up over on purpose, such as all events of a country. Can be
+    # repeated.
     across: Several[Across]
     # Only records in which this field is null. May be repeated: all of these fields are
     # null.
@@ -513,10 +513,10 @@ class SumsParameters(Filters, total=False):
     # Gives every way of counting side by side, as groups, instead of choosing one. At
     # most 20, those with the most records.
     side_by_side: bool
-    # Lists the records behind each number, and the rule for each.
+    # Lists the records behind each number, and the rule that was applied to each.
     explain: bool
-    # Fields over which counts are added up on purpose, such as all events of a country.
-    # May be repeated.
+    # Fields to add up over on purpose, such as all events of a country. Can be
+    # repeated.
     across: Several[Across]
     # Only records in which this field is null. May be repeated: all of these fields are
     # null.
@@ -537,8 +537,8 @@ class VintagesParameters(Filters, total=False):
     # (MMWR), months or years. Default: the finest that fits how often the records
     # report.
     interval: Interval
-    # Fields over which counts are added up on purpose, such as all events of a country.
-    # May be repeated.
+    # Fields to add up over on purpose, such as all events of a country. Can be
+    # repeated.
     across: Several[Across]
     # Only records in which this field is null. May be repeated: all of these fields are
     # null.
@@ -546,12 +546,12 @@ class VintagesParameters(Filters, total=False):
     # The count to follow.
     count: Counts
     # The first release: its number, a date (YYYY-MM-DD) for what was known on that day
-    # (the newest release whose `as_of` is that day or earlier), or `latest` for the
-    # newest. Default: the oldest that can be read.
+    # (the latest release whose `as_of` is that day or earlier), or `latest`. Default:
+    # the oldest that can be read.
     from_: int | str | date
     # The last release: its number, a date (YYYY-MM-DD) for what was known on that day
-    # (the newest release whose `as_of` is that day or earlier), or `latest` for the
-    # newest. Default: the newest.
+    # (the latest release whose `as_of` is that day or earlier), or `latest`. Default:
+    # the latest.
     to: int | str | date
 
 
