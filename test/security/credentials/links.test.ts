@@ -75,35 +75,32 @@ test('a link gives what a token gives, on every node, in any order of the parame
   }
 })
 
-test('a link cannot be widened', async () => {
-  const key = `key=${keyOf(link)}`
-  const others = [
-    `${HOME}/outbreaks?country_code=NA&format=csv&${key}`,
-    `${HOME}/outbreaks?country_code=NA&missing=note&${key}`,
-    `${HOME}/outbreaks?format=csv&missing=note&${key}`,
-    `${HOME}/outbreaks?${key}`,
-    `${ADDRESS}&release=1&${key}`,
-    `${ADDRESS}&missing=locality&${key}`,
-    `${ADDRESS}&country_code=ZM&${key}`,
-    `${ADDRESS.replace('NA', 'ZM')}&${key}`,
-    `${ADDRESS.replace('csv', 'parquet')}&${key}`,
-    `${ADDRESS.replace('NA', 'na')}&${key}`,
-    `${ADDRESS.replace('/v2/', '/v1/')}&${key}`,
-    `${ADDRESS.replace('outbreaks?', 'outbreaks/?')}&${key}`,
-    `${ADDRESS.replace('outbreaks?', 'sums?')}&${key}`,
-    `${ADDRESS}&${key}&${key}`,
-    `${ADDRESS}&%6Bey=${keyOf(link)}`,
-    `${HOME}/releases?${key}`,
-    `${HOME}/outbreaks/1?${key}`,
-    `/v2/whoami?${key}`,
-    `${HOME}/link?url=${encodeURIComponent(ADDRESS)}&${key}`,
-  ]
-  const answers = await Promise.all(others.map((address) => open(address)))
-  assert.deepEqual(
-    answers.map(({ status }, i) => [others[i], status]).filter(([, status]) => status !== 401 && status !== 404),
-    [],
-  )
-})
+const WIDENED: Record<string, (key: string) => string> = {
+  'a filter less': (key) => `${HOME}/outbreaks?country_code=NA&format=csv&${key}`,
+  'no format': (key) => `${HOME}/outbreaks?country_code=NA&missing=note&${key}`,
+  'no country': (key) => `${HOME}/outbreaks?format=csv&missing=note&${key}`,
+  'no parameter': (key) => `${HOME}/outbreaks?${key}`,
+  'a release': (key) => `${ADDRESS}&release=1&${key}`,
+  'one more filter': (key) => `${ADDRESS}&missing=locality&${key}`,
+  'one more country': (key) => `${ADDRESS}&country_code=ZM&${key}`,
+  'another country': (key) => `${ADDRESS.replace('NA', 'ZM')}&${key}`,
+  'another format': (key) => `${ADDRESS.replace('csv', 'parquet')}&${key}`,
+  'a value in small letters': (key) => `${ADDRESS.replace('NA', 'na')}&${key}`,
+  'version 1': (key) => `${ADDRESS.replace('/v2/', '/v1/')}&${key}`,
+  'a slash after the path': (key) => `${ADDRESS.replace('outbreaks?', 'outbreaks/?')}&${key}`,
+  'another resource': (key) => `${ADDRESS.replace('outbreaks?', 'sums?')}&${key}`,
+  'the key twice': (key) => `${ADDRESS}&${key}&${key}`,
+  'the name of the key encoded': (key) => `${ADDRESS}&%6B${key.slice(1)}`,
+  'the releases': (key) => `${HOME}/releases?${key}`,
+  'one record': (key) => `${HOME}/outbreaks/1?${key}`,
+  'who am I': (key) => `/v2/whoami?${key}`,
+  'the making of links': (key) => `${HOME}/link?url=${encodeURIComponent(ADDRESS)}&${key}`,
+}
+for (const [name, widen] of Object.entries(WIDENED))
+  test(`a link cannot be widened: ${name}`, async () => {
+    const { status } = await open(widen(`key=${keyOf(link)}`))
+    assert.ok([401, 404].includes(status), `${status}`)
+  })
 
 test('a link cannot renew itself', async () => {
   for (const path of ['link', '%6Cink', 'lin%6B']) {
