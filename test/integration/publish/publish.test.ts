@@ -164,7 +164,7 @@ test('an input with errors publishes nothing and names file, line and column of 
     (error) => {
       assert(error instanceof OperatorError)
       assert.match(error.message, /records\.csv:3 cases: is below 0/)
-      assert.match(error.message, /records\.csv:4 date_low: must be an existing date/)
+      assert.match(error.message, /records\.csv:4 date_low: must be a date that exists/)
       assert.match(error.message, /records\.csv:4 country_code: must be a code of ISO 3166-1/)
       return true
     },
