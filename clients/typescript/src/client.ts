@@ -48,6 +48,8 @@ export interface Options {
   fetch?: typeof fetch | undefined
   /** The longest time without a byte, in milliseconds; 60000 by default. */
   timeoutMs?: number | undefined
+  /** How often a request is sent that meets a busy service or a broken connection; 6 by default, 1 for never again. */
+  attempts?: number | undefined
   /** Ends all requests of the client. */
   signal?: AbortSignal | undefined
 }
@@ -61,6 +63,15 @@ export type ReleaseReference = number | string
 
 /** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
 export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
+
+/** An answer as it was sent, with what its headers say. */
+export interface Read<Body> {
+  readonly body: Body
+  readonly release: number | null
+  /** The newest release, if it is a later one. */
+  readonly newestRelease: number | null
+  readonly warning: string | null
+}
 
 /** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
 export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
@@ -96,7 +107,9 @@ export class Outbreaks {
     this.#release = shared?.release
     const send = options.fetch === undefined ? chooseSend() : sendByFetch(options.fetch)
     const base = baseUrl.replace(/\/+$/, '')
-    this.#transport = shared?.transport ?? new Transport({ baseUrl: base, credentials, token, send, timeoutMs, signal })
+    this.#transport =
+      shared?.transport ??
+      new Transport({ baseUrl: base, credentials, token, send, timeoutMs, signal, attempts: options.attempts })
   }
   readonly #options: Options
 
@@ -191,6 +204,13 @@ export class Outbreaks {
   /** The number of records for each value of a field and each period. */
   coverage(parameters: CoverageParameters, options?: CallOptions): Promise<Answered<RecordCoverage>> {
     return this.#answer('/coverage', parameters, options)
+  }
+
+  /** Any question as the service answers it: `read('sums', { event })` gives its short form, whose rows are those of the CSV. */
+  async read<Body>(resource: string, parameters: Query = {}, { signal }: CallOptions = {}): Promise<Read<Body>> {
+    const path = this.#toPath(`/${resource}`, parameters)
+    const { body, headers } = await this.#transport.getJson({ path, signal })
+    return { body: body as Body, ...readAbout(headers) }
   }
 
   /** What changed between two releases, and why. */

@@ -17,6 +17,7 @@ export interface TransportOptions {
   readonly send: Send
   /** The longest time without a byte. */
   readonly timeoutMs: number
+  readonly attempts?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -35,15 +36,23 @@ interface Token {
   readonly endsAt: number
 }
 
+const MAX_ATTEMPTS = 6
+
 /** How often one request was sent, and whether its token was renewed. */
 export class Attempts {
   #attempt = 0
   #renewed = false
+  readonly #maxAttempts: number
+
+  constructor(maxAttempts = MAX_ATTEMPTS) {
+    this.#maxAttempts = maxAttempts
+  }
 
   /** Waits before the next request, or throws the error. Returns true if the token is to be renewed. */
   async next(error: OutbreaksError, retryAfter: string | null, signal: AbortSignal | undefined): Promise<boolean> {
     const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter }
-    const decision = decide(outcome, Math.random(), Date.now())
+    const isLast = error.status !== 401 && this.#attempt + 1 >= this.#maxAttempts
+    const decision = isLast ? 'stop' : decide(outcome, Math.random(), Date.now())
     if (decision === 'stop') throw error
     this.#attempt += 1
     if (decision !== 'renew') await sleep(decision * 1000, signal)
@@ -79,7 +88,7 @@ export class Transport {
     request: Request,
     parse: (text: string) => Value,
   ): Promise<{ body: Value; headers: Headers }> {
-    const attempts = new Attempts()
+    const attempts = new Attempts(this.#options.attempts)
     for (;;) {
       const response = await this.open(request, attempts)
       try {
@@ -164,7 +173,7 @@ export class Transport {
       audience: this.#options.baseUrl,
       grant_type: 'client_credentials',
     })
-    const attempts = new Attempts()
+    const attempts = new Attempts(this.#options.attempts)
     for (;;) {
       const requestedAt = Date.now()
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -268,7 +277,6 @@ interface Outcome {
 }
 
 const TRANSIENT = new Set([0, 408, 429, 500, 502, 503, 504])
-const ATTEMPTS = 6
 /** A longer wait is left to the caller. */
 const LONGEST_WAIT_S = 120
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
@@ -276,7 +284,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 /** `random` is a number from 0 to 1, `now` the time in milliseconds. */
 export function decide({ status, attempt, renewed, retryAfter }: Outcome, random: number, now: number): Decision {
   if (status === 401) return renewed ? 'stop' : 'renew'
-  if (!TRANSIENT.has(status) || attempt + 1 >= ATTEMPTS) return 'stop'
+  if (!TRANSIENT.has(status) || attempt + 1 >= MAX_ATTEMPTS) return 'stop'
   const seconds = parseRetryAfter(retryAfter, now)
   if (seconds === null) return random * 0.5 * 2 ** attempt
   return seconds > LONGEST_WAIT_S ? 'stop' : seconds

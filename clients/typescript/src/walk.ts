@@ -14,9 +14,17 @@ export interface WalkOptions {
 }
 
 /** The release that an answer was read from, and what the service warns of. */
-export function readAbout(headers: Headers): { release: number | null; warning: string | null } {
-  const release = headers.get('outbreaks-release')
-  return { release: release === null ? null : Number(release), warning: headers.get('outbreaks-warning') }
+export function readAbout(headers: Headers): {
+  release: number | null
+  newestRelease: number | null
+  warning: string | null
+} {
+  const readNumber = (name: string) => (headers.has(name) ? Number(headers.get(name)) : null)
+  return {
+    release: readNumber('outbreaks-release'),
+    newestRelease: readNumber('outbreaks-newest-release'),
+    warning: headers.get('outbreaks-warning'),
+  }
 }
 
 /** Items in the order of the service, all of one release. A walk is read once. */
