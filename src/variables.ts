@@ -150,6 +150,9 @@ export const VARIABLES = {
     'id of the client as which everybody may use the explorer without a credential',
     { see: 'operating.md#the-explorers-sign-in' },
   ),
+  OUTBREAKS_MCP: define(parseBoolean, true, 'false so that assistants cannot ask at `/mcp`', {
+    see: 'use-with-an-assistant.md#for-operators',
+  }),
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,
     [],

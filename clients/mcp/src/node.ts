@@ -2,7 +2,7 @@
 // credential of its caller, and every question goes through the routes of the node.
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { Outbreaks } from '../../typescript/src/client.ts'
-import type { KnownReleases } from './access.ts'
+import type { Access, KnownReleases } from './access.ts'
 import { createServer } from './server.ts'
 
 export interface NodeSettings {
@@ -23,14 +23,20 @@ export interface NodeRequest {
 
 export function createNodeHandler({ onerror, ...place }: NodeSettings) {
   const known: KnownReleases = new Map()
+  const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.extra?.['access'] as Access), {
+    legacy: 'stateless',
+    responseMode: 'json',
+    // Nothing that a caller could wait for changes while a node runs.
+    maxSubscriptions: 0,
+    onerror,
+  })
   return ({ headers, body, fetch, signal }: NodeRequest): Promise<Response> => {
     // A caller that is sent away learns it at once, with the time to wait.
     const outbreaks = new Outbreaks({ ...place, fetch, attempts: 1, signal })
-    const handler = createMcpHandler(() => createServer({ ...place, outbreaks, known }), {
-      legacy: 'stateless',
-      responseMode: 'json',
-      onerror,
+    const access: Access = { ...place, outbreaks, known }
+    return handler.fetch(new Request(`${place.baseUrl}/mcp`, { method: 'POST', headers, signal }), {
+      parsedBody: body,
+      authInfo: { token: '', clientId: '', scopes: [], extra: { access } },
     })
-    return handler.fetch(new Request(`${place.baseUrl}/mcp`, { method: 'POST', headers, signal }), { parsedBody: body })
   }
 }

@@ -5,7 +5,11 @@ export const MAX_TEXT = 300
 /** Control, format (bidirectional marks, zero width, tags), private and unassigned surrogates, line separators, variation selectors. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]+/gu
 
+/** Most texts are clean. */
+const UNCLEAN = new RegExp(`${INVISIBLE.source}|^ | $|  `, 'u')
+
 export function cleanText(text: string, max = MAX_TEXT): string {
+  if (text.length <= max && !UNCLEAN.test(text)) return text
   const characters = [...text.replace(INVISIBLE, ' ').replace(/ {2,}/g, ' ').trim()]
   return characters.length <= max ? characters.join('') : `${characters.slice(0, max - 1).join('')}…`
 }
