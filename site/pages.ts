@@ -72,7 +72,13 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Read data',
         sources: inDocs(
-          ...['filtering', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader', 'embed-a-picture'],
+          ...[
+            'filtering',
+            'use-in-a-spreadsheet',
+            'use-with-an-assistant',
+            'follow-with-a-feed-reader',
+            'embed-a-picture',
+          ],
           ...['download-a-query', 'verify-a-download', 'explorer'],
         ),
       },

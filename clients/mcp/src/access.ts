@@ -27,6 +27,16 @@ export interface Access {
 }
 
 const MAX_KNOWN = 1000
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/** What was known on a day: only questions take a day. */
+async function findRelease(
+  day: string,
+  { outbreaks, signal }: Pick<Access, 'outbreaks' | 'signal'>,
+): Promise<number | string> {
+  const { release } = await outbreaks.read('outbreaks', { release: day, num: 1, fields: 'id' }, { signal })
+  return release ?? day
+}
 
 /** `release` is a number, a day or `latest`. Only a number is known without a request. */
 export async function readRelease(
@@ -35,7 +45,9 @@ export async function readRelease(
 ): Promise<ReleaseFacts> {
   const found = known.get(Number(release))
   if (found !== undefined) return found
-  const { number, title, licence, published_at, as_of, digest } = await outbreaks.release(release, { signal })
+  const named =
+    typeof release === 'string' && DAY.test(release) ? await findRelease(release, { outbreaks, signal }) : release
+  const { number, title, licence, published_at, as_of, digest } = await outbreaks.release(named, { signal })
   if (known.size >= MAX_KNOWN) known.clear()
   const facts = { number, title, licence, published_at, as_of, digest }
   known.set(number, facts)

@@ -37,8 +37,8 @@ export interface Draft {
   readonly method: string
   readonly warnings: readonly string[]
   readonly choices?: readonly Choice[]
-  /** The data with that many rows of `rows`. */
-  readonly data: (shown: number) => Readonly<Record<string, unknown>>
+  /** The data with that many rows of `rows`, and at most that many ways of counting. */
+  readonly data: (shown: number, ways: number) => Readonly<Record<string, unknown>>
   readonly rows: number
   readonly more: (shown: number) => More | null
 }
@@ -79,7 +79,7 @@ export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope
     ...draft.warnings,
     ...(newest > facts.number ? [`Release ${newest} is newer than release ${facts.number}, which was read.`] : []),
   ]
-  const build = (shown: number): Envelope => ({
+  const build = (shown: number, ways: number): Envelope => ({
     outcome: draft.outcome,
     release: facts.number,
     published_at: facts.published_at,
@@ -90,26 +90,43 @@ export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope
     method: draft.method,
     warnings: warnings.slice(0, MAX_WARNINGS).map((text) => cleanText(text)),
     ...(draft.choices === undefined ? {} : { choices: cleanValue(draft.choices) as Choice[] as never }),
-    data: cleanValue(draft.data(shown)) as Record<string, unknown>,
+    data: cleanValue(draft.data(shown, ways)) as Record<string, unknown>,
     more: draft.more(shown) as Envelope['more'],
   })
   return fit(build, draft.rows)
 }
 
-/** With as many rows as fit. */
-function fit(build: (shown: number) => Envelope, rows: number): Envelope {
+/** The ways of counting that are named: all, or where rows would not fit, some. */
+const WAYS = [40, 20, 12, 5, 1]
+
+/** With all rows and as many ways of counting as fit, or with as many rows as fit. */
+function fit(build: (shown: number, ways: number) => Envelope, rows: number): Envelope {
   const fits = (answer: Envelope) => Buffer.byteLength(JSON.stringify(answer)) <= MAX_BYTES
-  const all = build(rows)
-  if (fits(all)) return all
-  let [shown, tooMany, best] = [0, rows, build(0)]
+  for (const ways of WAYS) {
+    const all = build(rows, ways)
+    if (fits(all)) return all
+  }
+  const [fewest = 1] = WAYS.slice(-1)
+  let [shown, tooMany, best] = [0, rows, build(0, fewest)]
   while (tooMany - shown > 1) {
     const middle = Math.floor((shown + tooMany) / 2)
-    const answer = build(middle)
+    const answer = build(middle, fewest)
     if (fits(answer)) [shown, best] = [middle, answer]
     else tooMany = middle
   }
-  return best
+  return fits(best) ? best : withoutData(best)
 }
+
+/** For a question whose filters alone are that long. */
+const withoutData = ({ release, published_at, newest_release, method }: Envelope): Envelope => ({
+  ...{ outcome: 'none', release, published_at, newest_release, method },
+  question: '',
+  explorer: null,
+  citation: '',
+  warnings: ['The question is so long that its answer does not fit. Ask about fewer values.'],
+  data: {},
+  more: null,
+})
 
 const cite = (title: string, { number, as_of, published_at, licence }: ReleaseFacts, url: string): string =>
   `${title}. Outbreak Data Service, release ${number}, data as of ${as_of}, published ${published_at.slice(0, 10)}. ${licence}. ${url}`

@@ -34,7 +34,6 @@ export interface Figures {
 }
 
 const MAX_CHOSEN = 5
-const MAX_LEFT_OUT = 5
 const MAX_SPANS = 12
 const MAX_WAYS = 20
 const COUNTS = ['cases', 'deaths', 'hospitalised', 'recovered', 'tested'] as const
@@ -84,16 +83,20 @@ export function describeFlags(rows: readonly Row[]): string[] {
   return [...known, ...(hasUnknown ? ['null is not known, and never 0.'] : [])]
 }
 
-const describeWay = ({ words, event, counts, first_day, last_day, reason }: Way) => ({
-  ...(event === undefined ? {} : { event }),
-  words: words.slice(0, 160),
-  counts,
-  days: [first_day, last_day].filter((day) => day !== null).join(' to ') || null,
-  ...(reason === undefined ? {} : { reason }),
-})
+const WAY_COLUMNS = ['event', 'words', ...COUNTS, 'days', 'reason']
+const describeWays = (ways: readonly Way[]) =>
+  toTable(
+    ways.map(({ counts, first_day, last_day, words, ...way }) => ({
+      ...way,
+      ...counts,
+      words: words.slice(0, 160),
+      days: [first_day, last_day].filter((day) => day !== null).join(' to '),
+    })),
+    WAY_COLUMNS,
+  )
 
 /** What stands beside the rows: how they were counted, and what is in no row. */
-export const describeRest = (figures: Figures): Row => ({
+export const describeRest = (figures: Figures, ways: number): Row => ({
   ...(figures.spans.length === 0
     ? {}
     : {
@@ -110,16 +113,22 @@ export const describeRest = (figures: Figures): Row => ({
   ...(figures.chosen.length === 0
     ? {}
     : {
-        chosen: figures.chosen.slice(0, MAX_CHOSEN).map(describeWay),
-        ...(figures.chosen.length > MAX_CHOSEN ? { chosen_total: figures.chosen.length } : {}),
+        chosen: describeWays(figures.chosen.slice(0, Math.min(ways, MAX_CHOSEN))),
+        ...(figures.chosen.length > Math.min(ways, MAX_CHOSEN) ? { chosen_total: figures.chosen.length } : {}),
       }),
   ...(figures.left_out_total === 0
     ? {}
-    : { left_out: figures.left_out.slice(0, MAX_LEFT_OUT).map(describeWay), left_out_total: figures.left_out_total }),
+    : { left_out: describeWays(figures.left_out.slice(0, ways)), left_out_total: figures.left_out_total }),
 })
 
 /** A refusal names the ways of counting, each with its numbers; those that a call can ask for are choices. */
-export async function toChoice(access: Access, error: NotComparable, call: Call, resource: string): Promise<Draft> {
+export async function toChoice(
+  access: Access,
+  error: NotComparable,
+  call: Call,
+  resource: string,
+  query: Query,
+): Promise<Draft> {
   const given = call.arguments
   const asked = given['release'] as number | string | undefined
   const { number: newest } = await readRelease(access, 'latest')
@@ -156,7 +165,7 @@ export async function toChoice(access: Access, error: NotComparable, call: Call,
     newestRelease: newest,
     title: 'A question with several answers',
     resource,
-    query: base,
+    query: { ...query, release: undefined },
     page: null,
     method: isSubject
       ? 'These records are about different things, which must not be added up. Choose, or ask the person.'

@@ -48,7 +48,7 @@ async function readCount(given: z.output<typeof input>, access: Access): Promise
   try {
     found = await access.outbreaks.read('sums', query, access)
   } catch (error) {
-    if (isNotComparable(error)) return toChoice(access, error, { tool: 'count', arguments: given }, 'sums')
+    if (isNotComparable(error)) return toChoice(access, error, { tool: 'count', arguments: given }, 'sums', query)
     throw error
   }
   const { body, release, newestRelease } = found
@@ -91,12 +91,12 @@ async function readCount(given: z.output<typeof input>, access: Access): Promise
       ...describeFlags(rows),
       ...(hasCounts ? [] : ['No record matches. That is not 0 cases: nothing is known.']),
     ],
-    data: (shown) => ({
+    data: (shown, ways) => ({
       ...(body.understood === null ? {} : { understood: body.understood.filters }),
       title: body.title,
       ...toTable(rows.slice(0, shown).map(withoutUsualFlags), columns),
       groups: body.groups,
-      ...describeRest(body),
+      ...describeRest(body, ways),
     }),
     rows: rows.length,
     more: (shown) =>

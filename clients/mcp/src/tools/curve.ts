@@ -46,7 +46,7 @@ async function readCurve(given: z.output<typeof input>, access: Access): Promise
   try {
     found = await access.outbreaks.read('series', query, access)
   } catch (error) {
-    if (isNotComparable(error)) return toChoice(access, error, { tool: 'curve', arguments: given }, 'series')
+    if (isNotComparable(error)) return toChoice(access, error, { tool: 'curve', arguments: given }, 'series', query)
     throw error
   }
   const { body, release, newestRelease } = found
@@ -85,12 +85,12 @@ async function readCurve(given: z.output<typeof input>, access: Access): Promise
       ...describeFlags(body.data),
       ...(isEmpty ? ['No record matches. That is not 0 cases: nothing is known.'] : []),
     ],
-    data: (shown) => ({
+    data: (shown, ways) => ({
       ...(body.understood === null ? {} : { understood: body.understood.filters }),
       title: body.title,
       interval: body.interval,
       ...toTable(shown === 0 ? [] : lastRows(shown).map(withoutUsualFlags), columns),
-      ...describeRest(body),
+      ...describeRest(body, ways),
     }),
     rows: Math.min(periods.length, Math.max(1, Math.floor(MAX_ROWS / groups))),
     more: (shown) => {

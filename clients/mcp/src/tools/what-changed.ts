@@ -209,7 +209,8 @@ async function readVintages(given: z.output<typeof input>, access: Access): Prom
   try {
     found = await access.outbreaks.read('vintages', query, access)
   } catch (error) {
-    if (isNotComparable(error)) return toChoice(access, error, { tool: 'what_changed', arguments: given }, 'vintages')
+    if (isNotComparable(error))
+      return toChoice(access, error, { tool: 'what_changed', arguments: given }, 'vintages', query)
     throw error
   }
   const { body } = found
@@ -239,11 +240,11 @@ async function readVintages(given: z.output<typeof input>, access: Access): Prom
       ...describeFlags(body.data),
       ...(rows.length === 0 ? ['No record matches. That is not 0 cases: nothing is known.'] : []),
     ],
-    data: (shown) => ({
+    data: (shown, ways) => ({
       title: body.title,
       interval: body.interval,
       ...toTable(rows.slice(rows.length - shown), ['period', ...releases.map((release) => `release_${release}`)]),
-      ...describeRest({ ...body, spans: [], undated_counts: [], group_by: [] }),
+      ...describeRest({ ...body, spans: [], undated_counts: [], group_by: [] }, ways),
     }),
     rows: Math.min(rows.length, 120),
     more: (shown) => (shown < rows.length ? { left: rows.length - shown } : null),
