@@ -94,7 +94,6 @@ const TRAPS: readonly Trap[] = [
   {
     name: 'a total of two years in its last week',
     call: ['curve', { event: EBOLA, interval: 'month' }],
-    wrong: 3470,
     outcome: 'answer',
     says: /in_span/,
     right: (rows, { data }) =>
@@ -132,7 +131,7 @@ const TRAPS: readonly Trap[] = [
     name: 'a correction that looks like new cases',
     call: ['what_changed', { from: 5, to: 6, event: 'Measles_United_States_2025' }],
     outcome: 'answer',
-    says: /^(?!)|./,
+    says: /./,
     right: (_, { data, method }) =>
       /correction is not a new case/.test(method) && (data['changes'] as Item)['corrected'] !== 0,
   },
@@ -147,7 +146,7 @@ const TRAPS: readonly Trap[] = [
     name: 'records added up by hand',
     call: ['records', { event: 'Lassa_Nigeria_2018', limit: 50 }],
     outcome: 'answer',
-    says: /^(?!)|./,
+    says: /./,
     right: (_, { method }) => /count the same people/.test(method),
   },
   { name: 'a name that is only similar', call: ['search', { words: 'ebla' }], outcome: 'answer', says: /only similar/ },

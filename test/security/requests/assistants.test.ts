@@ -1,21 +1,18 @@
 // What /mcp refuses: no token, foreign pages, large, deep and repeated messages; and that its calls count like any request.
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { startService } from '../../../dev/service.ts'
-import { startNode, type TestNode } from '../../agents/node.ts'
+import { startNode } from '../../agents/node.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 import { LIVENESS_MS } from '../../liveness.ts'
 
 const EVENT = 'Cholera_Testland_2020'
 const QUOTA = 12
-let node: TestNode
-before(async () => {
-  node = await startNode(
-    [await writeNdjson([{ key: 'a', event: EVENT, cases: 3, date_low: '2020-01-01', date_high: '2020-01-07' }])],
-    { OUTBREAKS_LOG_LEVEL: 'info' },
-  )
-})
+const node = await startNode(
+  [await writeNdjson([{ key: 'a', event: EVENT, cases: 3, date_low: '2020-01-01', date_high: '2020-01-07' }])],
+  { OUTBREAKS_LOG_LEVEL: 'info' },
+)
 
 interface Sent {
   readonly body?: unknown
