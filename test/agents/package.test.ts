@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { buildMcp } from '../../clients/mcp/build.ts'
 import { writeNdjson } from '../fixtures/releases.ts'
 import { startNode } from './node.ts'
 
@@ -14,12 +15,17 @@ const root = path.resolve(import.meta.dirname, '../..')
 const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-mcp-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 
+await buildMcp()
 const [packed] = JSON.parse(
-  execFileSync('npm', ['pack', path.join(root, 'clients/mcp'), '--json', '--pack-destination', directory], {
-    cwd: directory,
-    encoding: 'utf8',
-    env: { ...process.env, npm_config_loglevel: 'error' },
-  }),
+  execFileSync(
+    'npm',
+    ['pack', path.join(root, 'clients/mcp'), '--json', '--ignore-scripts', '--pack-destination', directory],
+    {
+      cwd: directory,
+      encoding: 'utf8',
+      env: { ...process.env, npm_config_loglevel: 'error' },
+    },
+  ),
 ) as { filename: string; files: { path: string }[] }[]
 const home = path.join(directory, 'node_modules/@outbreak-data/mcp')
 mkdirSync(home, { recursive: true })
