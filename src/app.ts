@@ -285,15 +285,18 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     const onerror = (error: Error) => log.warn({ err: error }, 'a request of an assistant failed')
     const handler = await loadMcpHandler(MCP_DIRECTORY, { baseUrl, dataset: dataset.name, explorerUrl, onerror })
     if (handler === null) return
-    const newestRelease = () => published.value.get(dataset.name)?.at(-1)?.number ?? 0
-    const answers = createAnswerCache(limits.cacheMegabytes, newestRelease)
+    // A pruned release can no longer be read, also not from the cache.
+    const describeReleases = () => {
+      const kept = (published.value.get(dataset.name) ?? []).filter(({ prunedAt }) => prunedAt === null)
+      return `${kept.at(-1)?.number ?? 0} of ${kept.length}`
+    }
+    const answers = createAnswerCache(limits.cacheMegabytes, describeReleases)
     void app.register(async (guarded: HttpServer) => {
       rejectForeignOrigins(guarded, baseUrl)
       requireScope(guarded, { ...guard, findSessionToken: undefined, scope: dataset.scope })
       attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
-      limitConcurrency(guarded, slots.assistants)
-      registerMcpRoute(guarded, { handler, answers, baseUrl })
+      registerMcpRoute(guarded, { handler, answers, acquireSlot: slots.assistants, baseUrl })
     })
   }
 

@@ -1,4 +1,4 @@
-// Caches answers of tools, up to a number of bytes. An answer follows from its question and the newest release; it is the same for
+// Caches answers of tools, up to a number of bytes. An answer follows from its question and the releases that can be read; it is the same for
 // every client, and the guard and the quota come first. Errors and refusals of the service are not cached.
 import { LRUCache } from 'lru-cache'
 
@@ -33,8 +33,8 @@ export interface AnswerCache {
   readonly keep: (headers: FormHeaders, body: object, answer: CachedAnswer) => void
 }
 
-/** `newestRelease` changes what a question without a release means. */
-export function createAnswerCache(megabytes: number, newestRelease: () => number): AnswerCache {
+/** `describeReleases` changes with the releases that can be read: what a question without a release means, and which are gone. */
+export function createAnswerCache(megabytes: number, describeReleases: () => string): AnswerCache {
   const cached = new LRUCache<string, Entry>({
     maxSize: Math.max(1, megabytes * 2 ** 20 * SHARE),
     sizeCalculation: ({ before, after }, key) => before.length + after.length + 2 * key.length + ENTRY_OVERHEAD_BYTES,
@@ -43,7 +43,7 @@ export function createAnswerCache(megabytes: number, newestRelease: () => number
     if (method !== 'tools/call' || params === undefined || (typeof id !== 'number' && typeof id !== 'string'))
       return null
     const { progressToken: _progress, ...meta } = params._meta ?? {}
-    return JSON.stringify([newestRelease(), headers, { ...params, _meta: meta }])
+    return JSON.stringify([describeReleases(), headers, { ...params, _meta: meta }])
   }
   const idOf = ({ id }: Message) => `"id":${JSON.stringify(id)}`
   return {

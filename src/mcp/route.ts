@@ -1,15 +1,15 @@
 // POST /mcp: assistants ask over the Model Context Protocol. Each request stands alone: there are no sessions and no streams.
 // A tool asks the routes of this node with the credential of the caller, so guard, quota, slots and caches are those of any request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AcquireSlot } from '../platform/http/concurrency-limit.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
-import type { AnswerCache } from './answer-cache.ts'
+import type { AnswerCache, FormHeaders } from './answer-cache.ts'
 import type { McpHandler } from './handler.ts'
 import { assertShallow, TooDeep } from './json-depth.ts'
 
 /** A question is short; only an array of filters is longer. */
 export const MCP_BODY_LIMIT = 32 * 1024
 const PASSED_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const
-const RETURNED_HEADERS = ['content-type', 'allow'] as const
 
 /** JSON-RPC 2.0, section 5.1. */
 const ERRORS = { parse: -32_700, request: -32_600 } as const
@@ -17,6 +17,7 @@ const ERRORS = { parse: -32_700, request: -32_600 } as const
 interface McpRoute {
   readonly handler: McpHandler
   readonly answers: AnswerCache
+  readonly acquireSlot: AcquireSlot
   readonly baseUrl: string
 }
 
@@ -37,7 +38,7 @@ export function rejectForeignOrigins(scope: HttpServer, baseUrl: string): void {
   })
 }
 
-export function registerMcpRoute(guarded: HttpServer, { handler, answers, baseUrl }: McpRoute): void {
+export function registerMcpRoute(guarded: HttpServer, { handler, answers, acquireSlot, baseUrl }: McpRoute): void {
   guarded.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: MCP_BODY_LIMIT },
@@ -50,23 +51,25 @@ export function registerMcpRoute(guarded: HttpServer, { handler, answers, baseUr
     const headers = pick(request)
     const known = answers.find(headers, body.value)
     if (known !== null) return reply.type(known.type).send(known.text)
+    // Not by a hook: the request of a POST closes when its body has been read.
+    const releaseSlot = acquireSlot(request.clientId ?? '')
+    try {
+      const { status, type, text } = await call(request, reply, headers, body.value)
+      if (status === 200) answers.keep(headers, body.value, { type, text })
+      return await reply.code(status).type(type).send(text)
+    } finally {
+      releaseSlot()
+    }
+  })
+
+  async function call(request: FastifyRequest, reply: FastifyReply, headers: FormHeaders, body: object) {
     const left = new AbortController()
     reply.raw.once('close', () => left.abort())
-    const response = await handler({
-      headers,
-      body: body.value,
-      fetch: askWithin(guarded, request, baseUrl),
-      signal: left.signal,
-    })
-    for (const name of RETURNED_HEADERS) {
-      const value = response.headers.get(name)
-      if (value !== null) reply.header(name, value)
-    }
-    const text = await response.text()
-    if (response.status === 200)
-      answers.keep(headers, body.value, { type: response.headers.get('content-type') ?? '', text })
-    return reply.code(response.status).send(text)
-  })
+    const fetch = askWithin(guarded, request, baseUrl)
+    const response = await handler({ headers, body, fetch, signal: left.signal })
+    const type = response.headers.get('content-type') ?? 'application/json'
+    return { status: response.status, type, text: await response.text() }
+  }
 }
 
 function readBody(body: unknown): { value: object } | { error: number; message: string } {

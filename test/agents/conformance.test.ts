@@ -29,6 +29,40 @@ const SCENARIOS = [
 ]
 const INSTALL_MS = 300_000
 
+/** A virtual environment with the official package, made once. Null if it cannot be. */
+function findPython(): string | null {
+  const given = process.env['MCP_PYTHON']
+  const directory = path.join(os.tmpdir(), 'outbreaks-mcp-python')
+  const python = given ?? path.join(directory, 'bin/python')
+  const works = () => existsSync(python) && spawnSync(python, ['-c', 'import mcp, httpx2']).status === 0
+  if (works()) return python
+  if (given !== undefined) return null
+  try {
+    execFileSync('python3', ['-m', 'venv', directory], { timeout: INSTALL_MS, stdio: 'ignore' })
+    const install = [
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-deps',
+      '--require-hashes',
+      '-r',
+      path.join(here, 'requirements.txt'),
+    ]
+    execFileSync(path.join(directory, 'bin/pip'), install, { timeout: INSTALL_MS, stdio: 'ignore' })
+  } catch {
+    return null
+  }
+  return works() ? python : null
+}
+
+const python = findPython()
+const skipPython =
+  python === null && 'the Python package mcp is not installed: test/agents/requirements.txt, or MCP_PYTHON'
+const tool = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-conformance-'))
+after(() => rmSync(tool, { recursive: true, force: true }))
+const hasTool = spawnSync('npx', ['--yes', CONFORMANCE, '--version'], { timeout: INSTALL_MS, cwd: tool }).status === 0
+
+// After what takes long: a connection that waits meanwhile would be closed.
 const node = await startNode()
 
 const truth = JSON.parse((await node.read('/v2/hed-outbreaks/sums?q=sars')).text) as {
@@ -96,35 +130,6 @@ test('a token that has expired or is wrong is refused in the handshake', async (
   await assert.rejects(new Client({ name: 'scripted', version: '1' }).connect(transport))
 })
 
-/** A virtual environment with the official package, made once. Null if it cannot be. */
-function findPython(): string | null {
-  const given = process.env['MCP_PYTHON']
-  const directory = path.join(os.tmpdir(), 'outbreaks-mcp-python')
-  const python = given ?? path.join(directory, 'bin/python')
-  const works = () => existsSync(python) && spawnSync(python, ['-c', 'import mcp, httpx2']).status === 0
-  if (works()) return python
-  if (given !== undefined) return null
-  try {
-    execFileSync('python3', ['-m', 'venv', directory], { timeout: INSTALL_MS, stdio: 'ignore' })
-    const install = [
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-      '--no-deps',
-      '--require-hashes',
-      '-r',
-      path.join(here, 'requirements.txt'),
-    ]
-    execFileSync(path.join(directory, 'bin/pip'), install, { timeout: INSTALL_MS, stdio: 'ignore' })
-  } catch {
-    return null
-  }
-  return works() ? python : null
-}
-
-const python = findPython()
-const skipPython =
-  python === null && 'the Python package mcp is not installed: test/agents/requirements.txt, or MCP_PYTHON'
 for (const mode of ['legacy', NEWEST])
   for (const way of [
     ['http', `${node.baseUrl}/mcp`, node.token],
@@ -148,10 +153,16 @@ for (const mode of ['legacy', NEWEST])
       assertRight(answer)
     })
 
-/** The conformance tool cannot send a token, so a proxy adds it. It passes everything else as it is. */
+/** The conformance tool cannot send a token, so a proxy adds it. It is the origin of the node; other origins are passed on. */
 const proxy = createServer((incoming, outgoing) => {
   const { hostname, port } = new URL(node.baseUrl)
-  const headers = { ...incoming.headers, authorization: `Bearer ${node.token}` }
+  const ours = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const { host, origin } = incoming.headers
+  const own = {
+    ...(host === ours ? { host: `${hostname}:${port}` } : {}),
+    ...(origin === `http://${ours}` ? { origin: node.baseUrl } : {}),
+  }
+  const headers = { ...incoming.headers, ...own, authorization: `Bearer ${node.token}` }
   const onward = request({ hostname, port, path: incoming.url, method: incoming.method, headers }, (response) => {
     outgoing.writeHead(response.statusCode ?? 500, response.headers)
     response.pipe(outgoing)
@@ -161,10 +172,6 @@ const proxy = createServer((incoming, outgoing) => {
 })
 await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
 after(() => proxy.close())
-const tool = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-conformance-'))
-after(() => rmSync(tool, { recursive: true, force: true }))
-const hasTool = spawnSync('npx', ['--yes', CONFORMANCE, '--version'], { timeout: INSTALL_MS, cwd: tool }).status === 0
-
 for (const scenario of SCENARIOS)
   test(`conformance: ${scenario}`, { skip: !hasTool && `${CONFORMANCE} cannot be installed` }, async () => {
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`

@@ -1,7 +1,7 @@
 // The envelope of every answer: what was read, how to cite it, what to beware of, and the data in at most 8 kB.
 import * as z from 'zod'
 import { type Access, type ReleaseFacts, readRelease } from './access.ts'
-import { addressOf, explorerPage, type Query } from './query.ts'
+import { addressOf, explorerPage, InvalidArgument, type Query } from './query.ts'
 import { cleanText, cleanValue } from './untrusted-text.ts'
 
 export interface Call {
@@ -67,6 +67,9 @@ export type Envelope = z.infer<typeof envelope>
 
 /** Of an answer as JSON. */
 export const MAX_BYTES = 8000
+/** Of an answer's address: a browser and the service accept it, and it leaves room for the answer. */
+const MAX_ADDRESS = 2000
+const TOO_LONG = 'The question names so many values that its answer does not fit. Ask about fewer.'
 const MAX_WARNINGS = 8
 
 export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope> {
@@ -74,6 +77,7 @@ export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope
   const newest = Math.max(draft.newestRelease ?? facts.number, facts.number)
   const pinned = draft.isPinned ? draft.query : { ...draft.query, release: facts.number }
   const question = addressOf(access, draft.resource, pinned)
+  if (question.length > MAX_ADDRESS) throw new InvalidArgument(TOO_LONG)
   const explorer = draft.page && explorerPage(access, draft.page.path, { release: facts.number, ...draft.page.query })
   const warnings = [
     ...draft.warnings,
@@ -114,19 +118,9 @@ function fit(build: (shown: number, ways: number) => Envelope, rows: number): En
     if (fits(answer)) [shown, best] = [middle, answer]
     else tooMany = middle
   }
-  return fits(best) ? best : withoutData(best)
+  if (!fits(best)) throw new InvalidArgument(TOO_LONG)
+  return best
 }
-
-/** For a question whose filters alone are that long. */
-const withoutData = ({ release, published_at, newest_release, method }: Envelope): Envelope => ({
-  ...{ outcome: 'none', release, published_at, newest_release, method },
-  question: '',
-  explorer: null,
-  citation: '',
-  warnings: ['The question is so long that its answer does not fit. Ask about fewer values.'],
-  data: {},
-  more: null,
-})
 
 const cite = (title: string, { number, as_of, published_at, licence }: ReleaseFacts, url: string): string =>
   `${title}. Outbreak Data Service, release ${number}, data as of ${as_of}, published ${published_at.slice(0, 10)}. ${licence}. ${url}`

@@ -1,6 +1,7 @@
 // What /mcp refuses: no token, foreign pages, large, deep and repeated messages; and that its calls count like any request.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { startService } from '../../../dev/service.ts'
 import { startNode } from '../../agents/node.ts'
 import { obtainToken } from '../../fixtures/api-client.ts'
@@ -197,14 +198,16 @@ test('an operator can turn /mcp off', async () => {
 test('the log has each question with the id of its call, and no token', async () => {
   const { headers } = await send({ body: call({ event: EVENT, limit: 77 }) })
   const id = headers.get('x-request-id') ?? ''
-  const lines = node.service
-    .output()
-    .split('\n')
-    .filter((line) => line.includes(id))
-  assert.ok(
-    lines.some((line) => line.includes('/mcp')) && lines.some((line) => line.includes('/sums')),
-    lines.join('\n'),
-  )
+  const isLogged = (path: string) =>
+    node.service
+      .output()
+      .split('\n')
+      .some((line) => line.includes(id) && line.includes(path))
+  const deadline = Date.now() + LIVENESS_MS
+  while (!isLogged('/mcp') || !isLogged('/sums')) {
+    assert.ok(Date.now() < deadline, 'the lines are not logged')
+    await wait(50)
+  }
   assert.equal(node.service.output().includes(node.token), false)
 })
 

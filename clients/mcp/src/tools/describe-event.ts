@@ -11,6 +11,8 @@ import { defineTool } from './tool.ts'
 const OWN = ['sort', 'limit', 'page', 'values_of']
 const DEFAULT_LIMIT = 20
 const MAX_LISTED = 12
+/** Characters of names in an address. */
+const MAX_NAMES = 1400
 const LIST = ['event', 'title', 'countries', 'first_day', 'last_day', 'cases', 'deaths', 'counted', 'records']
 const FIGURES = [
   'level',
@@ -56,11 +58,10 @@ async function readEvents(given: z.output<typeof input>, access: Access): Promis
   const [first] = body.data
   const isOne = first !== undefined && body.data.length === 1
   const names = body.data.map(({ event }) => event)
+  const isPinnable = names.length > 0 && encodeURIComponent(names.join()).length < MAX_NAMES
   // Words may find more in a later version of the service; names never do.
   const pinned: Query =
-    query['q'] === undefined || names.length === 0
-      ? { ...query, sort, num: limit, page }
-      : { event: names, sort, num: limit }
+    query['q'] === undefined || !isPinnable ? { ...query, sort, num: limit, page } : { event: names, sort, num: limit }
   const noHeadline = body.data.filter(({ headline }) => headline === null).length
   return {
     outcome: first === undefined ? 'none' : 'answer',
