@@ -2,7 +2,7 @@
 // A tool asks the routes of this node with the credential of the caller, so guard, quota, slots and caches are those of any request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AcquireSlot } from '../platform/http/concurrency-limit.ts'
-import type { HttpServer } from '../platform/http/http-server.ts'
+import { type HttpServer, SERVER_OPTIONS } from '../platform/http/http-server.ts'
 import type { AnswerCache, FormHeaders } from './answer-cache.ts'
 import type { McpHandler } from './handler.ts'
 import { assertShallow, TooDeep } from './json-depth.ts'
@@ -97,15 +97,16 @@ const pick = ({ headers }: FastifyRequest): Record<string, string> =>
   )
 
 /** `fetch` for the tools: a request of the caller, without a network, that is logged with the same id. */
-function askWithin(
-  app: HttpServer,
-  { headers: { authorization = '', host = '' }, id, address }: FastifyRequest,
-  baseUrl: string,
-): typeof fetch {
-  return async (url, init) => {
+function askWithin(app: HttpServer, request: FastifyRequest, baseUrl: string): typeof fetch {
+  const { id, address } = request
+  const { authorization = '', host = '' } = request.headers
+  return async (input, init) => {
+    const url = input instanceof Request ? input.url : input.toString()
+    // No parser limits the head of such a request.
+    if (url.length > SERVER_OPTIONS.maxHeaderSize) return new Response(null, { status: 431 })
     const response = await app.inject({
       method: 'GET',
-      url: String(url).slice(baseUrl.length),
+      url: url.slice(baseUrl.length),
       headers: { authorization, host, 'x-request-id': id },
       ...(address === null ? {} : { remoteAddress: address }),
       ...(init?.signal ? { signal: init.signal } : {}),

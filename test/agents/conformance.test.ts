@@ -58,9 +58,10 @@ function findPython(): string | null {
 const python = findPython()
 const skipPython =
   python === null && 'the Python package mcp is not installed: test/agents/requirements.txt, or MCP_PYTHON'
-const tool = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-conformance-'))
-after(() => rmSync(tool, { recursive: true, force: true }))
-const hasTool = spawnSync('npx', ['--yes', CONFORMANCE, '--version'], { timeout: INSTALL_MS, cwd: tool }).status === 0
+const scratch = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-conformance-'))
+after(() => rmSync(scratch, { recursive: true, force: true }))
+const hasTool =
+  spawnSync('npx', ['--yes', CONFORMANCE, '--version'], { timeout: INSTALL_MS, cwd: scratch }).status === 0
 
 // After what takes long: a connection that waits meanwhile would be closed.
 const node = await startNode()
@@ -177,7 +178,7 @@ for (const scenario of SCENARIOS)
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`
     const { stdout } = await run('npx', ['--yes', CONFORMANCE, 'server', '--url', url, '--scenario', scenario], {
       timeout: 120_000,
-      cwd: tool,
+      cwd: scratch,
     })
     assert.match(stdout, /Passed: [1-9]\d*\/\d+, 0 failed/, stdout)
   })

@@ -102,7 +102,7 @@ for (const { marker, text } of PLANTED)
     }
     const answer = (url: string) => (url.includes('/releases') ? release : { data: [record], next_page: null })
     const fetch_ = async (url: unknown) => Response.json(answer(String(url)), { headers: { 'outbreaks-release': '1' } })
-    const outbreaks = new Outbreaks({ baseUrl: 'https://data.test', token: () => 'x', fetch: fetch_ as typeof fetch })
+    const outbreaks = new Outbreaks({ baseUrl: 'https://data.test', token: () => 'x', fetch: fetch_ })
     const place = {
       outbreaks,
       known: new Map(),

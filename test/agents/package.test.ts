@@ -63,7 +63,7 @@ test('the installed program answers', async () => {
     new StdioClientTransport({
       command: program,
       cwd: directory,
-      env: { ...process.env, ...node.variables } as Record<string, string>,
+      env: { ...process.env, ...node.variables },
     }),
   )
   const { structuredContent } = await client.callTool({ name: 'count', arguments: { event: 'Cholera_Testland_2020' } })
@@ -82,7 +82,7 @@ test('a wrong secret is an error of the tool, without the secret', async () => {
   const node = await startNode([await writeNdjson([{ key: 'a' }])])
   const secret = 'ods_wrong-secret-that-must-not-appear'
   const client = new Client({ name: 'installed', version: '1' })
-  const env = { ...process.env, ...node.variables, OUTBREAKS_CLIENT_SECRET: secret } as Record<string, string>
+  const env = { ...process.env, ...node.variables, OUTBREAKS_CLIENT_SECRET: secret }
   await client.connect(new StdioClientTransport({ command: program, env }))
   const result = await client.callTool({ name: 'count', arguments: {} })
   assert.equal(result.isError, true)

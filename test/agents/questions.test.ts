@@ -78,7 +78,7 @@ else {
         const call = answer.choices?.[Number(index)]?.call
         if (call === undefined) return { status: 404, body: {} }
         total += 1
-        const chosen = await ask(client, call.tool, call.arguments as Record<string, unknown>)
+        const chosen = await ask(client, call.tool, call.arguments)
         return readAnswer(question, chosen, readRows(chosen.data), await resolve(chosen))
       }
       const said = readAnswer(question, answer, rows, source)

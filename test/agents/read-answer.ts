@@ -46,7 +46,7 @@ export function readAnswer({ request, check }: Question, answer: Envelope, rows:
       body: { choices: [...choices, ...ways.map((way) => ({ url: '', counts: counts(way, '') }))] },
     }
   }
-  const body: Item = { left_out: leftOut(answer) as Json }
+  const body: Item = { left_out: leftOut(answer) }
   const given = (source['data'] ?? []) as Item[]
   switch (request.resource) {
     case 'series': {

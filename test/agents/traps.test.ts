@@ -163,7 +163,7 @@ for (const { name, call, wrong, says, outcome, right } of TRAPS)
     const [tool, given] = call
     const answer = await ask(client, tool, given)
     const rows = readRows(answer.data)
-    const said = `${JSON.stringify(answer).slice(0, 1500)}`
+    const said = JSON.stringify(answer).slice(0, 1500)
     assert.equal(answer.outcome, outcome, said)
     assert.match([...answer.warnings, answer.method].join('\n'), says, said)
     if (outcome === 'answer' && right === undefined) assert.ok(answer.warnings.length > 0, said)
@@ -189,7 +189,7 @@ test('every choice is a call that works as it stands, and has one number', async
     if (answer.outcome !== 'choose') continue
     assert.ok((answer.choices ?? []).length > 0 && (answer.choices ?? []).length <= 5)
     for (const { call, counts } of answer.choices ?? []) {
-      const chosen = await ask(client, call.tool, call.arguments as Record<string, unknown>)
+      const chosen = await ask(client, call.tool, call.arguments)
       assert.equal(chosen.outcome, 'answer', JSON.stringify(call))
       assert.equal(chosen.release, answer.release)
       if (counts !== undefined && tool === 'count')

@@ -1,7 +1,7 @@
 // The envelope of every answer: what was read, how to cite it, what to beware of, and the data in at most 8 kB.
 import * as z from 'zod'
 import { type Access, type ReleaseFacts, readRelease } from './access.ts'
-import { addressOf, explorerPage, InvalidArgument, type Query } from './query.ts'
+import { addressOf, explorerPage, InvalidArgument, MAX_ADDRESS, type Query, TOO_LONG } from './query.ts'
 import { cleanText, cleanValue } from './untrusted-text.ts'
 
 export interface Call {
@@ -67,9 +67,6 @@ export type Envelope = z.infer<typeof envelope>
 
 /** Of an answer as JSON. */
 export const MAX_BYTES = 8000
-/** Of an answer's address: a browser and the service accept it, and it leaves room for the answer. */
-const MAX_ADDRESS = 2000
-const TOO_LONG = 'The question names so many values that its answer does not fit. Ask about fewer.'
 const MAX_WARNINGS = 8
 
 export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope> {
@@ -93,9 +90,9 @@ export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope
     citation: cite(cleanText(draft.title), facts, question),
     method: draft.method,
     warnings: warnings.slice(0, MAX_WARNINGS).map((text) => cleanText(text)),
-    ...(draft.choices === undefined ? {} : { choices: cleanValue(draft.choices) as Choice[] as never }),
+    ...(draft.choices === undefined ? {} : { choices: cleanValue(draft.choices) as never }),
     data: cleanValue(draft.data(shown, ways)) as Record<string, unknown>,
-    more: draft.more(shown) as Envelope['more'],
+    more: draft.more(shown),
   })
   return fit(build, draft.rows)
 }

@@ -127,12 +127,12 @@ export async function toChoice(
   error: NotComparable,
   call: Call,
   resource: string,
-  query: Query,
+  asked: Query,
 ): Promise<Draft> {
   const given = call.arguments
-  const asked = given['release'] as number | string | undefined
+  const reference = given['release'] as number | string | undefined
   const { number: newest } = await readRelease(access, 'latest')
-  const { number: release } = await readRelease(access, asked ?? newest)
+  const { number: release } = await readRelease(access, reference ?? newest)
   const base = { ...given, release }
   const [group] = (error.problem?.['group_by'] ?? []) as readonly string[]
   const ways = error.choices
@@ -141,7 +141,7 @@ export async function toChoice(
     const name = [rest['event'], values['event'], values['disease']].find((value) => typeof value === 'string')
     return [
       {
-        words: `${name === undefined ? '' : `${String(name)}: `}${words}`,
+        words: `${name === undefined ? '' : `${name}: `}${words}`,
         counts,
         call: { tool: call.tool, arguments: narrow(base, query) },
       },
@@ -165,7 +165,7 @@ export async function toChoice(
     newestRelease: newest,
     title: 'A question with several answers',
     resource,
-    query: { ...query, release: undefined },
+    query: { ...asked, release: undefined },
     page: null,
     method: isSubject
       ? 'These records are about different things, which must not be added up. Choose, or ask the person.'

@@ -51,6 +51,10 @@ export const allFilters = {
 /** The arguments of a tool: its own, and every filter by its name. */
 export const withFilters = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).catchall(otherFilters)
 
+/** Of the address of an answer: browsers and the service accept it, and it leaves room for the answer. */
+export const MAX_ADDRESS = 2000
+export const TOO_LONG = 'The question names so many values that its answer does not fit. Ask about fewer.'
+
 export class InvalidArgument extends Error {}
 
 /** `own` are the arguments that are no filters. */
@@ -59,7 +63,9 @@ export function toQuery(given: Readonly<Record<string, unknown>>, own: readonly 
   const unknown = entries.find(([name]) => !IS_FILTER.has(name))
   if (unknown !== undefined)
     throw new InvalidArgument(`${unknown[0]} is not an argument. Other filters: ${FILTERS.join(', ')}.`)
-  return Object.fromEntries(entries) as Query
+  const query = Object.fromEntries(entries) as Query
+  if (serialise(query).length > MAX_ADDRESS) throw new InvalidArgument(TOO_LONG)
+  return query
 }
 
 /** The arguments of a call from a query, as the service writes it in its choices. */

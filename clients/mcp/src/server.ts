@@ -58,7 +58,8 @@ async function callTool(tool: Tool, given: Record<string, unknown>, access: Acce
 function describeError(error: unknown): string | null {
   if (error instanceof InvalidArgument) return error.message
   if (!(error instanceof OutbreaksError)) return null
-  const detail = String(error.problem?.detail ?? error.message)
+  const told = error.problem?.detail
+  const detail = typeof told === 'string' ? told : error.message
   if (error instanceof Unavailable)
     return `The service is busy or cannot be reached. Try again${error.retryAfter === null ? ' later' : ` in ${error.retryAfter} s`}. No number is known from this call.`
   if (error instanceof NotAllowed) return `The service does not accept the credential: ${detail}`

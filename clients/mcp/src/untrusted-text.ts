@@ -10,7 +10,7 @@ const UNCLEAN = new RegExp(`${INVISIBLE.source}|^ | $|  `, 'u')
 
 export function cleanText(text: string, max = MAX_TEXT): string {
   if (text.length <= max && !UNCLEAN.test(text)) return text
-  const characters = [...text.replace(INVISIBLE, ' ').replace(/ {2,}/g, ' ').trim()]
+  const characters = Array.from(text.replace(INVISIBLE, ' ').replace(/ {2,}/g, ' ').trim())
   return characters.length <= max ? characters.join('') : `${characters.slice(0, max - 1).join('')}…`
 }
 

@@ -41,7 +41,7 @@ test('errors, notifications and answers without their id are not kept', () => {
   const texts = [
     answer(1, { isError: true, structuredContent: {} }),
     JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32_602, message: 'structuredContent' } }),
-    `${answer(2)}`,
+    answer(2),
     `${answer(1)} and more`,
   ]
   for (const text of texts) {

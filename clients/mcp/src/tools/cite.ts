@@ -41,7 +41,7 @@ export const cite = defineTool({
         digest: body.digest,
         as_of: body.as_of,
         ...(given.bibtex ? { bibtex: body.bibtex.slice(0, MAX_LENGTH) } : {}),
-        sources: toTable(sources.slice(0, shown) as never, ['source_name', 'records']),
+        sources: toTable(sources.slice(0, shown), ['source_name', 'records']),
       }),
       rows: Math.min(sources.length, MAX_SOURCES),
       more: (shown) => (sources.length + more > shown ? { left: sources.length + more - shown } : null),

@@ -165,9 +165,9 @@ async function readValues(given: z.output<typeof input>, access: Access): Promis
   const { body, release, newestRelease, warning } = await access.outbreaks.read<Facets>('facets', query, access)
   const facet = body[field as keyof Facets]
   const known = Object.keys(body).join(', ')
-  const values = facet?.values ?? []
+  const found = facet?.values ?? []
   return {
-    outcome: values.length === 0 ? 'none' : 'answer',
+    outcome: found.length === 0 ? 'none' : 'answer',
     release: release ?? 'latest',
     newestRelease,
     title: `Values of ${field}`,
@@ -178,10 +178,10 @@ async function readValues(given: z.output<typeof input>, access: Access): Promis
     warnings: [...(warning === null ? [] : [warning]), ...(facet === undefined ? [`Values exist for ${known}.`] : [])],
     data: (shown) => ({
       field,
-      ...toTable(values.slice(0, shown), ['value', 'records']),
+      ...toTable(found.slice(0, shown), ['value', 'records']),
       distinct: facet?.distinct ?? 0,
     }),
-    rows: values.length,
+    rows: found.length,
     more: (shown) => ((facet?.distinct ?? 0) > shown ? { left: (facet?.distinct ?? 0) - shown } : null),
   }
 }

@@ -4,15 +4,7 @@ import * as z from 'zod'
 import { type Change, NotComparable, type Release } from '../../../typescript/src/client.ts'
 import { type Access, readRelease } from '../access.ts'
 import type { Draft } from '../envelope.ts'
-import {
-  COUNT_COLUMNS,
-  describeFlags,
-  describeMethod,
-  describeRest,
-  type Figures,
-  isNotComparable,
-  toChoice,
-} from '../figures.ts'
+import { describeFlags, describeMethod, describeRest, type Figures, isNotComparable, toChoice } from '../figures.ts'
 import { mainFilters, type Query, replaceWords, toQuery, withFilters } from '../query.ts'
 import { type Row, toTable } from '../table.ts'
 import { toFilters } from './count.ts'
