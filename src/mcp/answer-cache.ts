@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 /** The headers of a request that decide about the form of its response. */
 export type FormHeaders = Readonly<Record<string, string>>
 
-export interface CachedAnswer {
+interface CachedAnswer {
   readonly type: string
   readonly text: string
 }

@@ -82,7 +82,10 @@ else {
         return readAnswer(question, chosen, readRows(chosen.data), await resolve(chosen))
       }
       const said = readAnswer(question, answer, rows, source)
-      const given = await grade(question, truths[question.number], said, choose)
+      const judged = await grade(question, truths[question.number], said, choose)
+      // Rows are missing, and the answer says so.
+      const isWarned = answer.warnings.some((warning) => warning.startsWith('Groups without a row'))
+      const given = judged === 'misleading' && isWarned ? 'refused' : judged
       grades.set(question.number, given)
       assert.ok(total <= MAX_CALLS, `${total} calls`)
       const [words, right] = [said.body, truths[question.number] ?? null].map((each) =>

@@ -16,7 +16,7 @@ export interface Choice {
   readonly call: Call
 }
 
-export interface More {
+interface More {
   /** Rows that are not shown. */
   readonly left: number
   readonly call?: Call | undefined
@@ -66,7 +66,7 @@ export const envelope = z.object({
 export type Envelope = z.infer<typeof envelope>
 
 /** Of an answer as JSON. */
-export const MAX_BYTES = 8000
+const MAX_BYTES = 8000
 const MAX_WARNINGS = 8
 
 export async function toEnvelope(access: Access, draft: Draft): Promise<Envelope> {

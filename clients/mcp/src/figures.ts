@@ -66,14 +66,17 @@ export const withoutUsualFlags = (row: Row): Row => ({
 })
 
 /** How far the totals that were left out are apart. */
-export function describeOthers({ left_out, left_out_total: others, data }: Figures): string[] {
+export function describeOthers({ left_out, left_out_total: others, data, group_by }: Figures): string[] {
   const totals = left_out.flatMap(({ counts }) => (typeof counts['cases'] === 'number' ? [counts['cases']] : []))
   if (others === 0) return []
   const range =
     data.length === 1 && totals.length > 0
       ? `; ${others > left_out.length ? 'some' : 'they'} say ${Math.min(...totals)} to ${Math.max(...totals)} cases`
       : ''
-  return [`${others} other ${others === 1 ? 'way' : 'ways'} of counting left out${range}.`]
+  const told = `${others} other ${others === 1 ? 'way' : 'ways'} of counting left out${range}.`
+  // The service names the first of them, those of groups without a number before others.
+  const isCut = group_by.length > 0 && others > left_out.length
+  return isCut ? [told, 'Groups without a row may have numbers that are not listed: ask about one of them.'] : [told]
 }
 
 export function describeFlags(rows: readonly Row[]): string[] {

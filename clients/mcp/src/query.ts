@@ -79,7 +79,7 @@ export function toArguments(query: string): Record<string, Values> {
   )
 }
 
-export function serialise(query: Query): string {
+function serialise(query: Query): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) search.append(name, String(each))

@@ -1,7 +1,7 @@
 // Cleans text that others wrote: no control, bidirectional or invisible characters, and no more characters than its bound.
 
 /** Of one field of a record. */
-export const MAX_TEXT = 300
+const MAX_TEXT = 300
 /** Control, format (bidirectional marks, zero width, tags), private and unassigned surrogates, line separators, variation selectors. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]+/gu
 
