@@ -33,7 +33,7 @@ import type { OutbreakRecord } from './record.ts'
 import { chooseSend, sendByFetch } from './send.ts'
 import { Sha256 } from './sha256.ts'
 import { Attempts, type TokenFunction, Transport } from './transport.ts'
-import { readAbout, Walk, type WalkOptions } from './walk.ts'
+import { type Read, readAbout, Walk, type WalkOptions } from './walk.ts'
 
 export interface Options {
   /** Where the service is, such as https://data.example.org. */
@@ -63,15 +63,6 @@ export type ReleaseReference = number | string
 
 /** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
 export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
-
-/** An answer as it was sent, with what its headers say. */
-export interface Read<Body> {
-  readonly body: Body
-  readonly release: number | null
-  /** The newest release, if it is a later one. */
-  readonly newestRelease: number | null
-  readonly warning: string | null
-}
 
 /** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
 export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
@@ -208,8 +199,7 @@ export class Outbreaks {
 
   /** Any question as the service answers it: `read('sums', { event })` gives its short form, whose rows are those of the CSV. */
   async read<Body>(resource: string, parameters: Query = {}, { signal }: CallOptions = {}): Promise<Read<Body>> {
-    const path = this.#toPath(`/${resource}`, parameters)
-    const { body, headers } = await this.#transport.getJson({ path, signal })
+    const { body, headers } = await this.#transport.getJson({ path: this.#toPath(`/${resource}`, parameters), signal })
     return { body: body as Body, ...readAbout(headers) }
   }
 
@@ -397,4 +387,4 @@ export {
 export type * from './parameters.ts'
 export type * from './record.ts'
 export type { TokenFunction } from './transport.ts'
-export { Walk, type WalkOptions } from './walk.ts'
+export { type Read, Walk, type WalkOptions } from './walk.ts'

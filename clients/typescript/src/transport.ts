@@ -51,8 +51,9 @@ export class Attempts {
   /** Waits before the next request, or throws the error. Returns true if the token is to be renewed. */
   async next(error: OutbreaksError, retryAfter: string | null, signal: AbortSignal | undefined): Promise<boolean> {
     const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter }
-    const isLast = error.status !== 401 && this.#attempt + 1 >= this.#maxAttempts
-    const decision = isLast ? 'stop' : decide(outcome, Math.random(), Date.now())
+    // A token is renewed once, however often a request may be sent.
+    const mayRepeat = error.status === 401 || this.#attempt + 1 < this.#maxAttempts
+    const decision = mayRepeat ? decide(outcome, Math.random(), Date.now()) : 'stop'
     if (decision === 'stop') throw error
     this.#attempt += 1
     if (decision !== 'renew') await sleep(decision * 1000, signal)

@@ -13,12 +13,18 @@ export interface WalkOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The release that an answer was read from, and what the service warns of. */
-export function readAbout(headers: Headers): {
-  release: number | null
-  newestRelease: number | null
-  warning: string | null
-} {
+/** What the headers of an answer say. */
+interface About {
+  readonly release: number | null
+  /** The newest release, if it is a later one. */
+  readonly newestRelease: number | null
+  readonly warning: string | null
+}
+
+/** An answer as it was sent. */
+export type Read<Body> = About & { readonly body: Body }
+
+export function readAbout(headers: Headers): About {
   const readNumber = (name: string) => (headers.has(name) ? Number(headers.get(name)) : null)
   return {
     release: readNumber('outbreaks-release'),
