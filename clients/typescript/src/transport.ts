@@ -36,24 +36,20 @@ interface Token {
   readonly endsAt: number
 }
 
-const MAX_ATTEMPTS = 6
-
 /** How often one request was sent, and whether its token was renewed. */
 export class Attempts {
   #attempt = 0
   #renewed = false
-  readonly #maxAttempts: number
+  readonly #max: number | undefined
 
-  constructor(maxAttempts = MAX_ATTEMPTS) {
-    this.#maxAttempts = maxAttempts
+  constructor(max?: number) {
+    this.#max = max
   }
 
   /** Waits before the next request, or throws the error. Returns true if the token is to be renewed. */
   async next(error: OutbreaksError, retryAfter: string | null, signal: AbortSignal | undefined): Promise<boolean> {
-    const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter }
-    // A token is renewed once, however often a request may be sent.
-    const mayRepeat = error.status === 401 || this.#attempt + 1 < this.#maxAttempts
-    const decision = mayRepeat ? decide(outcome, Math.random(), Date.now()) : 'stop'
+    const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter, max: this.#max }
+    const decision = decide(outcome, Math.random(), Date.now())
     if (decision === 'stop') throw error
     this.#attempt += 1
     if (decision !== 'renew') await sleep(decision * 1000, signal)
@@ -275,6 +271,8 @@ interface Outcome {
   /** Whether a new token was requested after a 401 of the same request. */
   readonly renewed: boolean
   readonly retryAfter: string | null
+  /** Requests that may be sent in all. */
+  readonly max?: number | undefined
 }
 
 const TRANSIENT = new Set([0, 408, 429, 500, 502, 503, 504])
@@ -283,9 +281,13 @@ const LONGEST_WAIT_S = 120
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /** `random` is a number from 0 to 1, `now` the time in milliseconds. */
-export function decide({ status, attempt, renewed, retryAfter }: Outcome, random: number, now: number): Decision {
+export function decide(
+  { status, attempt, renewed, retryAfter, max = 6 }: Outcome,
+  random: number,
+  now: number,
+): Decision {
   if (status === 401) return renewed ? 'stop' : 'renew'
-  if (!TRANSIENT.has(status) || attempt + 1 >= MAX_ATTEMPTS) return 'stop'
+  if (!TRANSIENT.has(status) || attempt + 1 >= max) return 'stop'
   const seconds = parseRetryAfter(retryAfter, now)
   if (seconds === null) return random * 0.5 * 2 ** attempt
   return seconds > LONGEST_WAIT_S ? 'stop' : seconds

@@ -25,7 +25,7 @@ interface About {
 export type Read<Body> = About & { readonly body: Body }
 
 export function readAbout(headers: Headers): About {
-  const readNumber = (name: string) => (headers.has(name) ? Number(headers.get(name)) : null)
+  const readNumber = (name: string) => Number(headers.get(name)) || null
   return {
     release: readNumber('outbreaks-release'),
     newestRelease: readNumber('outbreaks-newest-release'),
