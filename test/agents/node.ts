@@ -20,6 +20,9 @@ import { LIVENESS_MS } from '../liveness.ts'
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../sample/releases')
 
+/** How long a node may say that it is busy. */
+const BUSY_MS = 4 * LIVENESS_MS
+
 export interface ToolResult {
   readonly isError?: boolean
   readonly content: readonly { readonly type: string; readonly text: string }[]
@@ -83,7 +86,7 @@ export async function startNode(
       ),
     /** The service itself, with the same credential. It asks again while the node is busy. */
     async read(address: string): Promise<{ status: number; text: string }> {
-      const deadline = Date.now() + LIVENESS_MS
+      const deadline = Date.now() + BUSY_MS
       for (;;) {
         const signal = AbortSignal.timeout(LIVENESS_MS)
         const response = await fetch(new URL(address, baseUrl), { headers: { authorization }, signal })
@@ -99,7 +102,7 @@ export async function startNode(
  * and asks again.
  */
 export async function ask(client: Client, name: string, given: Record<string, unknown>): Promise<Envelope> {
-  const deadline = Date.now() + LIVENESS_MS
+  const deadline = Date.now() + BUSY_MS
   for (;;) {
     const result = (await client.callTool({ name, arguments: given })) as ToolResult
     const text = result.content[0]?.text ?? ''
