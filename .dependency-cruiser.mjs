@@ -8,7 +8,7 @@ const LAYERS = [
   ['storage'],
   ['columns', 'formats'],
   ['auth', 'api', 'publish'],
-  ['explorer', 'operate'],
+  ['explorer', 'operate', 'mcp'],
 ]
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */

@@ -14,6 +14,7 @@ import { findOutdated, writeGenerated } from './generated-files.ts'
 import { renderPictures } from './pictures/concepts.ts'
 import { renderPythonParameters } from './python-parameters.ts'
 import { renderLimits } from './reference/limits.ts'
+import { renderMcpTools } from './reference/mcp-tools.ts'
 import { type ReferenceDocument, renderOperations } from './reference/operations.ts'
 import { renderConfiguration, renderMetrics, renderOutbreakctl } from './reference/program.ts'
 
@@ -98,6 +99,7 @@ const files = {
   'docs/reference/metrics.md': renderMetrics(),
   'docs/reference/configuration.md': renderConfiguration(),
   'docs/reference/limits.md': renderLimits(),
+  'docs/reference/mcp-tools.md': renderMcpTools(),
   'clients/typescript/src/answers.ts': renderAnswers(document),
   'clients/typescript/src/parameters.ts': renderParameters(document),
   'clients/typescript/src/record.ts': renderTypeScript(hedOutbreaks),

@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { buildMcp } from '../clients/mcp/build.ts'
 import { buildExplorer } from '../explorer/build.ts'
 import { hedOutbreaks } from '../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../src/platform/postgres/database.ts'
@@ -85,6 +86,7 @@ async function run(): Promise<void> {
   const credentials = await step('Creating the schema, a signing key and a client', () => prepareDatabase(settings))
   await publishSample(settings, files)
   await step('Building the explorer', buildExplorer)
+  await step('Building the MCP server', buildMcp)
   const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
   throwIfSignalled()

@@ -78,7 +78,8 @@ export const SECTIONS: readonly Section[] = [
         label: 'Read data',
         sources: inDocs(
           ...['search', 'filtering', 'choose-a-release', 'explore-the-data', 'count-and-sum', 'compare-releases'],
-          ...['cite-a-query', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader', 'embed-a-picture'],
+          ...['cite-a-query', 'use-in-a-spreadsheet', 'use-with-an-assistant', 'follow-with-a-feed-reader'],
+          ...['embed-a-picture'],
           ...['download-a-query', 'verify-a-download', 'explorer'],
         ),
       },

@@ -26,6 +26,9 @@ import { CALLBACK } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
 import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
+import { createAnswerCache } from './mcp/answer-cache.ts'
+import { loadMcpHandler } from './mcp/handler.ts'
+import { registerMcpRoute, rejectForeignOrigins } from './mcp/route.ts'
 import type { PopulationTable } from './methods/population.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
@@ -71,6 +74,8 @@ interface ServiceSettings {
   maxStalenessSeconds: number
   /** The operator's table of inhabitants; without it that of the repository. */
   population?: PopulationTable | null
+  /** Whether assistants can ask at /mcp. */
+  mcp?: boolean
 }
 
 interface LimitSettings {
@@ -113,6 +118,8 @@ interface Runtime {
 const EXPLORER_DIRECTORY = path.resolve(import.meta.dirname, '../explorer/dist')
 /** Built by `npm run build:site`. Without it there is no /docs. */
 const DOCUMENTATION_DIRECTORY = path.resolve(import.meta.dirname, '../site/dist')
+/** Built by `npm run build:mcp`. Without it there is no /mcp. */
+const MCP_DIRECTORY = path.resolve(import.meta.dirname, '../clients/mcp/dist')
 /** Not ready after this time without a response: a few rounds of the watcher. */
 const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
@@ -259,6 +266,7 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
       })
     }
   }
+  if (service.mcp) await openMcp()
   return app
 
   /** The credential, the quota and the places of a client, for routes that read a dataset. */
@@ -267,6 +275,29 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     attributeWork(guarded)
     if (quota !== null) limitRate(guarded, quota)
     limitConcurrency(guarded, slots.requests, slots.downloads)
+  }
+
+  /** Assistants ask about the first dataset. Their slots are their own: a tool needs those of the requests that it makes. */
+  async function openMcp(): Promise<void> {
+    const [dataset] = catalogue
+    if (dataset === undefined) return
+    const explorerUrl = assets === null ? null : `${baseUrl}/explore`
+    const onerror = (error: Error) => log.warn({ err: error }, 'a request of an assistant failed')
+    const handler = await loadMcpHandler(MCP_DIRECTORY, { baseUrl, dataset: dataset.name, explorerUrl, onerror })
+    if (handler === null) return
+    // A pruned release can no longer be read, also not from the cache.
+    const describeReleases = () => {
+      const kept = (published.value.get(dataset.name) ?? []).filter(({ prunedAt }) => prunedAt === null)
+      return `${kept.at(-1)?.number ?? 0} of ${kept.length}`
+    }
+    const answers = createAnswerCache(limits.cacheMegabytes, describeReleases)
+    void app.register(async (guarded: HttpServer) => {
+      rejectForeignOrigins(guarded, baseUrl)
+      requireScope(guarded, { ...guard, findSessionToken: undefined, scope: dataset.scope })
+      attributeWork(guarded)
+      if (quota !== null) limitRate(guarded, quota)
+      registerMcpRoute(guarded, { handler, answers, acquireSlot: slots.assistants, baseUrl })
+    })
   }
 
   /** The indexes that lack the latest release. */

@@ -54,6 +54,8 @@ export interface ServiceConfig extends OperatorConfig {
   population: PopulationTable | null
   /** The client as which people may use the explorer without a credential; null if no one may. */
   publicClientId: string | null
+  /** Whether assistants can ask at /mcp. */
+  mcp: boolean
   /** Origins of pages that may show an embed in a frame, besides the service itself. */
   embedOrigins: readonly string[]
   /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
@@ -133,6 +135,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       indexDirectory: read('OUTBREAKS_INDEX') || null,
       population: read('OUTBREAKS_POPULATION'),
       publicClientId: read('OUTBREAKS_PUBLIC_CLIENT') || null,
+      mcp: read('OUTBREAKS_MCP'),
       embedOrigins: read('OUTBREAKS_EMBED_ORIGINS'),
       oidc: isSignInSet(environment) ? readOidc(read) : null,
     }

@@ -148,6 +148,9 @@ export const VARIABLES = {
     'a table of inhabitants for `measures=per_100000`, the same on every node; without it that of the World Bank',
     { see: 'operating/population-table.md' },
   ),
+  OUTBREAKS_MCP: define(parseBoolean, true, 'false turns off the tools for assistants at `/mcp`', {
+    see: 'use-with-an-assistant.md#for-operators',
+  }),
   OUTBREAKS_PUBLIC_CLIENT: define(anyText, '', 'id of the client that guests of the explorer read as', {
     see: 'operating/explorer-sign-in.md',
   }),

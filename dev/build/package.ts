@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { buildMcp } from '../../clients/mcp/build.ts'
 import { buildExplorer } from '../../explorer/build.ts'
 
 export const root = path.resolve(import.meta.dirname, '../..')
@@ -14,6 +15,7 @@ const COPIED = [
     'LICENSE',
     'README.md',
     'SECURITY.md',
+    'clients/mcp/dist',
     'explorer/dist',
     'migrations',
     'reference',
@@ -40,6 +42,7 @@ const readJson = (name: string): unknown => JSON.parse(readFileSync(path.join(ro
 export async function buildPackage(): Promise<string> {
   rmSync(output, { recursive: true, force: true })
   await buildExplorer()
+  await buildMcp()
   for (const name of COPIED) cpSync(path.join(root, name), path.join(output, name), { recursive: true })
   execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
   for (const program of Object.values(PROGRAMS)) chmodSync(path.join(output, program), 0o755)

@@ -134,7 +134,7 @@ export function renderOperations({ paths }: ReferenceDocument): Record<string, s
     ...['# API reference', '', GENERATED, ''],
     'Every operation of the [OpenAPI document](../openapi.json), with its parameters, its errors, and how to call it with curl, Python, R and TypeScript. The examples need the variables of [First answer](../learn/first-answer.md#1-start-the-service).',
     ...['', '| request | what it does |', '|---|---|', ...rows, ''],
-    'The program: [outbreakctl](outbreakctl.md), [metrics](metrics.md), [configuration](configuration.md), [limits](limits.md).',
+    'The program: [outbreakctl](outbreakctl.md), [metrics](metrics.md), [configuration](configuration.md), [limits](limits.md). For assistants: [tools](mcp-tools.md).',
     '',
   ].join('\n')
   const pages = operations.map(({ method, template, operation }): [string, string] => [

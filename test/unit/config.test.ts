@@ -71,6 +71,7 @@ test('three variables are required; the others have defaults', () => {
     redirectDownloads: false,
     indexDirectory: null,
     publicClientId: null,
+    mcp: true,
     embedOrigins: [],
     oidc: null,
   })
@@ -98,6 +99,7 @@ test('every variable can be set', () => {
     OUTBREAKS_FILES: os.tmpdir(),
     OUTBREAKS_REDIS_URL: 'rediss://redis.test:6380/2',
     OUTBREAKS_PUBLIC_CLIENT: 'visitor',
+    OUTBREAKS_MCP: 'false',
     OUTBREAKS_EMBED_ORIGINS: 'https://www.example.org, http://localhost:8000',
     ...oidc,
     OUTBREAKS_OIDC_GROUP: 'epidemiology',
@@ -115,6 +117,7 @@ test('every variable can be set', () => {
   assert.deepEqual(config.metricsAddress, { host: '0.0.0.0', port: 9464 })
   assert.equal(config.redisUrl, 'rediss://redis.test:6380/2')
   assert.equal(config.publicClientId, 'visitor')
+  assert.equal(config.mcp, false)
   assert.deepEqual(config.embedOrigins, ['https://www.example.org', 'http://localhost:8000'])
   assert.deepEqual(config.oidc, {
     issuer: 'https://login.test/',
@@ -234,6 +237,7 @@ const invalid: Record<string, string[]> = {
     'S3://bucket',
   ],
   OUTBREAKS_FILES_REDIRECT: [CANARY, '1'],
+  OUTBREAKS_MCP: [CANARY, 'off', '0'],
   OUTBREAKS_REDIS_URL: [
     CANARY,
     'http://redis.test',

@@ -33,7 +33,7 @@ import type { OutbreakRecord } from './record.ts'
 import { chooseSend, sendByFetch } from './send.ts'
 import { Sha256 } from './sha256.ts'
 import { Attempts, type TokenFunction, Transport } from './transport.ts'
-import { readAbout, Walk, type WalkOptions } from './walk.ts'
+import { type Read, readAbout, Walk, type WalkOptions } from './walk.ts'
 
 export interface Options {
   /** Where the service is, such as https://data.example.org. */
@@ -48,6 +48,8 @@ export interface Options {
   fetch?: typeof fetch | undefined
   /** The longest time without a byte, in milliseconds; 60000 by default. */
   timeoutMs?: number | undefined
+  /** How often a request is sent that meets a busy service or a broken connection; 6 by default, 1 for never again. */
+  attempts?: number | undefined
   /** Ends all requests of the client. */
   signal?: AbortSignal | undefined
 }
@@ -96,7 +98,9 @@ export class Outbreaks {
     this.#release = shared?.release
     const send = options.fetch === undefined ? chooseSend() : sendByFetch(options.fetch)
     const base = baseUrl.replace(/\/+$/, '')
-    this.#transport = shared?.transport ?? new Transport({ baseUrl: base, credentials, token, send, timeoutMs, signal })
+    this.#transport =
+      shared?.transport ??
+      new Transport({ baseUrl: base, credentials, token, send, timeoutMs, signal, attempts: options.attempts })
   }
   readonly #options: Options
 
@@ -191,6 +195,12 @@ export class Outbreaks {
   /** The number of records for each value of a field and each period. */
   coverage(parameters: CoverageParameters, options?: CallOptions): Promise<Answered<RecordCoverage>> {
     return this.#answer('/coverage', parameters, options)
+  }
+
+  /** Any question as the service answers it: `read('sums', { event })` gives its short form, whose rows are those of the CSV. */
+  async read<Body>(resource: string, parameters: Query = {}, { signal }: CallOptions = {}): Promise<Read<Body>> {
+    const { body, headers } = await this.#transport.getJson({ path: this.#toPath(`/${resource}`, parameters), signal })
+    return { body: body as Body, ...readAbout(headers) }
   }
 
   /** What changed between two releases, and why. */
@@ -377,4 +387,4 @@ export {
 export type * from './parameters.ts'
 export type * from './record.ts'
 export type { TokenFunction } from './transport.ts'
-export { Walk, type WalkOptions } from './walk.ts'
+export { type Read, Walk, type WalkOptions } from './walk.ts'

@@ -17,6 +17,7 @@ export interface TransportOptions {
   readonly send: Send
   /** The longest time without a byte. */
   readonly timeoutMs: number
+  readonly attempts?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -39,10 +40,15 @@ interface Token {
 export class Attempts {
   #attempt = 0
   #renewed = false
+  readonly #max: number | undefined
+
+  constructor(max?: number) {
+    this.#max = max
+  }
 
   /** Waits before the next request, or throws the error. Returns true if the token is to be renewed. */
   async next(error: OutbreaksError, retryAfter: string | null, signal: AbortSignal | undefined): Promise<boolean> {
-    const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter }
+    const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter, max: this.#max }
     const decision = decide(outcome, Math.random(), Date.now())
     if (decision === 'stop') throw error
     this.#attempt += 1
@@ -79,7 +85,7 @@ export class Transport {
     request: Request,
     parse: (text: string) => Value,
   ): Promise<{ body: Value; headers: Headers }> {
-    const attempts = new Attempts()
+    const attempts = new Attempts(this.#options.attempts)
     for (;;) {
       const response = await this.open(request, attempts)
       try {
@@ -164,7 +170,7 @@ export class Transport {
       audience: this.#options.baseUrl,
       grant_type: 'client_credentials',
     })
-    const attempts = new Attempts()
+    const attempts = new Attempts(this.#options.attempts)
     for (;;) {
       const requestedAt = Date.now()
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -265,18 +271,23 @@ interface Outcome {
   /** Whether a new token was requested after a 401 of the same request. */
   readonly renewed: boolean
   readonly retryAfter: string | null
+  /** Requests that may be sent in all. */
+  readonly max?: number | undefined
 }
 
 const TRANSIENT = new Set([0, 408, 429, 500, 502, 503, 504])
-const ATTEMPTS = 6
 /** A longer wait is left to the caller. */
 const LONGEST_WAIT_S = 120
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /** `random` is a number from 0 to 1, `now` the time in milliseconds. */
-export function decide({ status, attempt, renewed, retryAfter }: Outcome, random: number, now: number): Decision {
+export function decide(
+  { status, attempt, renewed, retryAfter, max = 6 }: Outcome,
+  random: number,
+  now: number,
+): Decision {
   if (status === 401) return renewed ? 'stop' : 'renew'
-  if (!TRANSIENT.has(status) || attempt + 1 >= ATTEMPTS) return 'stop'
+  if (!TRANSIENT.has(status) || attempt + 1 >= max) return 'stop'
   const seconds = parseRetryAfter(retryAfter, now)
   if (seconds === null) return random * 0.5 * 2 ** attempt
   return seconds > LONGEST_WAIT_S ? 'stop' : seconds

@@ -13,10 +13,24 @@ export interface WalkOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The release that an answer was read from, and what the service warns of. */
-export function readAbout(headers: Headers): { release: number | null; warning: string | null } {
-  const release = headers.get('outbreaks-release')
-  return { release: release === null ? null : Number(release), warning: headers.get('outbreaks-warning') }
+/** What the headers of an answer say. */
+interface About {
+  readonly release: number | null
+  /** The newest release, if it is a later one. */
+  readonly newestRelease: number | null
+  readonly warning: string | null
+}
+
+/** An answer as it was sent. */
+export type Read<Body> = About & { readonly body: Body }
+
+export function readAbout(headers: Headers): About {
+  const readNumber = (name: string) => Number(headers.get(name)) || null
+  return {
+    release: readNumber('outbreaks-release'),
+    newestRelease: readNumber('outbreaks-newest-release'),
+    warning: headers.get('outbreaks-warning'),
+  }
 }
 
 /** Items in the order of the service, all of one release. A walk is read once. */

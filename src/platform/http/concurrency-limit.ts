@@ -48,12 +48,15 @@ export interface ClientSlots {
   downloads: AcquireSlot
   /** For tokens and whoami: a client that uses all its other slots can still renew its token. */
   credentials: AcquireSlot
+  /** For calls of assistants, which make requests: with the same slots the calls would leave none for what they ask. */
+  assistants: AcquireSlot
 }
 
 export const createClientSlots = (limit: number): ClientSlots => ({
   requests: createSlots(limit, 'requests'),
   downloads: createSlots(limit, 'downloads'),
   credentials: createSlots(limit, 'requests for tokens and /v2/whoami'),
+  assistants: createSlots(limit, 'calls of assistants'),
 })
 
 /** Each request of the scope takes a slot, downloads one of `downloads`. */

@@ -47,9 +47,10 @@ test('an install without an exact version is found', () => {
     assert.equal(findUnpinnedInstalls(`  ${line}\n`).length, 1, line)
 })
 
-test('every Python package of .ci/requirements.txt has a version and digests', () => {
+test('every Python package of our lists has a version and digests', () => {
   const requirements = read('.ci/requirements.txt')
-  assert.deepEqual(findUnpinnedRequirements(requirements), [])
+  for (const list of [requirements, read('test/agents/requirements.txt')])
+    assert.deepEqual(findUnpinnedRequirements(list), [])
   for (const [name] of read('.ci/requirements.in').matchAll(/^[a-z-]+$/gm))
     assert.match(requirements, new RegExp(`^${name}==`, 'm'))
 })
