@@ -93,12 +93,7 @@ const areas: Record<string, readonly string[]> = {
   // Link keys, and what programs, feed readers and web pages read with them. Programs that are not installed are skipped.
   links: ['test/links/*.test.ts', 'test/security/credentials/links.test.ts'],
   // Tools for assistants: the protocol, the numbers, traps, planted texts, and what they cost.
-  agents: [
-    'test/agents/*.test.ts',
-    'test/security/requests/assistants.test.ts',
-    'test/unit/mcp/*.test.ts',
-    'clients/typescript/test/unit/*.test.ts',
-  ],
+  agents: ['test/agents/*.test.ts', 'test/security/requests/assistants.test.ts', 'test/unit/mcp/*.test.ts'],
   // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
   docs: ['test/docs/*.test.ts', 'test/unit/site/*.test.ts', 'test/unit/project/{links,decisions}.test.ts'],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
