@@ -27,6 +27,8 @@ import { registerExplorer } from './explorer/routes.ts'
 import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import type { PopulationTable } from './methods/population.ts'
+import { hasSeries } from './methods/record-series.ts'
+import { type NotifierRole, registerNotifyRoutes } from './notify/register.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
 import { createFailedAttempts } from './platform/failed-attempts.ts'
@@ -54,6 +56,8 @@ interface AppDependencies {
   storage: Storage
   explorer: ExplorerSettings
   runtime: Runtime
+  /** Default: a node of a service without watches. */
+  notifier?: NotifierRole
 }
 
 interface ServiceSettings {
@@ -118,7 +122,8 @@ const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000
 
-export async function buildApp({ service, limits, storage, explorer, runtime }: AppDependencies): Promise<HttpServer> {
+export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
+  const { service, limits, storage, explorer, runtime, notifier = { forwardTo: null } } = dependencies
   const { baseUrl, authUrl, externalIssuer } = service
   const { database, files, watcher } = storage
   const { log, isDraining, tracing, metrics } = runtime
@@ -229,21 +234,30 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     origins: explorer.embedOrigins ?? [],
   }
   for (const dataset of catalogue) {
+    const options = {
+      dataset,
+      database: requestDatabase,
+      index: indexes.get(dataset.name) as ColumnIndex,
+      baseUrl,
+      cursorKey: toKeyObjects(deriveKeys(secrets, 'cursor')),
+      cache,
+      files,
+      population: service.population ?? undefined,
+      explorerUrl: assets === null ? undefined : `${baseUrl}/explore`,
+      published: () => published.value,
+      refresh: watcher.refresh,
+    }
+    if (hasSeries(dataset))
+      void app.register(async (guarded: HttpServer) => {
+        protect(guarded, dataset, undefined)
+        // The clients of another issuer are not in our tables.
+        const role = links === undefined ? { forwardTo: null } : notifier
+        registerNotifyRoutes(guarded, { ...options, dataset }, role)
+      })
+    // The notifier has a role that may write, so it does nothing for which that role is not needed.
+    if (notifier === 'judge') continue
     void app.register(async (guarded: HttpServer) => {
       protect(guarded, dataset, links && createLinkVerifier(links))
-      const options = {
-        dataset,
-        database: requestDatabase,
-        index: indexes.get(dataset.name) as ColumnIndex,
-        baseUrl,
-        cursorKey: toKeyObjects(deriveKeys(secrets, 'cursor')),
-        cache,
-        files,
-        population: service.population ?? undefined,
-        explorerUrl: assets === null ? undefined : `${baseUrl}/explore`,
-        published: () => published.value,
-        refresh: watcher.refresh,
-      }
       registerDataRoutes(guarded, options, embeds)
       if (links !== undefined) registerLinkRoute(guarded, { ...links, datasetName: dataset.name, baseUrl })
     })

@@ -56,6 +56,8 @@ export interface ServiceConfig extends OperatorConfig {
   publicClientId: string | null
   /** Origins of pages that may show an embed in a frame, besides the service itself. */
   embedOrigins: readonly string[]
+  /** Where this node reaches the notifier; null if there is none. */
+  notifierUrl: string | null
   /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
   oidc: OidcConfig | null
 }
@@ -134,6 +136,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       population: read('OUTBREAKS_POPULATION'),
       publicClientId: read('OUTBREAKS_PUBLIC_CLIENT') || null,
       embedOrigins: read('OUTBREAKS_EMBED_ORIGINS'),
+      notifierUrl: read('OUTBREAKS_NOTIFIER_URL') || null,
       oidc: isSignInSet(environment) ? readOidc(read) : null,
     }
   })

@@ -150,6 +150,12 @@ export const VARIABLES = {
     'id of the client as which everybody may use the explorer without a credential',
     { see: 'operating.md#the-explorers-sign-in' },
   ),
+  OUTBREAKS_NOTIFIER_URL: define(
+    parseUrl,
+    '',
+    'where nodes reach the notifier, to which they forward requests about watches; without it the service has no watches',
+    { see: 'operating.md#the-notifier' },
+  ),
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,
     [],
