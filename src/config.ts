@@ -153,6 +153,10 @@ const readOidc = (read: ReadVariable): OidcConfig => ({
   name: read('OUTBREAKS_OIDC_NAME'),
 })
 
+/** The address at which clients reach the API, for links in what commands print. */
+export const readBaseUrl = (environment: Environment): string =>
+  readAll(environment, (read) => read('OUTBREAKS_BASE_URL'))
+
 export type FileAccess = 'read' | 'write'
 
 /** The directory or the bucket with the files of releases, for the operator; null if there is none. */

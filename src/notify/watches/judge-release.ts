@@ -1,24 +1,15 @@
 // Judges questions: what a watch says about a release. It reads both releases, which never change, so a preview says exactly what a
 // watch would have said. What a release touched is read once for all watches.
 import { LRUCache } from 'lru-cache'
-import { Type } from 'typebox'
-import { extendAddress, type FeedQuery, type FeedQuestion, parseFeedQuestion } from '../../api/feeds/feed-question.ts'
+import { extendAddress } from '../../api/feeds/feed-question.ts'
 import { type FeedRoutes, parseAt, readEntries } from '../../api/feeds/read-entries.ts'
-import { feedQuery } from '../../api/requests/parameters.ts'
-import { fitWords } from '../../api/requests/usual-words.ts'
 import { identifyRelease } from '../../api/response/responder.ts'
-import { compileQuery } from '../../platform/http/query-string.ts'
-import { Problem } from '../../platform/problem.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { type Condition, judge, parseCondition } from './condition.ts'
+import { judge } from './condition.ts'
 import { findNewEvents } from './new-events.ts'
+import { createWatchParser, type ParseWatch, type Watched } from './parse-watch.ts'
 import { mayPrefer, mayTouch, readTouched, type Touched } from './touched.ts'
 import { type Notice, writeNotice, writePruned } from './write-notice.ts'
-
-export interface Watched {
-  readonly question: FeedQuestion
-  readonly condition: Condition
-}
 
 export interface ReleasePair {
   readonly previous: PublishedRelease
@@ -28,8 +19,7 @@ export interface ReleasePair {
 export type Verdict = { readonly notice: Notice | null; readonly isSkipped: boolean }
 
 export interface Judge {
-  /** Throws a Problem if the question or the condition is not valid. */
-  parse(question: string, condition: string): Watched
+  readonly parse: ParseWatch
   judge(watched: Watched, pair: ReleasePair): Promise<Verdict>
   /** The releases after one, each with the one before it, in their order. */
   pairsAfter(release: number): ReleasePair[]
@@ -37,12 +27,10 @@ export interface Judge {
 
 const PARSED = 2000
 const TOUCHED = 24
-const MAX_QUESTION_LENGTH = 4000
 
 export function createJudge(routes: FeedRoutes): Judge {
   const { dataset, releases } = routes
-  const { format: _format, archive: _archive, when: _when, ...parameters } = feedQuery(dataset).properties
-  const parseQuery = compileQuery(Type.Object(parameters))
+  const parseWatch = createWatchParser(dataset)
   const parsed = new LRUCache<string, Watched>({ max: PARSED })
   const touchedBy = new LRUCache<string, Promise<Touched>>({ max: TOUCHED })
 
@@ -50,13 +38,7 @@ export function createJudge(routes: FeedRoutes): Judge {
     const key = `${condition} ${text}`
     const known = parsed.get(key)
     if (known !== undefined) return known
-    const query = parseQuery(splitQuestion(text, (raw) => fitWords(dataset, raw))) as FeedQuery
-    const parsedCondition = parseCondition(condition)
-    const when = parsedCondition.threshold === null ? undefined : condition
-    const watched = {
-      question: parseFeedQuestion(dataset, { ...query, ...(when === undefined ? {} : { when }) }),
-      condition: parsedCondition,
-    }
+    const watched = parseWatch(text, condition)
     parsed.set(key, watched)
     return watched
   }
@@ -104,21 +86,6 @@ export function createJudge(routes: FeedRoutes): Judge {
       })
     },
   }
-}
-
-/** A question as it stands behind the question mark of an address. */
-function splitQuestion(text: string, fit: (raw: Record<string, string | string[]>) => void) {
-  if (text.length > MAX_QUESTION_LENGTH)
-    throw new Problem('invalid_parameter', `question has more than ${MAX_QUESTION_LENGTH} characters.`, {
-      parameter: 'question',
-    })
-  const raw: Record<string, string | string[]> = {}
-  for (const [name, value] of new URLSearchParams(text)) {
-    const before = raw[name]
-    raw[name] = before === undefined ? value : [before, value].flat()
-  }
-  fit(raw)
-  return raw
 }
 
 /** The address that answers the question, for people who ask what a watch is about. */

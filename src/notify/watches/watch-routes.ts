@@ -8,7 +8,8 @@ import { runWithTimeout } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { compileBody } from '../../platform/http/json-body.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { addressOf, type Judge, type Watched } from './judge-release.ts'
+import { addressOf, type Judge } from './judge-release.ts'
+import type { Watched } from './parse-watch.ts'
 import {
   addWatch,
   changeWatch,
