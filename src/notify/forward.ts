@@ -1,6 +1,7 @@
 // Forwards the requests of a scope from a node to the notifier, which may write. The node has verified the credential; the notifier
 // verifies it again. Bodies are small, and every wait ends.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { currentSignal } from '../platform/cancellation.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { Problem } from '../platform/problem.ts'
 
@@ -30,7 +31,7 @@ async function forward(request: FastifyRequest, reply: FastifyReply, notifierUrl
     method: request.method,
     headers,
     redirect: 'error',
-    signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    signal: AbortSignal.any([currentSignal() ?? [], AbortSignal.timeout(TIMEOUT_MS)].flat()),
     ...(request.body === undefined || request.body === null ? {} : { body: JSON.stringify(request.body) }),
   }).catch((cause: unknown) => {
     throw new Problem('unavailable', 'Watches are temporarily unavailable. Try again in a few seconds.', { cause })
