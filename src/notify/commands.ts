@@ -72,10 +72,11 @@ export function registerNotifyCommands(program: Command, commands: NotifyCommand
     .option('--endpoint <id>', 'where notices are delivered; default: they are only kept')
     .action((options: CreateOptions) =>
       runAndPrint(async (database) => {
-        const { createWatchParser } = await import('./watches/parse-watch.ts')
+        const { createWatchParser, nameWatch } = await import('./watches/parse-watch.ts')
         const { addWatch } = await import('./watches/store-watches.ts')
         const dataset = findDataset(options)
-        const { question } = createWatchParser(dataset)(options.question, options.when)
+        const watched = createWatchParser(dataset)(options.question, options.when)
+        const { question } = watched
         const [latest] = await database.query<{ number: number | null; is_client: boolean }>(sql`
           select max(number) as number,
             exists (select from client where client_id = ${options.client} and disabled_at is null
@@ -86,7 +87,7 @@ export function registerNotifyCommands(program: Command, commands: NotifyCommand
             `No client ${options.client} may read ${dataset.name}. Run outbreakctl client list to see all of them.`,
           )
         if (latest.number === null) throw new OperatorError('no release has been published yet')
-        const { name = question.title ?? dataset.title, endpoint = null } = options
+        const { name = nameWatch(dataset, watched), endpoint = null } = options
         const { id, judged } = await addWatch(
           database,
           { clientId: options.client, dataset: dataset.name },

@@ -16,6 +16,14 @@ export interface Watched {
 /** Throws a Problem if the question or the condition is not valid. */
 export type ParseWatch = (question: string, condition: string) => Watched
 
+/** Of a question in its one form, and of a name. The table has the same limits. */
+const MAX_QUESTION_LENGTH = 8000
+const MAX_NAME_LENGTH = 200
+
+/** For a watch without a name: its question in words. */
+export const nameWatch = (dataset: SeriesDataset, { question }: Pick<Watched, 'question'>): string =>
+  (question.title ?? dataset.title).slice(0, MAX_NAME_LENGTH).toWellFormed()
+
 export function createWatchParser(dataset: SeriesDataset): ParseWatch {
   const { format: _format, archive: _archive, when: _when, ...parameters } = feedQuery(dataset).properties
   const parseQuery = compileQuery(Type.Object(parameters))
@@ -36,6 +44,11 @@ export function createWatchParser(dataset: SeriesDataset): ParseWatch {
     const query = parseQuery(raw) as FeedQuery
     const parsed = parseCondition(condition)
     const when = parsed.threshold === null ? {} : { when: condition }
-    return { question: parseFeedQuestion(dataset, { ...query, ...when }), condition: parsed }
+    const question = parseFeedQuestion(dataset, { ...query, ...when })
+    if (question.canonical.length > MAX_QUESTION_LENGTH)
+      throw new Problem('invalid_parameter', `question has more than ${MAX_QUESTION_LENGTH} characters.`, {
+        parameter: 'question',
+      })
+    return { question, condition: parsed }
   }
 }

@@ -49,8 +49,9 @@ export async function addWatch(database: Database, owner: Owner, watch: NewWatch
         where place not in (select place from watch where client_id = ${owner.clientId}) order by place limit 1
         returning ${columns}`)
       .catch((error: unknown) => {
-        if (isUniqueViolation(error) && attempt < ATTEMPTS) return null
-        throw error
+        if (!isUniqueViolation(error)) throw error
+        if (attempt < ATTEMPTS) return null
+        throw new Problem('unavailable', 'The client creates many watches at once. Try again in a second.')
       })
     const [row] = rows ?? []
     if (row !== undefined) return row

@@ -9,7 +9,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { compileBody } from '../../platform/http/json-body.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { addressOf, type Judge } from './judge-release.ts'
-import type { Watched } from './parse-watch.ts'
+import { nameWatch, type Watched } from './parse-watch.ts'
 import {
   addWatch,
   changeWatch,
@@ -92,7 +92,7 @@ export function registerWatchRoutes(app: HttpServer, { routes, database, judge }
     const watched = judge.parse(question, when)
     const { latest, warnings } = await check(watched)
     const row = await addWatch(database, ownerOf(request), {
-      name: name ?? watched.question.title ?? dataset.title,
+      name: name ?? nameWatch(dataset, watched),
       question: watched.question.canonical,
       condition: when,
       endpoint,
