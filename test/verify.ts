@@ -121,6 +121,7 @@ if (area === 'fuzz') {
   process.env['COVERAGE_FUZZ_SECONDS'] ??= '110'
 }
 process.env['WATCHES'] ??= '5000'
+process.env['WATCHED_RECORDS'] ??= '1000000'
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['FLOOD_CONNECTIONS'] ??= '950'
 process.env['EXPLORER_RECORDS'] ??= '1000000'
