@@ -9,7 +9,7 @@ import { type SynthRow, synthesise, writeSynthRelease } from '../../dev/synth/sy
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { publishRelease } from '../../src/publish/publish.ts'
 import { writeChanges } from '../fixtures/releases.ts'
-import { openNotifier } from '../fixtures/watches/notifier.ts'
+import { openNotifier } from '../fixtures/watches/open-notifier.ts'
 
 const RECORDS = Number(process.env['WATCHED_RECORDS'] ?? 20_000)
 const WATCHES = 1000

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { endLostWatches } from '../../src/notify/watches/judge-due.ts'
 import { publishStep, STEPS } from '../fixtures/links/feed-releases.ts'
-import { openNotifier } from '../fixtures/watches/notifier.ts'
+import { openNotifier } from '../fixtures/watches/open-notifier.ts'
 
 const notifier = await openNotifier()
 const { send, watch, addClient, operator, refresh, judgeAll, deliveries, superuser, database, routes } = notifier

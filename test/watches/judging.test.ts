@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { pruneReleases } from '../../src/publish/prune.ts'
 import { publishStep, STEPS } from '../fixtures/links/feed-releases.ts'
-import { type NoticeBody, openNotifier } from '../fixtures/watches/notifier.ts'
+import { type NoticeBody, openNotifier } from '../fixtures/watches/open-notifier.ts'
 
 const notifier = await openNotifier()
 const { operator, refresh, watch, judgeAll, deliveries, preview, addClient } = notifier

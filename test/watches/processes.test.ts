@@ -13,7 +13,7 @@ import { findFreePort } from '../../dev/postgres.ts'
 import { newSettings, outbreakctl, prepareDatabase, startNotifier, startService } from '../../dev/service.ts'
 import { writeSynthRelease } from '../../dev/synth/synthesise.ts'
 import { createEmptyDatabase } from '../database.ts'
-import { WATCHES } from '../fixtures/watches/notifier.ts'
+import { WATCHES } from '../fixtures/watches/open-notifier.ts'
 import { LIVENESS_MS } from '../liveness.ts'
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-watches-'))
