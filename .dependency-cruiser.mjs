@@ -116,14 +116,14 @@ export default {
     {
       name: 'only-entry-points-read-the-configuration',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|cli)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(serve|cli)\\.ts$' },
       to: { path: '^src/config\\.ts$' },
     },
     {
       name: 'nothing-imports-an-entry-point',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^src/(main|cli)\\.ts$' },
+      to: { path: '^src/(main|notifier|cli)\\.ts$' },
     },
     {
       name: 'the-service-does-not-import-tools',

@@ -12,7 +12,14 @@ import { listReleases } from '../src/publish/list-releases.ts'
 import { publishRelease } from '../src/publish/publish.ts'
 import { openDirectoryStore } from '../src/storage/files/directory-store.ts'
 import { type Cluster, createCluster, findFreePort } from './postgres.ts'
-import { type Credentials, newSettings, prepareDatabase, type Settings, startNotifier, startService } from './service.ts'
+import {
+  type Credentials,
+  newSettings,
+  prepareDatabase,
+  type Settings,
+  startNotifier,
+  startService,
+} from './service.ts'
 
 const sample = path.resolve(import.meta.dirname, '../sample/releases')
 const host = process.env['OUTBREAKS_HOST'] || '127.0.0.1'

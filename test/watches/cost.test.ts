@@ -30,7 +30,8 @@ test('a thousand watches after a release that touched a tenth of the events', { 
   const touched = new Set(events.filter((_event, i) => i % 10 === 0))
   const changed: SynthRow[] = []
   for (const row of synthesise(plan))
-    if (touched.has(String(row['event'])) && typeof row['cases'] === 'number') changed.push({ ...row, cases: row['cases'] + 1 })
+    if (touched.has(String(row['event'])) && typeof row['cases'] === 'number')
+      changed.push({ ...row, cases: row['cases'] + 1 })
 
   // Seven in ten watch an event, a quarter a pathogen in a country, the others a whole country.
   for (let i = 0; i < WATCHES; i += 1) {
@@ -53,7 +54,7 @@ test('a thousand watches after a release that touched a tenth of the events', { 
       [client, 1 + (i % 50), question.toString(), i % 2 === 0 ? 'changes' : 'crosses:cases:1000'],
     )
   }
-  await publishRelease(operator, hedOutbreaks, await writeChanges(1, changed as never, []))
+  await publishRelease(operator, hedOutbreaks, await writeChanges(1, changed, []))
   await notifier.refresh()
   // The index is built once a release, for all requests: it is no cost of watches.
   const [latest] = notifier.releases().slice(-1)

@@ -125,10 +125,10 @@ describe('a notice', () => {
 })
 
 test('judging again writes nothing again', async () => {
-  const before = await bodiesOf(0)
+  const first = await bodiesOf(0)
   await notifier.superuser.query('update watch set judged = 1')
   await judgeAll()
-  assert.deepEqual(await bodiesOf(0), before)
+  assert.deepEqual(await bodiesOf(0), first)
 })
 
 test('most watches are skipped: the release touched no event, source or country of theirs', async () => {

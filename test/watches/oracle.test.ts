@@ -156,7 +156,7 @@ for (const world of worlds)
       assert.equal(status, 200, JSON.stringify(body))
       const strip = ({ type, data: { watch: _watch, name: _name, ...data } }: NoticeBody) => ({ type, data })
       const recent = notices.filter(({ data }) => data.release > RELEASES - 10)
-      assert.deepEqual((body?.['data'] as NoticeBody[]).map(strip), recent.map(strip))
+      assert.deepEqual(((body?.['data'] ?? []) as NoticeBody[]).map(strip), recent.map(strip))
     }
     const skipped = rounds.reduce((sum, round) => sum + round.skipped, 0)
     const pairs = rounds.reduce((sum, round) => sum + round.pairs, 0)
@@ -186,7 +186,7 @@ function drawWatch({
   if (kind === 'appears' || kind === 'corrects' || (kind === 'changes' && draw.chance(0.5))) return { question, kind }
   const count = draw.pick(COUNTS.slice(0, 2))
   const value = kind === 'changes' ? 1 + draw.below(40) : 1 + draw.below(draw.pick([50, 500, 5000]))
-  return { question: { ...question, count } as DrawnWatch['question'], kind, count, value }
+  return { question: { ...question, count }, kind, count, value }
 }
 
 function writeQuestion({ question }: DrawnWatch): string {

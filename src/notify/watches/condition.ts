@@ -19,7 +19,7 @@ export const FIGURE_STATES = ['known', 'unknown', 'refused'] as const
 type FigureState = (typeof FIGURE_STATES)[number]
 
 /** A count that became a number, or stopped being one. */
-export interface Became {
+interface Became {
   readonly count: string
   readonly from: FigureState
   readonly to: FigureState

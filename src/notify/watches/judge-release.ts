@@ -16,7 +16,7 @@ export interface ReleasePair {
   readonly release: PublishedRelease
 }
 
-export type Verdict = { readonly notice: Notice | null; readonly isSkipped: boolean }
+type Verdict = { readonly notice: Notice | null; readonly isSkipped: boolean }
 
 export interface Judge {
   readonly parse: ParseWatch

@@ -37,7 +37,10 @@ export async function previewWatch(
       await wait(POLL_MS)
     }
     const options = {
-      ...{ dataset, database, index, baseUrl },
+      dataset,
+      database,
+      index,
+      baseUrl,
       cursorKey: createSecretKey(randomBytes(32)),
       cache: createResponseCache(CACHE_MB),
       published: () => published,

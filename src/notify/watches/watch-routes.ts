@@ -28,22 +28,15 @@ interface WatchRoutes {
   readonly judge: Judge
 }
 
-interface NewWatch {
-  question: string
-  when: string
-  name?: string
-  endpoint?: string | null
-}
-
 const PREVIEW_MS = 10_000
 
 export function registerWatchRoutes(app: HttpServer, { routes, database, judge }: WatchRoutes): void {
   const { dataset, releases, checkValues } = routes
   const home = `/v2/${dataset.name}/watches`
   const schemas = describeRoutes(dataset)
-  const parseNew = compileBody<NewWatch>(newWatchSchema(dataset))
-  const parsePreview = compileBody<Pick<NewWatch, 'question' | 'when'> & { releases?: number }>(previewSchema(dataset))
-  const parseChange = compileBody<Parameters<typeof changeWatch>[2]['change']>(changeSchema)
+  const parseNew = compileBody(newWatchSchema(dataset))
+  const parsePreview = compileBody(previewSchema(dataset))
+  const parseChange = compileBody(changeSchema)
   const ownerOf = ({ clientId }: FastifyRequest): Owner => {
     if (clientId === null) throw new Error('watches must be registered inside a guarded scope')
     return { clientId, dataset: dataset.name }
