@@ -72,6 +72,7 @@ test('three variables are required; the others have defaults', () => {
     indexDirectory: null,
     publicClientId: null,
     embedOrigins: [],
+    notifierUrl: null,
     oidc: null,
   })
 })

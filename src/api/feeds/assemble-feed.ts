@@ -1,8 +1,8 @@
 // Assembles a feed from what releases did to a question: ids, words and links. Pure.
 import { EVENT } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
-import { uuidOf } from '../../platform/uuid-of.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { uuidOf } from '../../storage/uuid-of.ts'
 import { citeRelease } from '../response/citation-formats.ts'
 import { describeEntry, isCountedOtherwise, titleEntry } from './describe-entry.ts'
 import { extendAddress, type FeedQuestion } from './feed-question.ts'

@@ -10,7 +10,7 @@ import { NOTICE_TYPES, readNotices } from './read-notices.ts'
 const PAGE = 100
 
 export function registerNoticeRoute(app: HttpServer, { dataset, database, baseUrl }: ResourceOptions): void {
-  app.get(`/v2/${dataset.name}/notices`, { schema: documentation }, async ({ query: { after = 0 } }, reply) => {
+  app.get(`/v2/${dataset.name}/notices`, { schema: documentation() }, async ({ query: { after = 0 } }, reply) => {
     const place = { datasetName: dataset.name, baseUrl }
     const notices = await readNotices(database, place, { after, limit: PAGE + 1 })
     const data = notices.slice(0, PAGE)
@@ -58,7 +58,7 @@ const noticeSchema = Type.Object({
   }),
 })
 
-const documentation = {
+const documentation = () => ({
   tags: ['Data'],
   operationId: 'listNotices',
   summary: 'Read what happened since you last asked',
@@ -85,4 +85,4 @@ const documentation = {
     ),
     ...errorResponses,
   },
-}
+})

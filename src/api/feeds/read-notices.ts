@@ -2,8 +2,8 @@
 // Their numbers are consecutive, and none appears after a higher one, so whoever knows the last number misses nothing.
 import sql from 'sql-template-tag'
 import type { Reader } from '../../platform/postgres/database.ts'
-import { uuidOf } from '../../platform/uuid-of.ts'
 import type { Reasons } from '../../storage/change-reasons.ts'
+import { uuidOf } from '../../storage/uuid-of.ts'
 
 export const NOTICE_TYPES = ['release.published', 'release.pruned'] as const
 

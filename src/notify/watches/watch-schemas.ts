@@ -31,37 +31,51 @@ const endpointSchema = Type.Union([Type.String({ pattern: UUID }), Type.Null()],
   description: 'The endpoint to which notices are delivered. Without one they are only kept, and read by polling.',
 })
 
+const exampleOf = ({ example, series }: SeriesDataset) => ({
+  question: new URLSearchParams({ event: String(example?.['event'] ?? ''), counts: series.counts[0] ?? '' }).toString(),
+  when: `crosses:${series.counts[0]}:100`,
+})
+
 export const newWatchSchema = (dataset: SeriesDataset) =>
-  Type.Object({
-    question: questionSchema,
-    when: whenSchema(dataset),
-    name: Type.Optional(nameSchema),
-    endpoint: Type.Optional(endpointSchema),
-  })
+  Type.Object(
+    {
+      question: questionSchema,
+      when: whenSchema(dataset),
+      name: Type.Optional(nameSchema),
+      endpoint: Type.Optional(endpointSchema),
+    },
+    { examples: [exampleOf(dataset)] },
+  )
 
 export const previewSchema = (dataset: SeriesDataset) =>
-  Type.Object({
-    question: questionSchema,
-    when: whenSchema(dataset),
-    releases: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: PREVIEWED,
-        default: PREVIEWED,
-        description: `How many of the latest releases are judged, from 1 to ${PREVIEWED}.`,
+  Type.Object(
+    {
+      question: questionSchema,
+      when: whenSchema(dataset),
+      releases: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: PREVIEWED,
+          default: PREVIEWED,
+          description: `How many of the latest releases are judged, from 1 to ${PREVIEWED}.`,
+        }),
+      ),
+    },
+    { examples: [exampleOf(dataset)] },
+  )
+
+export const changeSchema = Type.Object(
+  {
+    name: Type.Optional(nameSchema),
+    endpoint: Type.Optional(endpointSchema),
+    state: Type.Optional(
+      Type.Enum(['active', 'paused'], {
+        description: '`paused` or `active`. A resumed watch begins with the next release.',
       }),
     ),
-  })
-
-export const changeSchema = Type.Object({
-  name: Type.Optional(nameSchema),
-  endpoint: Type.Optional(endpointSchema),
-  state: Type.Optional(
-    Type.Enum(['active', 'paused'], {
-      description: '`paused` or `active`. A resumed watch begins with the next release.',
-    }),
-  ),
-})
+  },
+  { examples: [{ state: 'paused' }] },
+)
 
 const orNull = (schema: TSchema, description: string) => Type.Union([schema, Type.Null()], { description })
 const uri = Type.String({ format: 'uri' })

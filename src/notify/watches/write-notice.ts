@@ -3,8 +3,8 @@ import { type FeedPlace, toEntry } from '../../api/feeds/assemble-feed.ts'
 import type { FeedQuestion } from '../../api/feeds/feed-question.ts'
 import type { EntryFacts } from '../../api/feeds/read-entries.ts'
 import { labelOf } from '../../datasets/define.ts'
-import { uuidOf } from '../../platform/uuid-of.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { uuidOf } from '../../storage/uuid-of.ts'
 import type { Condition, EventType, Judgement } from './condition.ts'
 
 /** What a watch says about a release. The same in a preview and when it is delivered. */
