@@ -31,10 +31,11 @@ const endpointSchema = Type.Union([Type.String({ pattern: UUID }), Type.Null()],
   description: 'The endpoint to which notices are delivered. Without one they are only kept, and read by polling.',
 })
 
-const exampleOf = ({ example, series }: SeriesDataset) => ({
-  question: new URLSearchParams({ event: String(example?.['event'] ?? ''), counts: series.counts[0] ?? '' }).toString(),
-  when: `crosses:${series.counts[0]}:100`,
-})
+const exampleOf = ({ example, series }: SeriesDataset) => {
+  const { event } = { ...example }
+  const parameters = { ...(typeof event === 'string' ? { event } : {}), counts: series.counts[0] ?? '' }
+  return { question: new URLSearchParams(parameters).toString(), when: `crosses:${series.counts[0]}:100` }
+}
 
 export const newWatchSchema = (dataset: SeriesDataset) =>
   Type.Object(
