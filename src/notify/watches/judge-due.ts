@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { FeedRoutes } from '../../api/feeds/read-entries.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import type { Judge, ReleasePair } from './judge-release.ts'
+import type { Judge } from './judge-release.ts'
 import { toCloudEvent } from './write-notice.ts'
 
 interface DueWatch {
@@ -42,7 +42,7 @@ interface DueOptions {
   readonly except: readonly string[]
 }
 
-/** So that a transaction stays short; a watch is judged as a whole. */
+/** So that a transaction stays short. A watch that is many releases behind goes on in the next one. */
 const BATCH = 100
 const BATCH_MS = 2000
 
@@ -55,7 +55,8 @@ const claim = ({ dataset: { name, scope } }: FeedRoutes, latest: number, except:
 
 /** Null if no watch is due. */
 export async function judgeDue({ database, routes, judge, except }: DueOptions): Promise<Round | null> {
-  const latest = routes.releases.list().at(-1)
+  const known = routes.releases.list()
+  const latest = known.at(-1)
   if (latest === undefined) return null
   return database.transaction(async (client) => {
     const { rows: due } = await client.query<DueWatch>(claim(routes, latest.number, except))
@@ -83,16 +84,18 @@ export async function judgeDue({ database, routes, judge, except }: DueOptions):
 
     async function judgeWatch(watch: DueWatch): Promise<Judged> {
       const watched = judge.parse(watch.question, watch.condition)
-      const pairs = judge.pairsAfter(watch.judged)
       const events: Judged['events'][number][] = []
-      for (const pair of pairs) {
+      let upTo = watch.judged
+      for (const pair of judge.pairsAfter(watch.judged)) {
+        if (upTo > watch.judged && performance.now() > deadline) break
         const { notice, isSkipped } = await judge.judge(watched, pair)
         counts.pairs += 1
         if (isSkipped) counts.skipped += 1
-        if (notice === null) continue
-        events.push({ release: pair.release.number, body: toCloudEvent(routes, watch, pair.release, notice) })
+        upTo = pair.release.number
+        if (notice !== null)
+          events.push({ release: pair.release.number, body: toCloudEvent(routes, watch, pair.release, notice) })
       }
-      return { watch, upTo: upToOf(pairs, watch), events }
+      return { watch, upTo, events }
     }
   })
 
@@ -102,15 +105,12 @@ export async function judgeDue({ database, routes, judge, except }: DueOptions):
       sql`select number from release where dataset = ${routes.dataset.name} and pruned_at is not null`,
     )
     const pruned = new Set(rows.map(({ number }) => number))
-    if (routes.releases.list().some(({ number, prunedAt }) => prunedAt === null && pruned.has(number)))
-      throw new PrunedMeanwhile()
+    if (known.some(({ number, prunedAt }) => prunedAt === null && pruned.has(number))) throw new PrunedMeanwhile()
   }
 }
 
 /** A release was pruned while watches were judged. They stay due. */
 export class PrunedMeanwhile extends Error {}
-
-const upToOf = (pairs: readonly ReleasePair[], { judged }: DueWatch) => pairs.at(-1)?.release.number ?? judged
 
 async function store(client: PoolClient, dataset: string, done: readonly Judged[]): Promise<void> {
   const deliveries = done.flatMap(({ watch, events }) =>
