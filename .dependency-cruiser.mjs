@@ -8,7 +8,7 @@ const LAYERS = [
   ['storage'],
   ['columns', 'formats'],
   ['auth', 'api', 'publish'],
-  ['explorer', 'operate', 'mcp'],
+  ['explorer', 'operate', 'mcp', 'notify'],
 ]
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
@@ -39,6 +39,7 @@ const SUBFOLDERS = [
     ],
     filesOnTop: true,
   },
+  { folder: 'notify', layers: [['watches', 'delivery']], filesOnTop: true },
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },
 ]
 
@@ -115,14 +116,14 @@ export default {
     {
       name: 'only-entry-points-read-the-configuration',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|cli)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(serve|cli)\\.ts$' },
       to: { path: '^src/config\\.ts$' },
     },
     {
       name: 'nothing-imports-an-entry-point',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^src/(main|cli)\\.ts$' },
+      to: { path: '^src/(main|notifier|cli)\\.ts$' },
     },
     {
       name: 'the-service-does-not-import-tools',

@@ -6,13 +6,14 @@ import os from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { gunzipSync } from 'node:zlib'
-import { createCluster } from '../dev/postgres.ts'
+import { createCluster, findFreePort } from '../dev/postgres.ts'
 import {
   type Credentials,
   newSettings,
   outbreakctl,
   prepareDatabase,
   type Settings,
+  startNotifier,
   startService,
 } from '../dev/service.ts'
 import { writeSynthRelease } from '../dev/synth/synthesise.ts'
@@ -80,7 +81,18 @@ export async function withService<Result>(
   overrides: Record<string, string> = {},
 ): Promise<Result> {
   try {
-    const service = await startService(settings, overrides)
+    const port = await findFreePort()
+    const notifierPort = await findFreePort()
+    const service = await startService(settings, {
+      OUTBREAKS_PORT: String(port),
+      OUTBREAKS_NOTIFIER_URL: `http://127.0.0.1:${notifierPort}`,
+      ...overrides,
+    })
+    const notifier = await startNotifier(settings, {
+      ...overrides,
+      OUTBREAKS_BASE_URL: overrides['OUTBREAKS_BASE_URL'] ?? service.baseUrl,
+      OUTBREAKS_PORT: String(notifierPort),
+    })
     try {
       return await use({
         OUTBREAKS_URL: overrides['OUTBREAKS_BASE_URL'] ?? service.baseUrl,
@@ -88,6 +100,7 @@ export async function withService<Result>(
         OUTBREAKS_CLIENT_SECRET: credentials.client_secret,
       })
     } finally {
+      await notifier.stop()
       await service.stop()
     }
   } finally {

@@ -63,11 +63,19 @@ export async function prepareDatabase(settings: Settings, release?: string): Pro
   return outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Local client')
 }
 
+/** Starts a notifier; a node finds it by OUTBREAKS_NOTIFIER_URL. Its base URL is that of the service. */
+export const startNotifier = (settings: Settings, overrides: Record<string, string> = {}) =>
+  startService(settings, overrides, 'notifier.ts')
+
 /** Waits until the new process itself listens and is ready, not another one on the same port. */
-export async function startService(settings: Settings, overrides: Record<string, string> = {}): Promise<Service> {
+export async function startService(
+  settings: Settings,
+  overrides: Record<string, string> = {},
+  program = 'main.ts',
+): Promise<Service> {
   const port = Number(overrides['OUTBREAKS_PORT'] ?? (await findFreePort()))
   const baseUrl = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [path.join(source, 'main.ts')], {
+  const child = spawn(process.execPath, [path.join(source, program)], {
     env: {
       ...environment(settings),
       OUTBREAKS_BASE_URL: baseUrl,

@@ -13,8 +13,15 @@ import { exportRelease } from '../src/publish/export/export-files.ts'
 import { listReleases } from '../src/publish/list-releases.ts'
 import { publishRelease } from '../src/publish/publish.ts'
 import { openDirectoryStore } from '../src/storage/files/directory-store.ts'
-import { type Cluster, createCluster } from './postgres.ts'
-import { type Credentials, newSettings, prepareDatabase, type Settings, startService } from './service.ts'
+import { type Cluster, createCluster, findFreePort } from './postgres.ts'
+import {
+  type Credentials,
+  newSettings,
+  prepareDatabase,
+  type Settings,
+  startNotifier,
+  startService,
+} from './service.ts'
 
 const sample = path.resolve(import.meta.dirname, '../sample/releases')
 const host = process.env['OUTBREAKS_HOST'] || '127.0.0.1'
@@ -87,8 +94,18 @@ async function run(): Promise<void> {
   await publishSample(settings, files)
   await step('Building the explorer', buildExplorer)
   await step('Building the MCP server', buildMcp)
+  const notifierPort = await findFreePort()
+  process.env['OUTBREAKS_NOTIFIER_URL'] = `http://127.0.0.1:${notifierPort}`
   const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
+  const notifier = await step('Starting the notifier', () =>
+    startNotifier(settings, {
+      OUTBREAKS_BASE_URL: service.baseUrl,
+      OUTBREAKS_PORT: String(notifierPort),
+      OUTBREAKS_LOG_LEVEL: process.env['OUTBREAKS_LOG_LEVEL'] || 'warn',
+    }),
+  )
+  cleanups.push(notifier.stop)
   throwIfSignalled()
 
   console.log(formatInstructions(service.baseUrl, credentials, settings, files))

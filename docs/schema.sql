@@ -69,6 +69,30 @@ begin
 end $$;
 
 --
+-- Name: add_notice(); Type: FUNCTION; Schema: public; Owner: -
+--
+
+CREATE FUNCTION public.add_notice() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+    AS $$
+declare
+  changed record;
+begin
+  for changed in
+    select dataset, max(number) as number, max(case when tg_op = 'INSERT' then published_at else pruned_at end) as at
+    from changed_release where tg_op = 'INSERT' or pruned_at is not null group by dataset
+  loop
+    perform public.lock_latest_release(changed.dataset);
+    insert into public.notice (dataset, seq, kind, release, at)
+    select changed.dataset, coalesce(max(seq), 0) + 1, case when tg_op = 'INSERT' then 'published' else 'pruned' end,
+      changed.number, changed.at
+    from public.notice where dataset = changed.dataset;
+  end loop;
+  return null;
+end $$;
+
+--
 -- Name: append_audit(text, text, text, text[], integer, text); Type: FUNCTION; Schema: public; Owner: -
 --
 
@@ -338,6 +362,43 @@ CREATE TABLE public.dataset (
 );
 
 --
+-- Name: delivery; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.delivery (
+    id uuid NOT NULL,
+    endpoint uuid,
+    watch uuid,
+    client_id text NOT NULL,
+    dataset text NOT NULL,
+    release integer,
+    type text NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_attempt_at timestamp with time zone,
+    state text NOT NULL,
+    CONSTRAINT delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'digest'::text, 'kept'::text])))
+);
+
+--
+-- Name: endpoint; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.endpoint (
+    id uuid NOT NULL,
+    client_id text NOT NULL,
+    dataset text NOT NULL,
+    kind text NOT NULL,
+    address text NOT NULL,
+    state text NOT NULL,
+    digest text,
+    deleted_at timestamp with time zone,
+    CONSTRAINT endpoint_digest_check CHECK ((digest = ANY (ARRAY['daily'::text, 'weekly'::text]))),
+    CONSTRAINT endpoint_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'mail'::text]))),
+    CONSTRAINT endpoint_state_check CHECK ((state = ANY (ARRAY['unconfirmed'::text, 'active'::text, 'disabled'::text])))
+);
+
+--
 -- Name: hed_outbreak_chunk; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -463,6 +524,20 @@ CREATE SEQUENCE public.migration_id_seq
 ALTER SEQUENCE public.migration_id_seq OWNED BY public.migration.id;
 
 --
+-- Name: notice; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.notice (
+    dataset text NOT NULL,
+    seq bigint NOT NULL,
+    kind text NOT NULL,
+    release integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT notice_kind_check CHECK ((kind = ANY (ARRAY['published'::text, 'pruned'::text]))),
+    CONSTRAINT notice_seq_check CHECK ((seq >= 1))
+);
+
+--
 -- Name: release; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -543,6 +618,32 @@ CREATE TABLE public.signing_key (
 );
 
 --
+-- Name: watch; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.watch (
+    id uuid NOT NULL,
+    client_id text NOT NULL,
+    place smallint NOT NULL,
+    dataset text NOT NULL,
+    endpoint uuid,
+    name text NOT NULL,
+    question text NOT NULL,
+    condition text NOT NULL,
+    state text DEFAULT 'active'::text NOT NULL,
+    reason text,
+    judged integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT watch_check CHECK (((reason IS NULL) OR (state = 'ended'::text))),
+    CONSTRAINT watch_condition_check CHECK ((length(condition) <= 100)),
+    CONSTRAINT watch_judged_check CHECK ((judged >= 0)),
+    CONSTRAINT watch_name_check CHECK ((length(name) <= 200)),
+    CONSTRAINT watch_place_check CHECK (((place >= 1) AND (place <= 50))),
+    CONSTRAINT watch_question_check CHECK ((length(question) <= 8000)),
+    CONSTRAINT watch_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'ended'::text])))
+);
+
+--
 -- Name: watched_topic; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -608,6 +709,20 @@ ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_table_prefix_key UNIQUE (table_prefix);
 
 --
+-- Name: delivery delivery_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery
+    ADD CONSTRAINT delivery_pkey PRIMARY KEY (id);
+
+--
+-- Name: endpoint endpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.endpoint
+    ADD CONSTRAINT endpoint_pkey PRIMARY KEY (id);
+
+--
 -- Name: hed_outbreak_chunk hed_outbreak_chunk_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -664,6 +779,13 @@ ALTER TABLE ONLY public.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (id);
 
 --
+-- Name: notice notice_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.notice
+    ADD CONSTRAINT notice_pkey PRIMARY KEY (dataset, seq);
+
+--
 -- Name: release_file release_file_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -692,6 +814,20 @@ ALTER TABLE ONLY public.signing_key
     ADD CONSTRAINT signing_key_pkey PRIMARY KEY (kid);
 
 --
+-- Name: watch watch_client_id_place_key; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.watch
+    ADD CONSTRAINT watch_client_id_place_key UNIQUE (client_id, place);
+
+--
+-- Name: watch watch_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.watch
+    ADD CONSTRAINT watch_pkey PRIMARY KEY (id);
+
+--
 -- Name: watched_topic watched_topic_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -703,6 +839,12 @@ ALTER TABLE ONLY public.watched_topic
 --
 
 CREATE INDEX client_secret_client_id_idx ON public.client_secret USING btree (client_id);
+
+--
+-- Name: delivery_watch_release_idx; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_watch_release_idx ON public.delivery USING btree (watch, release);
 
 --
 -- Name: hed_outbreak_chunk_held; Type: INDEX; Schema: public; Owner: -
@@ -739,6 +881,30 @@ CREATE INDEX hed_outbreak_version_began ON public.hed_outbreak_version USING btr
 --
 
 CREATE INDEX hed_outbreak_version_ended ON public.hed_outbreak_version USING btree (to_release, id) WHERE (to_release < 2147483647);
+
+--
+-- Name: watch_due; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX watch_due ON public.watch USING btree (dataset, judged) WHERE (state = 'active'::text);
+
+--
+-- Name: watch_endpoint_idx; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX watch_endpoint_idx ON public.watch USING btree (endpoint);
+
+--
+-- Name: release add_notice_of_pruning; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER add_notice_of_pruning AFTER UPDATE ON public.release REFERENCING NEW TABLE AS changed_release FOR EACH STATEMENT EXECUTE FUNCTION public.add_notice();
+
+--
+-- Name: release add_notice_of_publication; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER add_notice_of_publication AFTER INSERT ON public.release REFERENCING NEW TABLE AS changed_release FOR EACH STATEMENT EXECUTE FUNCTION public.add_notice();
 
 --
 -- Name: client audit_change; Type: TRIGGER; Schema: public; Owner: -
@@ -886,11 +1052,53 @@ ALTER TABLE ONLY public.contract
     ADD CONSTRAINT contract_dataset_first_release_fkey FOREIGN KEY (dataset, first_release) REFERENCES public.release(dataset, number);
 
 --
+-- Name: delivery delivery_endpoint_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery
+    ADD CONSTRAINT delivery_endpoint_fkey FOREIGN KEY (endpoint) REFERENCES public.endpoint(id) ON DELETE SET NULL;
+
+--
+-- Name: delivery delivery_watch_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery
+    ADD CONSTRAINT delivery_watch_fkey FOREIGN KEY (watch) REFERENCES public.watch(id) ON DELETE SET NULL;
+
+--
+-- Name: endpoint endpoint_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.endpoint
+    ADD CONSTRAINT endpoint_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(client_id);
+
+--
+-- Name: endpoint endpoint_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.endpoint
+    ADD CONSTRAINT endpoint_dataset_fkey FOREIGN KEY (dataset) REFERENCES public.dataset(name);
+
+--
 -- Name: index_part index_part_dataset_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 --
 
 ALTER TABLE ONLY public.index_part
     ADD CONSTRAINT index_part_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
+
+--
+-- Name: notice notice_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.notice
+    ADD CONSTRAINT notice_dataset_fkey FOREIGN KEY (dataset) REFERENCES public.dataset(name);
+
+--
+-- Name: notice notice_dataset_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.notice
+    ADD CONSTRAINT notice_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
 
 --
 -- Name: release release_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
@@ -921,11 +1129,33 @@ ALTER TABLE ONLY public.release_rejection
     ADD CONSTRAINT release_rejection_dataset_release_fkey FOREIGN KEY (dataset, release) REFERENCES public.release(dataset, number);
 
 --
+-- Name: watch watch_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.watch
+    ADD CONSTRAINT watch_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(client_id);
+
+--
+-- Name: watch watch_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.watch
+    ADD CONSTRAINT watch_dataset_fkey FOREIGN KEY (dataset) REFERENCES public.dataset(name);
+
+--
+-- Name: watch watch_endpoint_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.watch
+    ADD CONSTRAINT watch_endpoint_fkey FOREIGN KEY (endpoint) REFERENCES public.endpoint(id) ON DELETE SET NULL;
+
+--
 -- Name: SCHEMA public; Type: ACL; Schema: -; Owner: -
 --
 
 GRANT USAGE ON SCHEMA public TO outbreaks_api;
 GRANT USAGE ON SCHEMA public TO outbreaks_operator;
+GRANT USAGE ON SCHEMA public TO outbreaks_notify;
 
 --
 -- Name: TABLE audit_event; Type: ACL; Schema: public; Owner: -
@@ -950,6 +1180,12 @@ GRANT SELECT(digest) ON TABLE public.audit_event TO outbreaks_api;
 --
 
 REVOKE ALL ON FUNCTION public.add_audit_row(added public.audit_event) FROM PUBLIC;
+
+--
+-- Name: FUNCTION add_notice(); Type: ACL; Schema: public; Owner: -
+--
+
+REVOKE ALL ON FUNCTION public.add_notice() FROM PUBLIC;
 
 --
 -- Name: FUNCTION append_audit(of_os_user text, of_host text, of_command text, of_arguments text[], of_act integer, failure text); Type: ACL; Schema: public; Owner: -
@@ -1027,6 +1263,7 @@ REVOKE ALL ON FUNCTION public.refuse_published_update() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_api;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_operator;
+GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_notify;
 
 --
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
@@ -1034,6 +1271,7 @@ GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) T
 
 GRANT SELECT ON TABLE public.client TO outbreaks_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO outbreaks_operator;
+GRANT SELECT ON TABLE public.client TO outbreaks_notify;
 
 --
 -- Name: TABLE client_secret; Type: ACL; Schema: public; Owner: -
@@ -1041,6 +1279,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.client_secret TO outbreaks_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client_secret TO outbreaks_operator;
+GRANT SELECT ON TABLE public.client_secret TO outbreaks_notify;
 
 --
 -- Name: TABLE contract; Type: ACL; Schema: public; Owner: -
@@ -1048,6 +1287,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.client_secret TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.contract TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.contract TO outbreaks_operator;
+GRANT SELECT ON TABLE public.contract TO outbreaks_notify;
 
 --
 -- Name: TABLE dataset; Type: ACL; Schema: public; Owner: -
@@ -1055,6 +1295,21 @@ GRANT SELECT,INSERT ON TABLE public.contract TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.dataset TO outbreaks_api;
 GRANT SELECT ON TABLE public.dataset TO outbreaks_operator;
+GRANT SELECT ON TABLE public.dataset TO outbreaks_notify;
+
+--
+-- Name: TABLE delivery; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.delivery TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.delivery TO outbreaks_notify;
+
+--
+-- Name: TABLE endpoint; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.endpoint TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.endpoint TO outbreaks_notify;
 
 --
 -- Name: TABLE hed_outbreak_chunk; Type: ACL; Schema: public; Owner: -
@@ -1126,6 +1381,7 @@ GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_version TO outbreaks_opera
 
 GRANT SELECT ON TABLE public.index_part TO outbreaks_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.index_part TO outbreaks_operator;
+GRANT SELECT ON TABLE public.index_part TO outbreaks_notify;
 
 --
 -- Name: TABLE migration; Type: ACL; Schema: public; Owner: -
@@ -1133,6 +1389,15 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.index_part TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.migration TO outbreaks_api;
 GRANT SELECT ON TABLE public.migration TO outbreaks_operator;
+GRANT SELECT ON TABLE public.migration TO outbreaks_notify;
+
+--
+-- Name: TABLE notice; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.notice TO outbreaks_api;
+GRANT SELECT ON TABLE public.notice TO outbreaks_operator;
+GRANT SELECT ON TABLE public.notice TO outbreaks_notify;
 
 --
 -- Name: TABLE release; Type: ACL; Schema: public; Owner: -
@@ -1140,6 +1405,7 @@ GRANT SELECT ON TABLE public.migration TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release TO outbreaks_operator;
+GRANT SELECT ON TABLE public.release TO outbreaks_notify;
 
 --
 -- Name: TABLE release_file; Type: ACL; Schema: public; Owner: -
@@ -1147,6 +1413,7 @@ GRANT SELECT,INSERT ON TABLE public.release TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release_file TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release_file TO outbreaks_operator;
+GRANT SELECT ON TABLE public.release_file TO outbreaks_notify;
 
 --
 -- Name: TABLE release_rejection; Type: ACL; Schema: public; Owner: -
@@ -1154,6 +1421,7 @@ GRANT SELECT,INSERT ON TABLE public.release_file TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release_rejection TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release_rejection TO outbreaks_operator;
+GRANT SELECT ON TABLE public.release_rejection TO outbreaks_notify;
 
 --
 -- Name: TABLE signing_key; Type: ACL; Schema: public; Owner: -
@@ -1161,6 +1429,14 @@ GRANT SELECT,INSERT ON TABLE public.release_rejection TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.signing_key TO outbreaks_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.signing_key TO outbreaks_operator;
+GRANT SELECT ON TABLE public.signing_key TO outbreaks_notify;
+
+--
+-- Name: TABLE watch; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.watch TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.watch TO outbreaks_notify;
 
 --
 -- Name: TABLE watched_topic; Type: ACL; Schema: public; Owner: -
@@ -1168,6 +1444,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.signing_key TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.watched_topic TO outbreaks_api;
 GRANT SELECT ON TABLE public.watched_topic TO outbreaks_operator;
+GRANT SELECT ON TABLE public.watched_topic TO outbreaks_notify;
 
 --
 -- Name: DEFAULT PRIVILEGES FOR FUNCTIONS; Type: DEFAULT ACL; Schema: -; Owner: -

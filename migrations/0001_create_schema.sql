@@ -18,9 +18,17 @@ begin
 exception when duplicate_object or unique_violation then null;
 end $$;
 
-grant usage on schema public to outbreaks_api, outbreaks_operator;
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'outbreaks_notify') then
+    create role outbreaks_notify nologin;
+  end if;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+grant usage on schema public to outbreaks_api, outbreaks_operator, outbreaks_notify;
 -- Nodes and the operator's commands refuse a schema they do not know, so they read which migrations were applied.
-grant select on migration to outbreaks_api, outbreaks_operator;
+grant select on migration to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- PUBLIC gets nothing. A function that runs as its owner is a way to the owner's privileges for whoever can call it with
 -- types, casts, views or triggers of their own, and a temporary schema is where everybody could create those.
@@ -39,7 +47,7 @@ create table watched_topic (
   change_id uuid not null default gen_random_uuid()
 );
 insert into watched_topic (topic) values ('client'), ('signing_key'), ('release');
-grant select on watched_topic to outbreaks_api, outbreaks_operator;
+grant select on watched_topic to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- The changing transaction itself raises the version: a node that sees the new version sees the change.
 create function note_change() returns trigger
@@ -82,7 +90,7 @@ create table signing_key (
   verifies_until timestamptz
 );
 
-grant select on client, client_secret, signing_key to outbreaks_api, outbreaks_operator;
+grant select on client, client_secret, signing_key to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert, update on client, client_secret, signing_key to outbreaks_operator;
 
 create trigger note_change after insert or update or delete on client
@@ -97,7 +105,7 @@ create table dataset (
   name text primary key,
   table_prefix text not null unique
 );
-grant select on dataset to outbreaks_api, outbreaks_operator;
+grant select on dataset to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- A release is the whole dataset as it was published at one moment. Only pruning changes a row.
 create table release (
@@ -131,7 +139,7 @@ create table release (
   primary key (dataset, number),
   foreign key (dataset, restores) references release
 );
-grant select on release to outbreaks_api, outbreaks_operator;
+grant select on release to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on release to outbreaks_operator;
 create trigger note_change after insert or update or delete on release
   for each statement execute function note_change('release');
@@ -145,7 +153,7 @@ create table contract (
   primary key (dataset, first_release),
   foreign key (dataset, first_release) references release
 );
-grant select on contract to outbreaks_api, outbreaks_operator;
+grant select on contract to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on contract to outbreaks_operator;
 
 -- The files of a release: each is written once, whole, and then recorded here with its digest.
@@ -162,7 +170,7 @@ create table release_file (
   primary key (dataset, release, name),
   foreign key (dataset, release) references release
 );
-grant select on release_file to outbreaks_api, outbreaks_operator;
+grant select on release_file to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on release_file to outbreaks_operator;
 create trigger note_change after insert or update or delete on release_file
   for each statement execute function note_change('release');
@@ -183,7 +191,7 @@ create table release_rejection (
   primary key (dataset, release, number),
   foreign key (dataset, release) references release
 );
-grant select on release_rejection to outbreaks_api, outbreaks_operator;
+grant select on release_rejection to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on release_rejection to outbreaks_operator;
 
 -- One transaction marks releases as pruned and deletes what no kept release holds: a snapshot sees both or neither, on
@@ -229,7 +237,7 @@ begin
   end if;
   return true;
 end $$;
-grant execute on function require_kept to outbreaks_api, outbreaks_operator;
+grant execute on function require_kept to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- One publisher of a dataset at a time: false where another transaction is one. A row lock, because every role may take
 -- advisory locks; by a function, because a privilege to lock the row would be one to change it.
@@ -431,9 +439,103 @@ create table index_part (
 );
 -- Parts are compressed already.
 alter table index_part alter column content set storage external;
-grant select on index_part to outbreaks_api, outbreaks_operator;
+grant select on index_part to outbreaks_api, outbreaks_operator, outbreaks_notify;
 -- Parts follow from the records, so they can be written again.
 grant insert, delete on index_part to outbreaks_operator;
+
+-- What was published, and what was pruned, in the order in which it happened: for whoever missed it. The trigger locks the dataset
+-- until the end of the transaction, so the numbers of a dataset are consecutive and are committed in their order: after a
+-- reader has seen one, no lower one appears.
+create table notice (
+  dataset text not null references dataset,
+  seq bigint not null check (seq >= 1),
+  -- A rollback is published too: its release says what it restores.
+  kind text not null check (kind in ('published', 'pruned')),
+  -- The release that was published, or the latest that was pruned.
+  release integer not null,
+  at timestamptz not null,
+  primary key (dataset, seq),
+  foreign key (dataset, release) references release
+);
+grant select on notice to outbreaks_api, outbreaks_operator, outbreaks_notify;
+
+create function add_notice() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  changed record;
+begin
+  for changed in
+    select dataset, max(number) as number, max(case when tg_op = 'INSERT' then published_at else pruned_at end) as at
+    from changed_release where tg_op = 'INSERT' or pruned_at is not null group by dataset
+  loop
+    perform public.lock_latest_release(changed.dataset);
+    insert into public.notice (dataset, seq, kind, release, at)
+    select changed.dataset, coalesce(max(seq), 0) + 1, case when tg_op = 'INSERT' then 'published' else 'pruned' end,
+      changed.number, changed.at
+    from public.notice where dataset = changed.dataset;
+  end loop;
+  return null;
+end $$;
+create trigger add_notice_of_publication after insert on release
+  referencing new table as changed_release for each statement execute function add_notice();
+create trigger add_notice_of_pruning after update on release
+  referencing new table as changed_release for each statement execute function add_notice();
+
+-- Where notices are delivered.
+create table endpoint (
+  id uuid primary key,
+  client_id text not null references client,
+  dataset text not null references dataset,
+  kind text not null check (kind in ('webhook', 'mail')),
+  address text not null,
+  state text not null check (state in ('unconfirmed', 'active', 'disabled')),
+  digest text check (digest in ('daily', 'weekly')),
+  deleted_at timestamptz
+);
+
+-- A question that a client watches.
+create table watch (
+  id uuid primary key,
+  client_id text not null references client,
+  -- The places of a client are its limit, so that requests at the same moment cannot exceed it.
+  place smallint not null check (place between 1 and 50),
+  dataset text not null references dataset,
+  endpoint uuid references endpoint on delete set null,
+  name text not null check (length(name) <= 200),
+  -- The question in its one form, and what must happen to it, such as crosses:cases:1000.
+  question text not null check (length(question) <= 8000),
+  condition text not null check (length(condition) <= 100),
+  state text not null default 'active' check (state in ('active', 'paused', 'ended')),
+  -- Why it ended.
+  reason text check (reason is null or state = 'ended'),
+  -- The last release that was judged.
+  judged integer not null check (judged >= 0),
+  created_at timestamptz not null default now(),
+  unique (client_id, place)
+);
+create index watch_due on watch (dataset, judged) where state = 'active';
+create index on watch (endpoint);
+
+-- The notices of watches, each with its delivery.
+create table delivery (
+  -- Follows from the watch and the release: judging again adds nothing.
+  id uuid primary key,
+  endpoint uuid references endpoint on delete set null,
+  watch uuid references watch on delete set null,
+  client_id text not null,
+  dataset text not null,
+  release integer,
+  type text not null,
+  body jsonb not null,
+  created_at timestamptz not null default now(),
+  next_attempt_at timestamptz,
+  state text not null check (state in ('pending', 'delivered', 'failed', 'digest', 'kept'))
+);
+create index on delivery (watch, release);
+
+grant select on watch, endpoint, delivery to outbreaks_operator;
+grant insert, update, delete on watch to outbreaks_operator;
+grant select, insert, update, delete on watch, endpoint, delivery to outbreaks_notify;
 
 -- What operators did: who, what, when, from where, and how it ended. A command has a row when it begins and one when it ends.
 -- A change of access or a new release has a row of its own, whichever program made it. Rows are only added, and each has a digest over the

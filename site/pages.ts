@@ -79,6 +79,7 @@ export const SECTIONS: readonly Section[] = [
         sources: inDocs(
           ...['search', 'filtering', 'choose-a-release', 'explore-the-data', 'count-and-sum', 'compare-releases'],
           ...['cite-a-query', 'use-in-a-spreadsheet', 'use-with-an-assistant', 'follow-with-a-feed-reader'],
+          'watch-a-question',
           ...['embed-a-picture'],
           ...['download-a-query', 'verify-a-download', 'explorer'],
         ),
@@ -107,7 +108,8 @@ export const SECTIONS: readonly Section[] = [
         sources: inDocs(
           ...['deploy', 'operating/README', 'operating/install', 'operating/database', 'operating/configure'],
           ...['operating/migrate', 'operating/connection-pooler', 'operating/column-index'],
-          ...['operating/population-table', 'operating/cores', 'operating/proxy', 'upgrade', 'add-a-node'],
+          ...['operating/population-table', 'operating/cores', 'operating/proxy'],
+          ...['operating/notifier', 'upgrade', 'add-a-node'],
         ),
       },
       {

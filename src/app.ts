@@ -30,6 +30,8 @@ import { createAnswerCache } from './mcp/answer-cache.ts'
 import { loadMcpHandler } from './mcp/handler.ts'
 import { registerMcpRoute, rejectForeignOrigins } from './mcp/route.ts'
 import type { PopulationTable } from './methods/population.ts'
+import { hasSeries } from './methods/record-series.ts'
+import { type NotifierRole, registerNotifyRoutes } from './notify/register.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
 import { createFailedAttempts } from './platform/failed-attempts.ts'
@@ -57,6 +59,8 @@ interface AppDependencies {
   storage: Storage
   explorer: ExplorerSettings
   runtime: Runtime
+  /** Default: a node of a service without watches. */
+  notifier?: NotifierRole
 }
 
 interface ServiceSettings {
@@ -125,7 +129,8 @@ const DATABASE_TIMEOUT_MS = 2500
 /** Other nodes reject tokens from the future, and this node would accept expired ones. */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000
 
-export async function buildApp({ service, limits, storage, explorer, runtime }: AppDependencies): Promise<HttpServer> {
+export async function buildApp(dependencies: AppDependencies): Promise<HttpServer> {
+  const { service, limits, storage, explorer, runtime, notifier = { forwardTo: null } } = dependencies
   const { baseUrl, authUrl, externalIssuer } = service
   const { database, files, watcher } = storage
   const { log, isDraining, tracing, metrics } = runtime
@@ -236,21 +241,30 @@ export async function buildApp({ service, limits, storage, explorer, runtime }: 
     origins: explorer.embedOrigins ?? [],
   }
   for (const dataset of catalogue) {
+    const options = {
+      dataset,
+      database: requestDatabase,
+      index: indexes.get(dataset.name) as ColumnIndex,
+      baseUrl,
+      cursorKey: toKeyObjects(deriveKeys(secrets, 'cursor')),
+      cache,
+      files,
+      population: service.population ?? undefined,
+      explorerUrl: assets === null ? undefined : `${baseUrl}/explore`,
+      published: () => published.value,
+      refresh: watcher.refresh,
+    }
+    if (hasSeries(dataset))
+      void app.register(async (guarded: HttpServer) => {
+        protect(guarded, dataset, undefined)
+        // The clients of another issuer are not in our tables.
+        const role = links === undefined ? { forwardTo: null } : notifier
+        registerNotifyRoutes(guarded, { ...options, dataset }, role)
+      })
+    // The notifier has a role that may write, so it does nothing for which that role is not needed.
+    if (notifier === 'judge') continue
     void app.register(async (guarded: HttpServer) => {
       protect(guarded, dataset, links && createLinkVerifier(links))
-      const options = {
-        dataset,
-        database: requestDatabase,
-        index: indexes.get(dataset.name) as ColumnIndex,
-        baseUrl,
-        cursorKey: toKeyObjects(deriveKeys(secrets, 'cursor')),
-        cache,
-        files,
-        population: service.population ?? undefined,
-        explorerUrl: assets === null ? undefined : `${baseUrl}/explore`,
-        published: () => published.value,
-        refresh: watcher.refresh,
-      }
       registerDataRoutes(guarded, options, embeds)
       if (links !== undefined) registerLinkRoute(guarded, { ...links, datasetName: dataset.name, baseUrl })
     })

@@ -10,6 +10,7 @@ import {
   explainConfig,
   type FileAccess,
   hasDatabase,
+  readBaseUrl,
   readDatabaseConfig,
   readFilesLocation,
   readIndexDirectory,
@@ -18,6 +19,7 @@ import {
   secretValues,
 } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
+import { registerNotifyCommands } from './notify/commands.ts'
 import { registerAuditCommands } from './operate/audit-commands.ts'
 import { beginAction, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
 import { registerOperateCommands } from './operate/commands.ts'
@@ -54,6 +56,9 @@ const READING_COMMANDS = [
   'audit list',
   'audit verify',
   'audit export',
+  'notices',
+  'watch list',
+  'watch preview',
 ]
 /** What an operator needs after going back a version: they work on a schema with newer migrations that only add. */
 const COMMANDS_OF_THE_WAY_BACK = [
@@ -194,10 +199,14 @@ program
     print(variables)
     if (variables.some(({ problem }) => problem !== '')) process.exitCode = 1
   })
-registerAuditCommands(program, {
+const runAndWrite = (work: (database: Database, write: (value: object) => void) => Promise<void>) =>
+  runOnDatabase((database) => work(database, (value) => console.log(escapeInLines(JSON.stringify(value)))))
+registerAuditCommands(program, { runAndPrint, runAndWrite })
+registerNotifyCommands(program, {
+  datasets: catalogue,
   runAndPrint,
-  runAndWrite: (work) =>
-    runOnDatabase((database) => work(database, (value) => console.log(escapeInLines(JSON.stringify(value))))),
+  runAndWrite,
+  baseUrl: () => readBaseUrl(process.env),
 })
 registerReleaseCommands(program, {
   datasets: catalogue,

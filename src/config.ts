@@ -58,6 +58,8 @@ export interface ServiceConfig extends OperatorConfig {
   mcp: boolean
   /** Origins of pages that may show an embed in a frame, besides the service itself. */
   embedOrigins: readonly string[]
+  /** Where this node reaches the notifier; null if there is none. */
+  notifierUrl: string | null
   /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
   oidc: OidcConfig | null
 }
@@ -137,6 +139,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       publicClientId: read('OUTBREAKS_PUBLIC_CLIENT') || null,
       mcp: read('OUTBREAKS_MCP'),
       embedOrigins: read('OUTBREAKS_EMBED_ORIGINS'),
+      notifierUrl: read('OUTBREAKS_NOTIFIER_URL') || null,
       oidc: isSignInSet(environment) ? readOidc(read) : null,
     }
   })
@@ -152,6 +155,10 @@ const readOidc = (read: ReadVariable): OidcConfig => ({
   group: read('OUTBREAKS_OIDC_GROUP') || null,
   name: read('OUTBREAKS_OIDC_NAME'),
 })
+
+/** The address at which clients reach the API, for links in what commands print. */
+export const readBaseUrl = (environment: Environment): string =>
+  readAll(environment, (read) => read('OUTBREAKS_BASE_URL'))
 
 export type FileAccess = 'read' | 'write'
 

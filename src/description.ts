@@ -20,6 +20,7 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
   tags: [
     { name: 'Authentication', description: 'Obtain an access token with client credentials.' },
     { name: 'Data', description: 'Records, releases, downloads and metadata.' },
+    { name: 'Watches', description: 'Questions that the service watches for you.' },
   ],
   components: {
     securitySchemes: {

@@ -154,6 +154,12 @@ export const VARIABLES = {
   OUTBREAKS_PUBLIC_CLIENT: define(anyText, '', 'id of the client that guests of the explorer read as', {
     see: 'operating/explorer-sign-in.md',
   }),
+  OUTBREAKS_NOTIFIER_URL: define(
+    parseUrl,
+    '',
+    'where nodes reach the notifier, to which they forward requests about watches; without it the service has no watches',
+    { see: 'operating/notifier.md' },
+  ),
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,
     [],

@@ -94,6 +94,12 @@ const areas: Record<string, readonly string[]> = {
   links: ['test/links/*.test.ts', 'test/security/credentials/links.test.ts'],
   // Tools for assistants: the protocol, the numbers, traps, planted texts, and what they cost.
   agents: ['test/agents/*.test.ts', 'test/security/requests/assistants.test.ts', 'test/unit/mcp/*.test.ts'],
+  // Watches and what they say, compared with a second program; their roles, processes and cost.
+  watches: [
+    'test/watches/**/*.test.ts',
+    'test/integration/platform/roles.test.ts',
+    'test/security/operator/database-privileges.test.ts',
+  ],
   // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
   docs: ['test/docs/*.test.ts', 'test/unit/site/*.test.ts', 'test/unit/project/{links,decisions}.test.ts'],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
@@ -116,6 +122,8 @@ if (area === 'fuzz') {
   process.env['FUZZ_INPUTS'] ??= '500000'
   process.env['COVERAGE_FUZZ_SECONDS'] ??= '110'
 }
+process.env['WATCHES'] ??= '5000'
+process.env['WATCHED_RECORDS'] ??= '1000000'
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['FLOOD_CONNECTIONS'] ??= '950'
 process.env['EXPLORER_RECORDS'] ??= '1000000'

@@ -22,7 +22,7 @@ import { type Component, createSbom } from './sbom.ts'
 const USER = 65532
 /** Options without which buildah needs a daemon, or privileges that a build machine may not have. */
 const STORAGE = ['--storage-driver', process.env['BUILDAH_STORAGE_DRIVER'] || 'vfs']
-const PROGRAMS = { 'outbreaks-server': 'main.js', outbreakctl: 'cli.js' }
+const PROGRAMS = { 'outbreaks-server': 'main.js', 'outbreaks-notifier': 'notifier.js', outbreakctl: 'cli.js' }
 
 const run = (program: string, args: readonly string[], cwd = root): string =>
   execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 })

@@ -28,7 +28,11 @@ const COPIED = [
   // Not all of deploy: it may have secrets.
   ...globSync('deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill}', { cwd: root }),
 ]
-const PROGRAMS = { outbreakctl: 'src/cli.js', 'outbreaks-server': 'src/main.js' }
+const PROGRAMS = {
+  outbreakctl: 'src/cli.js',
+  'outbreaks-notifier': 'src/notifier.js',
+  'outbreaks-server': 'src/main.js',
+}
 const KEPT_FIELDS = ['name', 'version', 'description', 'license', 'type', 'engines', 'dependencies'] as const
 
 interface Lock {

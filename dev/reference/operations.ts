@@ -25,6 +25,7 @@ interface Operation {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: object }>> }
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly content?: Readonly<Record<string, unknown>> }>
   >
@@ -55,8 +56,9 @@ function describeSchema({ type, enum: list, items, minimum, maximum, format, def
 }
 
 /** The address with the examples of the parameters, for a shell. */
-function renderCurl(method: string, template: string, { operationId, parameters = [] }: Operation): string {
-  if (method === 'post')
+function renderCurl(method: string, template: string, operation: Operation): string {
+  const { operationId, parameters = [] } = operation
+  if (operationId === 'requestToken')
     return [
       'curl -s "$OUTBREAKS_URL/oauth/token" \\',
       '  -d grant_type=client_credentials -d "audience=$OUTBREAKS_URL" \\',
@@ -73,18 +75,31 @@ function renderCurl(method: string, template: string, { operationId, parameters 
   const query = new URLSearchParams()
   let filled = template
   for (const { name, in: place, example } of parameters) {
-    if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example)))
+    if (place === 'path')
+      filled = filled.replace(`{${name}}`, example === undefined ? '$ID' : encodeURIComponent(String(example)))
     else if (example !== undefined) for (const value of [example].flat()) query.append(name, String(value))
   }
-  const options = { downloadFile: ' -O', getFileHeaders: ' --head' }[operationId] ?? ''
+  const verb = method === 'patch' || method === 'delete' ? ` -X ${method.toUpperCase()}` : ''
+  const options = { downloadFile: ' -O', getFileHeaders: ' --head' }[operationId] ?? verb
   const suffix = query.size === 0 ? '' : `?${query.toString()}`
-  return `curl -s${options} -H "Authorization: Bearer $TOKEN" \\\n  "$OUTBREAKS_URL${filled}${suffix}"`
+  const body = exampleBody(operation)
+  const sent = body === undefined ? '' : ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`
+  return `curl -s${options} -H "Authorization: Bearer $TOKEN" \\\n  "$OUTBREAKS_URL${filled}${suffix}"${sent}`
 }
+
+const exampleBody = ({ requestBody }: Operation) => requestBody?.content['application/json']?.example
+
+/** What only the reader has: the id of something of its own, or a body without an example. */
+const needsMore = (operation: Operation): boolean =>
+  operation.operationId !== 'requestToken' &&
+  ((operation.parameters ?? []).some(({ in: place, example }) => place === 'path' && example === undefined) ||
+    (operation.requestBody !== undefined && exampleBody(operation) === undefined))
 
 function renderCalls(method: string, template: string, operation: Operation): string[] {
   const snippets = SNIPPETS[operation.operationId]
   const curl = ['## Call it', '```sh', renderCurl(method, template, operation), '```']
-  if (snippets === undefined) return [...curl.slice(0, 1), '', ...curl.slice(1), '']
+  const reason = needsMore(operation) ? ['', '<!-- not run: it needs something of yours -->'] : []
+  if (snippets === undefined) return [...curl.slice(0, 1), ...reason, '', ...curl.slice(1), '']
   const { python, r, ts } = snippets
   return [
     ...[curl[0] ?? '', '', ...curl.slice(1), ''],

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { type MetricObject, Registry, register } from 'prom-client'
 import { registerCredentialCommands } from '../../src/auth/provisioning/commands.ts'
 import { catalogue } from '../../src/datasets/catalogue.ts'
+import { registerNotifyCommands } from '../../src/notify/commands.ts'
 import { registerOperateCommands } from '../../src/operate/commands.ts'
 import { registerNodeMetrics } from '../../src/operate/node-metrics.ts'
 import { registerReleaseCommands } from '../../src/publish/commands.ts'
@@ -35,6 +36,7 @@ export function renderOutbreakctl(): string {
   registerCredentialCommands(program, { datasets: catalogue } as never)
   registerOperateCommands(program, {} as never)
   registerReleaseCommands(program, { datasets: catalogue } as never)
+  registerNotifyCommands(program, { datasets: catalogue } as never)
   const cli = path.resolve(import.meta.dirname, '../../src/cli.ts')
   const help = execFileSync(process.execPath, [cli, '--help'], {
     encoding: 'utf8',

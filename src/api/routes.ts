@@ -2,6 +2,7 @@
 import { type Dataset, recordSchema } from '../datasets/define.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { registerFeedRoutes } from './feeds/feed-route.ts'
+import { registerNoticeRoute } from './feeds/notice-route.ts'
 import { type EmbedSettings, registerEmbedRoute } from './pictures/embed.ts'
 import { registerPictureRoute } from './pictures/picture.ts'
 import { type DatasetOptions, type ResourceOptions, shareAmongResources } from './requests/resource-options.ts'
@@ -49,6 +50,7 @@ export function registerDataRoutes(app: HttpServer, options: DatasetOptions, emb
   registerVintageRoutes(app, routes)
   registerCitationRoutes(app, routes)
   registerFeedRoutes(app, routes)
+  registerNoticeRoute(app, routes)
   registerPictureRoute(app, routes, embeds.drawing)
   registerEmbedRoute(app, routes, embeds)
 }
@@ -65,7 +67,7 @@ function addNewestReleaseHeader(app: HttpServer, { dataset, published }: Resourc
 }
 
 /** Operation ids are unique in the OpenAPI document, which has all datasets. */
-function addOperationSuffix(app: HttpServer, { operationSuffix }: Dataset): void {
+export function addOperationSuffix(app: HttpServer, { operationSuffix }: Dataset): void {
   if (operationSuffix === undefined) return
   app.addHook('onRoute', ({ schema }) => {
     if (schema?.operationId?.endsWith(operationSuffix) === false) schema.operationId += operationSuffix

@@ -73,6 +73,7 @@ test('three variables are required; the others have defaults', () => {
     publicClientId: null,
     mcp: true,
     embedOrigins: [],
+    notifierUrl: null,
     oidc: null,
   })
 })

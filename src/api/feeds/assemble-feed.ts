@@ -1,18 +1,18 @@
 // Assembles a feed from what releases did to a question: ids, words and links. Pure.
-import { hash } from 'node:crypto'
 import { EVENT } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
+import { uuidOf } from '../../storage/uuid-of.ts'
 import { citeRelease } from '../response/citation-formats.ts'
 import { describeEntry, isCountedOtherwise, titleEntry } from './describe-entry.ts'
 import { extendAddress, type FeedQuestion } from './feed-question.ts'
 import type { EntryFacts } from './read-entries.ts'
-import type { Feed, FeedEntry, Link } from './write-feed.ts'
+import type { Feed, Link } from './write-feed.ts'
 
 /** The releases of one document. */
 export const PAGE = 10
 
-interface FeedPlace {
+export interface FeedPlace {
   readonly dataset: SeriesDataset
   readonly baseUrl: string
   readonly explorerUrl?: string | undefined
@@ -57,7 +57,7 @@ export function assembleFeed(
   }
 }
 
-function toEntry(place: FeedPlace, question: FeedQuestion, facts: EntryFacts): FeedEntry {
+export function toEntry(place: FeedPlace, question: FeedQuestion, facts: EntryFacts) {
   const { dataset, baseUrl } = place
   const { release, previous, before, after, changes } = facts
   const { canonical, filters, when, threshold } = question
@@ -76,6 +76,8 @@ function toEntry(place: FeedPlace, question: FeedQuestion, facts: EntryFacts): F
     published: release.publishedAt,
     page: page ?? { href: numbers, type: 'application/json' },
     changes: { href: list, type: 'application/json' },
+    figures: numbers,
+    citation,
     html: describeEntry(dataset, facts, {
       title,
       citation,
@@ -118,9 +120,4 @@ function findPage({ explorerUrl }: FeedPlace, { canonical }: FeedQuestion, facts
   return { href, type: 'text/html' }
 }
 
-/** A UUID (RFC 9562, version 8) of some values. */
-function identify(values: readonly unknown[]): string {
-  const digits = hash('sha256', JSON.stringify(values))
-  const variant = (Number.parseInt(digits.charAt(16), 16) & 3) | 8
-  return `urn:uuid:${digits.slice(0, 8)}-${digits.slice(8, 12)}-8${digits.slice(13, 16)}-${variant.toString(16)}${digits.slice(17, 20)}-${digits.slice(20, 32)}`
-}
+const identify = (values: readonly unknown[]) => `urn:uuid:${uuidOf(values)}`

@@ -28,7 +28,7 @@ const formatDifference = (difference: number) =>
   `${difference < 0 ? '−' : difference > 0 ? '+' : '±'}${formatNumber(Math.abs(difference))}`
 
 /** Below the threshold, at it or above, or not known. */
-const stateOf = (figures: Figures | null, { count, value }: Threshold) => {
+export const stateOf = (figures: Figures | null, { count, value }: Threshold) => {
   const known = figures?.values?.[count] ?? null
   if (known === null) return 'unknown'
   return known >= value ? 'reached' : 'below'
@@ -110,17 +110,26 @@ function describeCrossing(dataset: Dataset, facts: EntryFacts, threshold: Thresh
   const [was, now] = [stateOf(before, threshold), stateOf(after, threshold)]
   if (now === 'unknown') return `${name} can no longer be compared with ${value}`
   if (was === 'unknown') return `${name} became known, ${now === 'below' ? 'below' : 'at or above'} ${value}`
-  return `${name} ${now === 'below' ? 'fell below' : 'reached'} ${value} ${nameCause(facts)}`
+  return `${name} ${now === 'below' ? 'fell below' : 'reached'} ${value} ${CAUSES[findCause(facts)]}`
 }
 
-/** New reports and corrections of one release cannot be told apart: both are named. */
-function nameCause(facts: EntryFacts): string {
-  if (isCountedOtherwise(facts)) return 'because it is counted another way'
-  if (facts.release.restores !== null) return 'by a rollback'
+const CAUSES = {
+  counted_another_way: 'because it is counted another way',
+  rollback: 'by a rollback',
+  reports_and_corrections: 'by new reports and corrections',
+  new_reports: 'by new reports',
+  correction: 'by a correction',
+}
+export type Cause = keyof typeof CAUSES
+
+/** What moved a figure. New reports and corrections of one release cannot be told apart: both are named. */
+export function findCause(facts: EntryFacts): Cause {
+  if (isCountedOtherwise(facts)) return 'counted_another_way'
+  if (facts.release.restores !== null) return 'rollback'
   const isAdded = facts.changes.some(({ kind }) => kind === 'added')
   const isCorrected = facts.changes.some(({ kind }) => kind !== 'added')
-  if (isAdded && isCorrected) return 'by new reports and corrections'
-  return isAdded ? 'by new reports' : 'by a correction'
+  if (isAdded && isCorrected) return 'reports_and_corrections'
+  return isAdded ? 'new_reports' : 'correction'
 }
 
 interface EntryTexts {

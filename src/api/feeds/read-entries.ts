@@ -39,7 +39,7 @@ export interface EntryFacts {
 }
 
 type StoredFacts = Omit<EntryFacts, 'release' | 'previous'>
-type FeedRoutes = ResourceOptions & { readonly dataset: SeriesDataset }
+export type FeedRoutes = ResourceOptions & { readonly dataset: SeriesDataset }
 
 /** What the releases did to a question, the latest first. A release that was pruned, and the one after it, cannot be compared. */
 export async function readEntries(
@@ -107,7 +107,7 @@ async function readFacts(
 }
 
 /** The question as /sums understands it in a release. */
-async function parseAt(routes: FeedRoutes, { query }: FeedQuestion, { number }: PublishedRelease) {
+export async function parseAt(routes: FeedRoutes, { query }: FeedQuestion, { number }: PublishedRelease) {
   const understood = await understandQuery(routes, { ...query, release: String(number) })
   return parseFigureRequest(routes.dataset, understood.query)
 }

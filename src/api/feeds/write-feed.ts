@@ -17,7 +17,7 @@ export interface Feed {
   readonly entries: readonly FeedEntry[]
 }
 
-export interface FeedEntry {
+interface FeedEntry {
   readonly id: string
   readonly title: string
   readonly published: Date

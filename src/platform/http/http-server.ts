@@ -157,7 +157,7 @@ export function createHttpServer(options: HttpServerOptions) {
     assertValidTarget(request)
     // Before fastify checks the content type of a body that no handler reads.
     if (request.is404) throwNotFound(request)
-    runWithSignal(connectionSignal(request), done)
+    runWithSignal(connectionSignal(request, reply), done)
   })
   app.addHook('preClose', async () => {
     closing = true
@@ -203,9 +203,21 @@ function logAborted(request: FastifyRequest, reply: FastifyReply): void {
   logReply(request, reply, reply.raw.headersSent ? reply.statusCode : status)
 }
 
-/** fastify creates its signal on first use; that signal does not report a connection that was lost earlier. */
-const connectionSignal = (request: FastifyRequest) => ({
-  get signal() {
-    return request.raw.socket.destroyed ? AbortSignal.abort() : request.signal
-  },
-})
+/**
+ * Created on first use, because few requests need it. Not the signal of fastify, which is aborted as soon as the body of a request
+ * is read.
+ */
+function connectionSignal({ raw: { socket } }: FastifyRequest, { raw }: FastifyReply) {
+  let controller: AbortController | undefined
+  return {
+    get signal() {
+      if (socket.destroyed) return AbortSignal.abort()
+      if (controller === undefined) {
+        const created = new AbortController()
+        raw.once('close', () => created.abort())
+        controller = created
+      }
+      return controller.signal
+    },
+  }
+}
