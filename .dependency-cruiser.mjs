@@ -8,7 +8,7 @@ const LAYERS = [
   ['storage'],
   ['columns', 'formats'],
   ['auth', 'api', 'publish'],
-  ['explorer', 'operate'],
+  ['explorer', 'operate', 'notify'],
 ]
 
 /** The same within a folder. The files of the folder itself are the bottom layer or, with `filesOnTop`, the top layer. */
@@ -16,7 +16,7 @@ const SUBFOLDERS = [
   {
     folder: 'platform',
     layers: [
-      ['metrics', 'redis'],
+      ['metrics', 'redis', 'egress'],
       ['http', 'postgres', 'duckdb', 'cli'],
       ['tracing', 'pages'],
     ],
@@ -39,6 +39,7 @@ const SUBFOLDERS = [
     ],
     filesOnTop: true,
   },
+  { folder: 'notify', layers: [['watches', 'delivery']], filesOnTop: true },
   { folder: 'publish', layers: [['findings'], ['input'], ['validate'], ['write', 'export']], filesOnTop: true },
 ]
 

@@ -18,9 +18,17 @@ begin
 exception when duplicate_object or unique_violation then null;
 end $$;
 
-grant usage on schema public to outbreaks_api, outbreaks_operator;
+do $$
+begin
+  if not exists (select from pg_roles where rolname = 'outbreaks_notify') then
+    create role outbreaks_notify nologin;
+  end if;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+grant usage on schema public to outbreaks_api, outbreaks_operator, outbreaks_notify;
 -- Nodes and the operator's commands refuse a schema they do not know, so they read which migrations were applied.
-grant select on migration to outbreaks_api, outbreaks_operator;
+grant select on migration to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- PUBLIC gets nothing. A function that runs as its owner is a way to the owner's privileges for whoever can call it with
 -- types, casts, views or triggers of their own, and a temporary schema is where everybody could create those.
@@ -39,7 +47,7 @@ create table watched_topic (
   change_id uuid not null default gen_random_uuid()
 );
 insert into watched_topic (topic) values ('client'), ('signing_key'), ('release');
-grant select on watched_topic to outbreaks_api, outbreaks_operator;
+grant select on watched_topic to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- The changing transaction itself raises the version: a node that sees the new version sees the change.
 create function note_change() returns trigger
@@ -82,7 +90,7 @@ create table signing_key (
   verifies_until timestamptz
 );
 
-grant select on client, client_secret, signing_key to outbreaks_api, outbreaks_operator;
+grant select on client, client_secret, signing_key to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert, update on client, client_secret, signing_key to outbreaks_operator;
 
 create trigger note_change after insert or update or delete on client
@@ -97,7 +105,7 @@ create table dataset (
   name text primary key,
   table_prefix text not null unique
 );
-grant select on dataset to outbreaks_api, outbreaks_operator;
+grant select on dataset to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- A release is the whole dataset as it was published at one moment. Only pruning changes a row.
 create table release (
@@ -131,7 +139,7 @@ create table release (
   primary key (dataset, number),
   foreign key (dataset, restores) references release
 );
-grant select on release to outbreaks_api, outbreaks_operator;
+grant select on release to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on release to outbreaks_operator;
 create trigger note_change after insert or update or delete on release
   for each statement execute function note_change('release');
@@ -145,7 +153,7 @@ create table contract (
   primary key (dataset, first_release),
   foreign key (dataset, first_release) references release
 );
-grant select on contract to outbreaks_api, outbreaks_operator;
+grant select on contract to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on contract to outbreaks_operator;
 
 -- The files of a release: each is written once, whole, and then recorded here with its digest.
@@ -162,7 +170,7 @@ create table release_file (
   primary key (dataset, release, name),
   foreign key (dataset, release) references release
 );
-grant select on release_file to outbreaks_api, outbreaks_operator;
+grant select on release_file to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on release_file to outbreaks_operator;
 create trigger note_change after insert or update or delete on release_file
   for each statement execute function note_change('release');
@@ -183,7 +191,7 @@ create table release_rejection (
   primary key (dataset, release, number),
   foreign key (dataset, release) references release
 );
-grant select on release_rejection to outbreaks_api, outbreaks_operator;
+grant select on release_rejection to outbreaks_api, outbreaks_operator, outbreaks_notify;
 grant insert on release_rejection to outbreaks_operator;
 
 -- One transaction marks releases as pruned and deletes what no kept release holds: a snapshot sees both or neither, on
@@ -229,7 +237,7 @@ begin
   end if;
   return true;
 end $$;
-grant execute on function require_kept to outbreaks_api, outbreaks_operator;
+grant execute on function require_kept to outbreaks_api, outbreaks_operator, outbreaks_notify;
 
 -- One publisher of a dataset at a time: false where another transaction is one. A row lock, because every role may take
 -- advisory locks; by a function, because a privilege to lock the row would be one to change it.
@@ -431,9 +439,87 @@ create table index_part (
 );
 -- Parts are compressed already.
 alter table index_part alter column content set storage external;
-grant select on index_part to outbreaks_api, outbreaks_operator;
+grant select on index_part to outbreaks_api, outbreaks_operator, outbreaks_notify;
 -- Parts follow from the records, so they can be written again.
 grant insert, delete on index_part to outbreaks_operator;
+
+-- Where a client receives notices: an address of a webhook, or of a mailbox. A deleted one keeps its deliveries for thirty days, but
+-- neither address nor secrets.
+create table endpoint (
+  id uuid primary key,
+  client_id text not null references client,
+  -- The places of a client are its limit, so that requests at the same moment cannot exceed it.
+  place smallint not null check (place between 1 and 5),
+  dataset text not null references dataset,
+  kind text not null check (kind in ('webhook', 'mail')),
+  address text not null check (length(address) <= 2000),
+  state text not null default 'unconfirmed' check (state in ('unconfirmed', 'active', 'disabled')),
+  -- Why it is disabled.
+  reason text check (reason is null or state = 'disabled'),
+  -- Gathers what happened into one delivery. Null to deliver each notice when it is written.
+  digest text check (digest in ('daily', 'weekly')),
+  next_digest_at timestamptz,
+  -- Of a webhook. The previous secret signs too until `previous_until`.
+  sealed_secret bytea,
+  sealed_previous_secret bytea,
+  previous_until timestamptz,
+  -- When the receiver was last asked to confirm.
+  asked_at timestamptz,
+  -- The first failed attempt after the last successful one.
+  failing_since timestamptz,
+  created_at timestamptz not null default now(),
+  deleted_at timestamptz
+);
+create unique index endpoint_place on endpoint (client_id, place) where deleted_at is null;
+create index on endpoint (client_id, created_at);
+create index endpoint_digest on endpoint (next_digest_at) where state = 'active';
+
+-- Notices of watches, and what a client asked to be sent. The queue of the notifiers and the log of what they sent, for thirty days.
+create table delivery (
+  -- Follows from what is delivered, so that adding it again adds nothing. Equal at every attempt: receivers know it as webhook-id.
+  id uuid primary key,
+  -- Null for a notice that nobody receives: it can only be read.
+  endpoint uuid references endpoint on delete set null,
+  watch uuid,
+  client_id text not null,
+  dataset text not null,
+  release integer,
+  type text not null,
+  -- The body as CloudEvents JSON.
+  body jsonb not null,
+  created_at timestamptz not null default now(),
+  -- Null if it is not pending. A notifier that takes it moves it into the future; if that notifier ends, another takes it then.
+  next_attempt_at timestamptz,
+  attempts integer not null default 0,
+  -- How many of them were made before a redelivery was asked for: the schedule of retries begins again.
+  attempts_before integer not null default 0,
+  state text not null check (state in ('pending', 'delivered', 'failed', 'digest', 'kept')),
+  -- The delivery that summarises this one.
+  gathered_in uuid,
+  check ((state = 'pending') = (next_attempt_at is not null))
+);
+create index delivery_due on delivery (endpoint, next_attempt_at) where state = 'pending';
+create index delivery_digest on delivery (endpoint) where state = 'digest' and gathered_in is null;
+create index delivery_log on delivery (endpoint, created_at desc, id);
+create index delivery_age on delivery (created_at);
+create index on delivery (watch, release);
+
+create table delivery_attempt (
+  delivery uuid not null references delivery on delete cascade,
+  -- Consecutive from 1, also after a redelivery.
+  number integer not null check (number >= 1),
+  at timestamptz not null default clock_timestamp(),
+  milliseconds integer not null check (milliseconds >= 0),
+  -- The status of the response. Null if there was none; then the error says why.
+  status integer,
+  error text check (length(error) <= 200),
+  primary key (delivery, number)
+);
+
+grant select on endpoint, delivery, delivery_attempt to outbreaks_operator;
+grant update (state, reason) on endpoint to outbreaks_operator;
+grant update (state, attempts_before, next_attempt_at) on delivery to outbreaks_operator;
+grant select, insert, update, delete on endpoint, delivery, delivery_attempt to outbreaks_notify;
 
 -- What operators did: who, what, when, from where, and how it ended. A command has a row when it begins and one when it ends.
 -- A change of access or a new release has a row of its own, whichever program made it. Rows are only added, and each has a digest over the

@@ -78,9 +78,9 @@ function toOriginForm({ url = '/' }: IncomingMessage): string {
   return target.startsWith('/') ? target : `/${target}`
 }
 
-/** Only query strings are validated by a schema. The schema of path parameters is for the OpenAPI document. */
+/** Only query strings are validated by a schema here. The schemas of path parameters and bodies are for the OpenAPI document. */
 export function compileValidator({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
-  if (httpPart === 'params') return () => true
+  if (httpPart === 'params' || httpPart === 'body') return () => true
   if (httpPart !== 'querystring') throw new Error(`${httpPart} is not validated by a schema here`)
   const parseQuery = compileQuery(schema as TObject)
   return (raw: Record<string, string | string[]>) => {

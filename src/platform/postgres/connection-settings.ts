@@ -1,10 +1,12 @@
 // The settings of every connection of a role: who it is, what it may do and for how long.
 
-export type Role = 'outbreaks_api' | 'outbreaks_operator'
+export type Role = 'outbreaks_api' | 'outbreaks_operator' | 'outbreaks_notify'
 
 /** Milliseconds. The server cancels a statement before the client gives up, so that no query runs on without a client. */
 const TIMEOUTS = {
   outbreaks_api: { statement_timeout: 1500, lock_timeout: 500, idle_in_transaction_session_timeout: 5000 },
+  // Judging watches takes seconds between two statements.
+  outbreaks_notify: { statement_timeout: 5000, lock_timeout: 2000, idle_in_transaction_session_timeout: 60_000 },
   // An operator's transaction may run for long, but waits only briefly for the lock of another transaction.
   outbreaks_operator: { lock_timeout: 10_000, idle_in_transaction_session_timeout: 600_000 },
 }

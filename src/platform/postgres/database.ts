@@ -51,6 +51,7 @@ interface DatabaseOptions {
  */
 const CLIENT_TIMEOUTS = {
   outbreaks_api: { connectionTimeoutMillis: 800, query_timeout: 1900 },
+  outbreaks_notify: { connectionTimeoutMillis: 2000, query_timeout: 6000 },
   outbreaks_operator: { connectionTimeoutMillis: 5000 },
 } as const satisfies Record<Role, pg.PoolConfig>
 
