@@ -41,6 +41,8 @@ export async function post(url: URL, options: PostOptions, policy: EgressPolicy)
       })
       sent.on('error', (error) => reject(signal.aborted ? signal.reason : error))
       sent.on('response', (response) => {
+        // An error of the connection reaches both: the status counts.
+        sent.removeAllListeners('error').on('error', () => {})
         const chunks: Buffer[] = []
         let bytes = 0
         const finish = () =>
