@@ -72,7 +72,8 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Read data',
         sources: inDocs(
-          ...['filtering', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader', 'embed-a-picture'],
+          ...['filtering', 'use-in-a-spreadsheet', 'follow-with-a-feed-reader', 'receive-webhooks'],
+          'embed-a-picture',
           ...['download-a-query', 'verify-a-download', 'explorer'],
         ),
       },

@@ -18,6 +18,7 @@ import {
   secretValues,
 } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
+import { registerEndpointCommands } from './notify/delivery/commands.ts'
 import { registerAuditCommands } from './operate/audit-commands.ts'
 import { beginAction, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
 import { registerOperateCommands } from './operate/commands.ts'
@@ -48,6 +49,7 @@ function print(result: CommandOutput | readonly CommandOutput[]): void {
 const READING_COMMANDS = [
   'client list',
   'key list',
+  'endpoint list',
   'release preview',
   'release verify',
   'release list',
@@ -170,6 +172,7 @@ registerCredentialCommands(program, {
   sealingKeys: deriveFor('signing keys'),
   linkKeys: deriveFor('link keys'),
 })
+registerEndpointCommands(program, { runAndPrint })
 registerOperateCommands(program, {
   print,
   printNote: (text) => console.error(escapeInLines(text)),

@@ -1,5 +1,7 @@
 // Endpoints as a client uses them: confirm, rotate, test, read the log, deliver again. A real notifier, real HTTPS receivers.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import pg from 'pg'
 import { Webhook } from 'standardwebhooks'
@@ -33,7 +35,10 @@ async function start(trustedOrigins: readonly string[], variables: Record<string
   const port = notifier && { port: Number(new URL(notifier.baseUrl).port) }
   await notifier?.stop()
   const { authorityFile } = certificates
-  notifier = await startNotifier({ settings, authorityFile, trustedOrigins, timing: FAST, variables, ...port })
+  // The usual port is the one of this receiver, so that only its address can be what is refused.
+  const egress = { EGRESS: JSON.stringify({ port: Number(new URL(receiver.origin).port) }) }
+  const options = { settings, authorityFile, trustedOrigins, timing: FAST, variables: { ...egress, ...variables } }
+  notifier = await startNotifier({ ...options, ...port })
   outputs.push(notifier.output)
 }
 
@@ -248,6 +253,27 @@ describe('endpoints', () => {
     assert.equal((await mine.expect(200, 'POST', `/${failing.id}/confirm`))['state'], 'active')
   })
 
+  it('is listed, repaired and ended by the operator', async () => {
+    await wipe()
+    const { id } = await makeActive('/operated')
+    let isDown = true
+    behaviour.set('/operated', (received, response) =>
+      isDown ? void response.writeHead(500).end() : accept(received, response),
+    )
+    await mine.expect(202, 'POST', `/${id}/test`)
+    await ended(id)
+    const [listed] = await outbreakctl<Body[]>(settings, 'endpoint', 'list')
+    assert.deepEqual([listed?.['id'], listed?.['to'], listed?.['failed']], [id, receiver.origin, 1])
+    isDown = false
+    assert.deepEqual(await outbreakctl(settings, 'endpoint', 'redeliver', id), { endpoint: id, deliveries: 1 })
+    await until(async () => ((await logOf(id))[0]?.['state'] === 'delivered' ? true : undefined), 'the delivery')
+    await outbreakctl(settings, 'endpoint', 'disable', id)
+    await assert.rejects(outbreakctl(settings, 'endpoint', 'redeliver', id), /is disabled/)
+    assert.equal((await mine.ask('POST', `/${id}/confirm`)).status, 409)
+    const audit = await outbreakctl<Body[]>(settings, 'audit', 'list')
+    assert.ok(audit.some(({ command }) => command === 'endpoint disable'))
+  })
+
   it('delivers nothing for a client that is disabled, or lost the scope', async () => {
     await wipe()
     const { id } = await makeActive('/revoked')
@@ -302,6 +328,18 @@ describe('endpoints', () => {
     await database.query(`update delivery set created_at = now() - interval '31 days' where endpoint = $1`, [id])
     await start([receiver.origin])
     await until(async () => ((await logOf(id)).length === 0 ? true : undefined), 'the deletion')
+  })
+
+  it('measures deliveries and the queue', async () => {
+    await wipe()
+    const { id } = await makeActive('/measured')
+    await mine.expect(202, 'POST', `/${id}/test`)
+    await ended(id)
+    const text = await (await fetch(`${notifier?.baseUrl}/metrics`)).text()
+    const alerts = readFileSync(path.resolve(import.meta.dirname, '../../deploy/prometheus/alerts.yml'), 'utf8')
+    for (const name of alerts.match(/outbreaks_deliver\w+/g) ?? []) assert.match(text, new RegExp(`^${name} \\d`, 'm'))
+    assert.match(text, /^outbreaks_deliveries_pending \d+$/m)
+    assert.match(text, /outbreaks_deliveries_total\{kind="webhook",outcome="delivered"\} [1-9]/)
   })
 
   it('writes no secret to its log', () => {

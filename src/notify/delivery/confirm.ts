@@ -8,6 +8,7 @@ import { openSecrets, type SealingKeys } from './endpoint-secrets.ts'
 import { findEndpoint, type Owner } from './endpoints.ts'
 import type { Mailer } from './mail.ts'
 import { confirmUrl, type MailLinks } from './mail-links.ts'
+import { BY_OPERATOR } from './queue.ts'
 import { describeNoResponse, postSigned } from './send-webhook.ts'
 
 export interface Confirmation extends MailLinks {
@@ -19,7 +20,7 @@ export interface Confirmation extends MailLinks {
 /** Between two questions to one address. */
 const WAIT_SECONDS = { webhook: 10, mail: 3600 }
 /** What an operator or the owner of a mailbox decided, a client cannot undo. */
-const FINAL_REASONS = ['unsubscribed', 'disabled by the operator']
+const FINAL_REASONS = ['unsubscribed', BY_OPERATOR]
 const CHALLENGE_MS = 10_000
 
 export async function confirmEndpoint(deps: Confirmation, owner: Owner, id: string): Promise<void> {

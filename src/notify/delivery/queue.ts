@@ -8,6 +8,8 @@ import { MAX_FAILING_DAYS } from './retry-schedule.ts'
 const MAX_PER_ENDPOINT = 4
 const MAX_PER_FAILING_ENDPOINT = 1
 export const KEPT_DAYS = 30
+/** The reason of an endpoint that an operator disabled. */
+export const BY_OPERATOR = 'disabled by the operator'
 
 export interface DueDelivery {
   readonly id: string

@@ -66,7 +66,7 @@ export function describeNoResponse(error: unknown): string {
   if (name === 'TimeoutError') return 'no response in time'
   // Happy eyeballs: every address failed.
   if (error instanceof AggregateError) return describeNoResponse(error.errors[0])
-  if (code === 'ADDRESS_REFUSED') return message
+  if (code === 'ADDRESS_REFUSED') return message.replace(/\.$/, '')
   if (/CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/.test(code)) return `the certificate is not valid (${code})`
   if (/SSL|TLS/.test(code)) return 'the TLS handshake failed'
   if (/^HPE_/.test(code)) return REASONS[code] ?? 'the response is not valid HTTP'
