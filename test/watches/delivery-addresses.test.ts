@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it, before as prepare } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { EgressPolicy } from '../../src/platform/egress/checked-connection.ts'
 import { post } from '../../src/platform/egress/post.ts'
@@ -92,7 +92,7 @@ describe('addresses of receivers', () => {
     (request, response) => {
       reached++
       if (request.url === '/redirect') response.writeHead(302, { location: `https://127.0.0.1:${port}/` })
-      if (request.url === '/flood') return void flood()
+      if (request.url === '/flood') return flood()
       response.end('{}')
       function flood() {
         if (!response.destroyed) response.write(Buffer.alloc(2 ** 16), () => setImmediate(flood))
@@ -109,7 +109,7 @@ describe('addresses of receivers', () => {
     post(new URL(url), { headers: {}, body: '{}', timeoutMs: 5000 }, { ...policy, ...more })
   const withPort = (host: string) => `https://${host}:${port}/`
 
-  before(async () => {
+  prepare(async () => {
     setDefaultCACertificates([...systemAuthorities, certificates.authority])
     server.on('connection', () => connections++)
     server.listen(0, '::')

@@ -1,8 +1,8 @@
 // Endpoints as a client uses them: confirm, rotate, test, read the log, deliver again. A real notifier, real HTTPS receivers.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { resolve } from 'node:path'
+import { after, describe, it, before as prepare } from 'node:test'
 import pg from 'pg'
 import { Webhook } from 'standardwebhooks'
 import { type Credentials, newSettings, outbreakctl, prepareDatabase } from '../../dev/service.ts'
@@ -20,7 +20,7 @@ await database.connect()
 
 /** What the receiver does, by path. */
 const behaviour = new Map<string, typeof accept>()
-const receiver = await startReceiver(certificates, (received, response, request) =>
+const receiver = await startReceiver(certificates, (received, response) =>
   (behaviour.get(received.path) ?? accept)(received, response),
 )
 const trusted = await startReceiver(certificates)
@@ -43,7 +43,7 @@ async function start(trustedOrigins: readonly string[], variables: Record<string
 }
 
 describe('endpoints', () => {
-  before(async () => {
+  prepare(async () => {
     await start([trusted.origin])
     mine = await openEndpoints(notifier?.baseUrl ?? '', credentials)
     theirs = await openEndpoints(notifier?.baseUrl ?? '', other)
@@ -68,6 +68,8 @@ describe('endpoints', () => {
       receiver.origin + path,
     ])
   const logOf = async (id: string) => (await mine.expect(200, 'GET', `/${id}/deliveries`))['deliveries'] as Body[]
+  const statusesOf = (delivery: Body | undefined) =>
+    ((delivery?.['attempts'] ?? []) as Body[]).map(({ status }) => status)
   const ended = (id: string, count = 1) =>
     until(async () => {
       const log = await logOf(id)
@@ -202,17 +204,11 @@ describe('endpoints', () => {
     const delivery = String((await mine.expect(202, 'POST', `/${id}/test`))['id'])
     const [failed] = await ended(id)
     assert.equal(failed?.['state'], 'failed')
-    assert.deepEqual(
-      (failed?.['attempts'] as Body[]).map(({ status }) => status),
-      [500, 500, 500],
-    )
+    assert.deepEqual(statusesOf(failed), [500, 500, 500])
     assert.ok((await mine.expect(200, 'GET', `/${id}`))['failing_since'])
     await mine.expect(202, 'POST', `/${id}/deliveries/${delivery}/redeliver`)
     const [again] = await ended(id)
-    assert.deepEqual(
-      (again?.['attempts'] as Body[]).map(({ status }) => status),
-      [500, 500, 500, 500, 500, 200],
-    )
+    assert.deepEqual(statusesOf(again), [500, 500, 500, 500, 500, 200])
     assert.equal((await mine.expect(200, 'GET', `/${id}`))['failing_since'], null)
     const copies = receiver.received.filter((received) => received.id === delivery)
     assert.equal(copies.length, 6)
@@ -230,7 +226,7 @@ describe('endpoints', () => {
     behaviour.set('/gone', (_received, response) => void response.writeHead(410).end())
     await mine.expect(202, 'POST', `/${gone.id}/test`)
     const [log] = await ended(gone.id)
-    assert.deepEqual([log?.['state'], (log?.['attempts'] as Body[]).length], ['failed', 1])
+    assert.deepEqual([log?.['state'], statusesOf(log)], ['failed', [410]])
     const disabled = await mine.expect(200, 'GET', `/${gone.id}`)
     assert.deepEqual([disabled['state'], disabled['reason']], ['disabled', 'the receiver responded 410'])
 
@@ -336,7 +332,7 @@ describe('endpoints', () => {
     await mine.expect(202, 'POST', `/${id}/test`)
     await ended(id)
     const text = await (await fetch(`${notifier?.baseUrl}/metrics`)).text()
-    const alerts = readFileSync(path.resolve(import.meta.dirname, '../../deploy/prometheus/alerts.yml'), 'utf8')
+    const alerts = readFileSync(resolve(import.meta.dirname, '../../deploy/prometheus/alerts.yml'), 'utf8')
     for (const name of alerts.match(/outbreaks_deliver\w+/g) ?? []) assert.match(text, new RegExp(`^${name} \\d`, 'm'))
     assert.match(text, /^outbreaks_deliveries_pending \d+$/m)
     assert.match(text, /outbreaks_deliveries_total\{kind="webhook",outcome="delivered"\} [1-9]/)

@@ -65,10 +65,10 @@ const attempts = new Map<string, number>()
 const accepted = new Map<string, number>()
 const receiver = await startReceiver(certificates, ({ path: url, id }, response) => {
   const name = decodeURIComponent(url.slice(1))
-  const count = (attempts.get(id) ?? 0) + 1
-  attempts.set(id, count)
+  const attempt = (attempts.get(id) ?? 0) + 1
+  attempts.set(id, attempt)
   const fault = FAULTS[name]
-  if (fault !== undefined && fault !== FAULTS['none'] && count <= 2 && !['slow', 'no content'].includes(name))
+  if (fault !== undefined && fault !== FAULTS['none'] && attempt <= 2 && !['slow', 'no content'].includes(name))
     return fault(response)
   accepted.set(id, (accepted.get(id) ?? 0) + 1)
   ;(fault === undefined
@@ -90,7 +90,7 @@ const plain = createServer((socket: Socket) => {
   socket.on('error', () => {})
   socket.end('HTTP/1.1 200 OK\r\n\r\n')
 }).listen(0, '127.0.0.1')
-await Promise.all([silent, plain].map((server) => server.listening || once(server, 'listening')))
+await Promise.all([silent, plain].map((server) => once(server, 'listening')))
 const originOf = (server: typeof silent) => `https://127.0.0.1:${(server.address() as { port: number }).port}`
 const gone = await startReceiver(certificates, (_received, response) => void response.writeHead(410).end())
 const HOPELESS = [

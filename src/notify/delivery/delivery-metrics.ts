@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../../platform/postgres/database.ts'
 import { measureQueue } from './queue.ts'
 
-export type DeliveryOutcome = 'delivered' | 'retried' | 'failed'
+type DeliveryOutcome = 'delivered' | 'retried' | 'failed'
 
 export interface DeliveryMetrics {
   countAttempt(kind: string, outcome: DeliveryOutcome): void
@@ -30,22 +30,23 @@ export function registerDeliveryMetrics(registry: Registry, database: Database):
     })
     return measuring.catch(() => ({ pending: Number.NaN, ageSeconds: Number.NaN }))
   }
-  new Gauge({
+  const pending = new Gauge({
     name: 'outbreaks_deliveries_pending',
     help: 'Deliveries that wait for an attempt.',
-    registers: [registry],
+    registers: [],
     async collect() {
       this.set((await measure()).pending)
     },
   })
-  new Gauge({
+  const age = new Gauge({
     name: 'outbreaks_delivery_queue_age_seconds',
     help: 'How long the oldest delivery has been due, at receivers that respond.',
-    registers: [registry],
+    registers: [],
     async collect() {
       this.set((await measure()).ageSeconds)
     },
   })
+  for (const gauge of [pending, age]) registry.registerMetric(gauge)
   return {
     countAttempt: (kind, outcome) => attempts.labels(kind, outcome).inc(),
     countDisabled: () => disabled.inc(),

@@ -10,7 +10,6 @@ import { type Confirmation, confirmEndpoint, noMail } from './confirm.ts'
 import { addTest, listDeliveries, PAGE_SIZE, redeliver } from './delivery-log.ts'
 import {
   createEndpoint,
-  type Digest,
   deleteEndpoint,
   findEndpoint,
   listEndpoints,
@@ -52,8 +51,8 @@ const newEndpoint = Type.Object({
 })
 const changedEndpoint = Type.Object({ digest: digestMember })
 
-const readNew = compileBody<{ url?: string; mail?: string; digest?: Digest | null }>(newEndpoint)
-const readChanged = compileBody<{ digest?: Digest | null }>(changedEndpoint)
+const readNew = compileBody(newEndpoint)
+const readChanged = compileBody(changedEndpoint)
 
 const idParameter = Type.String({ format: 'uuid', description: 'The id of the endpoint.' })
 const endpointSchema = {

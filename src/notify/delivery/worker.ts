@@ -61,7 +61,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<{ stop(): Promi
 
   const running = new Map<string, number>()
   const attempts = new Set<Promise<void>>()
-  let isStopping = false
+  const stopping = new AbortController()
   /** Ends the rest of the loop. */
   let wake = () => {}
   /** While there was something to take, the next attempt begins as soon as one ends. */
@@ -103,51 +103,57 @@ export async function startDelivery(deps: DeliveryDeps): Promise<{ stop(): Promi
   function start(delivery: DueDelivery): void {
     const { endpoint } = delivery
     running.set(endpoint, (running.get(endpoint) ?? 0) + 1)
-    const attempt = deliver(delivery)
+    const current = deliver(delivery)
       .catch((error: unknown) =>
         warnThrottled({ err: error, endpoint }, 'an attempt was not recorded and will be repeated'),
       )
       .finally(() => {
-        attempts.delete(attempt)
+        attempts.delete(current)
         const left = (running.get(endpoint) ?? 1) - 1
         if (left === 0) running.delete(endpoint)
         else running.set(endpoint, left)
         if (isBusy) wake()
       })
-    attempts.add(attempt)
+    attempts.add(current)
   }
+
+  const takeMore = () =>
+    takeDue(database, {
+      datasets: deps.datasets,
+      kinds: mailer === null ? ['webhook'] : ['webhook', 'mail'],
+      limit: MAX_RUNNING - attempts.size,
+      leaseSeconds: timing.leaseSeconds ?? LEASE_SECONDS,
+      running,
+    })
+
+  /** One step that fails does not keep the others from their work. */
+  const tryTo = <Result>(what: string, step: () => Promise<Result>): Promise<Result | undefined> =>
+    step().catch((error: unknown) => {
+      warnThrottled({ err: error }, `could not ${what}`)
+      return undefined
+    })
 
   async function work(): Promise<void> {
     let digestsAt = 0
     let cleaningAt = 0
-    while (!isStopping) {
-      let taken: DueDelivery[] = []
-      try {
-        const now = performance.now()
-        if (now >= digestsAt) {
-          await gatherDigests(database, deps.baseUrl)
-          digestsAt = now + (timing.pollMs ?? DIGEST_INTERVAL_MS)
-        }
-        if (now >= cleaningAt) {
+    while (!stopping.signal.aborted) {
+      const now = performance.now()
+      if (now >= digestsAt) {
+        digestsAt = now + (timing.pollMs ?? DIGEST_INTERVAL_MS)
+        await tryTo('gather digests', () => gatherDigests(database, deps.baseUrl))
+      }
+      if (now >= cleaningAt) {
+        cleaningAt = now + CLEANING_INTERVAL_MS
+        await tryTo('delete old deliveries', async () => {
           await endDeliveries(database)
           await deleteOld(database)
-          cleaningAt = now + CLEANING_INTERVAL_MS
-        }
-        if (attempts.size < MAX_RUNNING)
-          taken = await takeDue(database, {
-            datasets: deps.datasets,
-            kinds: mailer === null ? ['webhook'] : ['webhook', 'mail'],
-            limit: MAX_RUNNING - attempts.size,
-            leaseSeconds: timing.leaseSeconds ?? LEASE_SECONDS,
-            running,
-          })
-      } catch (error) {
-        warnThrottled({ err: error }, 'the queue of deliveries could not be read')
+        })
       }
+      const taken = (attempts.size < MAX_RUNNING && (await tryTo('read the queue of deliveries', takeMore))) || []
       for (const delivery of taken) start(delivery)
       isBusy = taken.length > 0 || attempts.size === MAX_RUNNING
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, isStopping ? 0 : (timing.pollMs ?? POLL_MS))
+        const timer = setTimeout(resolve, stopping.signal.aborted ? 0 : (timing.pollMs ?? POLL_MS))
         wake = () => {
           clearTimeout(timer)
           resolve()
@@ -160,7 +166,7 @@ export async function startDelivery(deps: DeliveryDeps): Promise<{ stop(): Promi
   const ended = work()
   return {
     async stop() {
-      isStopping = true
+      stopping.abort()
       wake()
       await ended
     },

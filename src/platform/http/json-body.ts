@@ -1,6 +1,6 @@
 // Reads bodies in JSON, in the scope of the routes that have some, and checks them against a schema: a member that is unknown,
 // missing or invalid is named.
-import type { TObject, TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { Problem } from '../problem.ts'
 import type { HttpServer } from './http-server.ts'
@@ -28,7 +28,7 @@ export function acceptJson(scope: HttpServer): void {
 }
 
 /** Returns what checks a body and throws a Problem. Members are strings, numbers, booleans or null. */
-export function compileBody<Body>(schema: TObject): (body: unknown) => Body {
+export function compileBody<Schema extends TObject>(schema: Schema): (body: unknown) => Static<Schema> {
   const properties = Object.entries(schema.properties as Record<string, TSchema & { description?: string }>)
   const members = new Map(
     properties.map(([name, member]) => [name, { ...member, validator: Compile(member) }] as const),
@@ -56,6 +56,6 @@ export function compileBody<Body>(schema: TObject): (body: unknown) => Body {
         `${missing} is required. ${members.get(missing)?.description ?? ''}`.trim(),
         { parameter: missing },
       )
-    return body as Body
+    return body as Static<Schema>
   }
 }
