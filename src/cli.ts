@@ -18,7 +18,7 @@ import {
   secretValues,
 } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
-import { registerEndpointCommands } from './notify/delivery/commands.ts'
+import { registerEndpointCommands } from './notify/endpoint-commands.ts'
 import { registerAuditCommands } from './operate/audit-commands.ts'
 import { beginAction, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
 import { registerOperateCommands } from './operate/commands.ts'

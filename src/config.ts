@@ -152,9 +152,7 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
 
 function readDelivery(read: ReadVariable): DeliveryConfig {
   const smtpUrl = read('OUTBREAKS_SMTP_URL')
-  const from = read('OUTBREAKS_MAIL_FROM', () => {
-    if (smtpUrl === '') throw new Error(`has no effect without OUTBREAKS_SMTP_URL`)
-  })
+  const from = read('OUTBREAKS_MAIL_FROM')
   return {
     trustedOrigins: read('OUTBREAKS_WEBHOOK_ORIGINS'),
     proxyUrl: read('OUTBREAKS_EGRESS_PROXY') || null,

@@ -330,7 +330,7 @@ function parseOrigins(text: string): readonly string[] {
 /** TLS also inside of the network: the bodies say who watches what. */
 function parseReceivers(text: string): readonly string[] {
   const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
-  if (!origins.every((origin) => origin.startsWith('https://') && URL.parse(origin)?.origin === origin))
+  if (!origins.every((origin) => /^https:\/\/[\w.:[\]-]+$/.test(origin) && URL.parse(origin)?.origin === origin))
     throw new Error('must be a list of https origins, such as https://hooks.example.org,https://alerts.internal:8443')
   return origins
 }

@@ -8,7 +8,7 @@ const folder = path.resolve(import.meta.dirname, '../../../docs/decisions')
 const STATUS_LINE = /^Status: (proposed|accepted|(?:superseded|withdrawn) by (\d{4})) · Date: (\d{4}-\d{2}-\d{2})$/
 
 const MAX_WORDS = 400
-const MAX_WORDS_OF_ALL = 12_000
+const MAX_WORDS_OF_ALL = 13_000
 
 type Pages = Record<string, string>
 
@@ -69,7 +69,7 @@ test('every decision has its own number, a status, a date, 400 words at most and
   assert.deepEqual(findFaults(pages, readFileSync(path.join(folder, 'README.md'), 'utf8')), [])
 })
 
-test('all decisions together have at most 12,000 words', () => {
+test('all decisions together have at most 13,000 words', () => {
   const texts = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), 'utf8'))
   const words = texts.reduce((sum, text) => sum + countWords(text), 0)
   assert.ok(words <= MAX_WORDS_OF_ALL, `${words} words`)

@@ -1,12 +1,12 @@
 // The commands `outbreakctl endpoint`: who receives notices, whether it works, ending it, and delivering again.
 import { type Command, InvalidArgumentError } from 'commander'
 import sql from 'sql-template-tag'
-import type { CommandOutput } from '../../platform/cli/terminal.ts'
-import { OperatorError } from '../../platform/operator-error.ts'
-import type { Database } from '../../platform/postgres/database.ts'
-import { again } from './delivery-log.ts'
-import { isUuid } from './endpoints.ts'
-import { BY_OPERATOR, endDeliveries, KEPT_DAYS } from './queue.ts'
+import type { CommandOutput } from '../platform/cli/terminal.ts'
+import { OperatorError } from '../platform/operator-error.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { again } from './delivery/delivery-log.ts'
+import { isUuid } from './delivery/endpoints.ts'
+import { BY_OPERATOR, endDeliveries, KEPT_DAYS } from './delivery/queue.ts'
 
 interface EndpointCommands {
   /** Runs the work on the operator's database and prints its result. */
