@@ -338,6 +338,75 @@ CREATE TABLE public.dataset (
 );
 
 --
+-- Name: delivery; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.delivery (
+    id uuid NOT NULL,
+    endpoint uuid,
+    watch uuid,
+    client_id text NOT NULL,
+    dataset text NOT NULL,
+    release integer,
+    type text NOT NULL,
+    body jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_attempt_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    attempts_before integer DEFAULT 0 NOT NULL,
+    state text NOT NULL,
+    gathered_in uuid,
+    CONSTRAINT delivery_check CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'digest'::text, 'kept'::text])))
+);
+
+--
+-- Name: delivery_attempt; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.delivery_attempt (
+    delivery uuid NOT NULL,
+    number integer NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    milliseconds integer NOT NULL,
+    status integer,
+    error text,
+    CONSTRAINT delivery_attempt_error_check CHECK ((length(error) <= 200)),
+    CONSTRAINT delivery_attempt_milliseconds_check CHECK ((milliseconds >= 0)),
+    CONSTRAINT delivery_attempt_number_check CHECK ((number >= 1))
+);
+
+--
+-- Name: endpoint; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.endpoint (
+    id uuid NOT NULL,
+    client_id text NOT NULL,
+    place smallint NOT NULL,
+    dataset text NOT NULL,
+    kind text NOT NULL,
+    address text NOT NULL,
+    state text DEFAULT 'unconfirmed'::text NOT NULL,
+    reason text,
+    digest text,
+    next_digest_at timestamp with time zone,
+    sealed_secret bytea,
+    sealed_previous_secret bytea,
+    previous_until timestamp with time zone,
+    asked_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT endpoint_address_check CHECK ((length(address) <= 2000)),
+    CONSTRAINT endpoint_check CHECK (((reason IS NULL) OR (state = 'disabled'::text))),
+    CONSTRAINT endpoint_digest_check CHECK ((digest = ANY (ARRAY['daily'::text, 'weekly'::text]))),
+    CONSTRAINT endpoint_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'mail'::text]))),
+    CONSTRAINT endpoint_place_check CHECK (((place >= 1) AND (place <= 5))),
+    CONSTRAINT endpoint_state_check CHECK ((state = ANY (ARRAY['unconfirmed'::text, 'active'::text, 'disabled'::text])))
+);
+
+--
 -- Name: hed_outbreak_chunk; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -608,6 +677,27 @@ ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_table_prefix_key UNIQUE (table_prefix);
 
 --
+-- Name: delivery_attempt delivery_attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery_attempt
+    ADD CONSTRAINT delivery_attempt_pkey PRIMARY KEY (delivery, number);
+
+--
+-- Name: delivery delivery_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery
+    ADD CONSTRAINT delivery_pkey PRIMARY KEY (id);
+
+--
+-- Name: endpoint endpoint_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.endpoint
+    ADD CONSTRAINT endpoint_pkey PRIMARY KEY (id);
+
+--
 -- Name: hed_outbreak_chunk hed_outbreak_chunk_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -703,6 +793,54 @@ ALTER TABLE ONLY public.watched_topic
 --
 
 CREATE INDEX client_secret_client_id_idx ON public.client_secret USING btree (client_id);
+
+--
+-- Name: delivery_age; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_age ON public.delivery USING btree (created_at);
+
+--
+-- Name: delivery_digest; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_digest ON public.delivery USING btree (endpoint) WHERE ((state = 'digest'::text) AND (gathered_in IS NULL));
+
+--
+-- Name: delivery_due; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_due ON public.delivery USING btree (endpoint, next_attempt_at) WHERE (state = 'pending'::text);
+
+--
+-- Name: delivery_log; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_log ON public.delivery USING btree (endpoint, created_at DESC, id);
+
+--
+-- Name: delivery_watch_release_idx; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_watch_release_idx ON public.delivery USING btree (watch, release);
+
+--
+-- Name: endpoint_client_id_created_at_idx; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX endpoint_client_id_created_at_idx ON public.endpoint USING btree (client_id, created_at);
+
+--
+-- Name: endpoint_digest; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX endpoint_digest ON public.endpoint USING btree (next_digest_at) WHERE (state = 'active'::text);
+
+--
+-- Name: endpoint_place; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE UNIQUE INDEX endpoint_place ON public.endpoint USING btree (client_id, place) WHERE (deleted_at IS NULL);
 
 --
 -- Name: hed_outbreak_chunk_held; Type: INDEX; Schema: public; Owner: -
@@ -886,6 +1024,34 @@ ALTER TABLE ONLY public.contract
     ADD CONSTRAINT contract_dataset_first_release_fkey FOREIGN KEY (dataset, first_release) REFERENCES public.release(dataset, number);
 
 --
+-- Name: delivery_attempt delivery_attempt_delivery_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery_attempt
+    ADD CONSTRAINT delivery_attempt_delivery_fkey FOREIGN KEY (delivery) REFERENCES public.delivery(id) ON DELETE CASCADE;
+
+--
+-- Name: delivery delivery_endpoint_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery
+    ADD CONSTRAINT delivery_endpoint_fkey FOREIGN KEY (endpoint) REFERENCES public.endpoint(id) ON DELETE SET NULL;
+
+--
+-- Name: endpoint endpoint_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.endpoint
+    ADD CONSTRAINT endpoint_client_id_fkey FOREIGN KEY (client_id) REFERENCES public.client(client_id);
+
+--
+-- Name: endpoint endpoint_dataset_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.endpoint
+    ADD CONSTRAINT endpoint_dataset_fkey FOREIGN KEY (dataset) REFERENCES public.dataset(name);
+
+--
 -- Name: index_part index_part_dataset_release_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -926,6 +1092,7 @@ ALTER TABLE ONLY public.release_rejection
 
 GRANT USAGE ON SCHEMA public TO outbreaks_api;
 GRANT USAGE ON SCHEMA public TO outbreaks_operator;
+GRANT USAGE ON SCHEMA public TO outbreaks_notify;
 
 --
 -- Name: TABLE audit_event; Type: ACL; Schema: public; Owner: -
@@ -1027,6 +1194,7 @@ REVOKE ALL ON FUNCTION public.refuse_published_update() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_api;
 GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_operator;
+GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) TO outbreaks_notify;
 
 --
 -- Name: TABLE client; Type: ACL; Schema: public; Owner: -
@@ -1034,6 +1202,7 @@ GRANT ALL ON FUNCTION public.require_kept(of_dataset text, of_release integer) T
 
 GRANT SELECT ON TABLE public.client TO outbreaks_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO outbreaks_operator;
+GRANT SELECT ON TABLE public.client TO outbreaks_notify;
 
 --
 -- Name: TABLE client_secret; Type: ACL; Schema: public; Owner: -
@@ -1041,6 +1210,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.client TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.client_secret TO outbreaks_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.client_secret TO outbreaks_operator;
+GRANT SELECT ON TABLE public.client_secret TO outbreaks_notify;
 
 --
 -- Name: TABLE contract; Type: ACL; Schema: public; Owner: -
@@ -1048,6 +1218,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.client_secret TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.contract TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.contract TO outbreaks_operator;
+GRANT SELECT ON TABLE public.contract TO outbreaks_notify;
 
 --
 -- Name: TABLE dataset; Type: ACL; Schema: public; Owner: -
@@ -1055,6 +1226,58 @@ GRANT SELECT,INSERT ON TABLE public.contract TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.dataset TO outbreaks_api;
 GRANT SELECT ON TABLE public.dataset TO outbreaks_operator;
+GRANT SELECT ON TABLE public.dataset TO outbreaks_notify;
+
+--
+-- Name: TABLE delivery; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.delivery TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.delivery TO outbreaks_notify;
+
+--
+-- Name: COLUMN delivery.next_attempt_at; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(next_attempt_at) ON TABLE public.delivery TO outbreaks_operator;
+
+--
+-- Name: COLUMN delivery.attempts_before; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(attempts_before) ON TABLE public.delivery TO outbreaks_operator;
+
+--
+-- Name: COLUMN delivery.state; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(state) ON TABLE public.delivery TO outbreaks_operator;
+
+--
+-- Name: TABLE delivery_attempt; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.delivery_attempt TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.delivery_attempt TO outbreaks_notify;
+
+--
+-- Name: TABLE endpoint; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.endpoint TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.endpoint TO outbreaks_notify;
+
+--
+-- Name: COLUMN endpoint.state; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(state) ON TABLE public.endpoint TO outbreaks_operator;
+
+--
+-- Name: COLUMN endpoint.reason; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(reason) ON TABLE public.endpoint TO outbreaks_operator;
 
 --
 -- Name: TABLE hed_outbreak_chunk; Type: ACL; Schema: public; Owner: -
@@ -1126,6 +1349,7 @@ GRANT UPDATE(to_release) ON TABLE public.hed_outbreak_version TO outbreaks_opera
 
 GRANT SELECT ON TABLE public.index_part TO outbreaks_api;
 GRANT SELECT,INSERT,DELETE ON TABLE public.index_part TO outbreaks_operator;
+GRANT SELECT ON TABLE public.index_part TO outbreaks_notify;
 
 --
 -- Name: TABLE migration; Type: ACL; Schema: public; Owner: -
@@ -1133,6 +1357,7 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.index_part TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.migration TO outbreaks_api;
 GRANT SELECT ON TABLE public.migration TO outbreaks_operator;
+GRANT SELECT ON TABLE public.migration TO outbreaks_notify;
 
 --
 -- Name: TABLE release; Type: ACL; Schema: public; Owner: -
@@ -1140,6 +1365,7 @@ GRANT SELECT ON TABLE public.migration TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release TO outbreaks_operator;
+GRANT SELECT ON TABLE public.release TO outbreaks_notify;
 
 --
 -- Name: TABLE release_file; Type: ACL; Schema: public; Owner: -
@@ -1147,6 +1373,7 @@ GRANT SELECT,INSERT ON TABLE public.release TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release_file TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release_file TO outbreaks_operator;
+GRANT SELECT ON TABLE public.release_file TO outbreaks_notify;
 
 --
 -- Name: TABLE release_rejection; Type: ACL; Schema: public; Owner: -
@@ -1154,6 +1381,7 @@ GRANT SELECT,INSERT ON TABLE public.release_file TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.release_rejection TO outbreaks_api;
 GRANT SELECT,INSERT ON TABLE public.release_rejection TO outbreaks_operator;
+GRANT SELECT ON TABLE public.release_rejection TO outbreaks_notify;
 
 --
 -- Name: TABLE signing_key; Type: ACL; Schema: public; Owner: -
@@ -1161,6 +1389,7 @@ GRANT SELECT,INSERT ON TABLE public.release_rejection TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.signing_key TO outbreaks_api;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.signing_key TO outbreaks_operator;
+GRANT SELECT ON TABLE public.signing_key TO outbreaks_notify;
 
 --
 -- Name: TABLE watched_topic; Type: ACL; Schema: public; Owner: -
@@ -1168,6 +1397,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.signing_key TO outbreaks_operator;
 
 GRANT SELECT ON TABLE public.watched_topic TO outbreaks_api;
 GRANT SELECT ON TABLE public.watched_topic TO outbreaks_operator;
+GRANT SELECT ON TABLE public.watched_topic TO outbreaks_notify;
 
 --
 -- Name: DEFAULT PRIVILEGES FOR FUNCTIONS; Type: DEFAULT ACL; Schema: -; Owner: -
