@@ -481,17 +481,36 @@ create trigger add_notice_of_publication after insert on release
 create trigger add_notice_of_pruning after update on release
   referencing new table as changed_release for each statement execute function add_notice();
 
--- Where notices are delivered.
+-- Where a client receives notices: an address of a webhook, or of a mailbox. A deleted one keeps its deliveries for thirty days, but
+-- neither address nor secrets.
 create table endpoint (
   id uuid primary key,
   client_id text not null references client,
+  -- The places of a client are its limit, so that requests at the same moment cannot exceed it.
+  place smallint not null check (place between 1 and 5),
   dataset text not null references dataset,
   kind text not null check (kind in ('webhook', 'mail')),
-  address text not null,
-  state text not null check (state in ('unconfirmed', 'active', 'disabled')),
+  address text not null check (length(address) <= 2000),
+  state text not null default 'unconfirmed' check (state in ('unconfirmed', 'active', 'disabled')),
+  -- Why it is disabled.
+  reason text check (reason is null or state = 'disabled'),
+  -- Gathers what happened into one delivery. Null to deliver each notice when it is written.
   digest text check (digest in ('daily', 'weekly')),
+  next_digest_at timestamptz,
+  -- Of a webhook. The previous secret signs too until `previous_until`.
+  sealed_secret bytea,
+  sealed_previous_secret bytea,
+  previous_until timestamptz,
+  -- When the receiver was last asked to confirm.
+  asked_at timestamptz,
+  -- The first failed attempt after the last successful one.
+  failing_since timestamptz,
+  created_at timestamptz not null default now(),
   deleted_at timestamptz
 );
+create unique index endpoint_place on endpoint (client_id, place) where deleted_at is null;
+create index on endpoint (client_id, created_at);
+create index endpoint_digest on endpoint (next_digest_at) where state = 'active';
 
 -- A question that a client watches.
 create table watch (
@@ -516,26 +535,53 @@ create table watch (
 create index watch_due on watch (dataset, judged) where state = 'active';
 create index on watch (endpoint);
 
--- The notices of watches, each with its delivery.
+-- Notices of watches, and what a client asked to be sent. The queue of the notifiers and the log of what they sent, for thirty days.
 create table delivery (
-  -- Follows from the watch and the release: judging again adds nothing.
+  -- Follows from what is delivered, so that adding it again adds nothing. Equal at every attempt: receivers know it as webhook-id.
   id uuid primary key,
+  -- Null for a notice that nobody receives: it can only be read.
   endpoint uuid references endpoint on delete set null,
   watch uuid references watch on delete set null,
   client_id text not null,
   dataset text not null,
   release integer,
   type text not null,
+  -- The body as CloudEvents JSON.
   body jsonb not null,
   created_at timestamptz not null default now(),
+  -- Null if it is not pending. A notifier that takes it moves it into the future; if that notifier ends, another takes it then.
   next_attempt_at timestamptz,
-  state text not null check (state in ('pending', 'delivered', 'failed', 'digest', 'kept'))
+  attempts integer not null default 0,
+  -- How many of them were made before a redelivery was asked for: the schedule of retries begins again.
+  attempts_before integer not null default 0,
+  state text not null check (state in ('pending', 'delivered', 'failed', 'digest', 'kept')),
+  -- The delivery that summarises this one.
+  gathered_in uuid,
+  check ((state = 'pending') = (next_attempt_at is not null))
 );
+create index delivery_due on delivery (endpoint, next_attempt_at) where state = 'pending';
+create index delivery_digest on delivery (endpoint) where state = 'digest' and gathered_in is null;
+create index delivery_log on delivery (endpoint, created_at desc, id);
+create index delivery_age on delivery (created_at);
 create index on delivery (watch, release);
 
-grant select on watch, endpoint, delivery to outbreaks_operator;
+create table delivery_attempt (
+  delivery uuid not null references delivery on delete cascade,
+  -- Consecutive from 1, also after a redelivery.
+  number integer not null check (number >= 1),
+  at timestamptz not null default clock_timestamp(),
+  milliseconds integer not null check (milliseconds >= 0),
+  -- The status of the response. Null if there was none; then the error says why.
+  status integer,
+  error text check (length(error) <= 200),
+  primary key (delivery, number)
+);
+
+grant select on watch, endpoint, delivery, delivery_attempt to outbreaks_operator;
 grant insert, update, delete on watch to outbreaks_operator;
-grant select, insert, update, delete on watch, endpoint, delivery to outbreaks_notify;
+grant update (state, reason) on endpoint to outbreaks_operator;
+grant update (state, attempts_before, next_attempt_at) on delivery to outbreaks_operator;
+grant select, insert, update, delete on watch, endpoint, delivery, delivery_attempt to outbreaks_notify;
 
 -- What operators did: who, what, when, from where, and how it ended. A command has a row when it begins and one when it ends.
 -- A change of access or a new release has a row of its own, whichever program made it. Rows are only added, and each has a digest over the

@@ -79,7 +79,7 @@ export const SECTIONS: readonly Section[] = [
         sources: inDocs(
           ...['search', 'filtering', 'choose-a-release', 'explore-the-data', 'count-and-sum', 'compare-releases'],
           ...['cite-a-query', 'use-in-a-spreadsheet', 'use-with-an-assistant', 'follow-with-a-feed-reader'],
-          'watch-a-question',
+          ...['watch-a-question', 'receive-webhooks'],
           ...['embed-a-picture'],
           ...['download-a-query', 'verify-a-download', 'explorer'],
         ),

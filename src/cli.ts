@@ -20,6 +20,7 @@ import {
 } from './config.ts'
 import { catalogue } from './datasets/catalogue.ts'
 import { registerNotifyCommands } from './notify/commands.ts'
+import { registerEndpointCommands } from './notify/endpoint-commands.ts'
 import { registerAuditCommands } from './operate/audit-commands.ts'
 import { beginAction, findActor, hasAuditLog, redactSecrets } from './operate/audit-log.ts'
 import { registerOperateCommands } from './operate/commands.ts'
@@ -50,6 +51,7 @@ function print(result: CommandOutput | readonly CommandOutput[]): void {
 const READING_COMMANDS = [
   'client list',
   'key list',
+  'endpoint list',
   'release preview',
   'release verify',
   'release list',
@@ -175,6 +177,7 @@ registerCredentialCommands(program, {
   sealingKeys: deriveFor('signing keys'),
   linkKeys: deriveFor('link keys'),
 })
+registerEndpointCommands(program, { runAndPrint })
 registerOperateCommands(program, {
   print,
   printNote: (text) => console.error(escapeInLines(text)),

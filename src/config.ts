@@ -62,6 +62,17 @@ export interface ServiceConfig extends OperatorConfig {
   notifierUrl: string | null
   /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
   oidc: OidcConfig | null
+  /** How the notifier delivers. */
+  delivery: DeliveryConfig
+}
+
+interface DeliveryConfig {
+  /** Origins of receivers that need no challenge, and may have any address and port. */
+  trustedOrigins: readonly string[]
+  /** The proxy for webhooks; null if there is none. */
+  proxyUrl: string | null
+  /** The server that sends mails, and their sender; null if no mail is sent. */
+  mail: { smtpUrl: string; from: string } | null
 }
 
 interface OidcConfig {
@@ -141,8 +152,19 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       embedOrigins: read('OUTBREAKS_EMBED_ORIGINS'),
       notifierUrl: read('OUTBREAKS_NOTIFIER_URL') || null,
       oidc: isSignInSet(environment) ? readOidc(read) : null,
+      delivery: readDelivery(read),
     }
   })
+
+function readDelivery(read: ReadVariable): DeliveryConfig {
+  const smtpUrl = read('OUTBREAKS_SMTP_URL')
+  const from = read('OUTBREAKS_MAIL_FROM')
+  return {
+    trustedOrigins: read('OUTBREAKS_WEBHOOK_ORIGINS'),
+    proxyUrl: read('OUTBREAKS_EGRESS_PROXY') || null,
+    mail: smtpUrl === '' ? null : { smtpUrl, from },
+  }
+}
 
 const isSignInSet = (environment: Environment): boolean =>
   Object.keys(SIGN_IN_VARIABLES).some((name) => environment[name] || environment[`${name}_FILE`])
@@ -178,8 +200,9 @@ export function secretValues(environment: Environment): string[] {
   const secrets = Object.entries(ALL_VARIABLES).filter(([, variable]) => variable.isSecret)
   const names = [...secrets.map(([name]) => name), 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD']
   const values = names.map((name) => attempt(() => findText(environment, name)))
-  const { password = '' } = URL.parse(attempt(() => findText(environment, 'DATABASE_URL'))) ?? {}
-  return [...values, password, attempt(() => decodeURIComponent(password))].filter(
+  const urls = ['DATABASE_URL', 'OUTBREAKS_SMTP_URL', 'OUTBREAKS_EGRESS_PROXY']
+  const passwords = urls.map((name) => URL.parse(attempt(() => findText(environment, name)))?.password ?? '')
+  return [...values, ...passwords, ...passwords.map((password) => attempt(() => decodeURIComponent(password)))].filter(
     (value) => value.length >= MIN_SECRET_LENGTH,
   )
 }
@@ -252,6 +275,11 @@ export function redactConfig(config: ServiceConfig): Record<string, unknown> {
     secret: '[redacted]',
     fallbackSecrets: config.fallbackSecrets.map(() => '[redacted]'),
     oidc: config.oidc === null ? null : { ...config.oidc, clientSecret: '[redacted]' },
+    delivery: {
+      ...config.delivery,
+      proxyUrl: config.delivery.proxyUrl && removeLogin(config.delivery.proxyUrl),
+      mail: config.delivery.mail && { ...config.delivery.mail, smtpUrl: removeLogin(config.delivery.mail.smtpUrl) },
+    },
   }
 }
 

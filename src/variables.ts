@@ -166,6 +166,29 @@ export const VARIABLES = {
     'origins of web pages that may show a picture of this service in a frame; nothing else of the service can be framed',
     { see: 'embed-a-picture.md' },
   ),
+  OUTBREAKS_WEBHOOK_ORIGINS: define(
+    parseReceivers,
+    [],
+    'origins of receivers that you trust: they need no challenge, and may have a private address or another port than 443',
+    { see: 'receive-webhooks.md#for-operators' },
+  ),
+  OUTBREAKS_EGRESS_PROXY: define(
+    parseProxy,
+    '',
+    'the proxy (HTTP CONNECT) through which webhooks go; it gets addresses that the notifier has checked',
+    { see: 'receive-webhooks.md#for-operators', isSecret: true },
+  ),
+  OUTBREAKS_SMTP_URL: define(
+    parseMailServer,
+    '',
+    'the server that sends mails, such as `smtps://user:password@mail.example.org`; without it no mail is sent',
+    { see: 'receive-webhooks.md#for-operators', isSecret: true },
+  ),
+  OUTBREAKS_MAIL_FROM: define(
+    parseSender,
+    'outbreaks@localhost',
+    'the sender of mails, such as `outbreaks@example.org`',
+  ),
 } as const
 
 /** Sign-in with an OpenID Connect provider: if one of them is set, those without a default are required. */
@@ -308,6 +331,32 @@ function parseOrigins(text: string): readonly string[] {
   if (!origins.every(isOrigin))
     throw new Error('must be a list of origins, such as https://www.example.org,https://blog.example.org')
   return origins
+}
+
+/** TLS also inside of the network: the bodies say who watches what. */
+function parseReceivers(text: string): readonly string[] {
+  const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
+  if (!origins.every((origin) => /^https:\/\/[\w.:[\]-]+$/.test(origin) && URL.parse(origin)?.origin === origin))
+    throw new Error('must be a list of https origins, such as https://hooks.example.org,https://alerts.internal:8443')
+  return origins
+}
+
+function parseProxy(text: string): string {
+  const { protocol, pathname, search, hash } = URL.parse(text) ?? {}
+  if (!/^https?:$/.test(protocol ?? '') || pathname !== '/' || search !== '' || hash !== '')
+    throw new Error('must be an http(s) URL without a path')
+  return text
+}
+
+function parseMailServer(text: string): string {
+  const { protocol, hostname = '' } = URL.parse(text) ?? {}
+  if (!/^smtps?:$/.test(protocol ?? '') || hostname === '') throw new Error('must be an smtp: or smtps: URL')
+  return text
+}
+
+function parseSender(text: string): string {
+  if (!/^[^\s@<>"]+@[^\s@<>"]+$/.test(text)) throw new Error('must be a mail address')
+  return text
 }
 
 /** Fastify accepts no network of length 0, which is everyone. */

@@ -72,6 +72,7 @@ test('three variables are required; the others have defaults', () => {
     indexDirectory: null,
     publicClientId: null,
     mcp: true,
+    delivery: { trustedOrigins: [], proxyUrl: null, mail: null },
     embedOrigins: [],
     notifierUrl: null,
     oidc: null,

@@ -24,6 +24,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
     watch: [],
     endpoint: [],
     delivery: [],
+    delivery_attempt: [],
     audit_event: ['select(number)', 'select(digest)'],
     hed_outbreak_version: ['select'],
     hed_outbreak_key: ['select'],
@@ -46,8 +47,9 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
     index_part: ['select', 'insert', 'delete'],
     notice: ['select'],
     watch: ['select', 'insert', 'update', 'delete'],
-    endpoint: ['select'],
-    delivery: ['select'],
+    endpoint: ['select', 'update(state)', 'update(reason)'],
+    delivery: ['select', 'update(next_attempt_at)', 'update(attempts_before)', 'update(state)'],
+    delivery_attempt: ['select'],
     audit_event: ['select'],
     hed_outbreak_version: ['select', 'insert', 'update(to_release)'],
     hed_outbreak_key: ['select', 'insert'],
@@ -73,6 +75,7 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
     watch: ['select', 'insert', 'update', 'delete'],
     endpoint: ['select', 'insert', 'update', 'delete'],
     delivery: ['select', 'insert', 'update', 'delete'],
+    delivery_attempt: ['select', 'insert', 'update', 'delete'],
     audit_event: [],
     hed_outbreak_version: [],
     hed_outbreak_key: [],
@@ -85,8 +88,8 @@ const tablePrivileges: Record<Role, Record<string, string[]>> = {
 const executableFunctions: Record<Role | 'public', string[]> = {
   public: [],
   outbreaks_api: ['require_kept'],
-  outbreaks_operator: ['append_audit', 'lock_dataset', 'prune_releases', 'require_kept'],
   outbreaks_notify: ['require_kept'],
+  outbreaks_operator: ['append_audit', 'lock_dataset', 'prune_releases', 'require_kept'],
 }
 const roles = Object.keys(tablePrivileges) as Role[]
 

@@ -21,7 +21,7 @@ interface Entry {
 type Packages = Readonly<Record<string, Entry>>
 
 /** SPDX identifiers of permissive licences. */
-const ALLOWED_LICENCES = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']
+const ALLOWED_LICENCES = ['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0']
 /**
  * Binaries of development tools for systems that we do not build on. The registry that wrote the lock file does not serve them,
  * so their digests are unknown to it. node dev/build/complete-lock.ts adds those that a registry has.
