@@ -303,11 +303,11 @@ begin
   select pruned_at into pruned from public.release where dataset = of_dataset and number = of_release;
   if not found then
     raise exception using errcode = 'OB503',
-      message = format('Release %s has not reached this database yet; try again shortly.', of_release);
+      message = format('Release %s has not reached this database yet. Try again in 1 s.', of_release);
   end if;
   if pruned is not null then
     raise exception using errcode = 'OB410', message = format(
-      'The records of release %s are kept no longer. The oldest that can be read is %s: start again from it or from a later one.',
+      'The records of release %s have been deleted. The oldest release you can read is %s: start again from it or a later one.',
       of_release,
       (select min(number) from public.release where dataset = of_dataset and pruned_at is null));
   end if;
@@ -376,8 +376,28 @@ CREATE TABLE public.delivery (
     body jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     next_attempt_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    attempts_before integer DEFAULT 0 NOT NULL,
     state text NOT NULL,
+    gathered_in uuid,
+    CONSTRAINT delivery_check CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
     CONSTRAINT delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'digest'::text, 'kept'::text])))
+);
+
+--
+-- Name: delivery_attempt; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.delivery_attempt (
+    delivery uuid NOT NULL,
+    number integer NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    milliseconds integer NOT NULL,
+    status integer,
+    error text,
+    CONSTRAINT delivery_attempt_error_check CHECK ((length(error) <= 200)),
+    CONSTRAINT delivery_attempt_milliseconds_check CHECK ((milliseconds >= 0)),
+    CONSTRAINT delivery_attempt_number_check CHECK ((number >= 1))
 );
 
 --
@@ -387,14 +407,26 @@ CREATE TABLE public.delivery (
 CREATE TABLE public.endpoint (
     id uuid NOT NULL,
     client_id text NOT NULL,
+    place smallint NOT NULL,
     dataset text NOT NULL,
     kind text NOT NULL,
     address text NOT NULL,
-    state text NOT NULL,
+    state text DEFAULT 'unconfirmed'::text NOT NULL,
+    reason text,
     digest text,
+    next_digest_at timestamp with time zone,
+    sealed_secret bytea,
+    sealed_previous_secret bytea,
+    previous_until timestamp with time zone,
+    asked_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
     deleted_at timestamp with time zone,
+    CONSTRAINT endpoint_address_check CHECK ((length(address) <= 2000)),
+    CONSTRAINT endpoint_check CHECK (((reason IS NULL) OR (state = 'disabled'::text))),
     CONSTRAINT endpoint_digest_check CHECK ((digest = ANY (ARRAY['daily'::text, 'weekly'::text]))),
     CONSTRAINT endpoint_kind_check CHECK ((kind = ANY (ARRAY['webhook'::text, 'mail'::text]))),
+    CONSTRAINT endpoint_place_check CHECK (((place >= 1) AND (place <= 5))),
     CONSTRAINT endpoint_state_check CHECK ((state = ANY (ARRAY['unconfirmed'::text, 'active'::text, 'disabled'::text])))
 );
 
@@ -709,6 +741,13 @@ ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_table_prefix_key UNIQUE (table_prefix);
 
 --
+-- Name: delivery_attempt delivery_attempt_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery_attempt
+    ADD CONSTRAINT delivery_attempt_pkey PRIMARY KEY (delivery, number);
+
+--
 -- Name: delivery delivery_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -841,10 +880,52 @@ ALTER TABLE ONLY public.watched_topic
 CREATE INDEX client_secret_client_id_idx ON public.client_secret USING btree (client_id);
 
 --
+-- Name: delivery_age; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_age ON public.delivery USING btree (created_at);
+
+--
+-- Name: delivery_digest; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_digest ON public.delivery USING btree (endpoint) WHERE ((state = 'digest'::text) AND (gathered_in IS NULL));
+
+--
+-- Name: delivery_due; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_due ON public.delivery USING btree (endpoint, next_attempt_at) WHERE (state = 'pending'::text);
+
+--
+-- Name: delivery_log; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX delivery_log ON public.delivery USING btree (endpoint, created_at DESC, id);
+
+--
 -- Name: delivery_watch_release_idx; Type: INDEX; Schema: public; Owner: -
 --
 
 CREATE INDEX delivery_watch_release_idx ON public.delivery USING btree (watch, release);
+
+--
+-- Name: endpoint_client_id_created_at_idx; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX endpoint_client_id_created_at_idx ON public.endpoint USING btree (client_id, created_at);
+
+--
+-- Name: endpoint_digest; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX endpoint_digest ON public.endpoint USING btree (next_digest_at) WHERE (state = 'active'::text);
+
+--
+-- Name: endpoint_place; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE UNIQUE INDEX endpoint_place ON public.endpoint USING btree (client_id, place) WHERE (deleted_at IS NULL);
 
 --
 -- Name: hed_outbreak_chunk_held; Type: INDEX; Schema: public; Owner: -
@@ -1050,6 +1131,13 @@ ALTER TABLE ONLY public.client_secret
 
 ALTER TABLE ONLY public.contract
     ADD CONSTRAINT contract_dataset_first_release_fkey FOREIGN KEY (dataset, first_release) REFERENCES public.release(dataset, number);
+
+--
+-- Name: delivery_attempt delivery_attempt_delivery_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.delivery_attempt
+    ADD CONSTRAINT delivery_attempt_delivery_fkey FOREIGN KEY (delivery) REFERENCES public.delivery(id) ON DELETE CASCADE;
 
 --
 -- Name: delivery delivery_endpoint_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
@@ -1305,11 +1393,48 @@ GRANT SELECT ON TABLE public.delivery TO outbreaks_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.delivery TO outbreaks_notify;
 
 --
+-- Name: COLUMN delivery.next_attempt_at; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(next_attempt_at) ON TABLE public.delivery TO outbreaks_operator;
+
+--
+-- Name: COLUMN delivery.attempts_before; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(attempts_before) ON TABLE public.delivery TO outbreaks_operator;
+
+--
+-- Name: COLUMN delivery.state; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(state) ON TABLE public.delivery TO outbreaks_operator;
+
+--
+-- Name: TABLE delivery_attempt; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT SELECT ON TABLE public.delivery_attempt TO outbreaks_operator;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.delivery_attempt TO outbreaks_notify;
+
+--
 -- Name: TABLE endpoint; Type: ACL; Schema: public; Owner: -
 --
 
 GRANT SELECT ON TABLE public.endpoint TO outbreaks_operator;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.endpoint TO outbreaks_notify;
+
+--
+-- Name: COLUMN endpoint.state; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(state) ON TABLE public.endpoint TO outbreaks_operator;
+
+--
+-- Name: COLUMN endpoint.reason; Type: ACL; Schema: public; Owner: -
+--
+
+GRANT UPDATE(reason) ON TABLE public.endpoint TO outbreaks_operator;
 
 --
 -- Name: TABLE hed_outbreak_chunk; Type: ACL; Schema: public; Owner: -

@@ -70,6 +70,7 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
     storage: { database, watcher, files, indexDirectory: config.indexDirectory },
     runtime: { log, isDraining: () => draining, tracing, metrics },
     notifier: kind === 'notifier' ? 'judge' : { forwardTo: config.notifierUrl },
+    delivery: config.delivery,
   })
 
   log.info({ kind, version, node: process.version, config: redactConfig(config) }, 'starting')

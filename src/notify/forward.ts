@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { currentSignal } from '../platform/cancellation.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
+import { takenKey } from '../platform/http/request-checks.ts'
 import { Problem } from '../platform/problem.ts'
 
 const TIMEOUT_MS = 15_000
@@ -25,14 +26,16 @@ export function forwardRequests(scope: HttpServer, notifierUrl: string | null): 
 
 async function forward(request: FastifyRequest, reply: FastifyReply, notifierUrl: string): Promise<FastifyReply> {
   const sent = REQUEST_HEADERS.map((name) => [name, request.headers[name]] as const)
+  const hasBody = request.body !== undefined && request.body !== null
   const headers: Record<string, string> = { 'x-request-id': request.id }
-  for (const [name, value] of sent) if (typeof value === 'string') headers[name] = value
-  const response = await fetch(notifierUrl + request.url, {
+  for (const [name, value] of sent)
+    if (typeof value === 'string' && (hasBody || name !== 'content-type')) headers[name] = value
+  const response = await fetch(notifierUrl + addressOf(request), {
     method: request.method,
     headers,
     redirect: 'error',
     signal: AbortSignal.any([currentSignal() ?? [], AbortSignal.timeout(TIMEOUT_MS)].flat()),
-    ...(request.body === undefined || request.body === null ? {} : { body: JSON.stringify(request.body) }),
+    ...(hasBody ? { body: JSON.stringify(request.body) } : {}),
   }).catch((cause: unknown) => {
     throw new Problem('unavailable', 'Watches are temporarily unavailable. Try again in a few seconds.', { cause })
   })
@@ -42,6 +45,12 @@ async function forward(request: FastifyRequest, reply: FastifyReply, notifierUrl
     if (value !== null) reply.header(name, value)
   }
   return reply.code(response.status).send(body.length === 0 ? undefined : body)
+}
+
+/** With the key of a link in a mail, which was taken out so that nothing logs it. */
+function addressOf({ url, raw }: FastifyRequest): string {
+  const key = takenKey(raw)
+  return key === null ? url : `${url}${url.includes('?') ? '&' : '?'}key=${encodeURIComponent(key)}`
 }
 
 async function readBounded(response: Response): Promise<Buffer> {

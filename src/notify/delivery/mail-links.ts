@@ -64,8 +64,12 @@ const PAGES = {
   },
 }
 
-/** Outside of any guard. Once for each dataset. */
-export function registerMailLinks(app: HttpServer, datasetName: string, links: MailLinks): void {
+/** Outside of any guard. Once for each dataset. `links` is null on a process that does not run the handlers. */
+export function registerMailLinks(app: HttpServer, datasetName: string, links: MailLinks | null): void {
+  const use = (): MailLinks => {
+    if (links === null) throw new Problem('unavailable', 'Links of mails are served by the notifier.')
+    return links
+  }
   for (const purpose of ['confirm', 'unsubscribe'] as const) {
     const url = `/v2/${datasetName}/endpoints/:id/mail/${purpose}`
     const { question, button, done } = PAGES[purpose]
@@ -75,14 +79,14 @@ export function registerMailLinks(app: HttpServer, datasetName: string, links: M
     })
     app.post<{ Params: { id: string } }>(url, { schema: { hide: true } }, async ({ params, raw }, reply) => {
       assertValid(params.id, purpose, takenKey(raw))
-      if (purpose === 'confirm') await confirmAddress(links.database, params.id)
-      else await unsubscribe(links.database, params.id)
+      if (purpose === 'confirm') await confirmAddress(use().database, params.id)
+      else await unsubscribe(use().database, params.id)
       return sendPage(reply, done)
     })
   }
 
   function assertValid(id: string, purpose: Purpose, key: string | null): void {
-    if (!isValid(links.linkKeys, id, purpose, key ?? ''))
+    if (!isValid(use().linkKeys, id, purpose, key ?? ''))
       throw new Problem('not_found', 'This link is not valid, or it has expired. Use the newest mail.')
   }
 }
