@@ -1,7 +1,7 @@
 // Assembles the service from its modules; the table of contents of the service.
 import path from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { loadDrawing } from './api/pictures/drawing.ts'
 import { findRequestedEmbed, registerOembedRoute } from './api/pictures/oembed.ts'
 import { createResponseCache } from './api/response/response-cache.ts'
@@ -31,9 +31,13 @@ import { loadMcpHandler } from './mcp/handler.ts'
 import { registerMcpRoute, rejectForeignOrigins } from './mcp/route.ts'
 import type { PopulationTable } from './methods/population.ts'
 import { hasSeries } from './methods/record-series.ts'
-import { openMailer } from './notify/delivery/mail.ts'
-import type { DeliveryDeps } from './notify/delivery/worker.ts'
-import { deliverWith, type NotifierRole, registerMailRoutes, registerNotifyRoutes } from './notify/register.ts'
+import {
+  type DeliverySettings,
+  type NotifierRole,
+  openDelivery,
+  registerMailRoutes,
+  registerNotifyRoutes,
+} from './notify/register.ts'
 import { registerNodeMetrics } from './operate/node-metrics.ts'
 import { deriveKeys, toKeyObjects } from './platform/derive-key.ts'
 import { createFailedAttempts } from './platform/failed-attempts.ts'
@@ -65,14 +69,6 @@ interface AppDependencies {
   notifier?: NotifierRole
   /** Of the notifier: how it delivers. */
   delivery?: DeliverySettings
-}
-
-interface DeliverySettings {
-  /** Origins of receivers that need no challenge, and may have any address and port. */
-  trustedOrigins: readonly string[]
-  proxyUrl: string | null
-  /** Null if no mail is sent. */
-  mail: { smtpUrl: string; from: string } | null
 }
 
 interface ServiceSettings {
@@ -252,8 +248,10 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     drawing: await loadDrawing(EXPLORER_DIRECTORY),
     origins: explorer.embedOrigins ?? [],
   }
-  const delivery = notifier === 'judge' && links !== undefined ? describeDelivery() : null
-  if (delivery !== null) deliverWith(app, delivery)
+  const delivery =
+    notifier === 'judge' && links !== undefined
+      ? openDelivery(app, dependencies.delivery, { database, secrets, baseUrl, log, metrics })
+      : null
   for (const dataset of catalogue) {
     const options = {
       dataset,
@@ -305,25 +303,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     attributeWork(guarded)
     if (quota !== null) limitRate(guarded, quota)
     limitConcurrency(guarded, slots.requests, slots.downloads)
-  }
-
-  function describeDelivery(): DeliveryDeps {
-    const { trustedOrigins, proxyUrl, mail } = dependencies.delivery ?? {
-      trustedOrigins: [],
-      proxyUrl: null,
-      mail: null,
-    }
-    return {
-      database,
-      datasets: catalogue,
-      sealingKeys: deriveKeys(secrets, 'endpoint secrets'),
-      linkKeys: deriveKeys(secrets, 'mail links'),
-      baseUrl,
-      egress: { trustedOrigins, proxyUrl },
-      mailer: mail && openMailer(mail.smtpUrl, mail.from),
-      log,
-      metrics: metrics ?? new Registry(),
-    }
   }
 
   /** Assistants ask about the first dataset. Their slots are their own: a tool needs those of the requests that it makes. */

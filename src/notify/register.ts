@@ -1,11 +1,15 @@
 // The routes of watches, endpoints and links in mails. The notifier answers them, judges and delivers; a node forwards them to it.
 
+import { Registry } from 'prom-client'
 import { type DatasetOptions, shareAmongResources } from '../api/requests/resource-options.ts'
 import { addOperationSuffix } from '../api/routes.ts'
+import { catalogue } from '../datasets/catalogue.ts'
 import type { SeriesDataset } from '../methods/record-series.ts'
+import { deriveKeys } from '../platform/derive-key.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { acceptJson } from '../platform/http/json-body.ts'
 import { registerEndpointRoutes } from './delivery/endpoint-routes.ts'
+import { openMailer } from './delivery/mail.ts'
 import { registerMailLinks } from './delivery/mail-links.ts'
 import { type DeliveryDeps, startDelivery } from './delivery/worker.ts'
 import { forwardRequests } from './forward.ts'
@@ -53,8 +57,36 @@ export function registerMailRoutes(
   registerMailLinks(scope, datasetName, delivery)
 }
 
+export interface DeliverySettings {
+  /** Origins of receivers that need no challenge, and may have any address and port. */
+  readonly trustedOrigins: readonly string[]
+  readonly proxyUrl: string | null
+  /** Null if no mail is sent. */
+  readonly mail: { readonly smtpUrl: string; readonly from: string } | null
+}
+
+interface DeliveryParts extends Pick<DeliveryDeps, 'database' | 'baseUrl' | 'log'> {
+  readonly secrets: readonly [Buffer, ...Buffer[]]
+  readonly metrics: Registry | undefined
+}
+
+const NO_SETTINGS: DeliverySettings = { trustedOrigins: [], proxyUrl: null, mail: null }
+
 /** Delivers from the start of the server to its end. */
-export function deliverWith(app: HttpServer, delivery: DeliveryDeps): void {
+export function openDelivery(
+  app: HttpServer,
+  { mail, ...egress }: DeliverySettings = NO_SETTINGS,
+  { secrets, metrics = new Registry(), ...parts }: DeliveryParts,
+): DeliveryDeps {
+  const delivery = {
+    ...parts,
+    datasets: catalogue,
+    sealingKeys: deriveKeys(secrets, 'endpoint secrets'),
+    linkKeys: deriveKeys(secrets, 'mail links'),
+    egress,
+    mailer: mail && openMailer(mail.smtpUrl, mail.from),
+    metrics,
+  }
   let running: Awaited<ReturnType<typeof startDelivery>> | undefined
   app.addHook('onReady', async () => {
     running = await startDelivery(delivery)
@@ -63,4 +95,5 @@ export function deliverWith(app: HttpServer, delivery: DeliveryDeps): void {
     await running?.stop()
     delivery.mailer?.close()
   })
+  return delivery
 }

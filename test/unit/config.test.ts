@@ -277,13 +277,8 @@ function checkDirectory(read: 'readServiceConfig' | 'readFilesLocation', directo
   const script = `import { ${read} } from ${JSON.stringify(source)}
     try { ${read}(${environment}, '${access}'); console.log('good') } catch (error) { console.log(error.message) }`
   const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
-    ...unprivileged,
-    cwd: '/',
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: {},
-  })
+  const options = { ...unprivileged, cwd: '/', encoding: 'utf8', env: {} } as const
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], { ...options, stdio: 'pipe' })
 }
 
 test('the files directory must be readable for a node, and writable for a command that writes', (t) => {
@@ -297,13 +292,13 @@ test('the files directory must be readable for a node, and writable for a comman
     return t.skip(`only root can read this checkout: ${(error as Error).message}`)
   }
   chmodSync(directory, 0o555)
-  assert.equal(checkDirectory('readServiceConfig', directory), 'good\n')
-  assert.equal(checkDirectory('readFilesLocation', directory, 'read'), 'good\n')
-  assert.match(checkDirectory('readFilesLocation', directory), /OUTBREAKS_FILES must be a directory .* may write to/)
+  for (const read of ['readServiceConfig', 'readFilesLocation'] as const)
+    assert.equal(checkDirectory(read, directory, 'read'), 'good\n')
+  assert.match(checkDirectory('readFilesLocation', directory), /OUTBREAKS_FILES must be a directory .* can write to/)
   for (const mode of [0o111, 0o444]) {
     chmodSync(directory, mode)
     for (const read of ['readServiceConfig', 'readFilesLocation'] as const)
-      assert.match(checkDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* may read/)
+      assert.match(checkDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* can read/)
   }
 })
 
@@ -314,8 +309,8 @@ test('a value can be in a file, with or without an end of line', () => {
   const { OUTBREAKS_SECRET, ...rest } = valid
   for (const end of ['', '\n', '\r\n']) {
     writeFileSync(file, OUTBREAKS_SECRET + end)
-    const { secret } = readServiceConfig({ ...rest, OUTBREAKS_SECRET_FILE: file })
-    assert.equal(secret.toString('base64url'), OUTBREAKS_SECRET)
+    const read = readServiceConfig({ ...rest, OUTBREAKS_SECRET_FILE: file })
+    assert.equal(read.secret.toString('base64url'), OUTBREAKS_SECRET)
   }
   assert.throws(() => readServiceConfig({ ...valid, OUTBREAKS_SECRET_FILE: file }), /must not both be set/)
   const missing = { ...rest, OUTBREAKS_SECRET_FILE: path.join(directory, 'none') }

@@ -276,7 +276,7 @@ export function registerEndpointRoutes(guarded: HttpServer, datasetName: string,
     `${one}/deliveries/:delivery/redeliver`,
     {
       schema: {
-        ...describeOne('redeliver', 'Deliver again', notActive, 'With the same id. Its retries begin again.'),
+        ...describeOne('redeliverNotice', 'Deliver again', notActive, 'With the same id. Its retries begin again.'),
         params: Type.Object({
           id: idParameter,
           delivery: Type.String({ format: 'uuid', description: 'The id of the delivery.' }),

@@ -11,7 +11,7 @@ import { createWatchParser, type ParseWatch, type Watched } from './parse-watch.
 import { mayPrefer, mayTouch, readTouched, type Touched } from './touched.ts'
 import { type Notice, writeNotice, writePruned } from './write-notice.ts'
 
-export interface ReleasePair {
+interface ReleasePair {
   readonly previous: PublishedRelease
   readonly release: PublishedRelease
 }
