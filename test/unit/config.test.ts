@@ -298,7 +298,7 @@ test('the files directory must be readable for a node, and writable for a comman
   for (const mode of [0o111, 0o444]) {
     chmodSync(directory, mode)
     for (const read of ['readServiceConfig', 'readFilesLocation'] as const)
-      assert.match(checkDirectory(read, directory), /OUTBREAKS_FILES must be a directory .* can read/)
+      assert.match(checkDirectory(read, directory), /OUTBREAKS_FILES must be an existing directory .* can read/)
   }
 })
 
