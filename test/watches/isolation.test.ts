@@ -36,7 +36,7 @@ describe("another client's watch", () => {
   test('nor does its endpoint', async () => {
     const endpoint = '00000000-0000-4000-8000-000000000001'
     await superuser.query(
-      `insert into endpoint (id, client_id, dataset, kind, address, state) values ($1, 'alice', 'hed-outbreaks', 'webhook', 'https://a.test', 'active')`,
+      `insert into endpoint (id, client_id, place, dataset, kind, address, state) values ($1, 'alice', 1, 'hed-outbreaks', 'webhook', 'https://a.test', 'active')`,
       [endpoint],
     )
     const body = { question: A, when: 'changes', endpoint }
