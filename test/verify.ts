@@ -102,6 +102,8 @@ const areas: Record<string, readonly string[]> = {
   ],
   // The documentation: every example, link, page and word. Needs `npm ci --prefix site` and clients/python/check.sh once.
   docs: ['test/docs/*.test.ts', 'test/unit/site/*.test.ts', 'test/unit/project/{links,decisions}.test.ts'],
+  // What a version hands out: built twice, installed from the file alone, and used. Needs buildah, podman and R, or skips.
+  artefacts: ['test/artefacts/*.test.ts', 'test/operate/{package,image}.test.ts'],
   // What depends on the speed of the machine and on what else it does. Not part of CI; wants a quiet machine.
   timing: ['test/timing/*.test.ts', 'test/load/fairness.ts'],
   // An hour of everything at once.

@@ -19,7 +19,7 @@ import { buildPackage, root } from './package.ts'
 import { type Component, createSbom } from './sbom.ts'
 
 /** No one's number, as in other images without a shell. */
-const USER = 65532
+export const USER = 65532
 /** Options without which buildah needs a daemon, or privileges that a build machine may not have. */
 const STORAGE = ['--storage-driver', process.env['BUILDAH_STORAGE_DRIVER'] || 'vfs']
 const PROGRAMS = { 'outbreaks-server': 'main.js', 'outbreaks-notifier': 'notifier.js', outbreakctl: 'cli.js' }
@@ -36,36 +36,65 @@ export interface BuiltImage {
 }
 
 export async function buildImage(output = path.join(root, 'dist')): Promise<BuiltImage> {
-  const work = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-image-'))
-  try {
-    const tree = path.join(work, 'root')
-    const app = path.join(tree, 'app')
-    cpSync(await buildPackage(), app, { recursive: true })
-    // --ignore-scripts: no dependency needs its install script.
-    run('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], app)
-    rmSync(path.join(app, 'node_modules/.package-lock.json'), { force: true })
-    const libraries = addNode(tree)
-    addFiles(tree)
-    const { version } = JSON.parse(readFileSync(path.join(app, 'package.json'), 'utf8')) as { version: string }
+  return inTemporaryDirectory(async (work) => {
+    const { tree, app, version, libraries } = await fillTree(work)
     mkdirSync(output, { recursive: true })
     const sbom = path.join(output, 'sbom.json')
     writeFileSync(sbom, createImageSbom(app, libraries))
     copyFileSync(sbom, path.join(app, 'sbom.json'))
-    return build(work, output, version, sbom)
+    packTree(work, tree)
+    const name = `localhost/outbreak-data-service:${version}`
+    const archive = path.join(output, 'image.tar')
+    return { ...buildArchive(work, { name, version, archive, file: 'deploy/Containerfile' }), sbom }
+  })
+}
+
+export async function inTemporaryDirectory<Result>(use: (directory: string) => Promise<Result>): Promise<Result> {
+  const work = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-image-'))
+  try {
+    return await use(work)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
 
+interface Tree {
+  readonly tree: string
+  /** The package with its dependencies, inside the tree. */
+  readonly app: string
+  readonly version: string
+  readonly libraries: readonly string[]
+}
+
+/**
+ * The files of the image: the package with its dependencies, Node, and the libraries that they load. `addPrograms` copies other
+ * programs into the tree and returns them.
+ */
+export async function fillTree(
+  work: string,
+  addPrograms: (tree: string) => readonly string[] = () => [],
+): Promise<Tree> {
+  const tree = path.join(work, 'root')
+  const app = path.join(tree, 'app')
+  cpSync(await buildPackage(), app, { recursive: true })
+  // --ignore-scripts: no dependency needs its install script.
+  run('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], app)
+  rmSync(path.join(app, 'node_modules/.package-lock.json'), { force: true })
+  const libraries = addNode(tree, addPrograms(tree))
+  addFiles(tree)
+  const { version } = JSON.parse(readFileSync(path.join(app, 'package.json'), 'utf8')) as { version: string }
+  return { tree, app, version, libraries }
+}
+
 /** Copies Node, and the libraries that Node and its add-ons load. Returns the libraries. */
-function addNode(tree: string): string[] {
+function addNode(tree: string, otherPrograms: readonly string[]): string[] {
   const node = realpathSync(process.execPath)
   mkdirSync(path.join(tree, 'usr/bin'), { recursive: true })
   copyFileSync(node, path.join(tree, 'usr/bin/node'))
   chmodSync(path.join(tree, 'usr/bin/node'), 0o755)
   const addons = globSync('app/node_modules/**/*.{node,so}', { cwd: tree }).map((file) => path.join(tree, file))
   const libraries = new Set<string>()
-  for (const file of [node, ...addons])
+  for (const file of [node, ...addons, ...otherPrograms])
     for (const [, library] of run('ldd', [file]).matchAll(/(?:=> |^\s)(\/\S+)/gm))
       if (library !== undefined && !library.startsWith(tree)) libraries.add(library)
   for (const library of libraries) {
@@ -125,27 +154,40 @@ function listPackages(libraries: readonly string[]): Component[] {
     })
 }
 
-function build(work: string, output: string, version: string, sbom: string): BuiltImage {
-  const name = `localhost/outbreak-data-service:${version}`
-  const archive = path.join(output, 'image.tar')
-  const git = (...args: string[]) => run('git', ['-c', `safe.directory=${root}`, ...args]).trim()
-  const [revision, time] = [git('rev-parse', 'HEAD'), git('log', '-1', '--format=%ct')]
+/** Writes work/root.tar, the same for the same files. */
+export function packTree(work: string, tree: string): void {
+  packDirectory(tree, path.join(work, 'root.tar'), 0)
+  rmSync(tree, { recursive: true, force: true })
+}
+
+export function packDirectory(directory: string, file: string, owner: number): void {
   run('tar', [
-    ...['--sort=name', `--mtime=@${time}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu'],
-    ...['-C', path.join(work, 'root'), '-cf', path.join(work, 'root.tar'), '.'],
+    ...['--sort=name', `--mtime=@${readGit('log', '-1', '--format=%ct')}`, `--owner=${owner}`, `--group=${owner}`],
+    ...['--numeric-owner', '--format=gnu', '-C', directory, '-cf', file, '.'],
   ])
-  rmSync(path.join(work, 'root'), { recursive: true, force: true })
-  const file = path.join(root, 'deploy/Containerfile')
+}
+
+interface ImageOptions {
+  readonly name: string
+  readonly version: string
+  readonly archive: string
+  /** The Containerfile, from the root of the repository. */
+  readonly file: string
+}
+
+export function buildArchive(work: string, { name, version, archive, file }: ImageOptions): Omit<BuiltImage, 'sbom'> {
   run('buildah', [
-    ...[...STORAGE, 'build', '--isolation', 'chroot', '--timestamp', time, '--no-cache'],
-    ...['--build-arg', `VERSION=${version}`, '--build-arg', `REVISION=${revision}`, '--tag', name],
-    ...['--file', file, work],
+    ...[...STORAGE, 'build', '--isolation', 'chroot', '--timestamp', readGit('log', '-1', '--format=%ct')],
+    ...['--no-cache', '--build-arg', `VERSION=${version}`, '--build-arg', `REVISION=${readGit('rev-parse', 'HEAD')}`],
+    ...['--tag', name, '--file', path.join(root, file), work],
   ])
   const id = run('buildah', [...STORAGE, 'inspect', '--type', 'image', '--format', '{{.FromImageID}}', name]).trim()
   rmSync(archive, { force: true })
   run('buildah', [...STORAGE, 'push', name, `docker-archive:${archive}:${name}`])
-  return { name, id, archive, sbom }
+  return { name, id, archive }
 }
+
+const readGit = (...args: string[]): string => run('git', ['-c', `safe.directory=${root}`, ...args]).trim()
 
 if (import.meta.main) {
   const { name, id, archive } = await buildImage()

@@ -1,12 +1,11 @@
-// npm run release: checks that a version can be released, then builds its artefact, digest, SBOM and notes in dist/.
+// npm run release: checks that a version can be released, then builds its artefacts and notes in dist/artefacts.
 // With --tag it checks a tag that exists, as the release workflow does. It never changes the repository.
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { packPackage, root } from './package.ts'
-import { createSbom } from './sbom.ts'
+import { ARTEFACT_OPTIONS, buildChosen } from './artefacts.ts'
+import { root } from './package.ts'
 
 export interface ReleaseState {
   version: string
@@ -52,22 +51,12 @@ export function findSection(changelog: string, version: string): { date: string;
   return undefined
 }
 
-/** Builds the package, a file with its digest, and its SBOM. The same commit gives the same bytes. */
-export async function buildArtefact(directory: string): Promise<{ file: string; sha256: string; sbom: string }> {
-  const file = await packPackage(directory)
-  const sbom = file.replace(/\.tgz$/, '.cdx.json')
-  writeFileSync(sbom, createSbom(path.join(root, 'dist/package'), 'lock file'))
-  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
-  writeFileSync(`${file}.sha256`, `${sha256}  ${path.basename(file)}\n`)
-  return { file, sha256, sbom }
-}
-
 /** The checkout may belong to another user, as it does in containers. Nothing in it is run. */
 const readGit = (...args: string[]): string =>
   execFileSync('git', ['-c', `safe.directory=${root}`, ...args], { cwd: root, encoding: 'utf8' }).trim()
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { tag: { type: 'string' } } })
+  const { values } = parseArgs({ options: { tag: { type: 'string' }, ...ARTEFACT_OPTIONS } })
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
   const changelog = readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8')
   const faults = findFaults({
@@ -82,10 +71,9 @@ if (import.meta.main) {
   for (const fault of faults) console.error(fault)
   if (faults.length > 0) process.exit(1)
 
-  const directory = path.join(root, 'dist')
-  const { file, sha256 } = await buildArtefact(directory)
+  const directory = await buildChosen(values)
   writeFileSync(path.join(directory, 'release-notes.md'), `${findSection(changelog, version)?.text}\n`)
-  console.log(`${path.relative(root, file)}\nSHA-256 ${sha256}\ncommit ${readGit('rev-parse', 'HEAD')}`)
+  console.log(`commit ${readGit('rev-parse', 'HEAD')}`)
   if (values.tag === undefined) {
     console.log(`\nNext: git tag -a v${version} -m v${version} && git push origin v${version}`)
   }

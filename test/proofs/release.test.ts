@@ -6,7 +6,8 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, sym
 import os from 'node:os'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { buildArtefact, findFaults, findSection, type ReleaseState } from '../../dev/build/release.ts'
+import { buildArtefacts } from '../../dev/build/artefacts.ts'
+import { findFaults, findSection, type ReleaseState } from '../../dev/build/release.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const CHANGELOG = `# Changelog
@@ -72,14 +73,15 @@ test('the notes of a release are its section of the changelog and no other', () 
 test('the package holds what a node needs, starts as it is installed, and is built the same twice', async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-artefact-'))
   after(() => rmSync(directory, { recursive: true, force: true }))
-  const { file, sha256, sbom } = await buildArtefact(path.join(directory, 'first'))
-  const again = await buildArtefact(path.join(directory, 'second'))
-  assert.equal(again.sha256, sha256)
-  assert.deepEqual(readFileSync(again.file), readFileSync(file))
-  assert.deepEqual(readFileSync(again.sbom), readFileSync(sbom))
-  assert.match(readFileSync(sbom, 'utf8'), /"purl": "pkg:npm\/fastify@/)
+  const first = path.join(directory, 'first')
+  const sums = await buildArtefacts(first, ['service'])
+  assert.deepEqual(await buildArtefacts(path.join(directory, 'second'), ['service']), sums)
+  assert.equal(readFileSync(path.join(first, 'SHA256SUMS'), 'utf8'), `${sums.join('\n')}\n`)
+  const [name = ''] = globSync('*.tgz', { cwd: first })
+  const file = path.join(first, name)
   const digest = createHash('sha256').update(readFileSync(file)).digest('hex')
-  assert.equal(readFileSync(`${file}.sha256`, 'utf8'), `${digest}  ${path.basename(file)}\n`)
+  assert.ok(sums.includes(`${digest}  ${name}`))
+  assert.match(readFileSync(file.replace(/\.tgz$/, '.cdx.json'), 'utf8'), /"purl": "pkg:npm\/fastify@/)
 
   // Inside node_modules, where Node runs no TypeScript.
   const modules = path.join(directory, 'node_modules')
