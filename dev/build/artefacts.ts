@@ -55,6 +55,7 @@ export const ARTEFACTS: Readonly<Record<string, Artefact>> = {
     },
   },
   typescript: { needs: ['npm'], build: packClient('typescript') },
+  mcp: { needs: ['npm'], build: packClient('mcp') },
   python: {
     needs: ['python3'],
     build(directory) {

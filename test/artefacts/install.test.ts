@@ -29,7 +29,7 @@ const digest = (directory: string) =>
   )
 
 describe('the packages of the clients', { concurrency: false, timeout: 900_000 }, () => {
-  const packages = ['typescript', 'python', ...(withoutPrograms('R') === false ? ['r'] : [])]
+  const packages = ['typescript', 'mcp', 'python', ...(withoutPrograms('R') === false ? ['r'] : [])]
   const artefacts = createDirectory()
   let service: Service
   let variables: Record<string, string>
@@ -66,9 +66,9 @@ describe('the packages of the clients', { concurrency: false, timeout: 900_000 }
     return String(cases)
   }
 
-  /** Nothing of the checkout: neither its modules nor the variables of this process. */
+  /** In an empty directory, so with nothing of the checkout; the settings of npm and pip are those of the machine. */
   async function runAlone(directory: string, program: string, ...options: string[]): Promise<string> {
-    const env = { PATH: process.env['PATH'], HOME: directory, TMPDIR: process.env['TMPDIR'] ?? '/tmp', ...variables }
+    const env = { ...process.env, ...variables }
     const { stdout } = await run(program, options, { cwd: directory, env })
     return stdout.trim()
   }
@@ -95,6 +95,27 @@ describe('the packages of the clients', { concurrency: false, timeout: 900_000 }
       console.log(data[0].total.cases)`
     writeFileSync(path.join(directory, 'first.js'), program)
     assert.equal(await runAlone(directory, 'node', 'first.js'), expected)
+  })
+
+  test('the tools for assistants: installed by npm from the file', async () => {
+    const directory = createDirectory()
+    writeFileSync(path.join(directory, 'package.json'), '{ "type": "module", "private": true }')
+    await runAlone(directory, 'npm', 'install', '--no-audit', '--no-fund', findArtefact('outbreak-data-mcp-*.tgz'))
+    const call = { name: 'count', arguments: QUESTION }
+    const messages = [
+      {
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+      },
+      { method: 'notifications/initialized' },
+      { id: 2, method: 'tools/call', params: call },
+    ]
+    const lines = messages.map((message) => JSON.stringify({ jsonrpc: '2.0', ...message })).join('\n')
+    writeFileSync(path.join(directory, 'messages'), `${lines}\n`)
+    const command = '(cat messages; sleep 5) | node_modules/.bin/outbreak-mcp'
+    const answers = (await runAlone(directory, 'sh', '-c', command)).split('\n')
+    assert.match(answers.find((line) => line.includes('"id":2')) ?? '', new RegExp(`\\b${expected}\\b`))
   })
 
   test('Python: installed by pip from the file', async () => {
