@@ -1,5 +1,5 @@
 // The languages of the examples: how a package becomes usable, and the command that runs a file.
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -45,20 +45,20 @@ export const languages: Record<string, Language> = {
   },
 }
 
-/** R is not installed everywhere (docs/decisions/0030-r-is-not-in-ci.md). */
-function isInstalled(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
+/** What the examples load besides base R. */
+const R_PACKAGES = ['cli', 'curl', 'ggplot2', 'httr2', 'jsonlite', 'openssl', 'readr', 'rlang', 'tibble']
+
+/** R with these packages is not installed everywhere (docs/decisions/0030-r-is-not-in-ci.md). */
+function hasR(): boolean {
+  const names = R_PACKAGES.map((name) => `"${name}"`).join(', ')
+  const check = `quit(status = !all(vapply(c(${names}), requireNamespace, TRUE, quietly = TRUE)))`
+  return spawnSync('Rscript', ['-e', check], { stdio: 'ignore' }).status === 0
 }
 
 /** The commands for blocks of all languages that are installed. */
 export async function prepareCommands(scratch: string, prepared: Commands = {}): Promise<Commands> {
   const commands: Record<string, Commands[string]> = { sh: { command: ['bash'] }, ...prepared }
   for (const [id, language] of Object.entries(languages))
-    if (id !== 'r' || isInstalled('Rscript')) commands[id] ??= await language.prepare(scratch)
+    if (id !== 'r' || hasR()) commands[id] ??= await language.prepare(scratch)
   return commands
 }
