@@ -172,7 +172,7 @@ for (const [i, { name, value, dataset, before }] of steps.entries()) {
 
   test(`${name}: a release without the field gives 400 and names the first release that has it`, async () => {
     const routes = await openRoutes({ dataset, url })
-    const since = `Release 3 does not have the field ${name}; it was added in release ${last + 1}.`
+    const since = `Release 3 does not have the field ${name}. It was added in release ${last + 1}.`
     for (const [address, query, parameter] of [
       [OUTBREAKS, { fields: `id,${name}` }, 'fields'],
       ['/v1/hed-outbreaks/outbreaks', { fields: name }, 'fields'],

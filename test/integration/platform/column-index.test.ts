@@ -249,7 +249,7 @@ describe('an index does not answer', () => {
     const newest = (await readReleases()).at(-1) as PublishedRelease
     await assert.rejects(readCases(index, newest), {
       code: 'unavailable',
-      message: /getting the index of release 3 ready/,
+      message: /still building its index for release 3/,
     })
     assert.equal(index.isUnready(), true)
     assert.equal(index.status().state, 'building')

@@ -79,7 +79,7 @@ const invalidWithdrawals: [title: string, rows: Row[], withdrawn: string[], mess
     'of a record that also has a row',
     [{ key: 'k0' }],
     ['k0'],
-    /withdrawn\.csv:2: is withdrawn twice, or also has a row/,
+    /withdrawn\.csv:2: is withdrawn twice, or is also among the records/,
   ],
   ['twice', [], ['k1', 'k1'], /withdrawn\.csv:3: is withdrawn twice/],
 ]

@@ -235,7 +235,7 @@ test('410 for every request for a pruned release, with the oldest that can be re
   await routes.refresh()
   for (const address of PINNED) {
     const { detail } = await routes.assertProblem(address, { release: 2 }, 410, 'release_pruned')
-    assert.match(detail, /The oldest that can be read is 3/)
+    assert.match(detail, /The oldest release you can read is 3/)
   }
   await routes.assertProblem(RECORDS, { page: firstPage.next ?? '', num: 2 }, 410, 'release_pruned')
   await routes.assertProblem(`${HOME}/changes`, { from: 1 }, 410, 'release_pruned')

@@ -120,7 +120,7 @@ const invalidColumns: [title: string, column: ColumnSource, message: RegExp][] =
   [
     'a time of day',
     { name: 'date_high', data: [new Date(0)], type: 'TIMESTAMP' },
-    /date_high: must be an existing date/,
+    /date_high: must be a date that exists/,
   ],
   ['text that is not an object', { name: 'extra', data: ['[1]'], type: 'STRING' }, /extra: must be a JSON object/],
 ]
