@@ -77,10 +77,10 @@ test('the package holds what a node needs, starts as it is installed, and is bui
   const sums = await buildArtefacts(first, ['service'])
   assert.deepEqual(await buildArtefacts(path.join(directory, 'second'), ['service']), sums)
   assert.equal(readFileSync(path.join(first, 'SHA256SUMS'), 'utf8'), `${sums.join('\n')}\n`)
-  const [name = ''] = globSync('*.tgz', { cwd: first })
-  const file = path.join(first, name)
+  const [archive = ''] = globSync('*.tgz', { cwd: first })
+  const file = path.join(first, archive)
   const digest = createHash('sha256').update(readFileSync(file)).digest('hex')
-  assert.ok(sums.includes(`${digest}  ${name}`))
+  assert.ok(sums.includes(`${digest}  ${archive}`))
   assert.match(readFileSync(file.replace(/\.tgz$/, '.cdx.json'), 'utf8'), /"purl": "pkg:npm\/fastify@/)
 
   // Inside node_modules, where Node runs no TypeScript.

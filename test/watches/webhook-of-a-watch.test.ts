@@ -1,9 +1,6 @@
 // The whole way with real processes: a client talks to a node only, a release crosses its value, and its receiver gets one signed
 // webhook. Also the links of mails, which a node forwards with their key.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
 import { after, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { findFreePort } from '../../dev/postgres.ts'
