@@ -2,7 +2,7 @@
 // Both have the TypeScript client in them. The protocol's own package stays a dependency, so that it is listed and updated as one.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 
 const here = import.meta.dirname
 const output = path.join(here, 'dist')
@@ -18,6 +18,8 @@ export async function buildMcp(): Promise<string> {
     ...{ bundle: true, platform: 'node', format: 'esm', target: 'node24', packages: 'external' },
     define: { 'process.env.PACKAGE_VERSION': JSON.stringify(version) },
   })
+  // Otherwise its process outlives this one for a moment.
+  await stop()
   chmodSync(path.join(temporary, 'main.mjs'), 0o755)
   for (const name of ['main.mjs', 'node.mjs']) renameSync(path.join(temporary, name), path.join(output, name))
   rmSync(temporary, { recursive: true })
