@@ -82,11 +82,15 @@ function assertPrivate(response: Response, title: string) {
   assert.match(control, /(^|[ ,])(private|no-store)($|[ ,])/, `${title}: Cache-Control is "${control}"`)
 }
 
+/** The notifier answers them; a service without one has none. */
+const OF_THE_NOTIFIER = /\/(watches|endpoints)(\/|$)/
+
 /** The operations that need a token. */
 async function listOperations() {
   const description = await fetch(`${service.baseUrl}/openapi.json`, { signal: AbortSignal.timeout(10_000) })
   const { paths } = (await description.json()) as { paths: Record<string, Record<string, Operation>> }
-  return Object.entries(paths).flatMap(([template, operations]) =>
+  const ofNodes = Object.entries(paths).filter(([template]) => !OF_THE_NOTIFIER.test(template))
+  return ofNodes.flatMap(([template, operations]) =>
     Object.entries(operations)
       .filter(([, { security }]) => security?.length !== 0)
       .map(([method, operation]) => ({ template, method, operation })),
@@ -125,6 +129,7 @@ const IMMUTABLE = 'private, max-age=2592000, immutable'
 /** Their responses change although the release is named: synonyms, exported files, pruned releases, the quota, keys, a newer release. */
 const NEVER = [
   ...['searchValues', 'listRecordVersions', 'listReleases', 'getRelease', 'getCurrentClient', 'makeLink', 'getFeed'],
+  'listNotices',
   ...['getCroissant', 'getDataPackage', 'getDcat', 'getEmbed'],
 ]
 /** The path has the number of the release. */

@@ -92,7 +92,7 @@ test('Link has the base URL and the path for every form of the target', async ()
 test('405: OPTIONS * lists the methods of all resources', async () => {
   const response = await exchange('OPTIONS', '*')
   assert.deepEqual([response.status, JSON.parse(response.body).code], [405, 'method_not_allowed'])
-  assert.deepEqual(findHeader(response, 'allow')?.split(', ').toSorted(), ['GET', 'HEAD', 'POST'])
+  assert.deepEqual(findHeader(response, 'allow')?.split(', ').toSorted(), ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST'])
 })
 
 const rejected: [method: string, target: string][] = [

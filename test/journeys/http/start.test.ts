@@ -118,7 +118,7 @@ test('a files directory that does not exist, or is a file, is an error for a nod
     process.env['OUTBREAKS_FILES'] = directory
     await assert.rejects(
       outbreakctl(settings, 'release', 'publish', 'sample/releases/1'),
-      /OUTBREAKS_FILES must be a directory/,
+      /OUTBREAKS_FILES must be an existing directory/,
     )
     delete process.env['OUTBREAKS_FILES']
   }

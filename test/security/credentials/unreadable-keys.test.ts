@@ -54,7 +54,7 @@ async function waitForWarning(kid: string): Promise<string> {
     const line = service
       .output()
       .split('\n')
-      .find((text) => text.includes('cannot be read') && text.includes(kid) && text.endsWith('}'))
+      .find((text) => text.includes('could not be decrypted') && text.includes(kid) && text.endsWith('}'))
     if (line !== undefined) return line
     assert.ok(Date.now() < deadline, 'the node did not report the key')
     await wait(50)

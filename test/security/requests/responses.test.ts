@@ -61,12 +61,16 @@ const examples: Record<string, string> = {
   ...{ event: 'Ebola_DRC_2018', count: 'cases' },
 }
 
+/** The notifier answers them; a service without one has none. */
+const OF_THE_NOTIFIER = /\/(watches|endpoints)(\/|$)/
+
 /** The operations that need a token, from the committed description. */
 function listTargets() {
   const description = JSON.parse(
     readFileSync(path.resolve(import.meta.dirname, '../../../docs/openapi.json'), 'utf8'),
   ) as { paths: Record<string, Record<string, Operation>> }
-  return Object.entries(description.paths).flatMap(([template, operations]) =>
+  const ofNodes = Object.entries(description.paths).filter(([template]) => !OF_THE_NOTIFIER.test(template))
+  return ofNodes.flatMap(([template, operations]) =>
     Object.entries(operations)
       .filter(([, { security }]) => security?.length !== 0)
       .map(([method, { operationId, parameters = [], responses }]) => {
