@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const START_TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 15_000
 const SOCKETS = '/run/postgres'
 const baseUrl = process.env['OUTBREAKS_BASE_URL'] || 'http://localhost:8080'
 const environment = {
@@ -46,7 +47,9 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)
+  const timeout = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
   await exited
+  clearTimeout(timeout)
 }
 
 interface Credentials {
@@ -92,7 +95,7 @@ try {
     const nodeExit = exitOf(node)
     const port = process.env['OUTBREAKS_PORT'] || '8080'
     const isReady = () =>
-      fetch(`http://127.0.0.1:${port}/ready`).then(
+      fetch(`http://127.0.0.1:${port}/ready`, { signal: AbortSignal.timeout(2000) }).then(
         ({ ok }) => ok,
         () => false,
       )
