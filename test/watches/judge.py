@@ -29,7 +29,10 @@ class Release:
                 self.content[record.id] = content_of(record.data)
 
     def matching(self, question, with_days):
-        """The records of the series that match, and that overlap the days."""
+        """The records of the series that match, and that overlap the days. The world has every record, also those of regions that
+        its figures leave out: what is counted here is what /changes lists."""
+        if question.get("place") == "world":
+            question = {**question, "place": None}
         found = {}
         for series in select(self.series, question):
             for record in (*series.records, *series.undated):
