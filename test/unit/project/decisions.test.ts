@@ -8,7 +8,7 @@ const folder = path.resolve(import.meta.dirname, '../../../docs/decisions')
 const STATUS_LINE = /^Status: (proposed|accepted|(?:superseded|withdrawn) by (\d{4})) · Date: (\d{4}-\d{2}-\d{2})$/
 
 const MAX_WORDS = 400
-const MAX_WORDS_OF_ALL = 12_500
+const MAX_WORDS_OF_ALL = 12_000
 
 type Pages = Record<string, string>
 
