@@ -137,8 +137,12 @@ const tests = run(area === 'timing' ? { globPatterns, concurrency: 1 } : { globP
 tests.on('test:pass', ({ details, skip, todo }) => {
   if (details.type !== 'suite' && !skip && !todo) passed += 1
 })
-tests.on('test:fail', ({ todo }) => {
-  if (todo === undefined || todo === false) failed += 1
+// The report has the reasons at its end; a run can take an hour.
+tests.on('test:fail', ({ name, details, todo }) => {
+  if (todo !== undefined && todo !== false) return
+  failed += 1
+  const { cause = details.error } = details.error
+  console.log(`${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`)
 })
 for await (const text of tests.compose(spec)) process.stdout.write(String(text))
 await globalTeardown()
