@@ -141,8 +141,7 @@ tests.on('test:pass', ({ details, skip, todo }) => {
 tests.on('test:fail', ({ name, details, todo }) => {
   if (todo !== undefined && todo !== false) return
   failed += 1
-  const { cause = details.error } = details.error
-  console.log(`${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`)
+  console.log(`${name} failed: ${details.error.cause.message}`)
 })
 for await (const text of tests.compose(spec)) process.stdout.write(String(text))
 await globalTeardown()
