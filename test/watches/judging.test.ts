@@ -154,3 +154,19 @@ test('a release that was pruned before it was judged is told, not left out', asy
   // What is said about all releases needs no records.
   assert.deepEqual(await said(all), ['12 release.published', '13 release.published'])
 })
+
+test('a watch whose query is no longer valid ends with the reason, and the others go on', async () => {
+  await notifier.superuser.query('delete from watch')
+  const [invalid, valid] = [await watch('event=A', 'changes'), await watch('', 'changes')]
+  await notifier.superuser.query(`update watch set question = 'removed_field=1' where id = '${invalid}'`)
+  await publishStep(operator, STEPS[11] ?? null)
+  const rounds = await judgeAll()
+  assert.deepEqual(
+    rounds.flatMap(({ ended }) => ended.map((one) => one.watch)),
+    [invalid],
+  )
+  const { body } = await notifier.send('GET', `/${invalid}`)
+  assert.equal(body?.['state'], 'ended')
+  assert.match(String(body?.['ended_because']), /^its query is no longer valid: .*removed_field/)
+  assert.equal((await said(valid)).length, 1)
+})

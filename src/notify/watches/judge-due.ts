@@ -4,6 +4,7 @@ import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import type { FeedRoutes } from '../../api/feeds/read-entries.ts'
 import type { Database } from '../../platform/postgres/database.ts'
+import { Problem } from '../../platform/problem.ts'
 import type { Judge } from './judge-release.ts'
 import { toCloudEvent } from './write-notice.ts'
 
@@ -30,6 +31,8 @@ export interface Round {
   readonly pairs: number
   readonly skipped: number
   readonly notices: number
+  /** Watches whose query is no longer valid: they have ended. */
+  readonly ended: readonly { readonly watch: string; readonly reason: string }[]
   /** Watches whose judging failed: they stay due. */
   readonly failed: readonly { readonly watch: string; readonly error: unknown }[]
 }
@@ -63,6 +66,7 @@ export async function judgeDue({ database, routes, judge, except }: DueOptions):
     if (due.length === 0) return null
     const deadline = performance.now() + BATCH_MS
     const done: Judged[] = []
+    const ended: { watch: string; reason: string }[] = []
     const failed: { watch: string; error: unknown }[] = []
     const counts = { pairs: 0, skipped: 0 }
     for (const watch of due) {
@@ -70,14 +74,19 @@ export async function judgeDue({ database, routes, judge, except }: DueOptions):
       try {
         done.push(await judgeWatch(watch))
       } catch (error) {
-        failed.push({ watch: watch.id, error })
+        // An upgrade can remove a field or a value that the query names. Judging it again would always fail.
+        if (error instanceof Problem && error.status === 400)
+          ended.push({ watch: watch.id, reason: `its query is no longer valid: ${error.message}` })
+        else failed.push({ watch: watch.id, error })
       }
     }
     await requireSamePruned(client)
     await store(client, routes.dataset.name, done)
+    await endWatches(client, ended)
     return {
       watches: done.length,
       notices: done.reduce((sum, { events }) => sum + events.length, 0),
+      ended,
       failed,
       ...counts,
     }
@@ -140,6 +149,14 @@ async function store(client: PoolClient, dataset: string, done: readonly Judged[
     update watch set judged = done.judged
     from unnest(${done.map(({ watch }) => watch.id)}::uuid[], ${done.map(({ upTo }) => upTo)}::integer[]) as done (id, judged)
     where watch.id = done.id`)
+}
+
+async function endWatches(client: PoolClient, ended: Round['ended']): Promise<void> {
+  if (ended.length === 0) return
+  await client.query(sql`
+    update watch set state = 'ended', reason = one.reason
+    from unnest(${ended.map(({ watch }) => watch)}::uuid[], ${ended.map(({ reason }) => reason)}::text[]) as one (id, reason)
+    where watch.id = one.id`)
 }
 
 /** Why a client has lost its watches; null if it has not. */

@@ -1,7 +1,6 @@
 // Judges questions: what a watch says about a release. It reads both releases, which never change, so a preview says exactly what a
 // watch would have said. What a release touched is read once for all watches.
 import { LRUCache } from 'lru-cache'
-import { extendAddress } from '../../api/feeds/feed-question.ts'
 import { type FeedRoutes, parseAt, readEntries } from '../../api/feeds/read-entries.ts'
 import { identifyRelease } from '../../api/response/responder.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
@@ -87,7 +86,3 @@ export function createJudge(routes: FeedRoutes): Judge {
     },
   }
 }
-
-/** The address that answers the question, for people who ask what a watch is about. */
-export const addressOf = ({ baseUrl, dataset }: Pick<FeedRoutes, 'baseUrl' | 'dataset'>, { question }: Watched) =>
-  extendAddress(`${baseUrl}/v2/${dataset.name}/sums`, question.canonical)

@@ -40,12 +40,16 @@ export function startJudging(options: JudgingOptions): { stop(): Promise<void> }
       for (const [id, until] of failedUntil) if (until <= now) failedUntil.delete(id)
       const round = await judgeDue({ database, routes, judge, except: [...failedUntil.keys()] })
       if (round === null) return
-      const { failed, ...counts } = round
+      const { ended: invalid, failed, ...counts } = round
+      for (const { watch, reason } of invalid) log.warn({ watch, reason }, 'a watch has ended')
       for (const { watch, error } of failed) {
         failedUntil.set(watch, performance.now() + RETRY_MS)
         log.warn({ err: error, watch }, 'a watch could not be judged and is tried again')
       }
-      log.info({ dataset: dataset.name, ...counts, failed: failed.length }, 'watches were judged')
+      log.info(
+        { dataset: dataset.name, ...counts, ended: invalid.length, failed: failed.length },
+        'watches were judged',
+      )
       const { user, system } = process.cpuUsage(before)
       if ((user + system) / 1000 < budgetMs) continue
       log.warn({ dataset: dataset.name, pause_seconds: pauseMs / 1000 }, 'judging has used its CPU and goes on later')

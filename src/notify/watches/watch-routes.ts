@@ -1,5 +1,6 @@
 // The watches of a client: create, list, show, change, delete, read what they said, and preview what one would have said.
 import type { FastifyRequest } from 'fastify'
+import { extendAddress } from '../../api/feeds/feed-question.ts'
 import type { FeedRoutes } from '../../api/feeds/read-entries.ts'
 import { parseFigureRequest } from '../../api/figures/figure-request.ts'
 import { validateFilters } from '../../api/requests/prepare-query.ts'
@@ -8,7 +9,8 @@ import { runWithTimeout } from '../../platform/cancellation.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { compileBody } from '../../platform/http/json-body.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import { addressOf, type Judge } from './judge-release.ts'
+import { Problem } from '../../platform/problem.ts'
+import type { Judge } from './judge-release.ts'
 import { nameWatch, type Watched } from './parse-watch.ts'
 import {
   addWatch,
@@ -51,26 +53,33 @@ export function registerWatchRoutes(app: HttpServer, { routes, database, judge }
     return { latest, warnings: await checkValues([latest], filters) }
   }
 
-  const toBody = (row: WatchRow) => {
-    const watched = judge.parse(row.question, row.condition)
-    return {
-      id: row.id,
-      name: row.name,
-      question: row.question,
-      when: row.condition,
-      endpoint: row.endpoint,
-      state: row.state,
-      ended_because: row.reason,
-      judged: row.judged,
-      created_at: row.created_at.toISOString(),
-      about: watched.question.title,
-      links: {
-        self: `${routes.baseUrl}${home}/${row.id}`,
-        notices: `${routes.baseUrl}${home}/${row.id}/notices`,
-        figures: addressOf(routes, watched),
-      },
+  /** Null for all releases, and for a query that an upgrade has made invalid: then the watch says why it ended. */
+  const writeAbout = ({ question, condition }: WatchRow): string | null => {
+    try {
+      return judge.parse(question, condition).question.title
+    } catch (error) {
+      if (error instanceof Problem) return null
+      throw error
     }
   }
+
+  const toBody = (row: WatchRow) => ({
+    id: row.id,
+    name: row.name,
+    question: row.question,
+    when: row.condition,
+    endpoint: row.endpoint,
+    state: row.state,
+    ended_because: row.reason,
+    judged: row.judged,
+    created_at: row.created_at.toISOString(),
+    about: writeAbout(row),
+    links: {
+      self: `${routes.baseUrl}${home}/${row.id}`,
+      notices: `${routes.baseUrl}${home}/${row.id}/notices`,
+      figures: extendAddress(`${routes.baseUrl}/v2/${dataset.name}/sums`, row.question),
+    },
+  })
 
   app.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store')
