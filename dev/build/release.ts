@@ -6,9 +6,12 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { ARTEFACT_OPTIONS, buildChosen } from './artefacts.ts'
 import { root } from './package.ts'
+import { readVersions } from './version.ts'
 
 export interface ReleaseState {
   version: string
+  /** By file: the version of each other package. */
+  versions: Readonly<Record<string, string>>
   changelog: string
   /** The output of `git status --porcelain`. */
   changes: string
@@ -20,10 +23,14 @@ export interface ReleaseState {
 }
 
 /** What stands in the way of the release, as sentences. */
-export function findFaults({ version, changelog, changes, tag, branch, tags, today }: ReleaseState): string[] {
+export function findFaults(state: ReleaseState): string[] {
+  const { version, versions, changelog, changes, tag, branch, tags, today } = state
   const section = findSection(changelog, version)
   return [
     ...(/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/.test(version) ? [] : [`${version} is not a version like 1.2.3`]),
+    ...Object.entries(versions)
+      .filter(([, other]) => other !== version)
+      .map(([file, other]) => `${file} has version ${other}, and package.json has ${version}`),
     ...(changes === '' ? [] : [`the working tree has changes that are not committed:\n${changes}`]),
     ...(section === undefined ? [`CHANGELOG.md has no section "## ${version} - YYYY-MM-DD"`] : []),
     ...(section?.text === '' ? [`the section of ${version} in CHANGELOG.md is empty`] : []),
@@ -61,6 +68,7 @@ if (import.meta.main) {
   const changelog = readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8')
   const faults = findFaults({
     version,
+    versions: readVersions(),
     changelog,
     tag: values.tag,
     changes: readGit('status', '--porcelain'),

@@ -28,6 +28,7 @@ const CHANGELOG = `# Changelog
 `
 const SOUND: ReleaseState = {
   version: '1.2.0',
+  versions: { 'clients/r/DESCRIPTION': '1.2.0' },
   changelog: CHANGELOG,
   changes: '',
   branch: 'main',
@@ -44,7 +45,12 @@ test('a version that is prepared has no faults, before its tag and with it', () 
 for (const [title, state, fault] of [
   ['a changed file', { ...SOUND, changes: ' M src/app.ts' }, /not committed:\n M src\/app\.ts/],
   ['a changed file with a tag', { ...TAGGED, changes: '?? new.ts' }, /not committed/],
-  ['a version without a section', { ...SOUND, version: '1.3.0' }, /no section "## 1\.3\.0 - YYYY-MM-DD"/],
+  [
+    'a package with another version',
+    { ...SOUND, versions: { 'clients/r/DESCRIPTION': '1.1.0' } },
+    /DESCRIPTION has version 1\.1\.0, and package\.json has 1\.2\.0/,
+  ],
+  ['a version without a section', { ...SOUND, version: '1.3.0', versions: {} }, /no section "## 1\.3\.0 - YYYY-MM-DD"/],
   ['a section without a date', { ...SOUND, changelog: '## 1.2.0\n\n- New.\n' }, /no section "## 1\.2\.0/],
   ['an empty section', { ...SOUND, changelog: '## 1.2.0 - 2026-11-15\n\n## 1.1.0 - 2026-10-01\n\n- Old.' }, /is empty/],
   ['the date of another day', { ...SOUND, today: '2026-11-16' }, /dates 1\.2\.0 2026-11-15, and today is 2026-11-16/],
@@ -54,7 +60,7 @@ for (const [title, state, fault] of [
   ['a tag without its v', { ...TAGGED, tag: '1.2.0' }, /tag is 1\.2\.0/],
   [
     'a version that is none',
-    { ...SOUND, version: '1.2', changelog: '## 1.2 - 2026-11-15\n\n- New.' },
+    { ...SOUND, version: '1.2', versions: {}, changelog: '## 1.2 - 2026-11-15\n\n- New.' },
     /version like 1/,
   ],
 ] as const) {

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_errors_have_an_exit_code_and_one_message(service: Service) -> None:
     assert wrong.stderr.startswith("outbreaks: unknown_parameter (400, parameter evnt)")
     assert run(service, "series", "event").returncode == 2
     assert run(service, "unknown").returncode == 2
-    assert run(service, "--version").stdout == "0.1.0\n"
+    assert run(service, "--version").stdout == f"{version('outbreak-data')}\n"
 
 
 def test_a_reader_that_has_gone_is_no_traceback(service: Service) -> None:
