@@ -41,7 +41,7 @@ interface ResponderOptions {
 /** Increase this when the same records are serialised differently, so that cached representations no longer match. */
 const REPRESENTATION_VERSION = 2
 /** Each database query has its own timeout; this one covers several successive queries. */
-export const RENDER_TIMEOUT_MS = 2900
+export const RENDER_TIMEOUT_MS = 10_000
 /** Compressing a shorter body is not worth the time. */
 const MIN_GZIP_BYTES = 1024
 
