@@ -233,7 +233,7 @@ for (const [what, parts, encoding] of bodies) {
   })
 }
 
-test('a response that takes too long to render is 503 in under 3 s, and the next request renders it again', async () => {
+test('a response that takes too long to render is 503 after ten seconds, and the next request renders it again', async () => {
   const { app } = createObservedServer()
   const respond = createResponder({
     cache: createResponseCache(1),
@@ -253,7 +253,7 @@ test('a response that takes too long to render is 503 in under 3 s, and the next
   const began = performance.now()
   const timedOut = await app.inject('/slow')
   assert.deepEqual([timedOut.statusCode, timedOut.json().code], [503, 'unavailable'])
-  assert.ok(performance.now() - began < 3000)
+  assert.ok(performance.now() - began > 9000)
   hangs = false
   assert.equal((await app.inject('/slow')).body, '[]')
   await app.close()
