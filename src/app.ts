@@ -26,7 +26,6 @@ import { CALLBACK } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
 import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
-import { createAnswerCache } from './mcp/answer-cache.ts'
 import { loadMcpHandler } from './mcp/handler.ts'
 import { registerMcpRoute, rejectForeignOrigins } from './mcp/route.ts'
 import type { PopulationTable } from './methods/population.ts'
@@ -313,18 +312,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     const onerror = (error: Error) => log.warn({ err: error }, 'a request of an assistant failed')
     const handler = await loadMcpHandler(MCP_DIRECTORY, { baseUrl, dataset: dataset.name, explorerUrl, onerror })
     if (handler === null) return
-    // A pruned release can no longer be read, also not from the cache.
-    const describeReleases = () => {
-      const kept = (published.value.get(dataset.name) ?? []).filter(({ prunedAt }) => prunedAt === null)
-      return `${kept.at(-1)?.number ?? 0} of ${kept.length}`
-    }
-    const answers = createAnswerCache(limits.cacheMegabytes, describeReleases)
     void app.register(async (guarded: HttpServer) => {
       rejectForeignOrigins(guarded, baseUrl)
       requireScope(guarded, { ...guard, findSessionToken: undefined, scope: dataset.scope })
       attributeWork(guarded)
       if (quota !== null) limitRate(guarded, quota)
-      registerMcpRoute(guarded, { handler, answers, acquireSlot: slots.assistants, baseUrl })
+      limitConcurrency(guarded, slots.assistants)
+      registerMcpRoute(guarded, { handler, baseUrl })
     })
   }
 

@@ -1,9 +1,7 @@
 // POST /mcp: assistants ask over the Model Context Protocol. Each request stands alone: there are no sessions and no streams.
 // A tool asks the routes of this node with the credential of the caller, so guard, quota, slots and caches are those of any request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AcquireSlot } from '../platform/http/concurrency-limit.ts'
 import { type HttpServer, SERVER_OPTIONS } from '../platform/http/http-server.ts'
-import type { AnswerCache, FormHeaders } from './answer-cache.ts'
 import type { McpHandler } from './handler.ts'
 import { assertShallow, TooDeep } from './json-depth.ts'
 
@@ -16,8 +14,6 @@ const ERRORS = { parse: -32_700, request: -32_600 } as const
 
 interface McpRoute {
   readonly handler: McpHandler
-  readonly answers: AnswerCache
-  readonly acquireSlot: AcquireSlot
   readonly baseUrl: string
 }
 
@@ -38,7 +34,7 @@ export function rejectForeignOrigins(scope: HttpServer, baseUrl: string): void {
   })
 }
 
-export function registerMcpRoute(guarded: HttpServer, { handler, answers, acquireSlot, baseUrl }: McpRoute): void {
+export function registerMcpRoute(guarded: HttpServer, { handler, baseUrl }: McpRoute): void {
   guarded.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: MCP_BODY_LIMIT },
@@ -48,28 +44,16 @@ export function registerMcpRoute(guarded: HttpServer, { handler, answers, acquir
     reply.header('cache-control', 'no-store')
     const body = readBody(request.body)
     if ('error' in body) return fail(reply, 400, body.error, body.message)
-    const headers = pick(request)
-    const known = answers.find(headers, body.value)
-    if (known !== null) return reply.type(known.type).send(known.text)
-    // Not by a hook: the request of a POST closes when its body has been read.
-    const releaseSlot = acquireSlot(request.clientId ?? '')
-    try {
-      const { status, type, text } = await call(request, reply, headers, body.value)
-      if (status === 200) answers.keep(headers, body.value, { type, text })
-      return await reply.code(status).type(type).send(text)
-    } finally {
-      releaseSlot()
-    }
-  })
-
-  async function call(request: FastifyRequest, reply: FastifyReply, headers: FormHeaders, body: object) {
     const left = new AbortController()
     reply.raw.once('close', () => left.abort())
     const fetch = askWithin(guarded, request, baseUrl)
-    const response = await handler({ headers, body, fetch, signal: left.signal })
+    const response = await handler({ headers: pick(request), body: body.value, fetch, signal: left.signal })
     const type = response.headers.get('content-type') ?? 'application/json'
-    return { status: response.status, type, text: await response.text() }
-  }
+    return reply
+      .code(response.status)
+      .type(type)
+      .send(await response.text())
+  })
 }
 
 function readBody(body: unknown): { value: object } | { error: number; message: string } {

@@ -62,18 +62,26 @@ export const createClientSlots = (limit: number): ClientSlots => ({
 /** Each request of the scope takes a slot, downloads one of `downloads`. */
 export function limitConcurrency(scope: FastifyInstance, requests: AcquireSlot, downloads = requests): void {
   const slots = new WeakMap<FastifyRequest, ReleaseSlot>()
-  scope.addHook('onRequest', (request, _reply, done) => {
-    const { clientId } = request
+  scope.addHook('onRequest', (request, reply, done) => {
+    const { clientId, raw } = request
     if (clientId === null) throw new Error('the concurrency limit must be registered after the guard')
     const releaseSlot = request.routeOptions.config.isDownload === true ? downloads(clientId) : requests(clientId)
     slots.set(request, releaseSlot)
-    // Of the request: Node closes no response that waits for an earlier one of a lost connection. A GET closes with its response.
-    request.raw.once('close', releaseSlot)
+    // Of the request: Node closes no response that waits for an earlier one of a lost connection. A GET closes with its response,
+    // a request with a body as soon as the body is read.
+    raw.once('close', () => {
+      if (reply.raw.writableEnded || raw.socket.destroyed) releaseSlot()
+      else raw.socket.once('close', releaseSlot)
+    })
     done()
   })
   // Not when the handler returns: a response that the client does not read still uses memory.
   scope.addHook('onResponse', (request, _reply, done) => {
-    slots.get(request)?.()
+    const releaseSlot = slots.get(request)
+    if (releaseSlot !== undefined) {
+      request.raw.socket.off('close', releaseSlot)
+      releaseSlot()
+    }
     done()
   })
 }

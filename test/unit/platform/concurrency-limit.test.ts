@@ -20,10 +20,14 @@ void app.register(async (scope) => {
     request.clientId = String(request.headers['client'])
   })
   limitConcurrency(scope, createSlots(LIMIT, 'requests'), createSlots(LIMIT, 'downloads'))
-  scope.get('/waits', async (request) => {
-    handled.push(request.id)
-    await finish.promise
-    return {}
+  scope.route({
+    method: ['GET', 'POST'],
+    url: '/waits',
+    async handler(request) {
+      handled.push(request.id)
+      await finish.promise
+      return {}
+    },
   })
   scope.get('/quick', async () => ({}))
   scope.get('/fails', async () => {
@@ -46,16 +50,26 @@ after(() => {
   return app.close()
 })
 
-const send = (path: string, client: string) =>
-  fetch(`http://127.0.0.1:${port}${path}`, { headers: { client }, signal: AbortSignal.timeout(5000) })
+type Method = 'GET' | 'POST'
+/** The body of a POST is read long before its response is written. */
+const METHODS: readonly Method[] = ['GET', 'POST']
+
+const send = (path: string, client: string, method: Method = 'GET') =>
+  fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { client, 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(5000),
+    ...(method === 'POST' ? { body: '{}' } : {}),
+  })
 
 /** Requests on one connection whose responses are not read. */
-async function sendUnread(paths: string[], client: string): Promise<Socket> {
+async function sendUnread(paths: string[], client: string, method: Method = 'GET'): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   sockets.push(socket)
   await once(socket, 'connect')
   socket.pause()
-  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: a\r\nclient: ${client}\r\n\r\n`).join(''))
+  const body = method === 'POST' ? 'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}' : '\r\n'
+  socket.write(paths.map((path) => `${method} ${path} HTTP/1.1\r\nhost: a\r\nclient: ${client}\r\n${body}`).join(''))
   return socket
 }
 
@@ -69,27 +83,28 @@ async function waitForStatus(path: string, client: string, status: number): Prom
   assert.fail(`${path} does not give ${status}`)
 }
 
-test('one request too many gives 429 with Retry-After and runs no handler; other clients are served; completed requests lower the count', async () => {
-  finish = Promise.withResolvers()
-  handled.length = 0
-  const running = Array.from({ length: LIMIT }, () => send('/waits', 'eager'))
-  while (handled.length < LIMIT) await wait(5)
-  lines.length = 0
-  const rejected = await send('/waits', 'eager')
-  const body = (await rejected.json()) as Record<string, unknown>
-  assert.deepEqual([rejected.status, body['code']], [429, 'concurrency_exceeded'])
-  assert.equal(rejected.headers.get('retry-after'), '1')
-  assert.equal(rejected.headers.get('content-type'), 'application/problem+json')
-  assert.equal(handled.length, LIMIT)
-  assert.deepEqual(
-    lines.map((line) => [JSON.parse(line).level, JSON.parse(line).problem, JSON.parse(line).client_id]),
-    [[30, 'concurrency_exceeded', 'eager']],
-  )
-  assert.equal((await send('/quick', 'other')).status, 200)
-  finish.resolve()
-  for (const response of await Promise.all(running)) assert.equal(response.status, 200)
-  await waitForStatus('/quick', 'eager', 200)
-})
+for (const method of METHODS)
+  test(`one ${method} too many gives 429 with Retry-After and runs no handler; other clients are served; completed requests lower the count`, async () => {
+    finish = Promise.withResolvers()
+    handled.length = 0
+    const running = Array.from({ length: LIMIT }, () => send('/waits', 'eager', method))
+    while (handled.length < LIMIT) await wait(5)
+    lines.length = 0
+    const rejected = await send('/waits', 'eager', method)
+    const body = (await rejected.json()) as Record<string, unknown>
+    assert.deepEqual([rejected.status, body['code']], [429, 'concurrency_exceeded'])
+    assert.equal(rejected.headers.get('retry-after'), '1')
+    assert.equal(rejected.headers.get('content-type'), 'application/problem+json')
+    assert.equal(handled.length, LIMIT)
+    assert.deepEqual(
+      lines.map((line) => [JSON.parse(line).level, JSON.parse(line).problem, JSON.parse(line).client_id]),
+      [[30, 'concurrency_exceeded', 'eager']],
+    )
+    assert.equal((await send('/quick', 'other')).status, 200)
+    finish.resolve()
+    for (const response of await Promise.all(running)) assert.equal(response.status, 200)
+    await waitForStatus('/quick', 'eager', 200)
+  })
 
 test('sequential requests never exceed the limit, also if they fail', async () => {
   for (let i = 0; i < 5 * LIMIT; i++) {
@@ -101,17 +116,18 @@ test('sequential requests never exceed the limit, also if they fail', async () =
     assert.equal((await app.inject({ url: '/quick', headers: { client: 'steady' } })).statusCode, 200)
 })
 
-test('a lost connection releases all its requests, also pipelined ones', async () => {
-  finish = Promise.withResolvers()
-  handled.length = 0
-  const socket = await sendUnread(Array(LIMIT).fill('/waits'), 'lost')
-  while (handled.length < LIMIT) await wait(5)
-  assert.equal((await send('/quick', 'lost')).status, 429)
-  socket.destroy()
-  await waitForStatus('/quick', 'lost', 200)
-  finish.resolve()
-  assert.equal((await Promise.all(Array.from({ length: LIMIT }, () => send('/quick', 'lost')))).at(-1)?.status, 200)
-})
+for (const method of METHODS)
+  test(`a lost connection releases all its requests, also pipelined ones: ${method}`, async () => {
+    finish = Promise.withResolvers()
+    handled.length = 0
+    const socket = await sendUnread(Array(LIMIT).fill('/waits'), 'lost', method)
+    while (handled.length < LIMIT) await wait(5)
+    assert.equal((await send('/quick', 'lost')).status, 429)
+    socket.destroy()
+    await waitForStatus('/quick', 'lost', 200)
+    finish.resolve()
+    assert.equal((await Promise.all(Array.from({ length: LIMIT }, () => send('/quick', 'lost')))).at(-1)?.status, 200)
+  })
 
 test('an unread response counts until its connection ends; downloads have as many slots of their own', async () => {
   const unread = await sendUnread(Array(LIMIT).fill('/large'), 'idle')
