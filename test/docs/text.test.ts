@@ -70,6 +70,15 @@ for (const { label, groups } of SECTIONS)
       assert.ok(countPageWords(readSource(source)) <= (MAX_PAGE_WORDS[label] ?? Number.POSITIVE_INFINITY))
     })
 
+/** Of all pages for people who use or run the service: neither generated ones nor those about the code. */
+const MAX_WORDS_FOR_READERS = 40_000
+test('the pages for readers have no more words than a reader can look through', () => {
+  const groups = SECTIONS.flatMap((section) => section.groups).filter(({ label }) => label !== 'The code')
+  const texts = ['README.md', 'docs/README.md', ...groups.flatMap(({ sources }) => sources)].map(readSource)
+  const words = texts.filter((text) => !isGenerated(text)).reduce((sum, text) => sum + countPageWords(text), 0)
+  assert.ok(words <= MAX_WORDS_FOR_READERS, `${words} words`)
+})
+
 test('the words of a page are counted outside code', () => {
   assert.equal(countPageWords('# One\n\ntwo [three four](x.md) `five six`\n\n```\nseven\n```\n'), 5)
 })
