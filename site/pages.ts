@@ -45,7 +45,7 @@ export const labelOf = (source: string): string | undefined => {
 /** For contributors, who find them from CONTRIBUTING.md; in the navigation and the search they would hide what readers need. */
 const FOR_CONTRIBUTORS = [
   ...['add-a-dataset', 'benchmarks', 'explorer-design', 'mutants', 'real-input-examples', 'recommended-answers'],
-  ...['release-process', 'security-fuzz'],
+  ...['release-process', 'security-fuzz', 'security-requirements'],
 ].map((name) => `docs/${name}.md`)
 export const isForContributors = (source: string): boolean =>
   /^docs\/decisions\/\d/.test(source) || [...FOR_CONTRIBUTORS, 'conformance/README.md'].includes(source)

@@ -3,6 +3,8 @@
 
 const CODE_BLOCK = /^ *```[^]*?^ *```[^\n]*$/gm
 const COMMENT = /<!--[^]*?-->/g
+/** What a program writes into a page, from `<!-- results: written by … -->` to `<!-- end of results -->`. */
+const WRITTEN = /<!-- (\w+): written by [^]*?<!-- end of \1 -->/g
 /** A sentence ends here, unless the mark belongs to a number or an abbreviation. */
 const END = /(?<=[.!?]["”')]?)\s+(?=["“'(]?[\p{Lu}\d`*_[…])/u
 /** What the house style replaces, outside code. `docs/writing.md` has the words to use instead. */
@@ -15,7 +17,8 @@ const AVOIDED = [
 ]
 const AVOIDED_TERM = new RegExp(`(?<![\\w-])(?:${AVOIDED.join('|')})(?![\\w-])`, 'giu')
 
-const withoutCode = (markdown: string): string => markdown.replace(CODE_BLOCK, '').replace(COMMENT, '')
+const withoutCode = (markdown: string): string =>
+  markdown.replace(CODE_BLOCK, '').replace(WRITTEN, '').replace(COMMENT, '')
 
 /** Links become their text, and a name in backticks one word. */
 const readText = (markdown: string): string =>

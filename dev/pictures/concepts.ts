@@ -53,7 +53,7 @@ function drawWalk(): string {
         ['G H I', 'good'],
         ['J K L', 'good'],
       ]),
-      write(605, 222, 'the next walk reads release 6', 'small'),
+      write(605, 222, 'a reader who starts now gets release 6', 'small'),
     ],
   )
 }
@@ -86,12 +86,12 @@ const drawSums = () =>
     box([320, 96, 120, 44], ['county A: 12']),
     box([320, 152, 120, 44], ['county B: 7']),
     arrow(440, 118, 480, 118),
-    box([480, 90, 110, 56], ['refused', '43 is too many'], { tone: 'bad' }),
+    box([480, 90, 110, 56], ['rejected', '43 is too many'], { tone: 'bad' }),
     write(445, 232, 'a place and its parts', 'small'),
     box([620, 60, 110, 50], ['WHO: 422']),
     box([620, 130, 110, 50], ['a paper: 420']),
     arrow(730, 118, 760, 118),
-    box([760, 90, 86, 56], ['refused', 'side by side'], { tone: 'bad' }),
+    box([760, 90, 86, 56], ['rejected', 'side by side'], { tone: 'bad' }),
     write(735, 232, 'two sources, the same people', 'small'),
   ])
 
