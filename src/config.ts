@@ -89,9 +89,7 @@ interface OidcConfig {
 
 export class ConfigError extends Error {
   constructor(messages: string[]) {
-    super(
-      `The configuration has ${messages.length === 1 ? 'an error' : 'errors'}:\n${messages.map((message) => `  ${message}`).join('\n')}`,
-    )
+    super(`The configuration is not valid:\n${messages.map((message) => `  ${message}`).join('\n')}`)
     this.name = 'ConfigError'
   }
 }
@@ -237,7 +235,7 @@ export function explainConfig(environment: Environment): ExplainedVariable[] {
   )
   return [
     ...names.map((name) => explainVariable(environment, name)),
-    ...unknown.map((name) => ({ name, value: '', from: 'environment', problem: 'this program has no such variable' })),
+    ...unknown.map((name) => ({ name, value: '', from: 'environment', problem: 'no variable has this name' })),
   ]
 }
 
@@ -254,7 +252,7 @@ function explainVariable(environment: Environment, name: keyof Variables): Expla
   }
   if (text !== '') return { name, value: isSecret ? '[redacted]' : removePassword(text), from, problem: '' }
   const isMissing = fallback === undefined && (name in VARIABLES || isSignInSet(environment))
-  return { name, value: describeDefault(fallback), from: 'default', problem: isMissing ? 'is missing' : '' }
+  return { name, value: describeDefault(fallback), from: 'default', problem: isMissing ? 'is not set' : '' }
 }
 
 /** -1 stands for no port. */
@@ -303,7 +301,7 @@ function readAll<Config>(environment: Environment, build: (read: ReadVariable) =
         check?.(value)
         return value
       }
-      if (fallback === undefined) errors.push(`${name} is missing`)
+      if (fallback === undefined) errors.push(`${name} is not set`)
     } catch (error) {
       errors.push(`${name} ${(error as Error).message}`)
     }
@@ -320,11 +318,11 @@ function findText(environment: Environment, name: string): string {
   const text = environment[name] ?? ''
   const file = environment[`${name}_FILE`] ?? ''
   if (file === '') return text
-  if (text !== '') throw new Error(`and ${name}_FILE must not both be set`)
+  if (text !== '') throw new Error(`and ${name}_FILE are both set: keep one`)
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new Error(`cannot be read from the file that ${name}_FILE names (${code})`, { cause: error })
+    throw new Error(`cannot be read from the file in ${name}_FILE (${code})`, { cause: error })
   }
 }

@@ -27,7 +27,8 @@ export function readClientKey(value: unknown): ClientKey {
   const jwk = value as JWK
   if (typeof value !== 'object' || value === null) throw new Error('it is not a JWK')
   if (jwk.kty === 'oct') throw new Error('it is a symmetric key')
-  if (PRIVATE_MEMBERS.some((name) => name in value)) throw new Error('it contains a private key')
+  if (PRIVATE_MEMBERS.some((name) => name in value))
+    throw new Error('it contains a private key, and must have only the public one')
   const algorithms = listAlgorithms(jwk)
   if (jwk.use !== undefined && jwk.use !== 'sig') throw new Error('it is not for signatures')
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify')))

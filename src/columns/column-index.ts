@@ -310,7 +310,7 @@ async function requireRecords(connection: DuckDBConnection, { number, records }:
   const rows = await countPresent(connection)
   if (rows !== records)
     throw new Error(
-      `the column index of release ${number} has ${rows} records, but the release has ${records}: run outbreakctl release reindex`,
+      `The column index of release ${number} has ${rows} records, but the release has ${records}. Run outbreakctl release reindex.`,
     )
 }
 

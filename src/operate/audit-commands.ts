@@ -17,13 +17,9 @@ export function registerAuditCommands(program: Command, { runAndPrint, runAndWri
   const audit = program.command('audit').description('list and verify what operators did')
   audit
     .command('list')
-    .description('list the actions of operators, latest first')
-    .option(
-      '--since <time>',
-      'only actions from this day or time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z',
-      parseTime,
-    )
-    .option('--limit <number>', 'how many', parseLimit, 50)
+    .description('list operator actions, latest first')
+    .option('--since <time>', 'only actions since this UTC date or time: 2026-01-31 or 2026-01-31T12:00:00Z', parseTime)
+    .option('--limit <number>', 'maximum number of actions', parseLimit, 50)
     .action((options: { since?: Date; limit: number }) =>
       runAndPrint((database) => listActions(database, options.since ?? null, options.limit)),
     )

@@ -41,7 +41,7 @@ export async function verifyReleases(
     const found = await digestRelease(database, dataset, release.number)
     const differences = [
       ...(found.records === release.records ? [] : [`${found.records} records instead of ${release.records}`]),
-      ...(found.digest === release.digest ? [] : [`the digest ${found.digest} instead of ${release.digest}`]),
+      ...(found.digest === release.digest ? [] : [`digest ${found.digest} instead of ${release.digest}`]),
       ...(store === undefined ? [] : await compareFiles(store, release)),
       ...(faults.get(release.number) ?? []),
       // An index file has all releases. It is reported with the latest.
@@ -85,7 +85,8 @@ async function compareFiles(store: FileStore, { files }: PublishedRelease): Prom
       continue
     }
     try {
-      if ((await readFingerprint(file)).sha256 !== sha256) differences.push(`${name} has other bytes`)
+      if ((await readFingerprint(file)).sha256 !== sha256)
+        differences.push(`${name} does not match its published SHA-256`)
     } finally {
       await file.close()
     }

@@ -79,7 +79,7 @@ function describeBreakingChanges(before: FieldShape, now: FieldShape | undefined
   if (now?.kind !== before.kind)
     return [`${name} was ${before.kind} and is ${now === undefined ? 'removed' : `now ${now.kind}`}`]
   if (now.nullable !== before.nullable)
-    return [`${name} ${now.nullable ? 'was never null and may now be null' : 'could be null and may no longer be'}`]
+    return [`${name} ${now.nullable ? 'was never null and can now be null' : 'could be null and no longer can'}`]
   const removed = before.choices?.filter((choice) => !now.choices?.includes(choice)) ?? []
   return removed.map((choice) => `${name} no longer allows ${choice}`)
 }

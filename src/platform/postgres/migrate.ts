@@ -32,7 +32,7 @@ export async function migrate(url: string): Promise<string[]> {
 function describeOwnership(error: unknown): OperatorError | undefined {
   const [denial] = /must be owner of .*|permission denied for .*/.exec((error as Error).message) ?? []
   if (denial === undefined) return undefined
-  return new OperatorError(`This login may not change the schema (${denial}).`, {
+  return new OperatorError(`This login cannot change the schema (${denial}).`, {
     remedy:
       'Use the migration login, which owns the database: DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url outbreakctl migrate.',
   })

@@ -24,13 +24,13 @@ export async function checkSchema(database: Database, { mayBeExpanded = false } 
   const newer = applied.filter((name) => !known.includes(name) && !(mayBeExpanded && EXPANDS.test(name)))
   if (newer.length > 0) {
     throw new SchemaMismatch(
-      `The database schema is newer than this program, which does not have the migration ${newer.at(-1)}.`,
-      { remedy: 'Run the newer version of the program.' },
+      `The database schema is newer than this version, which does not know migration ${newer.at(-1)}.`,
+      { remedy: 'Run a newer version.' },
     )
   }
   const missing = known.filter((name) => !applied.includes(name)).sort()
   if (missing.length > 0) {
-    throw new SchemaMismatch(`The database schema is older than this program and lacks the migration ${missing[0]}.`, {
+    throw new SchemaMismatch(`The database schema is older than this version: migration ${missing[0]} is missing.`, {
       remedy: 'Run outbreakctl migrate with the migration login.',
     })
   }

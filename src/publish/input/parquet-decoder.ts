@@ -46,8 +46,8 @@ function requireGroupLimits({ columns, num_rows }: RowGroup, index: number): voi
   const cells = Number(num_rows) * columns.length
   if (columns.length > MAX_COLUMNS || cells > PARQUET_GROUP_CELLS || bytes > PARQUET_GROUP_BYTES)
     throw new Error(
-      `row group ${index + 1} has ${columns.length} columns, ${cells} cells and ${bytes} bytes without compression; ` +
-        `at most ${MAX_COLUMNS}, ${PARQUET_GROUP_CELLS} and ${PARQUET_GROUP_BYTES} are allowed: write smaller row groups`,
+      `row group ${index + 1} is too large: ${columns.length} columns, ${cells} cells and ${bytes} bytes uncompressed ` +
+        `(limits: ${MAX_COLUMNS}, ${PARQUET_GROUP_CELLS} and ${PARQUET_GROUP_BYTES}). Write smaller row groups`,
     )
 }
 
@@ -71,7 +71,7 @@ const decompressors: Compressors = Object.fromEntries(
   }).map(([codec, decompress]): [string, Decompress] => [
     codec,
     (page, length) => {
-      if (length > PARQUET_GROUP_BYTES) throw new Error(`a page has ${length} bytes without compression`)
+      if (length > PARQUET_GROUP_BYTES) throw new Error(`a page has ${length} bytes uncompressed`)
       return length === 0 ? new Uint8Array() : decompress(page, length)
     },
   ]),

@@ -34,7 +34,7 @@ export function createSeriesWarnings({ series, content }: Dataset) {
       return {
         column: series.day,
         rule: 'series_order',
-        message: `follows the later day ${before.day} of its series, so the rest of the series is not checked`,
+        message: `comes after the later day ${before.day} of its series: sort by day to have the rest checked`,
       }
     }
     const values = counts.map((index) => valueAt(index) as number | null)
@@ -44,7 +44,7 @@ export function createSeriesWarnings({ series, content }: Dataset) {
     return {
       column: series.counts[decrease.count] as string,
       rule: 'series_falls',
-      message: `decreases from ${decrease.before} to ${decrease.after} within its series`,
+      message: `falls from ${decrease.before} to ${decrease.after} within its series`,
     }
   }
 }

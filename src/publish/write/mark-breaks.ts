@@ -80,13 +80,13 @@ function describeBreak(series: Series, id: number, found: SeriesBreak): Finding 
         ...location,
         column: series.counts[found.count] ?? null,
         rule: 'series_falls',
-        message: `decreases from ${before} to ${after} within its series; ${series.breakFlag} is set`,
+        message: `falls from ${before} to ${after} within its series: ${series.breakFlag} is set`,
       }
     : {
         ...location,
         column: series.definition ?? null,
         rule: 'definition_changes',
-        message: `changes from ${before} to ${after} within its series; ${series.breakFlag} is set`,
+        message: `changes from ${before} to ${after} within its series: ${series.breakFlag} is set`,
       }
 }
 

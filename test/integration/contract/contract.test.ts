@@ -203,7 +203,7 @@ for (const [i, { name, value, dataset, before }] of steps.entries()) {
     const older = publishRelease(operator, before, await writeNdjson(rows))
     await assert.rejects(
       older,
-      new RegExp(`breaks the contract of release ${last + 1}: ${name} was \\w+ and is removed`),
+      new RegExp(`not compatible with release ${last + 1}: ${name} was \\w+ and is removed`),
     )
     const target = i === 0 ? 3 : 2
     const { release } = await rollbackTo(operator, dataset, target, 'Back to before the field.', {
