@@ -168,13 +168,13 @@ export const VARIABLES = {
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,
     [],
-    'origins of web pages that may show a picture of this service in a frame; nothing else of the service can be framed',
+    'origins of web pages that can show a picture of this service in a frame; nothing else of the service can be framed',
     { see: 'embed-a-picture.md' },
   ),
   OUTBREAKS_WEBHOOK_ORIGINS: define(
     parseReceivers,
     [],
-    'origins of receivers that you trust: they need no challenge, and may have a private address or another port than 443',
+    'origins of receivers that you trust: they need no challenge, and can have a private address or another port than 443',
     { see: 'receive-webhooks.md#for-operators' },
   ),
   OUTBREAKS_EGRESS_PROXY: define(

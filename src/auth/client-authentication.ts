@@ -79,8 +79,8 @@ export function readAssertion(request: FastifyRequest, parameters: Parameters): 
 }
 
 export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {
-  const [authorization, ...further] = headerValues(request.raw, 'authorization')
-  if (further.length > 0)
+  const [authorization, ...others] = headerValues(request.raw, 'authorization')
+  if (others.length > 0)
     throw new TokenError('invalid_request', 'The request has several Authorization headers. Send one.')
   if (authorization === undefined) {
     return {
@@ -126,6 +126,6 @@ const decodeForm = (text: string) => decodeURIComponent(text.replaceAll('+', ' '
 
 export function requireParameter(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
-  if (value === undefined || value === '') throw new TokenError('invalid_request', `${name} is missing.`)
+  if (value === undefined || value === '') throw new TokenError('invalid_request', `Add the parameter ${name}.`)
   return value
 }

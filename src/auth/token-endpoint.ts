@@ -200,7 +200,7 @@ const describeTokenEndpoint = (audience: string) => ({
   operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the latest when the token was issued; a new token reads newer ones.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client can authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the latest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequestSchema(audience),

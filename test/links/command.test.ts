@@ -37,7 +37,7 @@ for (const [what, args, message] of [
   ['an unknown client', ['nobody', `https://data.example${SUMS}`], /No client has the id nobody/],
   ['a path without a host', [ID, SUMS], /is not the URL of a dataset/],
   ['another path', [ID, 'https://data.example/v2/other/sums'], /is not the URL of a dataset/],
-  ['an address with a fragment', [ID, `https://data.example${SUMS}#a`], /url must be an address/],
+  ['an address with a fragment', [ID, `https://data.example${SUMS}#a`], /url must be a URL/],
   ['an address with a key', [ID, `https://data.example${SUMS}&key=obk1.a`], /already contains a key/],
   ['too many days', [ID, `https://data.example${SUMS}`, '--days', '181'], /from 1 to 180/],
 ] as const)

@@ -100,7 +100,7 @@ await withExplorer(
       const expired = await open(make(now - 1), { accept: 'text/html' })
       assert.match(await expired.text(), /The link expired on/)
       const keyless = await open(address, { accept: 'text/html' })
-      assert.match(await keyless.text(), /The address has no key/)
+      assert.match(await keyless.text(), /The URL has no key/)
     })
 
     test('a page of a named origin shows the frame, any other does not; the picture is shown by both', async () => {

@@ -320,6 +320,6 @@ rowTest('C4: a set without the count is left out for this reason', async () => {
   assert.equal(data[0]?.total.cases, 30)
   assert.deepEqual(
     left_out.map(({ because, reason }) => [because, reason]),
-    [['count', 'It does not have the count that was asked for.']],
+    [['count', 'It does not have the requested count.']],
   )
 })

@@ -16,7 +16,7 @@ import type { AnswerSet } from './read-sets.ts'
 /** Why a set was left out, by the step of the rule. */
 const REASONS: Readonly<Record<string, string>> = {
   preferred: 'The publisher of the release prefers another set.',
-  count: 'It does not have the count that was asked for.',
+  count: 'It does not have the requested count.',
   everyone: 'It counts only some people.',
   exact: 'It has several counts of the same days, and nothing tells which is right.',
   curve: 'It has far fewer days than another.',
@@ -216,7 +216,7 @@ const setSchema = {
   query: Type.Union([Type.String(), Type.Null()], {
     description: 'The filters that choose this set; null if none do.',
   }),
-  url: Type.Union([Type.String(), Type.Null()], { description: 'The same question about this set only.' }),
+  url: Type.Union([Type.String(), Type.Null()], { description: 'The same query for this set only.' }),
   records: Type.Integer({ minimum: 1 }),
   first_day: dayOrNull,
   last_day: dayOrNull,
@@ -237,7 +237,7 @@ const extentSchema = {
 }
 
 const title = Type.String({
-  description: 'What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019".',
+  description: 'The query in words, for a picture or a table: "COVID-19, Italy, 2019".',
 })
 
 export const shortChoiceSchema = {
@@ -283,7 +283,7 @@ export const choiceSchema = {
     ),
     {
       description:
-        'How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead.',
+        'How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the query instead.',
     },
   ),
   left_out: Type.Array(

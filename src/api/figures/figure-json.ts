@@ -235,7 +235,7 @@ export const besideSchema = (series: Series) =>
     ],
     {
       description:
-        'With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared.',
+        'With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several values of them that cannot be compared.',
     },
   )
 
@@ -254,7 +254,7 @@ export const coverSchema = Type.Object(
     }),
     left_out: Type.Integer({ minimum: 0, description: 'Series that another place covers, or that have no position.' }),
   },
-  { description: 'What the figures of the requested place are made of.' },
+  { description: 'What the numbers of the requested place are calculated from.' },
 )
 
 export const intervalFromSchema = Type.Enum(['request', 'records'], {
@@ -284,20 +284,20 @@ export function shortRowsSchema(series: Series) {
     ...columns(share, 'completeness_'),
     explain,
     flags: Type.Array(Type.String(), {
-      description: `What a reader has to know about the numbers: ${flags.join(', ')}; of measures also crude and ongoing. docs/methods.md explains them.`,
+      description: `What a reader has to know about the numbers: ${flags.join(', ')}; of measures, crude and ongoing too. docs/methods.md explains them.`,
     }),
   }
   return {
     data: Type.Array(Type.Object(row, others), {
       description:
-        'Flat rows, with the fields of the group. A count that no row has is no column. In `/sums`, `cases` and the other names without a prefix are the total.',
+        'Flat rows, with the fields of the group. A count without a value in any row has no column. In `/sums`, `cases` and the other names without a prefix are the total.',
     }),
     spans: Type.Array(Type.Object({ ...days, ...columns(countOrNull, 'new_') }, others), {
       description: spansDescription,
     }),
     undated_counts: Type.Array(
       Type.Object({ records: Type.Integer({ minimum: 1 }), ...columns(countOrNull, 'undated_') }, others),
-      { description: 'The counts of the undated records, unless they must not be added up.' },
+      { description: 'The counts of the undated records, unless they cannot be added together.' },
     ),
     range: Type.Optional(
       Type.Array(Type.Object({ period: Type.String() }, others), {
@@ -306,10 +306,12 @@ export function shortRowsSchema(series: Series) {
     ),
     beside: Type.Union([Type.Array(Type.Object(days, others)), Type.Null()], {
       description:
-        'The places that contain the groups; null if there are several figures of them that must not be compared.',
+        'The places that contain the groups; null if there are several values of them that cannot be compared.',
     }),
     ...totalsSchema,
-    covers: Type.Optional(Type.Array(coverSchema, { description: 'With `place`: what each group is made of.' })),
+    covers: Type.Optional(
+      Type.Array(coverSchema, { description: 'With `place`: what each group is calculated from.' }),
+    ),
     group_by: Type.Array(Type.String()),
     across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
   }

@@ -134,7 +134,7 @@ export async function readSets(
     having ${withoutCounts ? sql`true` : sql`count(*) filter (where ${isCounted}) > 0`}
     order by min(id) limit ${raw(String(MAX_SETS + 1))}`)
   if (found.length > MAX_SETS)
-    throw new Problem('invalid_parameter', 'The matching records were counted in too many ways. Filter further.', {
+    throw new Problem('invalid_parameter', 'The matching records were counted in too many ways. Add filters.', {
       parameter: 'filter',
     })
   const undated = withUndated ? await snapshot.query(selectUndated(dataset, used, { groups: columns, judged: [] })) : []

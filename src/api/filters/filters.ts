@@ -73,7 +73,7 @@ export const missingParameter = (fields: string[]) =>
   Type.Optional(
     Type.Array(Type.Enum(fields), {
       maxItems: MAX_VALUES,
-      description: 'Only records in which this field is null. May be repeated: all of these fields are null.',
+      description: 'Only records in which this field is null. Can be repeated: all of these fields are null.',
     }),
   )
 
@@ -82,7 +82,7 @@ const listSchema = (field: Field, example: FieldValue) =>
     { ...valueSchema(field), ...(example !== null && { examples: [example] }) },
     {
       maxItems: MAX_VALUES,
-      description: `${field.description} May be repeated up to ${MAX_VALUES} times: a record matches if it has any of the values.`,
+      description: `${field.description} Can be repeated up to ${MAX_VALUES} times: a record matches if it has any of the values.`,
       ...(example !== null && field.name === FILLED_IN && { examples: [[example]] }),
     },
   )
@@ -169,7 +169,7 @@ function parseValues({ name, vocabulary }: Field, values: readonly Value[]): rea
   if (unknown === undefined) return values.toSorted((a, b) => (String(a) < String(b) ? -1 : 1))
   throw new Problem(
     'invalid_parameter',
-    `${name} must be a code of ${vocabulary?.name}; ${String(unknown)} is not one.`,
+    `${String(unknown)} is not a code of ${vocabulary?.name}. ${name} must be one.`,
     {
       parameter: name,
     },

@@ -200,7 +200,7 @@ export const measuresSchema = Type.Optional(
         }),
         {
           description:
-            'Why measures are null, and in how many rows, also of those that `num` leaves out. The column `null_because` of a row has the reason.',
+            'Why measures are null, and in how many rows, even those that `num` leaves out. The column `null_because` of a row has the reason.',
         },
       ),
     },

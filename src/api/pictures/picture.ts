@@ -17,7 +17,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
       schema: {
         tags: ['Data'],
         operationId: 'getPicture',
-        summary: 'Draw a question',
+        summary: 'Draw a query',
         description:
           'A picture of the counts: a curve, several counts side by side, or one total, with its source, release and citation. Its numbers are those of `/series` and `/sums`; what they reject is a picture with the reason. The SVG needs no other file. With a link key it can be part of any page.',
         querystring: pictureQuery(dataset),

@@ -70,5 +70,5 @@ export const understoodSchema = Type.Union(
 
 export const warningsSchema = Type.Array(Type.String(), {
   description:
-    'What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`.',
+    'What you may not have meant: values that match no records, and words that were guessed. `Outbreaks-Warning` has them too.',
 })

@@ -55,7 +55,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
               Type.Object({
                 url: Type.String({ format: 'uri', description: 'The canonical query, pinned to one release.' }),
                 title: Type.String({
-                  description: 'What was asked, in words; without filters the title of the release.',
+                  description: 'The query in words; without filters the title of the release.',
                 }),
                 licence: Type.String(),
                 release: Type.Integer({ minimum: 1 }),

@@ -36,7 +36,7 @@ const releaseSchema = Type.Object({
       'The day up to which the data is known, UTC. A date as a release reference means the latest release with this day or an earlier one. A rollback has the day of the release that it restores.',
   }),
   restores: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'The earlier release that a rollback restored; the releases in between are thereby withdrawn.',
+    description: 'The earlier release that a rollback restored; the releases in between are withdrawn.',
   }),
   pruned_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
     description: 'When the release was pruned, so that its records can no longer be read; null if it was not.',

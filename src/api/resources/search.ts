@@ -25,7 +25,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'searchValues',
         summary: 'Find values by name',
         description:
-          'Events, diseases, pathogens, places and sources of the release that match all words of `q`, best match first. Synonyms, names in other languages, and names without accents match too. If nothing matches, misspelt words are compared with similar names. Use `value` with the filter `parameter`.',
+          'Events, diseases, pathogens, places and sources of the release that match all words of `q`, best match first. Synonyms, names in other languages, and names without accents match too. If nothing matches, the search allows for typos. To filter by a hit, use `value` with the filter named in `parameter`.',
         querystring: searchQuery,
         response: { 200: okResponse(searchSchema, 'The hits.'), ...errorResponses },
       },

@@ -197,7 +197,7 @@ function selectReleases(
   if (selected.length <= MAX_RELEASES) return selected
   throw new Problem(
     'invalid_parameter',
-    `There are ${selected.length} releases from ${from.number} to ${to.number}. One request reads at most ${MAX_RELEASES}: set from and to.`,
+    `One request covers at most ${MAX_RELEASES} releases, and there are ${selected.length} from ${from.number} to ${to.number}. Set from and to.`,
     { parameter: 'from' },
   )
 }

@@ -71,7 +71,7 @@ export function createKeyVerifier({ keys, credentialCache }: LinkSigning) {
 const invalidLink = () =>
   new Problem(
     'invalid_token',
-    'The link key does not open this address: it is for another one, or it has been revoked. Make a new link.',
+    'The link key does not open this URL: it is for another one, or it has been revoked. Make a new link.',
   )
 
 /** The same for every order of the parameters. Null if a byte is not text: two such addresses would look the same. */

@@ -21,7 +21,7 @@ export function createTransactionClient(connection: PoolClient, failures: WeakSe
   }
 
   function query(...args: unknown[]): unknown {
-    if (ended) throw new Error('the transaction has ended: it accepts no further statement')
+    if (ended) throw new Error('the transaction has ended: it accepts no more statements')
     const statement: unknown = Reflect.apply(connection.query, connection, args)
     track(statement)
     return statement

@@ -191,7 +191,10 @@ test('an error of a whole file cannot be confirmed', async () => {
     )
   const directory = await writeNdjson([{ key: 'a' }])
   await writeFile(path.join(directory, 'b.ndjson'), Buffer.from([0xff]))
-  await assert.rejects(publishRelease(database, hedOutbreaks, directory, { confirmedRejected: 1 }), /is not valid UTF-8/)
+  await assert.rejects(
+    publishRelease(database, hedOutbreaks, directory, { confirmedRejected: 1 }),
+    /is not valid UTF-8/,
+  )
 })
 
 test('rejected rows with text that PostgreSQL cannot store are stored with replacement characters', async () => {
@@ -207,7 +210,10 @@ test('outbreakctl accepts --confirm-rejected for preview and publish, and lists 
   const settings = newSettings(await createTestDatabase())
   const directory = await writeNdjson([{ key: 'a' }, { key: 'b', ...invalid }])
   const run = (...args: string[]) => outbreakctl<{ records: number; rejected: number }>(settings, 'release', ...args)
-  await assert.rejects(run('publish', directory), /1 row is invalid\. Fix it, or publish the rest with --confirm-rejected 1/)
+  await assert.rejects(
+    run('publish', directory),
+    /1 row is invalid\. Fix it, or publish the rest with --confirm-rejected 1/,
+  )
   for (const wrong of ['0', '10001', 'all'])
     await assert.rejects(run('publish', directory, '--confirm-rejected', wrong), /a whole number from 1 to/)
   for (const command of ['preview', 'publish']) {

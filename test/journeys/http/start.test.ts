@@ -10,8 +10,7 @@ import { createCluster, findFreePort } from '../../../dev/postgres.ts'
 import { newSettings, outbreakctl, prepareDatabase, type Settings, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 
-const NEWER =
-  /^The database schema is newer than this version, .* 9999_from_the_future\. Run a newer version/m
+const NEWER = /^The database schema is newer than this version, .* 9999_from_the_future\. Run a newer version/m
 const OLDER =
   /^The database schema is older than this version: .* \d{4}_\w+ is missing\. Run outbreakctl migrate with the migration login\.$/m
 const TIMEOUT_MS = 60_000

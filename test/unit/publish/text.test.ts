@@ -72,9 +72,7 @@ for (const [column, maxLength] of [
     assert.notEqual(validateOneRow('csv', { [column]: '\u{1f9a0}'.repeat(maxLength) }).record, null)
     const { record, findings } = validateOneRow('csv', { [column]: 'x'.repeat(maxLength + 1) })
     assert.equal(record, null)
-    assert.deepEqual(findings, [
-      `${column} has ${maxLength + 1} characters; the limit is ${maxLength} (error length)`,
-    ])
+    assert.deepEqual(findings, [`${column} has ${maxLength + 1} characters; the limit is ${maxLength} (error length)`])
   })
 }
 

@@ -144,7 +144,12 @@ const inputErrors: [title: string, mapping: unknown, text: string | Buffer, mess
     /a\.csv:2: has 3 cells, but the header has 1/,
   ],
   ['an empty file', plainMapping, '', /a\.csv:1: has no header/],
-  ['bytes of another encoding', plainMapping, Buffer.from('place\nCa\xf1ar\n', 'latin1'), /a\.csv:0: is not valid UTF-8/],
+  [
+    'bytes of another encoding',
+    plainMapping,
+    Buffer.from('place\nCa\xf1ar\n', 'latin1'),
+    /a\.csv:0: is not valid UTF-8/,
+  ],
 ]
 for (const [title, mapping, text, message] of inputErrors) {
   test(`${title} is rejected with file and line`, async () => {
