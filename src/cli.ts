@@ -231,7 +231,7 @@ try {
   process.exit(1)
 }
 
-/** For the audit log, also of a bug. */
+/** For the audit log, even of a bug. */
 function describeFailure(error: unknown): string {
   return describeError(error) ?? String(error)
 }

@@ -21,7 +21,7 @@ const CLOSE_TIMEOUT_MS = 5000
 const MAX_QUERIES = 10
 const AUDIT_INTERVAL_MS = 24 * 3600 * 1000
 
-/** A node reads; the notifier has a role that may write watches, and serves nothing else. */
+/** A node reads; the notifier has a role that can write watches, and serves nothing else. */
 const ROLES = { node: 'outbreaks_api', notifier: 'outbreaks_notify' } as const
 
 export async function serve(kind: keyof typeof ROLES): Promise<void> {
@@ -129,7 +129,7 @@ function readConfigOrExit(): ServiceConfig {
   }
 }
 
-/** For errors that the operator must correct before the process can serve. It serves no request yet, so it exits at once. */
+/** For errors that the operator must correct before the process can serve. It serves no request yet, so it exits immediately. */
 function exitWithError(error: Error): never {
   console.error(error.message)
   process.exit(2)

@@ -229,7 +229,7 @@ function parseUrl(text: string): string {
   return text
 }
 
-/** Without TLS, anybody between could answer for the provider. */
+/** Without TLS, anyone in between could respond as the provider. */
 function parseProviderUrl(text: string): string {
   const { protocol, hostname } = URL.parse(text) ?? {}
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
@@ -238,7 +238,7 @@ function parseProviderUrl(text: string): string {
   return text
 }
 
-/** Anyone who answers for the issuer can sign any token. */
+/** Anyone who responds as the issuer can sign any token. */
 function parseKeySetUrl(text: string): string {
   return parseUrl(parseProviderUrl(text))
 }
@@ -327,7 +327,7 @@ export function parseTrustedProxies(text: string): readonly string[] {
   return networks
 }
 
-/** A page without TLS could be anybody's, but for one on this machine. No wildcards: they would name pages of strangers. */
+/** A page without TLS could be anyone's, but for one on this machine. No wildcards: they would name pages of strangers. */
 function parseOrigins(text: string): readonly string[] {
   const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
   const isOrigin = (origin: string) => {
@@ -340,7 +340,7 @@ function parseOrigins(text: string): readonly string[] {
   return origins
 }
 
-/** TLS also inside of the network: the bodies say who watches what. */
+/** TLS even inside the network: the bodies say who watches what. */
 function parseReceivers(text: string): readonly string[] {
   const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
   if (!origins.every((origin) => /^https:\/\/[\w.:[\]-]+$/.test(origin) && URL.parse(origin)?.origin === origin))

@@ -21,7 +21,7 @@ export interface Credentials {
   challenge: Record<string, string>
 }
 
-/** The JSON body of the interface specification, or the form of RFC 6749. */
+/** The JSON body that docs/interface.md describes, or the form of RFC 6749. */
 export function readParameters(request: FastifyRequest): Parameters {
   // RFC 6749 section 2.3.1: no credentials in the URL, because URLs are logged.
   if (request.url.includes('?'))

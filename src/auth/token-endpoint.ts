@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
 import type { AcquireSlot } from '../platform/http/concurrency-limit.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
-import { AssertionRefused } from './client-assertion.ts'
+import { AssertionRejected } from './client-assertion.ts'
 import {
   type AssertionCredentials,
   type Credentials,
@@ -67,7 +67,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 
   /**
    * An unknown client and a wrong secret get the same response in the same time. Only attempts that fail are limited: a valid
-   * secret is accepted also from the address of an attacker.
+   * secret is accepted even from the address of an attacker.
    */
   function authenticateBySecret(request: FastifyRequest, { clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
@@ -84,7 +84,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     try {
       return await tokens.authenticateByAssertion(assertion, clientId)
     } catch (error) {
-      if (!(error instanceof AssertionRefused)) throw error
+      if (!(error instanceof AssertionRejected)) throw error
       request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was rejected')
       noteFailure(request, clientId)
       throw new TokenError('invalid_client', 'The client assertion is not valid.')

@@ -1,5 +1,5 @@
 // The rules between fields of an outbreak record. An error rejects the row. A warning is only reported: real reports
-// contain more deaths than cases, negative corrections and retired codes, and none of that may be lost.
+// contain more deaths than cases, negative corrections and retired codes, and none of that must be lost.
 import { compareCountryName } from './country-names.ts'
 import type { FieldValue, Rule } from './define.ts'
 import { isCurrentSubdivision, isUserAssigned, KOSOVO } from './vocabulary.ts'

@@ -22,7 +22,7 @@ export interface ProviderSignIn {
   readonly name: string
   /** The browser sends it when it comes back from the provider's site, so it is SameSite=Lax. */
   readonly attempts: SealedCookie
-  /** The client as which people read; null if it is unknown or disabled. */
+  /** The client that people use; null if it is unknown or disabled. */
   readonly findReader: () => Client | null
 }
 

@@ -1,5 +1,5 @@
 // Caches answers of tools, up to a number of bytes. An answer follows from its question and the releases that can be read; it is the same for
-// every client, and the guard and the quota come first. Errors and refusals of the service are not cached.
+// every client, and the guard and the quota come first. Errors and rejections of the service are not cached.
 import { LRUCache } from 'lru-cache'
 
 /** The headers of a request that decide about the form of its response. */

@@ -1,4 +1,4 @@
-// The commands `outbreakctl audit …`, with which the actions of operators are read and verified.
+// The commands `outbreakctl audit …`, which read and verify the actions of operators.
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CommandOutput } from '../platform/cli/terminal.ts'
 import type { Database } from '../platform/postgres/database.ts'

@@ -34,7 +34,7 @@ const EXPIRY_DAYS = 14
 const LAG_SAMPLES = 12
 const LAG_INTERVAL_MS = 250
 
-/** If the database does not answer, that is the only finding. */
+/** If the database does not respond, that is the only finding. */
 export async function checkDatabase(options: DatabaseCheck): Promise<Finding[]> {
   const { host } = new URL(options.url)
   const check = findingsOf(`database ${host}`)

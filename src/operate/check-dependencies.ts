@@ -207,7 +207,7 @@ function describeCertificate(socket: TLSSocket): Finding {
   return days < CERTIFICATE_DAYS ? check.warning(message, 'renew it') : check.ok(`valid for ${days} days`)
 }
 
-/** An issuer of tokens or of identities must answer with JSON that has a member. */
+/** An issuer of tokens or of identities must respond with JSON that has a member. */
 export async function checkIssuer(name: string, url: string, member: string): Promise<Finding[]> {
   const check = findingsOf(name)
   try {

@@ -101,5 +101,5 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
   )
 }
 
-/** Infinite before the first answer of the database, which Prometheus accepts. */
+/** Infinite before the first response of the database, which Prometheus accepts. */
 const toSeconds = (ms: number): number => ms / 1000

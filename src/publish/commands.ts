@@ -1,4 +1,4 @@
-// The commands `outbreakctl release …`, with which operators publish and manage releases. Each loads what it runs: loading all of
+// The commands `outbreakctl release …`, which publish and manage releases. Each loads what it runs: loading all of
 // it would take half of the time of a short command.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dataset } from '../datasets/define.ts'

@@ -9,7 +9,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import { groupOf } from '../storage/chunk.ts'
 import { type FileStore, readFingerprint } from '../storage/files/file-store.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../storage/published-releases.ts'
-import { copySourceOf, idOf, walkRecords } from '../storage/read-records.ts'
+import { copySourceOf, idOf, readAllRecords } from '../storage/read-records.ts'
 
 export type VerifiedRelease = {
   release: number
@@ -59,7 +59,7 @@ async function digestRelease(database: Database, dataset: Dataset, release: numb
     let records = 0
     let group = 0
     let lines = createHash('sha256')
-    for await (const bodies of walkRecords(copySourceOf(client), dataset, release)) {
+    for await (const bodies of readAllRecords(copySourceOf(client), dataset, release)) {
       for (const body of bodies) {
         const next = groupOf(idOf(body))
         if (next !== group && records > 0) {

@@ -1,4 +1,4 @@
-// Assembles a feed from what releases did to a question: ids, words and links. Pure.
+// Assembles a feed from what releases did to a query: ids, words and links. Pure.
 import { EVENT } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'

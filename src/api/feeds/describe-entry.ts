@@ -133,7 +133,7 @@ export function findCause(facts: EntryFacts): Cause {
 }
 
 interface EntryTexts {
-  /** The question in words. */
+  /** The query in words. */
   readonly title: string
   readonly citation: string
   readonly links: readonly { readonly words: string; readonly href: string }[]

@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/feed: the releases, or those that touched a question, for a feed reader. The latest ten releases are in the
+// GET /v2/{dataset}/feed: the releases, or those that touched a query, for a feed reader. The latest ten releases are in the
 // feed itself; every ten releases are in an archive, which never changes.
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'

@@ -1,4 +1,4 @@
-// What an answer says about the ways of counting: which were chosen for the reader, and which were left out.
+// What a response says about the ways of counting: which were chosen for the reader, and which were left out.
 import { Type } from 'typebox'
 import { ADDED_UP, type FieldValue, pluralOf } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
@@ -50,7 +50,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 const MAX_LEFT_OUT = 100
 const MAX_LEFT_OUT_SHORT = 20
 
-/** `chosen` and `left_out` of an answer. */
+/** `chosen` and `left_out` of a response. */
 export function formatChoice(dataset: ShownDataset, choice: Choice | null, url: string) {
   if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
   const { chosen, inside, undecided } = choice
@@ -69,7 +69,7 @@ export function formatChoice(dataset: ShownDataset, choice: Choice | null, url: 
 
 /**
  * The same, with nothing twice: `query` has only the fields in which the sets differ, and chosen sets with the same words and
- * query are one entry. What is undecided is there once.
+ * query are one entry. What is undecided is listed once.
  */
 export function formatShortChoice(dataset: ShownDataset, choice: Choice | null) {
   if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
@@ -129,7 +129,7 @@ export function describeRows(dataset: SeriesDataset, choice: Choice | null): Des
   return (row, { group }) => ({ row, counted: describe(group) })
 }
 
-/** The title of an answer: what was asked, and how many countries were counted, if not the world. */
+/** The title of a response: what was asked, and how many countries were counted, if not the world. */
 export function titleAnswer(
   dataset: SeriesDataset,
   { asked, groupBy }: FigureRequest,

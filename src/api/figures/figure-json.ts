@@ -7,7 +7,7 @@ import type { Counts } from '../../methods/increments.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { FigureGroup } from './figure-groups.ts'
 
-/** The counts, and those of them that the answer shows. Default: all. */
+/** The counts, and those of them that the response shows. Default: all. */
 export type ShownCounts = Pick<Series, 'counts'> & { readonly shown?: ReadonlySet<string> }
 
 export type ShownDataset = Omit<SeriesDataset, 'series'> & { readonly series: Series & ShownCounts }
@@ -21,7 +21,7 @@ export const byCount = <Value>({ counts, shown }: ShownCounts, values: readonly 
     counts.map((name, i) => [name, values[i] as Value] as const).filter(([name]) => shown?.has(name) !== false),
   )
 
-/** The columns of a table that its rows may have or not, such as `new_cases`. */
+/** The columns of a table that its rows have or not, such as `new_cases`. */
 export const nameColumns = (series: ShownCounts, ...prefixes: string[]): string[] =>
   [...prefixes, 'new_', 'cumulative_', 'point_', 'undated_', 'completeness_'].flatMap((prefix) =>
     Object.keys(byCount(series, [])).map((count) => prefix + count),
@@ -80,11 +80,11 @@ const formatSpan = (series: ShownCounts, { first, last, records, new: counts }: 
 export const formatSpans = (series: ShownCounts, { spans }: FigureGroup) =>
   spans.map((span) => formatSpan(series, span))
 
-/** The counts of the undated records of a group; null without any, or if they must not be added up. */
+/** The counts of the undated records of a group; null without any, or if they cannot be added together. */
 export const formatUndated = (series: ShownCounts, { undatedCounts }: FigureGroup) =>
   undatedCounts === null ? null : byCount(series, undatedCounts)
 
-/** The places that contain those of the answer, each with its figure. */
+/** The places that contain those of the response, each with its figure. */
 export const formatBeside = (series: ShownCounts, beside: readonly FigureGroup[] | null) =>
   beside?.flatMap((group) =>
     group.figures.map((figure) => ({ ...formatGroup(group), ...formatFigure(series, figure) })),
@@ -112,7 +112,7 @@ export const formatOtherRows = (
     })),
 })
 
-/** The totals of an answer: over all groups at the top, or of one group. */
+/** The totals of a response: over all groups at the top, or of one group. */
 export const formatTotals = (groups: readonly FigureGroup[], explain: boolean) => {
   return {
     records: groups.reduce((sum, { records }) => sum + records, 0),
@@ -128,7 +128,7 @@ export const formatCover = (place: string, { cover }: FigureGroup) => ({
   left_out: cover?.leftOut ?? 0,
 })
 
-/** What each group of a place is made of, without what is unknown of the parts. */
+/** What each group of a place is calculated from, without what is unknown of the parts. */
 export const formatShortCovers = (place: string | null, groups: readonly FigureGroup[]) =>
   place === null
     ? {}
@@ -261,7 +261,7 @@ export const intervalFromSchema = Type.Enum(['request', 'records'], {
   description: '`records` if the request has no `interval`: the finest that fits how often the records report.',
 })
 
-/** The rows of the short form. Every column but those of days, records and flags is there if some row has a value. */
+/** The rows of the short form. Every column but those of days, records and flags exists if some row has a value. */
 export function shortRowsSchema(series: Series) {
   const columns = (schema: TSchema, ...prefixes: string[]) =>
     Object.fromEntries(

@@ -67,7 +67,7 @@ export function filterParameters(dataset: Dataset): Record<string, TSchema> {
   return Object.fromEntries(all.map(([name, schema]) => [name, Type.Optional(schema)]))
 }
 
-/** The reference page fills in the example of a parameter, but not of its items. So only one filter has an example of its own. */
+/** The reference page fills in the example of a parameter, but not of its items. So only one filter has its own example. */
 /** The filter on null, for these fields. */
 export const missingParameter = (fields: string[]) =>
   Type.Optional(
@@ -87,7 +87,7 @@ const listSchema = (field: Field, example: FieldValue) =>
     },
   )
 
-/** PostgreSQL cannot store NUL in a text, so a value with NUL is invalid. */
+/** PostgreSQL cannot store NUL in a string, so a value with NUL is invalid. */
 const valueSchema = (field: Field): TSchema =>
   field.kind === 'text'
     ? Type.String({ minLength: 1, pattern: '^[^\\u0000]*$' })

@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/embed: a page for an iframe. Only the origins that the operator names may show it, and nothing else of the
+// GET /v2/{dataset}/embed: a page for an iframe. Only the origins that the operator names can show it, and nothing else of the
 // service can be framed.
 import { hash } from 'node:crypto'
 import { hasSeries } from '../../methods/record-series.ts'
@@ -16,7 +16,7 @@ import { preparePicture } from './read-picture.ts'
 
 export interface EmbedSettings {
   readonly drawing: Drawing | null
-  /** Origins of pages that may show it, besides our own. */
+  /** Origins of pages that can show it, besides our own. */
   readonly origins: readonly string[]
 }
 

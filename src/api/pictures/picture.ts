@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/picture: the picture of a question as an SVG, for reports and web pages.
+// GET /v2/{dataset}/picture: the picture of a query as an SVG, for reports and web pages.
 import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -27,7 +27,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
     async (request, reply) => {
       const { width = DEFAULT_WIDTH, theme = 'light' } = request.query
       const picture = await preparePicture(routes, request, reply, { dataset, drawing })
-      // Anyone who has the key may show it: a picture in a page of another origin is blocked otherwise.
+      // Anyone who has the key can show it: a picture in a page of another origin is blocked otherwise.
       reply.header('cross-origin-resource-policy', 'cross-origin')
       return respond(request, reply, {
         ...picture.response,

@@ -295,7 +295,7 @@ export const vintagesQuery = (dataset: SeriesDataset) => {
   })
 }
 
-/** What decides the figures of a question, without groups, words and the form of the answer. */
+/** What decides the figures of a query, without groups, words and the form of the response. */
 export const feedQuery = (dataset: SeriesDataset) => {
   const names = new Set(['counts', 'place', 'across', ...Object.keys(figureFilters(dataset))])
   return Type.Object({

@@ -9,12 +9,12 @@ import { CHANGE_REASONS, CHANGES, reasonOf } from '../../storage/change-reasons.
 import { haveSameKeys } from '../../storage/contract.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { type Filters, isUnfiltered, parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { openWalk } from '../paging/cursor.ts'
+import { startPaging } from '../paging/cursor.ts'
+import { readPages } from '../paging/read-pages.ts'
 import { findRelease, isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
-import { startWalk } from '../paging/walk-pages.ts'
 import { readChanges } from '../queries/changes.ts'
 import { changesQuery, DEFAULT_NUM } from '../requests/parameters.ts'
-import { nameWalk, validateFilters } from '../requests/prepare-query.ts'
+import { nameList, validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { chooseType, LINE_TYPES } from '../response/chosen-type.ts'
 import { type Change, type ChangeDetail, serialiseChange, serialiseEnvelope } from '../response/json-body.ts'
@@ -47,7 +47,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       async open() {
         const readFrom = (fromId: number) =>
           readChanges(routes, { ...pair, fromId, limit: PAGE_CHANGES, readsBefore: false })
-        const pages = await startWalk(readFrom)
+        const pages = await readPages(readFrom)
         const expectedRecords = isUnfiltered(filters) ? countChanges(pair) : undefined
         return { encoder: createNdjsonEncoder(), batches: readBatches(pages), expectedRecords }
       },
@@ -103,7 +103,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       }
       const { page, num = DEFAULT_NUM, bodies = true, changed_fields: listsFields = !bodies, strict } = request.query
       const filters = parseFilters(dataset, request.query)
-      const { cursor, nextPage } = openWalk(cursorKey, nameWalk(path, filters), page)
+      const { cursor, nextPage } = startPaging(cursorKey, nameList(path, filters), page)
       // The cursor has both releases: a date or `latest` is resolved on the first page only.
       const from = await releases.resolveForCursor('from', request.query.from, cursor?.from)
       const to = await releases.resolveForCursor('to', request.query.to, cursor?.release)

@@ -158,7 +158,7 @@ export function registerDescriptionRoutes(app: HttpServer, routes: ResourceOptio
           reply.header('content-location', `${baseUrl}${path}/${release.number}/${name}`)
         return respond(request, reply, {
           release,
-          // The files of a release are exported after it is published, and later versions of the program describe more.
+          // The files of a release are exported after it is published, and later versions describe more.
           isImmutable: false,
           file: { contentType, name },
           ...prerendered([JSON.stringify(describe(description))]),

@@ -58,7 +58,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
       return respond(request, reply, {
         release,
         pinned: { release: release.number },
-        // A later version of the program may know more synonyms, so the list of events is part of the variant.
+        // A later version may know more synonyms, so the list of events is part of the variant.
         isImmutable: q === null && query.isImmutable,
         variant: `from=${skip}&num=${num}&sort=${sort} ${canonicalFilters} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {

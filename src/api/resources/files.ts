@@ -49,7 +49,7 @@ export function registerFileRoutes(
     )
   }
 
-  /** Null if this service sends the file itself: also to the explorer, whose page may not read from other hosts. */
+  /** Null if this service sends the file itself: even to the explorer, whose page cannot read from other hosts. */
   async function findLink({ method, headers }: FastifyRequest, { name, mediaType }: ReleaseFile) {
     const isRedirected = method === 'GET' && headers.authorization !== undefined
     return isRedirected && files !== undefined ? files.createLink(name, mediaType) : null

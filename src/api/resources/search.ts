@@ -44,7 +44,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
         suggestions: suggestions.map(format),
         incomplete: index.incomplete.filter((field) => fields.includes(field)),
       }
-      // A later version of the program may know more synonyms, so the release and `q` do not determine the body.
+      // A later version may know more synonyms, so the release and `q` do not determine the body.
       return respond(request, reply, { release, isImmutable: false, ...prerendered([JSON.stringify(body)]) })
     },
   )

@@ -47,7 +47,7 @@ export function createLinkVerifier(signing: LinkSigning) {
   }
 }
 
-/** Throws a Problem unless the key was made for exactly this address, by a client that may still read. */
+/** Throws a Problem unless the key was made for exactly this address, by a client that can still read. */
 export function createKeyVerifier({ keys, credentialCache }: LinkSigning) {
   return (linkKey: string, url: string): Caller => {
     credentialCache.assertFresh()

@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/link: an address that opens one question without a token.
+// GET /v2/{dataset}/link: a URL that opens one query without a token.
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem, problemResponse } from '../../platform/problem.ts'

@@ -24,7 +24,7 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
     for (const method of [route.method].flat())
       routes.push({ pattern: new URLPattern({ pathname: route.url }), method })
   })
-  // All routes are there when the first request arrives.
+  // All routes exist when the first request arrives.
   let paths: string[] | undefined
   const listPaths = () =>
     [...new Set(routes.map(({ pattern }) => pattern.pathname))].filter((path) => !/[:*]/.test(path))

@@ -31,7 +31,7 @@ export function createTransactionClient(connection: PoolClient, failures: WeakSe
     client: new Proxy(connection, {
       get: (target, name) => (name === 'query' ? query : Reflect.get(target, name, target)),
     }),
-    /** Rejects further statements and waits for running ones. Aborts an unfinished COPY. */
+    /** Rejects new statements and waits for running ones. Aborts an unfinished COPY. */
     async end(): Promise<void> {
       ended = true
       for (const statement of running.keys())

@@ -76,7 +76,7 @@ export interface Findings {
   /** The rejected rows, but not more than the operator confirmed. */
   readonly rejections: readonly RejectedRow[]
   reject(rejection: RejectedRow): void
-  /** Throws all errors at once, unless the operator confirmed exactly the number of rejected rows. */
+  /** Throws all errors together, unless the operator confirmed exactly the number of rejected rows. */
   throwIfErrors(): void
 }
 
@@ -85,7 +85,7 @@ interface FindingsOptions {
   maxErrors?: number | undefined
   /** Only count the errors after the first `maxErrors` instead of throwing. */
   readToEnd?: boolean
-  /** How many rows may be rejected. */
+  /** How many rows can be rejected. */
   confirmedRejected?: number
 }
 

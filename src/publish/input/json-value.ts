@@ -26,7 +26,7 @@ export function requireUniqueKeys(json: string, name: string): void {
 
 const quote = (key: string): string => JSON.stringify(shorten(key))
 
-/** Only a text that matches can contain an inexact number. */
+/** Only a string that matches can contain an inexact number. */
 const LONG_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{3}/
 const MAX_DIGITS = 17
 const MAX_SHOWN = 40

@@ -1,5 +1,5 @@
 // The worker thread that decodes one Parquet file, one batch for each message. parquet-file.ts starts and ends it.
-// Gives values as in NDJSON: a date is a text, a whole number is a number. Knows no fields of a record.
+// Gives values as in NDJSON: a date is a string, a whole number is a number. Knows no fields of a record.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -15,7 +15,7 @@ import { compressors } from 'hyparquet-compressors'
 import { DAY_MS } from '../../platform/calendar-date.ts'
 import { MAX_COLUMNS, PARQUET_GROUP_BYTES, PARQUET_GROUP_CELLS } from './limits.ts'
 
-/** Rows and cells in memory at once: a row group as most programs write it, or a part of a larger one. */
+/** Rows and cells in memory at the same time: a row group as most programs write it, or a part of a larger one. */
 const MAX_DECODED_ROWS = 1 << 17
 const MAX_DECODED_CELLS = 1 << 23
 const BATCH_ROWS = 1000
@@ -93,7 +93,7 @@ function formatTime(millis: number): string {
   return Number.isNaN(time.getTime()) ? String(millis) : time.toISOString()
 }
 
-/** Converts 64-bit integers to numbers, or to texts if a number would round them, also inside lists and objects. */
+/** Converts 64-bit integers to numbers, or to texts if a number would round them, even inside lists and objects. */
 function toJsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : String(value)
   if (typeof value !== 'object' || value === null) return value

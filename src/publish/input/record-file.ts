@@ -1,4 +1,4 @@
-// The interface of an input file of any format: rows of cells in the requested columns, as a stream of batches.
+// An input file of any format: rows of cells in the requested columns, as a stream of batches.
 import path from 'node:path'
 import { type RowError, unreadable } from '../findings/findings.ts'
 import { MAX_COLUMNS } from './limits.ts'

@@ -1,5 +1,5 @@
 // Warns of cumulative counts that decrease, with file and line, before anything is published. Reads the input once, in its
-// order: a series that is not in the order of its days cannot be checked and gets a warning of its own.
+// order: a series that is not in the order of its days cannot be checked and gets its own warning.
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { comparisonKey, findDecrease, lastKnown } from '../../methods/series-breaks.ts'
 import type { Cell } from '../../storage/serialise-record.ts'

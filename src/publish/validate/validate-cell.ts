@@ -86,7 +86,7 @@ function normalise({ kind }: Field, value: unknown): { value: unknown; warning: 
   return { value: text === '' ? null : text, warning: { rule: 'text_normalised', message: changes.join('; ') } }
 }
 
-/** The kinds of fields whose text is JSON, or a number that may have a fraction. A whole number has a range. */
+/** The kinds of fields whose text is JSON, or a number that can have a fraction. A whole number has a range. */
 const JSON_NUMBERS: ReadonlySet<Field['kind']> = new Set(['object', 'number'])
 
 /** Text that is not JSON gets its error later. */

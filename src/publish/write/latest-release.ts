@@ -25,7 +25,7 @@ export interface LatestRelease {
   contracts: readonly StoredContract[]
 }
 
-/** Locks the dataset for the transaction. Only one command publishes at a time; a second one fails at once. */
+/** Locks the dataset for the transaction. Only one command publishes at a time; a second one fails immediately. */
 export async function lockLatestRelease(client: PoolClient, dataset: Dataset): Promise<LatestRelease> {
   const lock = await client.query<{ locked: boolean }>(sql`select lock_dataset(${dataset.name}) as locked`)
   if (lock.rows[0]?.locked !== true)

@@ -17,7 +17,7 @@ interface FlagChange {
   isNew: boolean
 }
 
-/** The changes of the text of records, and the ids of records that the release corrects thereby. */
+/** The changes of the text of records, and the ids of records that the release corrects by it. */
 export interface BreakChanges {
   readonly edits: ReadonlyMap<number, (body: string) => string>
   readonly corrected: readonly number[]
@@ -90,7 +90,7 @@ function describeBreak(series: Series, id: number, found: SeriesBreak): Finding 
       }
 }
 
-/** Changes the flag in the text of a record. A record of an earlier release is corrected thereby. */
+/** Changes the flag in the text of a record. This corrects a record of an earlier release. */
 function createFlagEditor(dataset: SeriesDataset, release: number) {
   const { breakFlag } = dataset.series
   return (body: string, { broken, isNew }: FlagChange): string => {
