@@ -1,4 +1,4 @@
-// A queue before work of which only a little can run at the same time: queries of DuckDB, and searches. Clients take turns, and the last of
+// A queue before work of which only a little can run at the same time, such as queries of DuckDB. Clients take turns, and the last of
 // several places is for another client, so one that asks much waits for itself. Its length is fixed, so every wait is bounded. A full
 // queue rejects the latest request of the client that has the most waiting: a flood costs its sender requests, and no one else.
 import { currentSignal } from './cancellation.ts'

@@ -208,7 +208,7 @@ const invalidInputs: [title: string, write: () => Promise<string>, message: RegE
     /records\.csv:0: is not valid UTF-8/,
   ],
   ['an unclosed quote', () => writeText('records.csv', `${header}\na,"b\n`), /records\.csv:/],
-  ['a directory without records', () => writeText('notes.txt', ''), /has no \.csv/],
+  ['a directory without records', () => writeText('notes.txt', ''), /contains no \.csv/],
   ['a directory that does not exist', async () => '/nowhere/at/all', /cannot|not a directory/],
 ]
 for (const [title, write, message] of invalidInputs) {
@@ -273,7 +273,7 @@ test('as_of is the day of publication by default, never falls, and no record is 
   await publish({ key: 'a', cases: 1 }, '2025-06-01')
   await assert.rejects(
     publish({ key: 'a', cases: 2 }, '2025-05-31'),
-    /as_of 2025-05-31, but release 1 is already as of 2025-06-01\. Give that day or a later one, or leave as_of out/,
+    /as_of is 2025-05-31, but release 1 is already as of 2025-06-01\. Give that day or a later one, or leave as_of out/,
   )
   await assert.rejects(
     publish({ key: 'a', cases: 2, date_report: '2025-06-02' }, '2025-06-01'),

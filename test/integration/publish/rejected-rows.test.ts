@@ -69,7 +69,10 @@ test('with the exact number the rest is published, and the rejected rows are sto
     { key: 'c', case_status: 'odd', ...invalid },
   ]
   for (const wrong of [1, 3])
-    await assert.rejects(publish(rows, wrong), new RegExp(`2 rows are rejected, not ${wrong}; .*--confirm-rejected 2`))
+    await assert.rejects(
+      publish(rows, wrong),
+      new RegExp(`2 rows are invalid, but you confirmed ${wrong}\\. .*--confirm-rejected 2`),
+    )
   const summary = await publish(rows, 2)
   assert.deepEqual([summary.release, summary.records, summary.rejected], [1, 1, 2])
   assert.deepEqual(await readCurrent(), [['a', 1, 0]])
@@ -127,7 +130,7 @@ test('a rejected row with an unknown key creates no record, and a valid row of t
 test('of several rows for one record the first is published and the later ones are rejected', async () => {
   const { publish, readCurrent, readRejected } = await openStore()
   const rows = [{ key: 'a', cases: 1 }, { key: 'b' }, { key: 'a', cases: 2 }, { key: 'a', cases: 3 }]
-  await assert.rejects(publish(rows), /2 rows are rejected; .*--confirm-rejected 2/)
+  await assert.rejects(publish(rows), /2 rows are invalid\. .*--confirm-rejected 2/)
   await publish(rows, 2)
   assert.deepEqual(await readCurrent(), [
     ['a', 1, 0],
@@ -153,7 +156,7 @@ test('in a directory of changes a rejected row and the withdrawal of an unknown 
     ],
     ['unknown', 'c'],
   )
-  await assert.rejects(publishRelease(database, hedOutbreaks, directory), /2 rows are rejected/)
+  await assert.rejects(publishRelease(database, hedOutbreaks, directory), /2 rows are invalid/)
   await publishRelease(database, hedOutbreaks, directory, { confirmedRejected: 2, confirmedWithdrawn: 1 })
   assert.deepEqual(await readCurrent(), [
     ['a', 2, 1],

@@ -64,7 +64,7 @@ test('rows of another source are errors with file, line and rule, and can be con
   const table = [...A, { ...B[0], key: 'B0', source_name: 'B', cases: 50 }]
   await assert.rejects(
     replace('A', table),
-    /1 row is rejected.*\n +records\.ndjson:41 source_name: is not A, the source/s,
+    /1 row is invalid.*\n +records\.ndjson:41 source_name: is not A, the source/s,
   )
   const { corrected, rejected } = await replace('A', [{ ...A[0], key: 'A0', cases: 2 }, ...table.slice(1)], {
     confirmedRejected: 1,

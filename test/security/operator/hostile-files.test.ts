@@ -260,7 +260,7 @@ test('what check accepts, publish accepts and returns unchanged; the rest has a 
   await t.test('publish rejects the same rows', () =>
     assert.rejects(
       outbreakctl(settings, 'release', 'publish', directory),
-      new RegExp(`${values.length - accepted.length} rows are rejected`),
+      new RegExp(`${values.length - accepted.length} rows are invalid`),
     ),
   )
   await t.test('the rejected rows can be confirmed: what they contain is stored', async () => {
