@@ -94,7 +94,7 @@ export function createComparison(
   }
 
   async function rejectOtherSource(row: LocatedRow, id: number): Promise<null> {
-    rejectRow(row, 'other_source', `names record ${id}, which belongs to the source ${await source?.sourceOf(id)}`)
+    rejectRow(row, 'other_source', `is record ${id}, which belongs to the source ${await source?.sourceOf(id)}`)
     return null
   }
 

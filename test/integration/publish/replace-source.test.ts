@@ -75,7 +75,7 @@ test('rows of another source are errors with file, line and rule, and can be con
 
 test('a row that names a record of another source is an error, by key and by id', async () => {
   const { replace } = await openStore(...A, ...B)
-  const message = /names record 41, which belongs to the source B/
+  const message = /is record 41, which belongs to the source B/
   await assert.rejects(replace('A', [...A, { key: 'B0', source_name: 'A' }]), message)
   await assert.rejects(replace('A', [...A, { id: 41, source_name: 'A' }]), message)
 })

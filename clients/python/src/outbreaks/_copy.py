@@ -1,6 +1,6 @@
 """A copy of a release in a directory, kept up to date by the changes only.
 
-`records.parquet` is the copy. It is replaced in one step, so it is always a whole release. `.outbreaks/` has the records
+`records.parquet` is the copy. It is replaced in one step: it is always a whole release. `.outbreaks/` has the records
 as they were published (NDJSON): the changes are applied to them, and the digest is computed from them. Their file is
 named after release and digest, so a program that is killed between two steps goes on with the next one.
 """
