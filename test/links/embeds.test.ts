@@ -271,7 +271,7 @@ await withExplorer(
         const { status } = await oembed(address)
         assert.equal(status, 401, address)
       }
-      // Neither the log of this test nor the discovery has shown a key to anybody else.
+      // Neither the log of this test nor the discovery has shown a key to anyone else.
       assert.ok(service.output().includes('/oembed'))
       assert.doesNotMatch(service.output(), /obk1\./)
     })

@@ -1,4 +1,4 @@
-// Numbers that an earlier version got wrong without a word, each built as small data: the true number, or a refusal.
+// Numbers that an earlier version got wrong without a word, each built as small data: the true number, or a rejection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

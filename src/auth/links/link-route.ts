@@ -37,7 +37,7 @@ const documentation = (home: string) => ({
   operationId: 'makeLink',
   summary: 'Make a link that needs no token',
   description:
-    'For spreadsheets, BI tools and feed readers, which cannot get a token. Anyone who has the link can read exactly this URL, until it expires, or the operator disables the client or revokes its secret. Its requests count against the quota of the client. The key can also be the password of HTTP Basic, with any user name.',
+    'For spreadsheets, BI tools and feed readers, which cannot get a token. Anyone who has the link can read exactly this URL, until it expires, or the operator disables the client or revokes its secret. Its requests count against the quota of the client. The key can be the password of HTTP Basic too, with any user name.',
   querystring: Type.Object({
     url: Type.String({
       minLength: 1,

@@ -1,4 +1,4 @@
-// A secret that expires: accepted until then on a running node, and then refused exactly as a wrong one.
+// A secret that expires: accepted until then on a running node, and then rejected exactly as a wrong one.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'

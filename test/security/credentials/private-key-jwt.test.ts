@@ -1,4 +1,4 @@
-// private_key_jwt (RFC 7523): a real openid-client obtains tokens with each kind of key, forged assertions are refused, and weak or
+// private_key_jwt (RFC 7523): a real openid-client obtains tokens with each kind of key, forged assertions are rejected, and weak or
 // private keys are not registered.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

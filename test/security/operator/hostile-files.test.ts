@@ -209,7 +209,7 @@ test('control: Parquet of thirty thousand rows is read', async () => {
   assert.deepEqual([report().records, report().errors], [30_000, 0])
 })
 
-/** Values that a program may change, refuse late or fail on. */
+/** Values that a program may change, reject late or fail on. */
 const values: [title: string, json: string, rule: string | null][] = [
   ['half of a surrogate pair in extra', '"extra":{"a":"\\ud800"}', 'type'],
   ['half of a surrogate pair as a key in extra', '"extra":{"\\udc00":1}', 'type'],

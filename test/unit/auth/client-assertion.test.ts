@@ -1,4 +1,4 @@
-// Client assertions: which public keys are read, and which assertions are accepted or refused, with the reason in the log.
+// Client assertions: which public keys are read, and which assertions are accepted or rejected, with the reason in the log.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
