@@ -86,7 +86,7 @@ for (const [name, start] of [
     const directory = await writeText(name, start)
     // The rest is NUL bytes that take no space on the disk.
     await truncate(path.join(directory, name), 120_000_000)
-    await rejects(directory, new RegExp(`has more than ${MAX_LINE_LENGTH} characters`))
+    await rejects(directory, new RegExp(`more than ${MAX_LINE_LENGTH} characters`))
   })
 }
 
@@ -140,7 +140,7 @@ test('release.json has a maximum size', async () => {
   await write(MAX_SETTINGS_BYTES)
   assert.equal((await readAll(directory)).records, 1)
   await write(MAX_SETTINGS_BYTES + 1)
-  await assert.rejects(readAll(directory), new RegExp(`has more than ${MAX_SETTINGS_BYTES} bytes`))
+  await assert.rejects(readAll(directory), new RegExp(`is larger than ${MAX_SETTINGS_BYTES} bytes`))
 })
 
 /** Writes Parquet. `change` may make the file declare something else than it has. */
