@@ -13,7 +13,7 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
     title: SERVICE_NAME,
     version: '2',
     description:
-      'Outbreak data, published as immutable releases. Every response names its release; all pages of one paged response are of the same release.',
+      'Outbreak data, published as immutable releases. Every response names its release; all pages of a list are of the same release.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: baseUrl }],

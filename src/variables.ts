@@ -40,7 +40,7 @@ export const VARIABLES = {
   OUTBREAKS_SECRET: define(
     parseSecret,
     REQUIRED,
-    'the secret from which all keys are derived; the same on every node, and where you run `outbreakctl key`',
+    'the secret from which all keys are derived; the same on every node, and where you run `outbreakctl key` or `outbreakctl link`',
     { isSecret: true },
   ),
   OUTBREAKS_SECRET_NEXT: define(

@@ -25,5 +25,5 @@ export function describeSystemError(error: unknown): string | undefined {
   if (code === 'ENOSPC' || code === 'EDQUOT' || message.includes('No space left on device'))
     return `A disk is full (${message}). Free some space and run the command again.`
   if (code === undefined || syscall === undefined) return undefined
-  return `A file or a connection failed (${message}). Check the path and its permissions.`
+  return `The operating system reports an error (${message}). Check the path and its permissions.`
 }
