@@ -50,7 +50,7 @@ async function step<Result>(title: string, work: () => Promise<Result>): Promise
 }
 
 const portTakenError = (port: number) =>
-  new Error(`Port ${port} is taken: choose another, for instance OUTBREAKS_PORT=${(port % 65_535) + 1} npm run dev`)
+  new Error(`Port ${port} is in use. Choose another: OUTBREAKS_PORT=${(port % 65_535) + 1} npm run dev`)
 
 async function choosePort(): Promise<number> {
   const text = process.env['OUTBREAKS_PORT'] || '8080'
@@ -109,13 +109,14 @@ async function run(): Promise<void> {
   throwIfSignalled()
 
   console.log(formatInstructions(service.baseUrl, credentials, settings, files))
-  console.log(`\nPress Ctrl-C to stop it${cluster === null ? '' : ' and remove its database'}.`)
+  console.log(`\nPress Ctrl-C to stop the service${cluster === null ? '' : ' and delete its database'}.`)
   service.process.stdout?.pipe(process.stdout)
   service.process.stderr?.pipe(process.stderr)
   await Promise.race([stopRequested.promise, service.exited])
   const { exitCode, signalCode } = service.process
   const exitReason = exitCode ?? signalCode
-  if (signalled === undefined && exitReason !== null) throw new Error(`The service has exited with ${exitReason}`)
+  if (signalled === undefined && exitReason !== null)
+    throw new Error(`The service stopped with ${exitReason}. Its last message is above.`)
 }
 
 /**
@@ -127,7 +128,7 @@ async function publishSample({ databaseUrl }: Settings, files: string): Promise<
   const store = openDirectoryStore(files)
   try {
     if ((await listReleases(database, hedOutbreaks)).length > 0)
-      return console.error('The database already has releases, so the sample is not published.')
+      return console.error('The database already has releases, so the sample was not published.')
     const releases = (await readdir(sample)).sort((a, b) => Number(a) - Number(b))
     for (const release of releases) {
       const { records, added, corrected, withdrawn } = await step(
@@ -166,7 +167,13 @@ const formatInstructions = (
   settings: Settings,
   files: string,
 ) => `
-The service runs at ${baseUrl} with the releases of the sample. Paste this into another terminal:
+The service is running at ${baseUrl}, with six releases of sample data.
+
+1. Look around in a browser: ${baseUrl}/explore
+   Client ID:     ${client_id}
+   Client secret: ${client_secret}
+
+2. Or use the API. Paste this into another terminal:
 
   export OUTBREAKS_URL=${baseUrl} OUTBREAKS_CLIENT_ID=${client_id} OUTBREAKS_CLIENT_SECRET=${client_secret}
   TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
@@ -175,6 +182,8 @@ The service runs at ${baseUrl} with the releases of the sample. Paste this into 
     "audience": "${baseUrl}",
     "grant_type": "client_credentials"
   }' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+
+3. Then try a request:
 
   curl -s "${baseUrl}/v2/hed-outbreaks/event-names" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/outbreaks?num=2" -H "Authorization: Bearer $TOKEN"
@@ -189,15 +198,15 @@ What several papers say about one outbreak, COVID-19 in France by day, dengue in
   curl -s "${baseUrl}/v2/hed-outbreaks/series?event=Measles_United_States_2025&interval=month&release=2025-09-01" -H "Authorization: Bearer $TOKEN"
   curl -s "${baseUrl}/v2/hed-outbreaks/changes?from=3&to=4&num=2" -H "Authorization: Bearer $TOKEN"
 
-The explorer is at ${baseUrl}/explore: sign in with this client id and secret. The reference is at ${baseUrl}/reference.
-${hasDocumentation ? `The documentation is at ${baseUrl}/docs/.` : 'For the documentation at /docs, run once: npm ci --prefix site && npm run build:site'}
+API reference: ${baseUrl}/reference
+Documentation: ${hasDocumentation ? `${baseUrl}/docs/` : 'docs/, or run once: npm ci --prefix site && npm run build:site'}
 
-To run outbreakctl against it:
+To publish your own data, paste this too:
 
   export DATABASE_URL=${settings.databaseUrl} OUTBREAKS_SECRET=${settings.secret} OUTBREAKS_FILES=${files}
   npx outbreakctl client list
 
-Only warnings and errors are logged here; OUTBREAKS_LOG_LEVEL=info npm run dev shows every request.`
+To see every request, start with OUTBREAKS_LOG_LEVEL=info npm run dev.`
 
 let code = 0
 try {

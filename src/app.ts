@@ -109,11 +109,11 @@ interface Storage {
 }
 
 interface ExplorerSettings {
-  /** The client as which people may use the explorer without a credential; null if no one may. */
+  /** The client of guests of the explorer; null if there are none. */
   publicClientId: string | null
-  /** The provider with which people sign in to the explorer, and the client as which they read; null if there is none. */
+  /** Where people sign in to the explorer, and the client whose scopes they have; null if there is none. */
   oidc: (ProviderSettings & { name: string; readerClientId: string }) | null
-  /** Origins of pages that may show an embed in a frame, besides our own. */
+  /** Origins of pages that can show an embed in a frame, besides our own. */
   embedOrigins?: readonly string[]
 }
 
@@ -274,7 +274,7 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       })
       void app.register(async (open: HttpServer) => registerMailRoutes(open, dataset.name, role, delivery))
     }
-    // The notifier has a role that may write, so it does nothing for which that role is not needed.
+    // The notifier has a role that can write, so it does nothing that does not need the role.
     if (notifier === 'judge') continue
     void app.register(async (guarded: HttpServer) => {
       protect(guarded, dataset, links && createLinkVerifier(links))
@@ -370,13 +370,13 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     return sessions.findToken
   }
 
-  /** The latest release of each dataset that the token may read: v1 reads it until the token expires (decision 0013). */
+  /** The latest release of each dataset that the token can read: v1 reads it until the token expires (decision 0013). */
   function createReleaseClaim(granted: readonly string[]) {
-    const newest = catalogue
+    const latest = catalogue
       .filter(({ scope }) => granted.includes(scope))
       .map(({ name }): [string, number | undefined] => [name, published.value.get(name)?.at(-1)?.number])
       .filter(([, number]) => number !== undefined)
-    return newest.length === 0 ? {} : { releases: Object.fromEntries(newest) }
+    return latest.length === 0 ? {} : { releases: Object.fromEntries(latest) }
   }
 
   function openQuota() {

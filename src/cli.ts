@@ -31,7 +31,7 @@ import { deriveKeys } from './platform/derive-key.ts'
 import { describeSystemError, OperatorError } from './platform/operator-error.ts'
 import { checkConnectionSettings } from './platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from './platform/postgres/database.ts'
-import { describeDatabaseError } from './platform/postgres/database-error.ts'
+import { explainDatabaseError } from './platform/postgres/database-error.ts'
 import { migrate } from './platform/postgres/migrate.ts'
 import { checkSchema } from './platform/postgres/schema-version.ts'
 import { Problem } from './platform/problem.ts'
@@ -231,7 +231,7 @@ try {
   process.exit(1)
 }
 
-/** For the audit log, also of a bug. */
+/** For the audit log, even of a bug. */
 function describeFailure(error: unknown): string {
   return describeError(error) ?? String(error)
 }
@@ -246,8 +246,8 @@ function withCause({ message, cause }: Error): string {
 /** The message for an error of the operator, the configuration or the database. Undefined for other errors, which are bugs. */
 function describeError(error: unknown): string | undefined {
   const cause = error instanceof Problem ? error.cause : undefined
-  const sentence = describeDatabaseError(cause ?? error)
-  if (sentence !== undefined) return sentence
+  const explained = explainDatabaseError(cause ?? error)
+  if (explained !== undefined) return explained.message
   if (error instanceof Problem) return cause instanceof Error ? `${error.message} (${cause.message})` : error.message
   if (error instanceof OperatorError || error instanceof ConfigError) return withCause(error)
   return describeSystemError(error)

@@ -1,4 +1,4 @@
-// Reads the configuration from environment variables. Reports all errors at once and never prints a secret.
+// Reads the configuration from environment variables. Reports all errors together and never prints a secret.
 import { readFileSync } from 'node:fs'
 import type { PopulationTable } from './methods/population.ts'
 import { parseWritableDirectory, SIGN_IN_VARIABLES, VARIABLES, type Variable } from './variables.ts'
@@ -52,22 +52,22 @@ export interface ServiceConfig extends OperatorConfig {
   indexDirectory: string | null
   /** The operator's table of inhabitants; null for that of the repository. */
   population: PopulationTable | null
-  /** The client as which people may use the explorer without a credential; null if no one may. */
+  /** The client of guests of the explorer; null if there are none. */
   publicClientId: string | null
   /** Whether assistants can ask at /mcp. */
   mcp: boolean
-  /** Origins of pages that may show an embed in a frame, besides the service itself. */
+  /** Origins of pages that can show an embed in a frame, besides the service itself. */
   embedOrigins: readonly string[]
   /** Where this node reaches the notifier; null if there is none. */
   notifierUrl: string | null
-  /** The OpenID Connect provider with which people sign in to the explorer; null if there is none. */
+  /** The OpenID Connect provider for signing in to the explorer; null if there is none. */
   oidc: OidcConfig | null
   /** How the notifier delivers. */
   delivery: DeliveryConfig
 }
 
 interface DeliveryConfig {
-  /** Origins of receivers that need no challenge, and may have any address and port. */
+  /** Origins of receivers that need no challenge, and can have any address and port. */
   trustedOrigins: readonly string[]
   /** The proxy for webhooks; null if there is none. */
   proxyUrl: string | null
@@ -79,9 +79,9 @@ interface OidcConfig {
   issuer: string
   clientId: string
   clientSecret: string
-  /** The client as which people read who signed in with the provider. */
+  /** The client that people who signed in with the provider use. */
   readerClientId: string
-  /** The claim `groups` must contain it; null if everyone with an account may sign in. */
+  /** The claim `groups` must contain it; null if everyone with an account can sign in. */
   group: string | null
   /** The name of the provider for people. */
   name: string
@@ -89,9 +89,7 @@ interface OidcConfig {
 
 export class ConfigError extends Error {
   constructor(messages: string[]) {
-    super(
-      `The configuration has ${messages.length === 1 ? 'an error' : 'errors'}:\n${messages.map((message) => `  ${message}`).join('\n')}`,
-    )
+    super(`The configuration is not valid:\n${messages.map((message) => `  ${message}`).join('\n')}`)
     this.name = 'ConfigError'
   }
 }
@@ -229,7 +227,7 @@ type ExplainedVariable = {
   problem: string
 }
 
-/** Every variable with the value in force, and those of the environment that this program does not know. */
+/** Every variable with the value in force, and those of the environment that this version does not know. */
 export function explainConfig(environment: Environment): ExplainedVariable[] {
   const names = Object.keys(ALL_VARIABLES) as (keyof Variables)[]
   const unknown = Object.keys(environment).filter(
@@ -237,7 +235,7 @@ export function explainConfig(environment: Environment): ExplainedVariable[] {
   )
   return [
     ...names.map((name) => explainVariable(environment, name)),
-    ...unknown.map((name) => ({ name, value: '', from: 'environment', problem: 'this program has no such variable' })),
+    ...unknown.map((name) => ({ name, value: '', from: 'environment', problem: 'no variable has this name' })),
   ]
 }
 
@@ -254,7 +252,7 @@ function explainVariable(environment: Environment, name: keyof Variables): Expla
   }
   if (text !== '') return { name, value: isSecret ? '[redacted]' : removePassword(text), from, problem: '' }
   const isMissing = fallback === undefined && (name in VARIABLES || isSignInSet(environment))
-  return { name, value: describeDefault(fallback), from: 'default', problem: isMissing ? 'is missing' : '' }
+  return { name, value: describeDefault(fallback), from: 'default', problem: isMissing ? 'is not set' : '' }
 }
 
 /** -1 stands for no port. */
@@ -303,7 +301,7 @@ function readAll<Config>(environment: Environment, build: (read: ReadVariable) =
         check?.(value)
         return value
       }
-      if (fallback === undefined) errors.push(`${name} is missing`)
+      if (fallback === undefined) errors.push(`${name} is not set`)
     } catch (error) {
       errors.push(`${name} ${(error as Error).message}`)
     }
@@ -320,11 +318,11 @@ function findText(environment: Environment, name: string): string {
   const text = environment[name] ?? ''
   const file = environment[`${name}_FILE`] ?? ''
   if (file === '') return text
-  if (text !== '') throw new Error(`and ${name}_FILE must not both be set`)
+  if (text !== '') throw new Error(`and ${name}_FILE are both set: keep one`)
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new Error(`cannot be read from the file that ${name}_FILE names (${code})`, { cause: error })
+    throw new Error(`cannot be read from the file in ${name}_FILE (${code})`, { cause: error })
   }
 }

@@ -13,14 +13,14 @@ export const describeService = (baseUrl: string, authUrl: string): ApiDescriptio
     title: SERVICE_NAME,
     version: '2',
     description:
-      'Outbreak data, published as immutable releases. Every response names its release; all pages of a walk are of the same release.',
+      'Outbreak data, published as immutable releases. Every response names its release; all pages of a list are of the same release.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: baseUrl }],
   tags: [
     { name: 'Authentication', description: 'Obtain an access token with client credentials.' },
     { name: 'Data', description: 'Records, releases, downloads and metadata.' },
-    { name: 'Watches', description: 'Questions that the service watches for you.' },
+    { name: 'Watches', description: 'Queries that the service watches for you.' },
   ],
   components: {
     securitySchemes: {
@@ -130,7 +130,7 @@ export const describeLandingPage = (
           name: 'filtering',
           href: `${DOCUMENTATION}/filtering.md`,
           title: 'Filtering',
-          description: 'How to ask for some of the records.',
+          description: 'How to filter records.',
         },
         {
           name: 'descriptions',

@@ -21,7 +21,7 @@ const CLOSE_TIMEOUT_MS = 5000
 const MAX_QUERIES = 10
 const AUDIT_INTERVAL_MS = 24 * 3600 * 1000
 
-/** A node reads; the notifier has a role that may write watches, and serves nothing else. */
+/** A node reads; the notifier has a role that can write watches, and serves nothing else. */
 const ROLES = { node: 'outbreaks_api', notifier: 'outbreaks_notify' } as const
 
 export async function serve(kind: keyof typeof ROLES): Promise<void> {
@@ -73,25 +73,31 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
     delivery: config.delivery,
   })
 
+  const exitOnListenError =
+    (variable: string) =>
+    async (failure: Error): Promise<never> => {
+      console.error(
+        `The ${kind} cannot listen (${failure.message}). If the port is in use, stop the other process or change ${variable}.`,
+      )
+      // Removes temporary files.
+      await Promise.race([app.close(), wait(CLOSE_TIMEOUT_MS)])
+      process.exit(1)
+    }
+
   log.info({ kind, version, node: process.version, config: redactConfig(config) }, 'starting')
   await watcher.start()
   const { host, port } = config
-  const address = await app.listen({ host, port }).catch(exitOnListenError)
+  const address = await app.listen({ host, port }).catch(exitOnListenError('OUTBREAKS_PORT'))
   log.info({ address }, 'listening')
   const metricsServer =
     config.metricsAddress &&
-    (await startMetricsServer(metrics, config.metricsAddress.host, config.metricsAddress.port).catch(exitOnListenError))
+    (await startMetricsServer(metrics, config.metricsAddress.host, config.metricsAddress.port).catch(
+      exitOnListenError('OUTBREAKS_METRICS_PORT'),
+    ))
   if (metricsServer !== null) log.info({ address: metricsServer.address }, 'serving metrics')
   // Tells a parent process that this process listens, not another one on the same port.
   process.send?.({ listening: address })
   if (kind === 'node') logAuditHeads(watcherDatabase, log)
-
-  async function exitOnListenError(failure: Error): Promise<never> {
-    console.error(`The ${kind} cannot listen: ${failure.message}`)
-    // Removes temporary files.
-    await Promise.race([app.close(), wait(CLOSE_TIMEOUT_MS)])
-    process.exit(1)
-  }
 
   // Shutdown: set /ready to 503, continue to serve until load balancers have noticed, finish running requests, exit.
   const shutdownOptions = {
@@ -107,7 +113,7 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
     if (signal !== undefined) await wait(config.drainSeconds * 1000)
     await app.close()
     await metricsServer?.close()
-    await tracing?.close().catch((error: Error) => log.warn({ err: error }, 'the last traces were not sent'))
+    await tracing?.close().catch((error: Error) => log.warn({ err: error }, 'could not send the last traces'))
     await watcher.stop()
     await Promise.all([database.close(), watcherDatabase.close()])
     log.info('stopped')
@@ -123,7 +129,7 @@ function readConfigOrExit(): ServiceConfig {
   }
 }
 
-/** For errors that the operator must correct before the process can serve. It serves no request yet, so it exits at once. */
+/** For errors that the operator must correct before the process can serve. It serves no request yet, so it exits immediately. */
 function exitWithError(error: Error): never {
   console.error(error.message)
   process.exit(2)

@@ -34,13 +34,13 @@ const NO_SECRET: Buffer = Buffer.alloc(0)
 const anyText = (value: string): string => value
 
 export const VARIABLES = {
-  DATABASE_URL: define(parseDatabaseUrl, REQUIRED, 'the database, with the login for this process', {
+  DATABASE_URL: define(parseDatabaseUrl, REQUIRED, 'the database and the login of this process', {
     see: 'operating/replicas.md',
   }),
   OUTBREAKS_SECRET: define(
     parseSecret,
     REQUIRED,
-    'the same on every node, and for `outbreakctl` with keys; all other keys are derived from it',
+    'the secret from which all keys are derived; the same on every node, and where you run `outbreakctl key` or `outbreakctl link`',
     { isSecret: true },
   ),
   OUTBREAKS_SECRET_NEXT: define(
@@ -52,13 +52,13 @@ export const VARIABLES = {
   OUTBREAKS_SECRET_PREVIOUS: define(
     parseSecret,
     NO_SECRET,
-    'the previous secret: accepted while the secret changes, not used to write',
+    'the previous secret: accepted during a change, never used to write',
     { see: 'operating/change-the-secret.md', isSecret: true },
   ),
   OUTBREAKS_BASE_URL: define(
     parseUrl,
     REQUIRED,
-    'the exact URL at which clients reach the API; it is the audience of tokens',
+    'the exact URL at which clients reach the API; also the audience of tokens',
   ),
   OUTBREAKS_AUTH_URL: define(parseUrl, '', "the token issuer's URL, if it is not the base URL"),
   OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address to listen on'),
@@ -66,7 +66,7 @@ export const VARIABLES = {
   OUTBREAKS_MAX_CONNECTIONS: define(
     parseInteger(1, 1_000_000),
     1024,
-    'open connections of clients to a node; at the limit a new one replaces the one that has been idle longest',
+    'how many client connections a node keeps open; at the limit, a new one replaces the one that has been idle longest',
   ),
   OUTBREAKS_TRUSTED_PROXIES: define(
     parseTrustedProxies,
@@ -102,7 +102,7 @@ export const VARIABLES = {
   OUTBREAKS_RATE_LIMIT: define(
     parseInteger(0, 1_000_000_000),
     6000,
-    'units of a client in a minute, over all nodes; 0 for no limit',
+    "a client's quota in units per minute, across all nodes; 0 for no limit",
     { see: 'fair-use.md#quota' },
   ),
   OUTBREAKS_FAILED_ATTEMPTS: define(
@@ -125,12 +125,12 @@ export const VARIABLES = {
   OUTBREAKS_TOKEN_TYPE: define(
     parseChoice('at+jwt', 'JWT'),
     'at+jwt',
-    'the `typ` of tokens of the external issuer; some use `JWT`',
+    "the `typ` of the external issuer's tokens; some issuers use `JWT`",
   ),
   OUTBREAKS_FILES: define(
     parseFilesLocation,
     '',
-    'where the files of releases are, in a directory that exists or a bucket; `outbreakctl` writes there, nodes read',
+    'the directory or bucket for release files; `outbreakctl` writes to it and nodes read it',
     { see: 'operating/files.md' },
   ),
   OUTBREAKS_FILES_REDIRECT: define(parseBoolean, false, 'true to redirect downloads to the object store', {
@@ -151,9 +151,14 @@ export const VARIABLES = {
   OUTBREAKS_MCP: define(parseBoolean, true, 'false turns off the tools for assistants at `/mcp`', {
     see: 'use-with-an-assistant.md#for-operators',
   }),
-  OUTBREAKS_PUBLIC_CLIENT: define(anyText, '', 'id of the client that guests of the explorer read as', {
-    see: 'operating/explorer-sign-in.md',
-  }),
+  OUTBREAKS_PUBLIC_CLIENT: define(
+    anyText,
+    '',
+    'the client id for guests: with it, anyone can use the explorer without signing in',
+    {
+      see: 'operating/explorer-sign-in.md',
+    },
+  ),
   OUTBREAKS_NOTIFIER_URL: define(
     parseUrl,
     '',
@@ -163,13 +168,13 @@ export const VARIABLES = {
   OUTBREAKS_EMBED_ORIGINS: define(
     parseOrigins,
     [],
-    'origins of web pages that may show a picture of this service in a frame; nothing else of the service can be framed',
+    'origins of web pages that can show a picture of this service in a frame; nothing else of the service can be framed',
     { see: 'embed-a-picture.md' },
   ),
   OUTBREAKS_WEBHOOK_ORIGINS: define(
     parseReceivers,
     [],
-    'origins of receivers that you trust: they need no challenge, and may have a private address or another port than 443',
+    'origins of receivers that you trust: they need no challenge, and can have a private address or another port than 443',
     { see: 'receive-webhooks.md#for-operators' },
   ),
   OUTBREAKS_EGRESS_PROXY: define(
@@ -200,7 +205,7 @@ export const SIGN_IN_VARIABLES = {
   OUTBREAKS_OIDC_GROUP: define(
     anyText,
     '',
-    'a value that the claim `groups` of the ID token must contain; without it anyone with an account can sign in',
+    'a group that people must be in (claim `groups`); without it, anyone with an account can sign in',
   ),
   OUTBREAKS_OIDC_NAME: define(anyText, 'your organisation', 'the text of the button: "Sign in with …"'),
 } as const
@@ -224,16 +229,16 @@ function parseUrl(text: string): string {
   return text
 }
 
-/** Without TLS, anybody between could answer for the provider. */
+/** Without TLS, anyone in between could respond as the provider. */
 function parseProviderUrl(text: string): string {
   const { protocol, hostname } = URL.parse(text) ?? {}
   const isLocal = protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname ?? '')
   if (protocol !== 'https:' && !isLocal) throw new Error('must be an https URL (http is allowed only on this machine)')
-  if (/[?#@]/.test(text)) throw new Error('must have no user, no query and no fragment')
+  if (/[?#@]/.test(text)) throw new Error('must not have a user, query or fragment')
   return text
 }
 
-/** Anyone who answers for the issuer can sign any token. */
+/** Anyone who responds as the issuer can sign any token. */
 function parseKeySetUrl(text: string): string {
   return parseUrl(parseProviderUrl(text))
 }
@@ -245,10 +250,12 @@ function parseContact(text: string): string {
   return text
 }
 
+const MAKE_SECRET = 'node -p "crypto.randomBytes(32).toString(\'base64url\')"'
+
 function parseSecret(text: string): Buffer {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length < 32 || bytes.toString('base64url') !== text) {
-    throw new Error('must be at least 32 random bytes in base64url')
+    throw new Error(`must be at least 32 random bytes in base64url: ${MAKE_SECRET}`)
   }
   return bytes
 }
@@ -320,7 +327,7 @@ export function parseTrustedProxies(text: string): readonly string[] {
   return networks
 }
 
-/** A page without TLS could be anybody's, but for one on this machine. No wildcards: they would name pages of strangers. */
+/** A page without TLS could be anyone's, but for one on this machine. No wildcards: they would name pages of strangers. */
 function parseOrigins(text: string): readonly string[] {
   const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
   const isOrigin = (origin: string) => {
@@ -333,7 +340,7 @@ function parseOrigins(text: string): readonly string[] {
   return origins
 }
 
-/** TLS also inside of the network: the bodies say who watches what. */
+/** TLS even inside the network: the bodies say who watches what. */
 function parseReceivers(text: string): readonly string[] {
   const origins = text.split(/[\s,]+/).filter((origin) => origin !== '')
   if (!origins.every((origin) => /^https:\/\/[\w.:[\]-]+$/.test(origin) && URL.parse(origin)?.origin === origin))
@@ -344,7 +351,7 @@ function parseReceivers(text: string): readonly string[] {
 function parseProxy(text: string): string {
   const { protocol, pathname, search, hash } = URL.parse(text) ?? {}
   if (!/^https?:$/.test(protocol ?? '') || pathname !== '/' || search !== '' || hash !== '')
-    throw new Error('must be an http(s) URL without a path')
+    throw new Error('must be an http or https URL without a path')
   return text
 }
 

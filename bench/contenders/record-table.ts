@@ -4,7 +4,7 @@ import sql from 'sql-template-tag'
 import { columnType } from '../../src/datasets/define.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { type Database, openDatabase } from '../../src/platform/postgres/database.ts'
-import { walkRecords } from '../../src/storage/read-records.ts'
+import { readAllRecords } from '../../src/storage/read-records.ts'
 import { runPsql } from '../engine.ts'
 
 export const RECORD_TABLE = 'bench_record'
@@ -18,7 +18,7 @@ export async function createRecordTable(databaseUrl: string, storeUrl: string): 
     openDatabase({ url, role: null, connections: 1 }),
   ) as [Database, Database]
   try {
-    for await (const bodies of walkRecords(source, hedOutbreaks, 1))
+    for await (const bodies of readAllRecords(source, hedOutbreaks, 1))
       await database.query(sql`insert into bench_text select unnest(${bodies}::text[])`)
   } finally {
     await Promise.all([source.close(), database.close()])

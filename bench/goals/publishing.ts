@@ -1,5 +1,5 @@
 // Goal 8: publishing all records (measured when the data were created) compared with psql that copies the same file, and
-// publishing a change of one per cent. Also the latency of readers meanwhile.
+// publishing a change of one per cent. And the latency of readers during it.
 import { createReadStream } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

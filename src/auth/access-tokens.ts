@@ -25,7 +25,7 @@ interface Parties {
   audience: string
 }
 
-/** `claims` are further, private claims. */
+/** `claims` are more, private claims. */
 export function issueToken(
   signer: SigningKey,
   client: Client,
@@ -134,7 +134,7 @@ export async function verifyJwt(
   return { payload, kid: protectedHeader.kid }
 }
 
-/** Whether a text has the exact form of a signed JWT, within the limit. */
+/** Whether a string has the exact form of a signed JWT, within the limit. */
 export const isCompactJwt = (text: string): boolean =>
   text.length <= MAX_TOKEN_LENGTH && COMPACT_JWT.test(text) && isCanonical(text)
 

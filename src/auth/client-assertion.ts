@@ -27,7 +27,8 @@ export function readClientKey(value: unknown): ClientKey {
   const jwk = value as JWK
   if (typeof value !== 'object' || value === null) throw new Error('it is not a JWK')
   if (jwk.kty === 'oct') throw new Error('it is a symmetric key')
-  if (PRIVATE_MEMBERS.some((name) => name in value)) throw new Error('it contains a private key')
+  if (PRIVATE_MEMBERS.some((name) => name in value))
+    throw new Error('it contains a private key, and must have only the public one')
   const algorithms = listAlgorithms(jwk)
   if (jwk.use !== undefined && jwk.use !== 'sig') throw new Error('it is not for signatures')
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify')))
@@ -45,7 +46,7 @@ export function readClientKey(value: unknown): ClientKey {
   }
 }
 
-/** The algorithms for which a key of this kind may be used. */
+/** The algorithms that a key of this kind can be used with. */
 function listAlgorithms({ kty, crv }: JWK): string[] {
   if (kty === 'RSA') return ['RS256', 'PS256']
   if (kty === 'EC' && crv === 'P-256') return ['ES256']
@@ -69,7 +70,7 @@ function importPublicKey(jwk: JWK): KeyObject {
 }
 
 /** Why an assertion is rejected. For the log: the client gets one sentence for all reasons. */
-export class AssertionRefused extends Error {}
+export class AssertionRejected extends Error {}
 
 /** RFC 7523 section 3 has no limit; a short one bounds how long a stolen assertion and its `jti` matter. */
 const MAX_SECONDS = 300
@@ -83,7 +84,7 @@ const MAX_USED_IDS = 500_000
 interface VerifierOptions {
   /** The issuer and the token endpoint. An assertion for any other party is rejected. */
   readonly audiences: readonly string[]
-  /** The JWKs of a client that may be used; none if it is unknown, disabled or has no keys. */
+  /** The JWKs of a client that can be used; none if it is unknown, disabled or has no keys. */
   readonly findKeys: (clientId: string) => readonly unknown[]
 }
 
@@ -99,10 +100,10 @@ export function createAssertionVerifier({ audiences, findKeys }: VerifierOptions
     return keys
   }
 
-  /** The id of the client; throws AssertionRefused. */
+  /** The id of the client; throws AssertionRejected. */
   return async function verifyAssertion(assertion: string, clientId: string | undefined): Promise<string> {
     const { header, issuer } = readUnverified(assertion)
-    if (clientId !== undefined && clientId !== issuer) throw new AssertionRefused('client_id is another client')
+    if (clientId !== undefined && clientId !== issuer) throw new AssertionRejected('client_id is another client')
     const { alg, kid } = header
     const candidates = readKeys(findKeys(issuer)).filter(
       ({ jwk, algorithms }) =>
@@ -111,7 +112,7 @@ export function createAssertionVerifier({ audiences, findKeys }: VerifierOptions
     const payload = await verifySignature(assertion, candidates)
     checkClaims(payload, issuer, audiences)
     const id = hash('sha256', `${issuer}\0${payload.jti}`)
-    if (usedIds.has(id)) throw new AssertionRefused('its jti was used before')
+    if (usedIds.has(id)) throw new AssertionRejected('its jti was used before')
     usedIds.set(id, true, { ttl: (MAX_SECONDS + 2 * CLOCK_TOLERANCE_SECONDS) * 1000 })
     return issuer
   }
@@ -132,19 +133,19 @@ interface Unverified {
 
 /** What chooses the client and its keys. Nothing of it is trusted before the signature is verified. */
 function readUnverified(assertion: string): Unverified {
-  if (!isCompactJwt(assertion)) throw new AssertionRefused('it is not a signed JWT')
+  if (!isCompactJwt(assertion)) throw new AssertionRejected('it is not a signed JWT')
   const [header, payload] = assertion.split('.').slice(0, 2).map(parseObject)
   const issuer = payload?.['iss']
-  if (header === undefined || typeof issuer !== 'string') throw new AssertionRefused('it has no issuer')
+  if (header === undefined || typeof issuer !== 'string') throw new AssertionRejected('it has no issuer')
   if (EMBEDDED_KEY_HEADERS.some((name) => name in header))
-    throw new AssertionRefused('its header must not contain a key')
-  if ('crit' in header) throw new AssertionRefused('its header has critical parameters')
+    throw new AssertionRejected('its header must not contain a key')
+  if ('crit' in header) throw new AssertionRejected('its header has critical parameters')
   if (header['kid'] !== undefined && typeof header['kid'] !== 'string')
-    throw new AssertionRefused('its kid is not a string')
+    throw new AssertionRejected('its kid is not a string')
   const { typ } = header
   const isTypeValid =
     typ === undefined || (typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, '')))
-  if (!isTypeValid) throw new AssertionRefused('it is a token of another type')
+  if (!isTypeValid) throw new AssertionRejected('it is a token of another type')
   return { header, issuer }
 }
 
@@ -153,9 +154,9 @@ function parseObject(part: string): Record<string, unknown> {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Not JSON: the same refusal.
+    // Not JSON: rejected in the same way.
   }
-  throw new AssertionRefused('its header or payload is not a JSON object')
+  throw new AssertionRejected('its header or payload is not a JSON object')
 }
 
 /** The payload, if one of the keys verifies the signature. */
@@ -166,23 +167,23 @@ async function verifySignature(assertion: string, candidates: readonly ClientKey
       return (await jwtVerify(assertion, publicKey, options)).payload
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error
-      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw new AssertionRefused(error.code)
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw new AssertionRejected(error.code)
     }
   }
-  throw new AssertionRefused('no key of the client verifies it')
+  throw new AssertionRejected('no key of the client verifies it')
 }
 
 /** RFC 7523 section 3. The audience must be this issuer alone, so that no one can send the assertion on to another one. */
 function checkClaims(payload: JWTPayload, issuer: string, audiences: readonly string[]): void {
   const { iss, sub, aud, exp, iat, jti } = payload
   const now = Date.now() / 1000
-  if (iss !== issuer || sub !== issuer) throw new AssertionRefused('issuer and subject are not the client')
+  if (iss !== issuer || sub !== issuer) throw new AssertionRejected('issuer and subject are not the client')
   const named = Array.isArray(aud) ? aud : [aud]
   if (named.length === 0 || !named.every((one) => typeof one === 'string' && audiences.includes(one)))
-    throw new AssertionRefused('its audience is not this issuer alone')
-  if (typeof exp !== 'number' || exp <= now) throw new AssertionRefused('it has expired')
-  if (exp > now + MAX_SECONDS + CLOCK_TOLERANCE_SECONDS) throw new AssertionRefused('it expires too late')
+    throw new AssertionRejected('its audience is not this issuer alone')
+  if (typeof exp !== 'number' || exp <= now) throw new AssertionRejected('it has expired')
+  if (exp > now + MAX_SECONDS + CLOCK_TOLERANCE_SECONDS) throw new AssertionRejected('it expires too late')
   if (iat !== undefined && !(typeof iat === 'number' && iat <= now + CLOCK_TOLERANCE_SECONDS))
-    throw new AssertionRefused('it was issued in the future')
-  if (typeof jti !== 'string' || !VALID_ID.test(jti)) throw new AssertionRefused('it has no jti')
+    throw new AssertionRejected('it was issued in the future')
+  if (typeof jti !== 'string' || !VALID_ID.test(jti)) throw new AssertionRejected('it has no jti')
 }

@@ -21,7 +21,7 @@ export interface Credentials {
   challenge: Record<string, string>
 }
 
-/** The JSON body of the interface specification, or the form of RFC 6749. */
+/** The JSON body that docs/interface.md describes, or the form of RFC 6749. */
 export function readParameters(request: FastifyRequest): Parameters {
   // RFC 6749 section 2.3.1: no credentials in the URL, because URLs are logged.
   if (request.url.includes('?'))
@@ -79,8 +79,8 @@ export function readAssertion(request: FastifyRequest, parameters: Parameters): 
 }
 
 export function readCredentials(request: FastifyRequest, parameters: Parameters): Credentials {
-  const [authorization, ...further] = headerValues(request.raw, 'authorization')
-  if (further.length > 0)
+  const [authorization, ...others] = headerValues(request.raw, 'authorization')
+  if (others.length > 0)
     throw new TokenError('invalid_request', 'The request has several Authorization headers. Send one.')
   if (authorization === undefined) {
     return {
@@ -126,6 +126,6 @@ const decodeForm = (text: string) => decodeURIComponent(text.replaceAll('+', ' '
 
 export function requireParameter(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
-  if (value === undefined || value === '') throw new TokenError('invalid_request', `${name} is missing.`)
+  if (value === undefined || value === '') throw new TokenError('invalid_request', `Add the parameter ${name}.`)
   return value
 }

@@ -10,7 +10,7 @@ export interface Client {
   readonly generation: number
   readonly disabled: boolean
   readonly secrets: readonly { digest: Buffer; expiresAt: number }[]
-  /** JWKs with which it signs assertions; none if it has only secrets. client-assertion.ts reads them. */
+  /** JWKs that verify its assertions; none if it has only secrets. client-assertion.ts reads them. */
   readonly publicKeys?: readonly unknown[]
 }
 

@@ -62,7 +62,7 @@ export const loadKeyRing =
 /**
  * Throws if the private key cannot be decrypted, or if the row does not belong together. The encryption binds the private key
  * to the key id, which is the thumbprint of the public key (RFC 7638). So no one who can only write to the table can exchange
- * the key with which tokens are verified.
+ * the key that verifies tokens.
  */
 export async function openKey(row: KeyRow, sealingKeys: readonly Buffer[]): Promise<SigningKey> {
   const { kid, algorithm } = row

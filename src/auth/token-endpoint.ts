@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { RecordFailure } from '../platform/failed-attempts.ts'
 import type { AcquireSlot } from '../platform/http/concurrency-limit.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
-import { AssertionRefused } from './client-assertion.ts'
+import { AssertionRejected } from './client-assertion.ts'
 import {
   type AssertionCredentials,
   type Credentials,
@@ -67,7 +67,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
 
   /**
    * An unknown client and a wrong secret get the same response in the same time. Only attempts that fail are limited: a valid
-   * secret is accepted also from the address of an attacker.
+   * secret is accepted even from the address of an attacker.
    */
   function authenticateBySecret(request: FastifyRequest, { clientId, clientSecret, challenge }: Credentials): Client {
     const client = tokens.authenticate(clientId, clientSecret)
@@ -84,7 +84,7 @@ export function registerTokenEndpoint(app: FastifyInstance, endpoint: TokenEndpo
     try {
       return await tokens.authenticateByAssertion(assertion, clientId)
     } catch (error) {
-      if (!(error instanceof AssertionRefused)) throw error
+      if (!(error instanceof AssertionRejected)) throw error
       request.log.info({ request_id: request.id, reason: error.message }, 'a client assertion was rejected')
       noteFailure(request, clientId)
       throw new TokenError('invalid_client', 'The client assertion is not valid.')
@@ -200,7 +200,7 @@ const describeTokenEndpoint = (audience: string) => ({
   operationId: 'requestToken',
   summary: 'Obtain an access token',
   description:
-    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client may authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the latest when the token was issued; a new token reads newer ones.',
+    'OAuth 2.0 client credentials grant. The body is JSON as shown, or a form with the same parameters. The client can authenticate with HTTP Basic instead. A client with a public key sends `client_assertion_type` and `client_assertion` (`private_key_jwt`, RFC 7523) instead of `client_secret`. Requests for tokens with valid credentials are not limited. Paging by offset (v1) reads the releases that were the latest when the token was issued; a new token reads newer ones.',
   security: [],
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   body: tokenRequestSchema(audience),

@@ -1,6 +1,6 @@
 // Authenticates clients and issues their access tokens, from what is in memory.
 import { issueToken } from './access-tokens.ts'
-import { AssertionRefused, createAssertionVerifier } from './client-assertion.ts'
+import { AssertionRejected, createAssertionVerifier } from './client-assertion.ts'
 import { authenticate, type Client } from './client-registry.ts'
 import type { CredentialCache } from './credential-cache.ts'
 import { findSigner } from './key-ring.ts'
@@ -19,9 +19,9 @@ export interface IssuerOptions {
 export interface TokenIssuer {
   /** Null for an unknown client and for a wrong secret, after the same time. Throws if the clients in memory are too old. */
   authenticate(clientId: string, clientSecret: string): Client | null
-  /** The client that signed the assertion; throws AssertionRefused. `clientId` is what the request says alongside it. */
+  /** The client that signed the assertion; throws AssertionRejected. `clientId` is what the request says alongside it. */
   authenticateByAssertion(assertion: string, clientId: string | undefined): Promise<Client>
-  /** A client that may be used; otherwise null. */
+  /** A client that can be used; otherwise null. */
   find(clientId: string): Client | null
   /** Null if there is no signing key yet. */
   issue(client: Client, scope?: string): Promise<string> | null
@@ -48,7 +48,7 @@ export function createTokenIssuer(options: IssuerOptions): TokenIssuer {
     async authenticateByAssertion(assertion, clientId) {
       const client = find(await verifyAssertion(assertion, clientId))
       // Disabled while the signature was verified.
-      if (client === null) throw new AssertionRefused('the client is disabled')
+      if (client === null) throw new AssertionRejected('the client is disabled')
       return client
     },
     find,

@@ -1,7 +1,7 @@
 // The column index of a node: a DuckDB database that has every kept release. It is built from the parts in PostgreSQL and
-// extended when a release is published. In a directory of its own the next start uses it again; a file that cannot be read, or
+// extended when a release is published. In its own directory the next start uses it again; a file that cannot be read, or
 // that has other releases than the database, is built anew. A query of a release that the index does not have yet waits a moment
-// and then fails: the index never answers for another release. After a failure it tries again automatically, less and less often.
+// and then fails: the index never responds for another release. After a failure it tries again automatically, less and less often.
 import { hash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -69,7 +69,7 @@ interface IndexOptions {
   /** Called now and then while the parts are fetched. */
   readonly onProgress?: (fetchedBytes: number, bytes: number) => void
   readonly waitMs?: number
-  /** The first wait after a failure. Each further one is twice as long, up to MAX_RETRY_MS. */
+  /** The first wait after a failure. Each later one is twice as long, up to MAX_RETRY_MS. */
   readonly retryMs?: number
   readonly unreadyMs?: number
 }
@@ -127,7 +127,7 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     failure.at = now
     const delay = Math.min(retryMs * 2 ** (failure.inARow - 1), MAX_RETRY_MS)
     retryAt = now + delay
-    // All nodes read the same parts, so another node would not answer either.
+    // All nodes read the same parts, so another node would not respond either.
     if (error instanceof UnusableIndex) unreadyUntil = now
     options.onFailure(error, delay)
   }
@@ -310,7 +310,7 @@ async function requireRecords(connection: DuckDBConnection, { number, records }:
   const rows = await countPresent(connection)
   if (rows !== records)
     throw new Error(
-      `the column index of release ${number} has ${rows} records, but the release has ${records}: run outbreakctl release reindex`,
+      `The column index of release ${number} has ${rows} records, but the release has ${records}. Run outbreakctl release reindex.`,
     )
 }
 

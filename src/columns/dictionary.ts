@@ -6,9 +6,9 @@ export interface DictionaryEntry {
 }
 
 export interface Dictionary {
-  /** The number of a text. A new text gets the next number of its field. */
+  /** The number of a string. A new string gets the next number of its field. */
   codeOf(field: string, value: string): number
-  /** The number of a text that the dictionary has. */
+  /** The number of a string that the dictionary has. */
   findCode(field: string, value: string): number | undefined
   valueOf(field: string, code: number): string
   /** The entries that were added since the last call. */

@@ -27,7 +27,7 @@ export function createRecordEncoder(dataset: Dataset, dictionary: Dictionary, re
     .map(({ name }, index) => ({ name, index }))
     .filter(({ index }) => content[index]?.nullable)
     .map(({ name, index }) => ({ index, bit: 2 ** dictionary.codeOf(PRESENT, name) }))
-  if (nullable.length > MAX_NULLABLE_FIELDS) throw new Error(`more than ${MAX_NULLABLE_FIELDS} fields may be null`)
+  if (nullable.length > MAX_NULLABLE_FIELDS) throw new Error(`more than ${MAX_NULLABLE_FIELDS} fields can be null`)
   return (id: number, cells: readonly Cell[], lastRelease: number): StagedValue[] => {
     let present = 0
     for (const { index, bit } of nullable) if ((cells[index] as Cell).value !== null) present += bit

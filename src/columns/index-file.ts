@@ -9,7 +9,7 @@ import { createTemporaryDirectory } from '../platform/temporary-directory.ts'
 import { layoutOf } from './parts.ts'
 import { createTables, dropTables } from './tables.ts'
 
-/** Processes that share a directory: each has a file of its own. */
+/** Processes that share a directory: each has its own file. */
 const MAX_FILES = 64
 const MEMORY_MEGABYTES = 448
 const CHECK_MEGABYTES = 256
@@ -142,7 +142,7 @@ export async function checkIndexFiles(directory: string, dataset: Dataset): Prom
 
 const MAX_COPIES = 5
 
-/** Copies again if the node wrote meanwhile: the copy would be of two states. */
+/** Copies again if the node wrote during the copy: the copy would be of two states. */
 async function readCopy(file: string, directory: string): Promise<void> {
   const copy = path.join(directory, 'index.duckdb')
   const describe = async () =>
@@ -164,7 +164,7 @@ async function readCopy(file: string, directory: string): Promise<void> {
     const connection = await instance.connect()
     const tables = await connection.runAndReadAll('select table_name from duckdb_tables()')
     for (const [table] of tables.getRows()) await connection.run(`select sum(hash(one)) from "${String(table)}" as one`)
-    // The index of the dictionary has blocks of its own.
+    // The index of the dictionary has its own blocks.
     await connection.run(`select count(*) from dictionary where value = ''`)
     connection.closeSync()
   } finally {

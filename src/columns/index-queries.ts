@@ -17,7 +17,7 @@ const EVENT_FIELD = 'event'
 
 /** `flush` makes the changes visible that were collected so far. */
 export function createIndexQueries(instance: DuckDBInstance, dictionary: Dictionary, flush: () => void) {
-  /** A connection of its own: an appender that writes ends the result that its connection streams. */
+  /** Its own connection: an appender that writes ends the result that its connection streams. */
   async function* stream(statement: Sql): AsyncGenerator<unknown[][]> {
     const connection = await instance.connect()
     try {

@@ -23,7 +23,7 @@ const SQL_TYPES: Readonly<Record<ColumnType, string>> = {
 
 export const sqlType = ({ type }: Column): string => SQL_TYPES[type]
 
-/** The columns that every dataset has. `present` has a bit for each field that may be null: 1 if it has a value. */
+/** The columns that every dataset has. `present` has a bit for each field that can be null: 1 if it has a value. */
 const SERVICE_COLUMNS: readonly Column[] = [
   { name: 'id', type: 'bigint' },
   { name: 'from_release', type: 'integer' },
@@ -73,7 +73,7 @@ export const countColumns = (count: string) => ({
   isFirst: `${count}_first`,
 })
 
-/** The value of a field in the latest record of the series, for a field that may change while the place stays the same. */
+/** The value of a field in the latest record of the series, for a field that can change while the place stays the same. */
 export const latestColumn = (field: string): string => `latest_${field}`
 
 /** The columns of a record that depend on the other records of its series. */

@@ -133,7 +133,7 @@ export async function fetchParts(
   requireAllReleases(wanted, after, upTo)
   if (wanted.some(({ layout }) => layout !== layoutOf(dataset)))
     throw new UnusableIndex(
-      'the column index in the database has other columns than this program: run outbreakctl migrate',
+      'The column index in the database has other columns than this version. Run outbreakctl migrate.',
     )
   const fingerprints = fingerprintsOf(wanted)
   const digests = new Map(wanted.map(({ release, digest }) => [release, digest]))
@@ -168,7 +168,7 @@ function requireAllReleases(parts: readonly Part[], after: number, upTo: number)
   const known = new Set(parts.map(({ release }) => release))
   const first = after === 0 ? (parts[0]?.release ?? 1) : after + 1
   for (let release = first; release <= upTo; release++)
-    if (!known.has(release)) throw new UnusableIndex(`release ${release} has no column index: run outbreakctl migrate`)
+    if (!known.has(release)) throw new UnusableIndex(`Release ${release} has no column index. Run outbreakctl migrate.`)
 }
 
 /** True if some kept release has no parts, or parts with other columns. */
@@ -213,7 +213,7 @@ async function fetchPart(
     await handle.close()
   }
   if (digest.digest('hex') !== sha256)
-    throw new UnusableIndex(`${describeDamage(part)}: run outbreakctl release reindex`)
+    throw new UnusableIndex(`${describeDamage(part)}. Run outbreakctl release reindex.`)
   // Only a part that was verified has this name.
   await rename(`${file}.incomplete`, file)
 }
@@ -231,7 +231,7 @@ export async function checkParts(database: Reader, dataset: Dataset): Promise<Ma
   const report = (release: number, fault: string) => faults.set(release, [...(faults.get(release) ?? []), fault])
   for (const { release, kind, number, layout } of rows) {
     if (kind === null || layout !== layoutOf(dataset)) {
-      report(release, `release ${release} has no column index that this program can use`)
+      report(release, `release ${release} has no column index that this version can use`)
       continue
     }
     const [part] = await database

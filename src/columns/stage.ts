@@ -30,7 +30,7 @@ const STAGE_TYPES = {
   text: VARCHAR,
 }
 const TARGET_TYPES: Partial<Record<ColumnType, string>> = { bigint: 'BIGINT', smallint: 'UTINYINT', boolean: 'BOOLEAN' }
-/** Stands for null: the lowest value of INTEGER, which no field may have. */
+/** Stands for null: the lowest value of INTEGER, which no field can have. */
 const NULL_NUMBER = -(2 ** 31)
 
 /** The value of a column of a stage. */

@@ -65,7 +65,7 @@ export async function clearTables(connection: DuckDBConnection): Promise<void> {
     await run(connection, sql`delete from ${raw(table)}`)
 }
 
-/** Adds releases. The caller's transaction makes all of them visible at once. */
+/** Adds releases. The caller's transaction makes all of them visible together. */
 export async function applyParts(connection: DuckDBConnection, dataset: Dataset, parts: PartFiles): Promise<void> {
   const { releases, dictionary, added, removed } = parts
   if (dictionary.length > 0)

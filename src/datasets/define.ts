@@ -197,7 +197,7 @@ interface Measured {
   readonly human: FieldValue
 }
 
-/** Which counts may be added up. docs/methods.md, section 6. */
+/** Which counts can be added together. docs/methods.md, section 6. */
 export interface Comparison {
   /** Counts that differ in one of these fields overlap or mean different things. They are never added up. */
   readonly separate: readonly string[]
@@ -237,7 +237,7 @@ export interface Preference {
   readonly orders: readonly { readonly field: string; readonly values: readonly FieldValue[] }[]
   /** A set in words, from the values of some of these fields and the countries of its ordinary places. */
   readonly describe: (values: ReadonlyMap<string, FieldValue>, countries?: ReadonlySet<FieldValue>) => string
-  /** Of the fields of what was counted: events of one `subject` are added up, whatever they have in `within`. */
+  /** Of the fields of what was counted: events of one `subject` are added up, regardless of `within`. */
   readonly subject: string
   readonly within: readonly string[]
 }
@@ -248,7 +248,7 @@ type ValueOf = (name: string) => FieldValue | undefined
 interface Place {
   readonly level: string
   readonly fields: readonly string[]
-  /** The fields that may change while the place stays the same. A series has the values of its latest record. */
+  /** The fields that can change while the place stays the same. A series has the values of its latest record. */
   readonly names: readonly string[]
   /** The values that identify the place; other fields of the place are null. */
   readonly identify: (valueOf: ValueOf) => ReadonlyMap<string, FieldValue>

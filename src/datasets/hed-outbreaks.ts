@@ -260,7 +260,7 @@ export const hedOutbreaks = defineDataset({
     source_type: faceted(
       optional(choice('What kind of source.', ['official', 'international', 'media', 'literature', 'composite'])),
     ),
-    source_url: optional(uri('Address of the report.')),
+    source_url: optional(uri('URL of the report.')),
     licence: faceted(optional(text("Licence of this record, where it differs from the release's."))),
     verification: faceted(choice('Whether a curator compared the record with its source.', ['verified', 'unverified'])),
     note: optional(text("Curator's remark.", LONG_TEXT)),

@@ -24,7 +24,7 @@ const LEVELS = [
 /** Every field of a place, in the order of the declaration. */
 export const PLACE_FIELDS = ['country_code', 'al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality', 'place_id']
 
-/** The fields that may change while the place stays the same. */
+/** The fields that can change while the place stays the same. */
 export const PLACE_NAMES = ['al1_code', 'admin_l1', 'admin_l2', 'admin_l3', 'locality']
 
 /**
@@ -119,7 +119,7 @@ function findPath(valueOf: ValueOf, code: string | null): readonly string[] | nu
     return toText(name) === '' ? [] : [{ level: fieldLevel, name: toText(name) }]
   })
   const path = steps.map((step) => `${step.level} ${step.name}`)
-  // A place without a name of its own is below the last place that it names: it is not that place.
+  // A place without its own name is below the last place that it names: it is not that place.
   const isNamed = steps.at(-1)?.level === level
   return isNamed ? path : [...path, `${toText(level)} ${toText(valueOf('place_id'))}`]
 }

@@ -1,5 +1,5 @@
 // The rules between fields of an outbreak record. An error rejects the row. A warning is only reported: real reports
-// contain more deaths than cases, negative corrections and retired codes, and none of that may be lost.
+// contain more deaths than cases, negative corrections and retired codes, and none of that must be lost.
 import { compareCountryName } from './country-names.ts'
 import type { FieldValue, Rule } from './define.ts'
 import { isCurrentSubdivision, isUserAssigned, KOSOVO } from './vocabulary.ts'
@@ -103,7 +103,7 @@ export const outbreakRules: readonly Rule[] = [
   ...['cases', 'deaths'].map((count) =>
     error('reason_only_where_missing', `${count}_missing`, (valueOf) =>
       valueOf(count) !== null && valueOf(`${count}_missing`) !== null
-        ? `gives a reason why ${count} is missing, but ${count} has a value`
+        ? `says why ${count} is missing, but ${count} has a value`
         : null,
     ),
   ),
@@ -117,7 +117,7 @@ export const outbreakRules: readonly Rule[] = [
     const code = valueOf('country_code')
     if (valueOf('location_granularity') !== 'country') return null
     return typeof code === 'string' && isUserAssigned(code)
-      ? `is country, but ${code} is no code of a country: use multi_country, global or locality`
+      ? `is country, but ${code} is not a country code: use multi_country, global or locality`
       : null
   }),
   error('place_in_country', 'al1_code', (valueOf) => {
@@ -143,7 +143,7 @@ export const outbreakRules: readonly Rule[] = [
   warning('place_named', 'location_granularity', (valueOf) => {
     const fields = PLACE_LEVELS[levelOf(valueOf('location_granularity'))]?.[1]
     if (fields === undefined || [...fields, 'place_id'].some((field) => valueOf(field) !== null)) return null
-    return `is a level of place, but ${[...fields, 'place_id'].join(', ')} are all empty`
+    return `needs a place name, but ${fields.join(', ')} and place_id are all empty`
   }),
   ...[
     ['latitude', 'longitude'],

@@ -1,5 +1,5 @@
 // Code lists that are too long, or change too often, to be choices in a declaration.
-// Each vocabulary says whether a text is one of its codes. Nothing here knows a dataset.
+// Each vocabulary says whether a string is one of its codes. Nothing here knows a dataset.
 import { iso31661, iso31662 } from 'iso-3166'
 
 export interface Vocabulary {
@@ -77,7 +77,7 @@ export const subdivisionOf = (countryCode: string, name: string): string | null 
 const LETTER = 'A-HJ-NP-Z'
 const STEM = `[1-9${LETTER}][${LETTER}][0-9][0-9${LETTER}](?:\\.[0-9${LETTER}]{1,2})?`
 const EXTENSION = `X[${LETTER}][0-9${LETTER}]{2,4}`
-/** A stem code, an extension code, or a cluster: further stem codes after /, extension codes after &. */
+/** A stem code, an extension code, or a cluster: more stem codes after /, extension codes after &. */
 export const icd11Codes = fromPattern('ICD-11', `^(?:${STEM}|${EXTENSION})(?:/${STEM}|&${EXTENSION}){0,20}$`)
 
 /** `scheme:value`. Known schemes have a strict form; the value of any other scheme is one word. */
@@ -86,6 +86,6 @@ export const placeIds = fromPattern(
   '^(?:geonames:[1-9][0-9]{0,9}|pcode:[A-Z]{2,3}[0-9A-Z.-]{0,20}|geob:[A-Z]{3}-[0-9A-Za-z-]{1,60}|(?!geonames:|pcode:|geob:)[a-z][a-z0-9_-]{0,29}:[!-~]{1,100})$',
 )
 
-/** The entry for a text of a client or a publisher. `constructor` and `__proto__` are entries of every object, but of no table. */
+/** The entry for a string of a client or a publisher. `constructor` and `__proto__` are entries of every object, but of no table. */
 export const lookUp = <Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined

@@ -1,4 +1,4 @@
-// The built files of the explorer, in memory. Their names have a digest of their content, so browsers keep them for ever.
+// The built files of the explorer, in memory. Their names have a digest of their content, so browsers keep them permanently.
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'

@@ -6,7 +6,7 @@ export interface ProviderSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** The claim `groups` must contain it; null if everyone with an account may sign in. */
+  /** The claim `groups` must contain it; null if everyone with an account can sign in. */
   readonly group: string | null
 }
 
@@ -20,7 +20,7 @@ export interface Attempt {
 export interface IdentityProvider {
   /** The address at the provider to which the browser goes. Throws a SignInFailure. */
   begin(): Promise<{ address: string; attempt: Attempt }>
-  /** Returns if the person may read; otherwise throws a SignInFailure. */
+  /** Returns if the person can read; otherwise throws a SignInFailure. */
   finish(response: URLSearchParams, attempt: Attempt): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export function createIdentityProvider(settings: ProviderSettings, redirectUrl: 
       .discovery(new URL(issuer), clientId, undefined, authenticate(clientSecret), {
         timeout: TIMEOUT_SECONDS,
         execute: [
-          // The signature of the ID token is verified, also where TLS alone would be enough (OpenID Connect Core 3.1.3.7).
+          // The signature of the ID token is verified, even where TLS alone would be enough (OpenID Connect Core 3.1.3.7).
           client.enableNonRepudiationChecks,
           // The configuration allows http only for this machine.
           ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
@@ -118,7 +118,7 @@ function classify(error: unknown): FailureKind {
   return 'unavailable'
 }
 
-/** What may be logged: codes and the sentences of openid-client. Its errors also have responses, with codes and tokens. */
+/** What can be logged: codes and the sentences of openid-client. Its errors also have responses, with codes and tokens. */
 export function describeCause(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return {}
   const oauthError = 'error' in cause ? String(cause.error) : ''

@@ -1,4 +1,4 @@
-// The addresses of the explorer's pages, which of them a sign-in may lead to, and whether a request comes from one of them.
+// The URLs of the explorer's pages, which of them a sign-in can lead to, and whether a request comes from one of them.
 import type { FastifyRequest } from 'fastify'
 
 export const HOME = '/explore'

@@ -22,7 +22,7 @@ export interface ProviderSignIn {
   readonly name: string
   /** The browser sends it when it comes back from the provider's site, so it is SameSite=Lax. */
   readonly attempts: SealedCookie
-  /** The client as which people read; null if it is unknown or disabled. */
+  /** The client that people use; null if it is unknown or disabled. */
   readonly findReader: () => Client | null
 }
 
@@ -46,7 +46,7 @@ const FAILURES: Readonly<
   unavailable: [503, (name) => `Sign-in with ${name} does not work right now. Try again later.`],
   expired: [400, () => 'This sign-in has expired or was already used. Start again.'],
   denied: [403, (name) => `You were not signed in with ${name}.`],
-  not_in_group: [403, (name) => `You have an account with ${name}, but it may not use the explorer. Ask the operator.`],
+  not_in_group: [403, (name) => `You have an account with ${name}, but it cannot use the explorer. Ask the operator.`],
   elsewhere: [403, (name) => `Click "Sign in with ${name}" on this page, with TLS or on this machine.`],
   no_reader: [403, (name) => `Sign-in with ${name} is turned off. Ask the operator.`],
 }

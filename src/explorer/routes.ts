@@ -1,4 +1,4 @@
-// The explorer: its page and files, and the session with which the page reads the API. Only signing in and signing out change
+// The explorer: its page and files, and the session of the page, which reads the API. Only signing in and signing out change
 // something; such a request must come from a page of this origin.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../auth/client-registry.ts'
@@ -20,7 +20,7 @@ interface ExplorerOptions {
   readonly sessions: Sessions
   readonly tokens: TokenIssuer
   readonly recordFailure: RecordFailure
-  /** The client as which anybody may read; null if no one may without a credential. */
+  /** The client of guests; null if everyone has to sign in. */
   readonly publicClientId: string | null
   /** Null if people sign in only with a credential. */
   readonly providerSignIn: ProviderSignIn | null
@@ -67,7 +67,7 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
     const token = await tokens.issue(client)
     if (token === null)
       return sendSignIn(reply.code(503), to, 'The service has no signing key yet. Ask the operator. Try again in 1 s.')
-    // What the browser cached in another session may be more than this client may read.
+    // What the browser cached in another session may be more than this client can read.
     reply.headers({ 'set-cookie': await sessions.begin(token, seconds), 'clear-site-data': '"cache"' })
     return reply.redirect(to, 303)
   }

@@ -1,4 +1,4 @@
-// The interface of a file format: encodes records as the bytes of one file.
+// A file format: encodes records as the bytes of one file.
 // The bytes depend only on the records and their fields, so the same records always give the same file.
 import type { FieldValue } from '../datasets/define.ts'
 import type { Fields } from '../storage/contract.ts'

@@ -62,7 +62,7 @@ interface Licence {
   readonly url: string
 }
 
-/** The licences that a text names; empty if it is neither an address nor identifiers of SPDX. */
+/** The licences that a string names; empty if it is neither a URL nor identifiers of SPDX. */
 export function readLicences(text: string): Licence[] {
   if (/^https?:\/\/\S+$/.test(text)) return [{ name: text, url: text }]
   const names = text.split(' AND ')

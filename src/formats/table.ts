@@ -1,4 +1,4 @@
-// Writes small answers as CSV: one line for each flat row. The members of a nested object become columns whose names are joined
+// Writes small responses as CSV: one line for each flat row. The members of a nested object become columns whose names are joined
 // with an underscore (`new.cases` is `new_cases`); an array is written as JSON. Pure.
 import type { FieldValue } from '../datasets/define.ts'
 import { Problem } from '../platform/problem.ts'
@@ -8,7 +8,7 @@ type Cells = Record<string, FieldValue>
 
 /**
  * `columns` come first, in this order, and are present without rows too. The columns of a nested object take the place of its
- * name. Further columns follow as the rows have them. `chosen` are the only columns, in their order.
+ * name. More columns follow as the rows have them. `chosen` are the only columns, in their order.
  */
 export function encodeTable(
   rows: readonly object[],

@@ -19,7 +19,7 @@ const MAX_MONTH_DAYS = 31
 
 export const parseDay = (text: string): number => Date.parse(`${text}T00:00:00Z`) / DAY_MS
 
-/** The days of more than a century, of which an answer may have thousands. */
+/** The days of more than a century, of which a response may have thousands. */
 const MAX_FORMATTED = 50_000
 const formatted = new Map<number, string>()
 

@@ -1,4 +1,4 @@
-// Decides in which fields the records of an answer must agree so that their counts may be added up, and describes records that
+// Decides in which fields the records of a response must agree so that their counts can be added together, and describes records that
 // do not agree. docs/methods.md, section 6. Pure.
 import type { Comparison, FieldValue } from '../datasets/define.ts'
 
@@ -55,7 +55,7 @@ export interface Choice extends Extent {
 export interface Mixture {
   /** The values of each field, those with the most records first. The list may be cut. */
   readonly mixed: readonly MixedField[]
-  /** The sets of records that may be added up, the largest first. The list may be cut. */
+  /** The sets of records that can be added together, the largest first. The list may be cut. */
   readonly choices: readonly Choice[]
   readonly choicesTotal: number
 }

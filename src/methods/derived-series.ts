@@ -1,4 +1,4 @@
-// One series, derived once for any question: its steps, and what a reader has to know about its records. Pure.
+// One series, derived once for any query: its steps, and what a reader has to know about its records. Pure.
 import { type CountKind, dayOf, deriveSteps, LEFT_OUT, type Report, type Step } from './increments.ts'
 
 export interface DerivedSeries {

@@ -9,7 +9,7 @@ import { describePlace, type RecordSeries, type Row, type SeriesDataset, toSerie
 
 /** The values of an event that its summary lists, by their name in the summary. */
 const LISTED = { pathogens: 'pathogen', diseases: 'disease', country_codes: 'country_code', sources: SOURCE_FIELD }
-/** An event with more figures has each report as a source of its own; its series are better read one by derived. */
+/** An event with more figures has each report as its own source; its series are better read one by derived. */
 const MAX_FIGURES = 200
 
 /** The sums of one series. Stored, so that a release computes only the series that it changes. */

@@ -3,7 +3,7 @@
 import type { Period } from './calendar.ts'
 import type { Counts, Rule } from './increments.ts'
 
-/** The days of a question. One end may be open. */
+/** The days of a query. One end may be open. */
 export interface Window {
   readonly from: number
   readonly to: number

@@ -1,6 +1,6 @@
 // Derives the new counts of one series from its reports, count by count, and names the rule that took or left each report.
 // docs/methods.md has the rules and their examples. Pure: the result depends only on the reports of the series, not on the
-// days of a question, so every sum is a sum of these steps.
+// days of a query, so every sum is a sum of these steps.
 import { countPreceding } from '../platform/binary-search.ts'
 import { parseDay } from './calendar.ts'
 

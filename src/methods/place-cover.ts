@@ -1,10 +1,10 @@
-// Chooses places that cover a larger place without overlap: a place with counts of its own, or else the places within it.
+// Chooses places that cover a larger place without overlap: a place with its own counts, or else the places within it.
 // docs/methods.md, section 8. Pure.
 
 interface PlacedSeries {
   /** The position in the tree of places, from the top; null if it has none. */
   readonly path: readonly string[] | null
-  /** Whether the series has a report in the range of the question, and whether it has one on its last day or earlier. */
+  /** Whether the series has a report in the range of the query, and whether it has one on its last day or earlier. */
   readonly reports: boolean
   readonly known: boolean
 }

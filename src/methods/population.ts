@@ -7,7 +7,7 @@ export interface PopulationTable {
   readonly source: string
   readonly licence: string
   readonly url: string | null
-  /** Identifies the content: answers made from another table are other answers. */
+  /** Identifies the content: results from another table are other results. */
   readonly digest: string
   readonly find: FindInhabitants
 }

@@ -1,4 +1,4 @@
-// Chooses how something was counted, where there are several ways: the set of comparable counts that answers a question best.
+// Chooses how something was counted, where there are several ways: the set of comparable counts that answers a query best.
 // What was counted (event, disease, host, people) is never chosen here. docs/methods.md, section 11. Pure.
 import { type FieldValue, type Preference, SOURCE_FIELD } from '../datasets/define.ts'
 import { PLACE } from './comparability.ts'
@@ -82,7 +82,7 @@ export function recommend<Member extends CountedSet>(
   return { ...best, leftOut: [...best.leftOut, ...others] }
 }
 
-/** A field without a value was fixed by the question. */
+/** A field without a value was fixed by the query. */
 export const isPreferred = (values: ReadonlyMap<string, FieldValue>, preferred: PreferredSets[string]): boolean =>
   Object.entries(preferred).every(([field, value]) => !values.has(field) || values.get(field) === value)
 
@@ -93,7 +93,7 @@ function recommendByRule<Member extends CountedSet>(
 ): Recommendation<Member> {
   const best = applySteps(preference, sets, question)
   if (!question.isCurve) return best
-  // A curve of some places is no answer where the total of all is known.
+  // A curve of some places is no result where the total of all is known.
   const total = applySteps(preference, sets, { ...question, isCurve: false })
   const known = (set: Member) => set.totals.get(question.count) ?? 0
   return known(best.chosen) < WHOLE * known(total.chosen) ? total : best
@@ -195,7 +195,7 @@ function findDoubt(
   const isAlike = (field: string) => (set: CountedSet) => set.values.get(field) === chosen.values.get(field)
   const totalOf = ({ totals }: CountedSet) => totals.get(count) ?? 0
   const total = totalOf(chosen)
-  // Where no one counted everyone, one group of people is no answer.
+  // Where no one counted everyone, one group of people is no result.
   const isOfOtherPeople = ({ set, step }: LeftOut<CountedSet>) =>
     step !== 'count' && step !== 'everyone' && parts.some((field) => !isAlike(field)(set))
   if (leftOut.some(isOfOtherPeople)) return 'people'
@@ -206,7 +206,7 @@ function findDoubt(
   if (place !== null && rivals.some(({ values }) => values.get(PLACE) !== place)) return 'place'
   const hasOtherPlace = ({ places }: CountedSet) => [...places].some((one) => !chosen.places.has(one))
   const agrees = (set: CountedSet) => doAgree(totalOf(set), total)
-  // A source that agrees in the number means the same people, by whatever name of the place; and a status is part of all of them.
+  // A source that agrees in the number means the same people, regardless of the name of the place; and a status is part of all of them.
   const agreeing = rivals.filter((set) => isAlike(status)(set) && agrees(set))
   const isAnotherNameOf = (set: CountedSet) => (other: CountedSet) =>
     other.values.get(SOURCE_FIELD) === set.values.get(SOURCE_FIELD) &&

@@ -1,4 +1,4 @@
-// The commands `outbreakctl audit …`, with which the actions of operators are read and verified.
+// The commands `outbreakctl audit …`, which read and verify the actions of operators.
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CommandOutput } from '../platform/cli/terminal.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -17,13 +17,9 @@ export function registerAuditCommands(program: Command, { runAndPrint, runAndWri
   const audit = program.command('audit').description('list and verify what operators did')
   audit
     .command('list')
-    .description('list the actions of operators, latest first')
-    .option(
-      '--since <time>',
-      'only actions from this day or time on, in UTC: 2026-01-31 or 2026-01-31T12:00:00Z',
-      parseTime,
-    )
-    .option('--limit <number>', 'how many', parseLimit, 50)
+    .description('list operator actions, latest first')
+    .option('--since <time>', 'only actions since this UTC date or time: 2026-01-31 or 2026-01-31T12:00:00Z', parseTime)
+    .option('--limit <number>', 'maximum number of actions', parseLimit, 50)
     .action((options: { since?: Date; limit: number }) =>
       runAndPrint((database) => listActions(database, options.since ?? null, options.limit)),
     )

@@ -5,7 +5,7 @@ import os from 'node:os'
 import sql from 'sql-template-tag'
 import type { Database, Reader } from '../platform/postgres/database.ts'
 
-/** Who acts, as far as the program knows; PostgreSQL adds the login and the address. */
+/** The operator, as far as this process knows; PostgreSQL adds the login and the address. */
 interface Actor {
   osUser: string
   host: string

@@ -10,7 +10,7 @@ import { DAY_MS } from '../platform/calendar-date.ts'
 import { OperatorError } from '../platform/operator-error.ts'
 import { checkConnectionSettings } from '../platform/postgres/connection-check.ts'
 import { type Database, openDatabase } from '../platform/postgres/database.ts'
-import { describeDatabaseError } from '../platform/postgres/database-error.ts'
+import { explainDatabaseError } from '../platform/postgres/database-error.ts'
 import { createFreshnessTracker, type ServerState, serverState } from '../platform/postgres/replica-freshness.ts'
 import { checkSchema } from '../platform/postgres/schema-version.ts'
 import { Problem } from '../platform/problem.ts'
@@ -25,7 +25,7 @@ interface DatabaseCheck {
 }
 
 const OLDEST_VERSION = 15
-const NEWEST_VERSION = 18
+const LATEST_VERSION = 18
 /** Nodes reject tokens from the future beyond this. */
 const CLOCK_WARNING_S = 5
 const CLOCK_ERROR_S = 30
@@ -34,7 +34,7 @@ const EXPIRY_DAYS = 14
 const LAG_SAMPLES = 12
 const LAG_INTERVAL_MS = 250
 
-/** If the database does not answer, that is the only finding. */
+/** If the database does not respond, that is the only finding. */
 export async function checkDatabase(options: DatabaseCheck): Promise<Finding[]> {
   const { host } = new URL(options.url)
   const check = findingsOf(`database ${host}`)
@@ -55,8 +55,11 @@ export async function checkDatabase(options: DatabaseCheck): Promise<Finding[]> 
     return findings
   } catch (error) {
     const cause = error instanceof Problem ? (error.cause ?? error) : error
-    const sentence = describeDatabaseError(cause) ?? (cause as Error).message
-    return [check.error(sentence, 'see docs/operating/database.md')]
+    const { sentence, remedy } = explainDatabaseError(cause) ?? {
+      sentence: (cause as Error).message,
+      remedy: 'see docs/operating/database.md',
+    }
+    return [check.error(sentence, remedy)]
   } finally {
     await database.close()
   }
@@ -71,17 +74,20 @@ async function checkVersion(database: Database): Promise<Finding[]> {
   )
   const { version = '', major = 0, durable, checksums } = row ?? {}
   return [
-    major < OLDEST_VERSION || major > NEWEST_VERSION
-      ? check.error(`PostgreSQL ${version} was not tested`, `use a version from ${OLDEST_VERSION} to ${NEWEST_VERSION}`)
+    major < OLDEST_VERSION || major > LATEST_VERSION
+      ? check.error(
+          `PostgreSQL ${version} is not one of the tested versions`,
+          `use PostgreSQL ${OLDEST_VERSION} to ${LATEST_VERSION}`,
+        )
       : check.ok(`PostgreSQL ${version}`),
     ...(durable === 'on'
       ? []
-      : [check.error('fsync is off: a power failure damages the data', 'set fsync = on on the server')]),
+      : [check.error('fsync is off, so a power failure can damage the data', 'set fsync = on')]),
     ...(checksums === 'on'
       ? []
       : [
           check.warning(
-            'the cluster has no data checksums: a damaged disk goes unnoticed',
+            'data checksums are off, so disk damage goes unnoticed',
             'stop the server and run pg_checksums --enable',
           ),
         ]),
@@ -90,14 +96,14 @@ async function checkVersion(database: Database): Promise<Finding[]> {
 
 async function checkSchemaAndSettings(database: Database): Promise<Finding[]> {
   const findings: Finding[] = []
-  for (const [name, compare] of [
-    ['schema', () => checkSchema(database, { mayBeExpanded: true })],
-    ['connection settings', () => checkConnectionSettings(database, 'outbreaks_api')],
+  for (const [name, ok, compare] of [
+    ['schema', 'up to date', () => checkSchema(database, { mayBeExpanded: true })],
+    ['connection settings', 'complete', () => checkConnectionSettings(database, 'outbreaks_api')],
   ] as const) {
     const check = findingsOf(name)
     try {
       await compare()
-      findings.push(check.ok('as this program needs it'))
+      findings.push(check.ok(ok))
     } catch (error) {
       if (!(error instanceof OperatorError)) throw error
       findings.push(check.error(error.sentence, error.remedy))
@@ -129,12 +135,12 @@ async function checkPrivileges(database: Database): Promise<Finding[]> {
       ? [
           check.error(
             'anyone can create objects in the database',
-            'as its owner: revoke create, temporary on database … from public',
+            'as its owner, run: revoke create, temporary on database … from public',
           ),
         ]
       : []),
     ...(writable.length > 0
-      ? [check.error(`the role outbreaks_api may write to ${writable.join(', ')}`, 'revoke these privileges')]
+      ? [check.error(`the role outbreaks_api can write to ${writable.join(', ')}`, 'revoke these privileges')]
       : []),
   ]
   return findings.length > 0 ? findings : [check.ok(`${login} can only read`)]
@@ -145,7 +151,7 @@ async function checkClock(database: Database): Promise<Finding[]> {
   const before = Date.now()
   const [row] = await database.query<{ now: Date }>(sql`select clock_timestamp() as now`)
   const seconds = Math.abs((row?.now.getTime() ?? 0) - (before + Date.now()) / 2) / 1000
-  const message = `this machine and the database server differ by ${seconds.toFixed(1)} s`
+  const message = `the clocks of this machine and the database server differ by ${seconds.toFixed(1)} s`
   const remedy = 'synchronise both clocks (chrony, systemd-timesyncd)'
   if (seconds > CLOCK_ERROR_S) return [check.error(message, remedy)]
   return [seconds > CLOCK_WARNING_S ? check.warning(message, remedy) : check.ok(message)]
@@ -166,8 +172,8 @@ async function checkLag(database: Database, { maxStalenessSeconds }: DatabaseChe
   if (asOf !== null) return [check.ok('the replica is keeping up')]
   return [
     check.error(
-      `the replica does not replay what it receives, or receives nothing: after ${maxStalenessSeconds} s nodes on it reject all requests`,
-      'look at pg_stat_wal_receiver and the log of the replica; select pg_wal_replay_resume() if replay is paused',
+      `the replica does not replay or receive changes; after ${maxStalenessSeconds} s, nodes that read from it reject all requests`,
+      "check pg_stat_wal_receiver and the replica's log; if replay is paused, run select pg_wal_replay_resume()",
     ),
   ]
 }
@@ -181,19 +187,20 @@ async function checkKeys(database: Database, { sealingKeys }: DatabaseCheck): Pr
   if (ring instanceof Error)
     return [
       check.error(
-        `${ring.message}; no key can be read: ${unreadable.join(', ')}`,
-        'give this node the secret of the other nodes, or run outbreakctl key rotate --force',
+        `no signing key can be decrypted (${unreadable.join(', ')})`,
+        'give this node the same OUTBREAKS_SECRET as the others; if it is lost, run outbreakctl key rotate --force',
       ),
     ]
   const errors = unreadable.map((kid) =>
     check.error(
-      `the key ${kid} cannot be read: it was encrypted with another secret, or the row is damaged`,
-      'run outbreakctl key reseal with the secret that encrypted it as OUTBREAKS_SECRET_PREVIOUS, or outbreakctl key disable',
+      `key ${kid} cannot be decrypted: it uses another secret, or its row is damaged`,
+      `set OUTBREAKS_SECRET_PREVIOUS to that secret and run outbreakctl key reseal, or run outbreakctl key disable ${kid}`,
     ),
   )
   const now = Date.now()
   const signer = findSigner(ring, now)
-  if (signer === undefined) return [...errors, check.error('no key signs tokens', 'run outbreakctl key rotate')]
+  if (signer === undefined)
+    return [...errors, check.error('there is no key to sign tokens', 'run outbreakctl key rotate')]
   const days = Math.floor((now - signer.signsFrom) / DAY_MS)
   const message = `key ${signer.kid} has been signing for ${days} days`
   return [...errors, days > KEY_AGE_DAYS ? check.warning(message, 'run outbreakctl key rotate') : check.ok(message)]
@@ -214,10 +221,10 @@ async function checkClients(database: Database): Promise<Finding[]> {
     order by client_id`)
   return [
     ...expiring.map(({ client_id, days }) =>
-      check.warning(`the secret of ${client_id} expires in ${days} days`, 'run outbreakctl client rotate'),
+      check.warning(`the secret of ${client_id} expires in ${days} days`, `run outbreakctl client rotate ${client_id}`),
     ),
     clients === 0
-      ? check.warning('no one can read: there is no enabled client', 'run outbreakctl client create --name …')
+      ? check.warning('no client is enabled, so no one can read the data', 'run outbreakctl client create --name …')
       : check.ok(`${clients} enabled`),
   ]
 }
@@ -231,7 +238,7 @@ async function checkReleases(database: Database, { datasets }: DatabaseCheck): P
   for (const dataset of datasets) {
     const latest = rows.find((row) => row.dataset === dataset.name)
     if (latest === undefined) {
-      findings.push(check.warning(`nothing is published of ${dataset.name}`, 'run outbreakctl release publish DIR'))
+      findings.push(check.warning(`${dataset.name} has no release yet`, 'run outbreakctl release publish DIR'))
       continue
     }
     const faults = [...(await checkParts(database, dataset)).values()].flat()

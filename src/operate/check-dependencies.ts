@@ -26,20 +26,20 @@ export async function checkRedis(url: string | null): Promise<Finding[]> {
   if (url === null)
     return [
       check.warning(
-        'not configured: each node counts the requests of a client alone',
-        'set OUTBREAKS_REDIS_URL for several nodes',
+        'not configured, so each node counts quotas on its own',
+        'with several nodes, set OUTBREAKS_REDIS_URL',
       ),
     ]
   const redis = openRedis(url)
   try {
     await redis.connect()
     await redis.ping()
-    return [check.ok('answers')]
+    return [check.ok('responds')]
   } catch (error) {
     return [
       check.error(
         describeRedisError(redis, error),
-        'check OUTBREAKS_REDIS_URL, and that Redis runs; until then each node counts quotas on its own',
+        'check OUTBREAKS_REDIS_URL, and that Redis is running; until then each node counts quotas on its own',
       ),
     ]
   } finally {
@@ -51,7 +51,7 @@ export async function checkRedis(url: string | null): Promise<Finding[]> {
 export async function checkFiles(store: FileStore | undefined, recorded: readonly ReleaseFile[]): Promise<Finding[]> {
   const check = findingsOf('files')
   if (store === undefined)
-    return [check.warning('not configured: releases cannot be downloaded as files', 'set OUTBREAKS_FILES')]
+    return [check.warning('not configured, so releases are not available as files', 'set OUTBREAKS_FILES')]
   try {
     const findings: Finding[] = []
     for (const { name, bytes } of recorded) {
@@ -67,7 +67,7 @@ export async function checkFiles(store: FileStore | undefined, recorded: readonl
     }
     if (recorded.length === 0)
       return [check.warning('the latest release has no files', 'run outbreakctl release export')]
-    return findings.length > 0 ? findings : [check.ok(`the ${recorded.length} files of the latest release are there`)]
+    return findings.length > 0 ? findings : [check.ok(`the latest release has all ${recorded.length} files`)]
   } catch (error) {
     const reason = ((error as Error).cause ?? error) as Error
     return [
@@ -95,9 +95,13 @@ export async function checkDisks(directories: readonly string[]): Promise<Findin
       findings.push(check.error(`${directory} is full`, 'free some space, or use a larger disk'))
       continue
     }
-    const message = `${directory} has ${(free / 1e9).toFixed(1)} GB free`
+    const gigabytes = (free / 1e9).toFixed(1)
     const isFull = free < MINIMUM_FREE_BYTES || bavail / blocks < MINIMUM_FREE_SHARE
-    findings.push(isFull ? check.warning(message, 'free some space, or use a larger disk') : check.ok(message))
+    findings.push(
+      isFull
+        ? check.warning(`${directory} has only ${gigabytes} GB free`, 'free some space, or use a larger disk')
+        : check.ok(`${directory} has ${gigabytes} GB free`),
+    )
   }
   return findings
 }
@@ -111,12 +115,12 @@ export function checkLimits(maxConnections: number): Finding[] {
   } catch {
     return []
   }
-  const message = `this process may open ${limit}`
+  const message = `this process can open ${limit} files`
   return [
     limit < maxConnections + OTHER_DESCRIPTORS
       ? check.warning(
-          `${message}, but OUTBREAKS_MAX_CONNECTIONS is ${maxConnections}`,
-          'raise the limit of open files (LimitNOFILE=), or lower OUTBREAKS_MAX_CONNECTIONS',
+          `${message}, too few for OUTBREAKS_MAX_CONNECTIONS = ${maxConnections}`,
+          'raise LimitNOFILE, or lower OUTBREAKS_MAX_CONNECTIONS',
         )
       : check.ok(message),
   ]
@@ -170,14 +174,15 @@ export async function checkPublicAddress(baseUrl: string): Promise<Finding[]> {
   return [...plain, ...certificate, await checkReady('public address', baseUrl, PROXY_REMEDY)]
 }
 
-const PROXY_REMEDY = 'check that the proxy runs (systemctl status haproxy), its certificate, and OUTBREAKS_BASE_URL'
+const PROXY_REMEDY =
+  'check that the proxy is running (systemctl status haproxy), its certificate, and OUTBREAKS_BASE_URL'
 
 async function checkCertificate(host: string, port: number): Promise<Finding[]> {
   const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: TIMEOUT_MS })
   try {
     await new Promise<void>((resolve, reject) => {
       socket.once('secureConnect', resolve).once('error', reject)
-      socket.once('timeout', () => reject(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)))
+      socket.once('timeout', () => reject(new Error(`no response within ${TIMEOUT_MS / 1000} s`)))
     })
     return [describeCertificate(socket)]
   } catch (error) {
@@ -202,13 +207,13 @@ function describeCertificate(socket: TLSSocket): Finding {
   return days < CERTIFICATE_DAYS ? check.warning(message, 'renew it') : check.ok(`valid for ${days} days`)
 }
 
-/** An issuer of tokens or of identities must answer with JSON that has a member. */
+/** An issuer of tokens or of identities must respond with JSON that has a member. */
 export async function checkIssuer(name: string, url: string, member: string): Promise<Finding[]> {
   const check = findingsOf(name)
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     const body = (await response.json()) as Record<string, unknown>
-    if (response.ok && body[member] !== undefined) return [check.ok(`${url} answers`)]
+    if (response.ok && body[member] !== undefined) return [check.ok(`${url} responds`)]
     return [check.error(`${url} returned ${response.status} without ${member}`, 'check the URL')]
   } catch (error) {
     return [check.error(`${url} does not respond (${describeFailure(error as Error)})`, 'check the URL')]

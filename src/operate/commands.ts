@@ -32,13 +32,13 @@ export function registerOperateCommands(
     })
   program
     .command('usage')
-    .description('count requests by client and day, from node logs; with DATABASE_URL also the names of the clients')
+    .description('count requests by client and day, from node logs; with DATABASE_URL, name the clients too')
     .argument('[files...]', 'log files; default: standard input')
     .action(async (files: string[]) => {
       const log = files.length === 0 ? process.stdin : Readable.from(readFiles(files), { objectMode: false })
       const usage = await addUpUsage(log)
       const names = await readNames()?.catch((error: Error) => {
-        printNote(`The names of the clients cannot be read: ${error.message}`)
+        printNote(`The clients' names could not be read: ${error.message}`)
         return null
       })
       print(names ? usage.map(({ day, ...rest }) => ({ day, name: names.get(rest.client_id) ?? '', ...rest })) : usage)

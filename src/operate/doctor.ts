@@ -63,7 +63,7 @@ export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
 
 const URGENCY = { ok: 0, warning: 1, error: 2 }
 
-/** Whatever fails is a finding: the other checks still run. */
+/** A check that fails is a finding: the other checks still run. */
 async function runCheck(name: string, run: () => Finding[] | Promise<Finding[]>): Promise<Finding[]> {
   const check = findingsOf(name)
   try {
@@ -112,7 +112,7 @@ async function checkStore({ databaseUrl, datasets, openFiles }: DoctorOptions): 
   return findings
 }
 
-/** The files that the latest release should have; none if the database does not answer, which is a finding of its own. */
+/** The files that the latest release should have; none if the database does not respond, which is its own finding. */
 async function listFiles(databaseUrl: string, dataset: string): Promise<readonly ReleaseFile[]> {
   const database = openDatabase({ url: databaseUrl, role: 'outbreaks_api', connections: 1 })
   try {

@@ -44,7 +44,7 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
     }
   }
 
-  gauge('build_info', 'The version of the program and of Node.', ['version', 'node'], () => [
+  gauge('build_info', 'The version of the service and of Node.', ['version', 'node'], () => [
     [{ version, node: process.version }, 1],
   ])
   single('ready', '1 if the node is ready, otherwise 0.', () => (node.findReasons().length === 0 ? 1 : 0))
@@ -54,7 +54,7 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
   single('staleness_seconds', 'Age of what the node knows, with the lag of its replica.', () =>
     toSeconds(node.watcher.stalenessMs()),
   )
-  single('database_silence_seconds', 'Time since the database last answered the node.', () =>
+  single('database_silence_seconds', 'Time since the database last responded to the node.', () =>
     toSeconds(node.watcher.msSinceResponse()),
   )
   single('clock_difference_seconds', 'How far the clocks of this machine and of the database server differ.', () =>
@@ -101,5 +101,5 @@ export function registerNodeMetrics(registry: Registry, node: NodeState): void {
   )
 }
 
-/** Infinite before the first answer of the database, which Prometheus accepts. */
+/** Infinite before the first response of the database, which Prometheus accepts. */
 const toSeconds = (ms: number): number => ms / 1000

@@ -8,7 +8,7 @@ export type Usage = {
   day: string
   client_id: string
   requests: number
-  /** Requests that were not answered as the client wanted: status 400 to 499, and 500 to 599. */
+  /** Requests that did not get what the client wanted: status 400 to 499, and 500 to 599. */
   rejected: number
   failed: number
   /** Milliseconds in which nodes worked for the client. */

@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 
-/** Counts a failed attempt. Returns the seconds until the address may fail again; null if it still may. */
+/** Counts a failed attempt. Returns the seconds until the address can fail again; null if it still can. */
 export type RecordFailure = (address: string | null) => number | null
 
 interface Limits {

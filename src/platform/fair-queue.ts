@@ -1,4 +1,4 @@
-// A queue before work of which only a little can run at once: queries of DuckDB, and searches. Clients take turns, and the last of
+// A queue before work of which only a little can run at the same time, such as queries of DuckDB. Clients take turns, and the last of
 // several places is for another client, so one that asks much waits for itself. Its length is fixed, so every wait is bounded. A full
 // queue rejects the latest request of the client that has the most waiting: a flood costs its sender requests, and no one else.
 import { currentSignal } from './cancellation.ts'
@@ -31,7 +31,7 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
   const running: string[] = []
   let waiting = 0
 
-  /** The last place is for another client, so that no one's small question waits for two large ones of the same client. */
+  /** The last place is for another client, so that no one's small query waits for two large ones of the same client. */
   function mayBegin(client: string): boolean {
     if (running.length >= maxRunning) return false
     return running.length === 0 || running.length < maxRunning - 1 || running.some((other) => other !== client)
@@ -58,7 +58,7 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
   }
 
   /** Among clients with equally many, the one whose turn comes last. */
-  function refuseNewest(): void {
+  function rejectLatest(): void {
     let mostWaiting: Waiter[] = []
     for (const queue of queues.values()) if (queue.length >= mostWaiting.length) mostWaiting = queue
     mostWaiting
@@ -89,7 +89,7 @@ export function createFairQueue({ maxRunning = MAX_RUNNING, maxWaiting = MAX_WAI
       queue.push(waiter)
       waiting += 1
       signal?.addEventListener('abort', leaveClosed, { once: true })
-      if (waiting > maxWaiting) refuseNewest()
+      if (waiting > maxWaiting) rejectLatest()
     })
   }
 

@@ -3,7 +3,7 @@ import os from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Logger, pino } from 'pino'
 
-/** Lines that stdout has not accepted are buffered up to this size; further lines are dropped. */
+/** Lines that stdout has not accepted are buffered up to this size; more lines are dropped. */
 const MAX_BUFFERED_BYTES = 2 ** 24
 /** Lines are written in batches, because a write costs more than a line. The interval bounds the delay. */
 const WRITE_BATCH_BYTES = 12_288

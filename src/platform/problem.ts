@@ -39,7 +39,7 @@ export type ProblemCode = keyof typeof problems
 interface ProblemOptions {
   /** The query parameter with the error. */
   parameter?: string
-  /** Further members of the response body, for programs. */
+  /** More members of the response body, for programs. */
   members?: Record<string, unknown>
   headers?: Record<string, string>
   cause?: unknown

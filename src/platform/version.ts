@@ -1,4 +1,4 @@
-// The version of this program, as its package.json has it.
+// The version of the service, as its package.json has it.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 

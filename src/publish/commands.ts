@@ -1,4 +1,4 @@
-// The commands `outbreakctl release …`, with which operators publish and manage releases. Each loads what it runs: loading all of
+// The commands `outbreakctl release …`, which publish and manage releases. Each loads what it runs: loading all of
 // it would take half of the time of a short command.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dataset } from '../datasets/define.ts'
@@ -48,7 +48,7 @@ export function registerReleaseCommands(
     } catch (cause) {
       print({ ...summary })
       throw new OperatorError(
-        `release ${number} is published, but its files could not be written (${(cause as Error).message}): run outbreakctl release export --release ${number}`,
+        `Release ${number} is published, but its files could not be written (${(cause as Error).message}). Run outbreakctl release export --release ${number}.`,
         { cause },
       )
     }
@@ -138,17 +138,15 @@ export function registerReleaseCommands(
         return exportRelease(database, store, findDataset(options), number)
       }),
     )
-  command(
-    'verify',
-    'read all releases, their files and their column index, and compare them with what was published',
-  ).action((options: { dataset: string }) =>
-    runAndPrint(async (database) => {
-      const { verifyReleases } = await import('./verify.ts')
-      const places = { store: await openFiles('read'), indexDirectory: indexDirectory() }
-      const releases = await verifyReleases(database, places, findDataset(options), progress)
-      if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
-      return releases
-    }),
+  command('verify', 'check all releases, their files and their column index against what was published').action(
+    (options: { dataset: string }) =>
+      runAndPrint(async (database) => {
+        const { verifyReleases } = await import('./verify.ts')
+        const places = { store: await openFiles('read'), indexDirectory: indexDirectory() }
+        const releases = await verifyReleases(database, places, findDataset(options), progress)
+        if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
+        return releases
+      }),
   )
   command('reindex', 'rebuild the column index of all releases, for example after damage').action(
     (options: { dataset: string }) =>
@@ -163,10 +161,9 @@ export function registerReleaseCommands(
 }
 
 const createConfirmWithdrawnOption = () =>
-  new Option(
-    '--confirm-withdrawn <number>',
-    'confirm the number of records that are withdrawn, if it is more than 5%',
-  ).argParser(parseNumber)
+  new Option('--confirm-withdrawn <number>', 'confirm how many records will be withdrawn; required above 5%').argParser(
+    parseNumber,
+  )
 
 interface PublishOptions {
   dataset: string
@@ -183,7 +180,10 @@ const confirmRejectedOption = [
   'confirm how many rows are invalid, and publish the rest',
   (text: string): number => {
     const number = parseNumber(text)
-    if (number > MAX_REJECTED) throw new InvalidArgumentError(`a whole number from 1 to ${MAX_REJECTED}`)
+    if (number > MAX_REJECTED)
+      throw new InvalidArgumentError(
+        `It must be a whole number from 1 to ${MAX_REJECTED}. If more rows are invalid, fix the input.`,
+      )
     return number
   },
 ] as const
@@ -194,6 +194,6 @@ const replaceSourceOption = [
 ] as const
 
 function parseNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 999999999')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.')
   return Number(text)
 }

@@ -135,7 +135,9 @@ async function publishInput(
   const isComplete = base === undefined && replacedSource === undefined
   const { preferred = isComplete ? {} : latest.preferred } = manifest
   if (base !== undefined && base !== latest.number)
-    throw new OperatorError(`these are changes to release ${base}, but the latest release is ${latest.number}`)
+    throw new OperatorError(
+      `The directory contains changes to release ${base}, but the latest release is ${latest.number}. Someone has published since. Check your changes against release ${latest.number}, set "base": ${latest.number}, and run preview again.`,
+    )
   requireLaterDay(latest, asOf)
   requirePreferable(dataset, preferred)
   if (replacedSource !== undefined) requireReplaceable(dataset, base !== undefined)
@@ -161,7 +163,9 @@ function requireReplaceable(dataset: Dataset, changesOnly: boolean): void {
   if (changesOnly)
     throw new OperatorError('Remove "base" from release.json: --replace-source needs the complete table of the source.')
   if (!dataset.content.some(({ name }) => name === SOURCE_FIELD))
-    throw new OperatorError(`${dataset.name} has no field ${SOURCE_FIELD}, so no source can be replaced`)
+    throw new OperatorError(
+      `The dataset ${dataset.name} has no field ${SOURCE_FIELD}, so --replace-source cannot be used.`,
+    )
 }
 
 /** Two new rows have the same key. The database reports it first; reading the input again gives the lines. */

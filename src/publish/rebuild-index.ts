@@ -1,4 +1,4 @@
-// Writes the column index of all kept releases again: after a migration, for a program with other columns, or if a part is
+// Writes the column index of all kept releases again: after a migration, for a version with other columns, or if a part is
 // damaged. Replays the releases, the oldest first.
 import type { PoolClient } from 'pg'
 import sql from 'sql-template-tag'
@@ -8,7 +8,7 @@ import type { Dataset, FieldValue } from '../datasets/define.ts'
 import { hasSeries, toSeries } from '../methods/record-series.ts'
 import { findBreaks } from '../methods/series-breaks.ts'
 import { type Database, readerOf } from '../platform/postgres/database.ts'
-import { copySourceOf, readRecordsById, walkRecords } from '../storage/read-records.ts'
+import { copySourceOf, readAllRecords, readRecordsById } from '../storage/read-records.ts'
 import { type AssignedFields, readCells } from '../storage/serialise-record.ts'
 import { tablesOf } from '../storage/tables.ts'
 import { lockLatestRelease } from './write/latest-release.ts'
@@ -23,7 +23,7 @@ export function rebuildIndex(database: Database, dataset: Dataset): Promise<{ da
   })
 }
 
-/** Rebuilds the indexes that this program cannot use. Gives the names of their datasets. */
+/** Rebuilds the indexes that this version cannot use. Gives the names of their datasets. */
 export async function renewIndexes(database: Database, datasets: readonly Dataset[]): Promise<string[]> {
   const renewed: string[] = []
   for (const dataset of datasets) {
@@ -73,7 +73,7 @@ function addRecord(dataset: Dataset, index: IndexWriter, body: string): void {
 
 /** All records of the oldest kept release are new to the index. */
 async function replayAll(client: PoolClient, dataset: Dataset, release: number, index: IndexWriter): Promise<void> {
-  for await (const bodies of walkRecords(copySourceOf(client), dataset, release))
+  for await (const bodies of readAllRecords(copySourceOf(client), dataset, release))
     for (const body of bodies) addRecord(dataset, index, body)
 }
 

@@ -9,7 +9,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import { groupOf } from '../storage/chunk.ts'
 import { type FileStore, readFingerprint } from '../storage/files/file-store.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../storage/published-releases.ts'
-import { copySourceOf, idOf, walkRecords } from '../storage/read-records.ts'
+import { copySourceOf, idOf, readAllRecords } from '../storage/read-records.ts'
 
 export type VerifiedRelease = {
   release: number
@@ -41,7 +41,7 @@ export async function verifyReleases(
     const found = await digestRelease(database, dataset, release.number)
     const differences = [
       ...(found.records === release.records ? [] : [`${found.records} records instead of ${release.records}`]),
-      ...(found.digest === release.digest ? [] : [`the digest ${found.digest} instead of ${release.digest}`]),
+      ...(found.digest === release.digest ? [] : [`digest ${found.digest} instead of ${release.digest}`]),
       ...(store === undefined ? [] : await compareFiles(store, release)),
       ...(faults.get(release.number) ?? []),
       // An index file has all releases. It is reported with the latest.
@@ -59,7 +59,7 @@ async function digestRelease(database: Database, dataset: Dataset, release: numb
     let records = 0
     let group = 0
     let lines = createHash('sha256')
-    for await (const bodies of walkRecords(copySourceOf(client), dataset, release)) {
+    for await (const bodies of readAllRecords(copySourceOf(client), dataset, release)) {
       for (const body of bodies) {
         const next = groupOf(idOf(body))
         if (next !== group && records > 0) {
@@ -85,7 +85,8 @@ async function compareFiles(store: FileStore, { files }: PublishedRelease): Prom
       continue
     }
     try {
-      if ((await readFingerprint(file)).sha256 !== sha256) differences.push(`${name} has other bytes`)
+      if ((await readFingerprint(file)).sha256 !== sha256)
+        differences.push(`${name} does not match its published SHA-256`)
     } finally {
       await file.close()
     }

@@ -18,7 +18,7 @@ export const CHANGE_REASONS = [
 export type Reason = (typeof CHANGE_REASONS)[number]
 
 type ReasonsByKind = { readonly [kind in ChangeKind]?: Reason }
-/** One reason for each kind of change. An event may have its own reasons. */
+/** One reason for each kind of change. An event can have its own reasons. */
 export type Reasons = ReasonsByKind & { readonly events?: { readonly [event: string]: ReasonsByKind } }
 
 export const reasonOf = (reasons: Reasons, kind: ChangeKind, event: string): Reason =>

@@ -25,7 +25,7 @@ export interface DeflatedText {
 }
 
 export interface StoredChunk extends DeflatedText {
-  /** The chunk may have the ids from `slot * 50 + 1` to `slot * 50 + 50`. */
+  /** The chunk can have the ids from `slot * 50 + 1` to `slot * 50 + 50`. */
   readonly slot: number
   readonly records: number
 }
@@ -41,7 +41,7 @@ export const groupOfSlot = (slot: number): number => Math.floor(slot / SLOTS_PER
 export const slotsOf = (group: number): number[] =>
   Array.from({ length: SLOTS_PER_GROUP }, (_, i) => group * SLOTS_PER_GROUP + i)
 
-/** The lowest id that a chunk may have. */
+/** The lowest id that a chunk can have. */
 export const firstIdOf = (slot: number): number => slot * CHUNK_IDS + 1
 
 /** A chunk is written once and read many times. Measured: higher levels save few bytes for their time. */

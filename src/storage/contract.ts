@@ -1,4 +1,4 @@
-// The contract of a release: the fields of its records. It is stored with the release. Later versions of the program use it
+// The contract of a release: the fields of its records. It is stored with the release. Later versions use it
 // to read, describe, export and roll back the release.
 import sql, { type Sql } from 'sql-template-tag'
 import type { Dataset, FieldShape, FieldValue } from '../datasets/define.ts'
@@ -57,7 +57,7 @@ function renderFields(fields: Fields, body: string): string {
 
 /**
  * Describes the changes of a declaration that would break programs that read the published records. Allowed are a new field
- * that may be null (earlier records do not have it) and more choices. Not allowed are to rename, move or remove a field, or to
+ * that can be null (earlier records do not have it) and more choices. Not allowed are to rename, move or remove a field, or to
  * change its kind.
  */
 export function findBreakingChanges(published: Fields, declared: Fields): string[] {
@@ -79,7 +79,7 @@ function describeBreakingChanges(before: FieldShape, now: FieldShape | undefined
   if (now?.kind !== before.kind)
     return [`${name} was ${before.kind} and is ${now === undefined ? 'removed' : `now ${now.kind}`}`]
   if (now.nullable !== before.nullable)
-    return [`${name} ${now.nullable ? 'was never null and may now be null' : 'could be null and may no longer be'}`]
+    return [`${name} ${now.nullable ? 'was never null and can now be null' : 'could be null and no longer can'}`]
   const removed = before.choices?.filter((choice) => !now.choices?.includes(choice)) ?? []
   return removed.map((choice) => `${name} no longer allows ${choice}`)
 }

@@ -166,11 +166,11 @@ export async function readRecordsById(
   return bodies
 }
 
-/** A thousand records: enough to encode at once, little enough to keep in memory. */
+/** A thousand records: enough to encode together, little enough to keep in memory. */
 const BATCH_CHUNKS = 1000 / CHUNK_IDS
 
 /** All records of a release in the order of id, in batches. The last read finds nothing, or that the release was pruned. */
-export async function* walkRecords(source: CopySource, dataset: Dataset, release: number): AsyncGenerator<string[]> {
+export async function* readAllRecords(source: CopySource, dataset: Dataset, release: number): AsyncGenerator<string[]> {
   for (let slot = 0; ; ) {
     const chunks = await readChunks(source, selectChunks(dataset, release, slot, BATCH_CHUNKS))
     const last = chunks.at(-1)

@@ -26,7 +26,7 @@ interface Assigned {
 }
 
 /**
- * Serialises the complete record: its cells and the fields that the service assigns. Measured: a text that grows member by
+ * Serialises the complete record: its cells and the fields that the service assigns. Measured: a string that grows member by
  * member keeps its pieces in memory until it is written, which takes longer than to join them.
  */
 export function serialiseBody(cells: readonly Cell[], { id, revision, firstRelease, lastRelease }: Assigned): string {

@@ -63,7 +63,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }))
 const hasTool =
   spawnSync('npx', ['--yes', CONFORMANCE, '--version'], { timeout: INSTALL_MS, cwd: scratch }).status === 0
 
-// After what takes long: a connection that waits meanwhile would be closed.
+// After what takes long: a connection that waits all that time would be closed.
 const node = await startNode()
 
 const truth = JSON.parse((await node.read('/v2/hed-outbreaks/sums?q=sars')).text) as {

@@ -12,7 +12,7 @@ import { readRows } from './read-answer.ts'
 
 const EVENT = 'Cholera_Testland_2020'
 const MAX_TEXT = 300
-/** What the checks of a release let through: it refuses control characters by itself. */
+/** What the checks of a release let through: it rejects control characters by itself. */
 const publishable = (text: string) =>
   text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u{e0000}-\u{e007f}]+/gu, ' ')

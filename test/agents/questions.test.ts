@@ -58,7 +58,7 @@ else {
     assert.ok(citation.includes(`release ${release},`), citation)
     const { status, text } = await node.read(question)
     cited.set(question, hash('sha256', withoutRequestId(text)))
-    // A refusal is the same refusal for ever.
+    // A rejection is always the same rejection.
     if (status === 400) assert.equal((JSON.parse(text) as Item)['code'], 'not_comparable', question)
     else assert.equal(status, 200, question)
     return JSON.parse(text) as Item

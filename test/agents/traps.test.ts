@@ -140,7 +140,7 @@ const TRAPS: readonly Trap[] = [
     call: ['describe_event', { country_code: 'BD' }],
     outcome: 'answer',
     says: /no number to quote|not known/,
-    right: (_, { method }) => /must not be added up/.test(method),
+    right: (_, { method }) => /cannot be added together/.test(method),
   },
   {
     name: 'records added up by hand',

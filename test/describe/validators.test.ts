@@ -1,5 +1,5 @@
 // The descriptions of every release of the sample, validated by the programs of their formats: mlcroissant also loads the records,
-// frictionless compares every cell with the declared types and constraints. Each program refuses descriptions that are wrong.
+// frictionless compares every cell with the declared types and constraints. Each program rejects descriptions that are wrong.
 // Only those of the first and the last release, unless DESCRIBE_LOAD=all. That also reads the CSV file of every release with
 // mlcroissant and the NDJSON file with frictionless, which takes minutes.
 import assert from 'node:assert/strict'

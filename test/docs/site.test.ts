@@ -1,4 +1,4 @@
-// Every page of the site in a real browser: axe, the policy, nobody else is asked, nothing is wider than a phone. Also links and
+// Every page of the site in a real browser: axe, the policy, no one else is asked, nothing is wider than a phone. Also links and
 // anchors, the search, print, and planted faults that must be noticed.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

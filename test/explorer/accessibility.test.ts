@@ -1,4 +1,4 @@
-// Whether everybody can use every page: axe (WCAG 2.2 AA), targets, text that is cut off, pictures with a table, colours.
+// Whether everyone can use every page: axe (WCAG 2.2 AA), targets, text that is cut off, pictures with a table, colours.
 // Each check is also run on a page with a planted fault, which it must report.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -126,7 +126,7 @@ await withExplorer({}, (explorer) => {
   })
 })
 
-/** The numbers on the page of an event; each event has a picture or a figure, and never only a refusal. */
+/** The numbers on the page of an event; each event has a picture or a figure, and never only a rejection. */
 async function readEvent(
   page: Page,
   { event, figures = [], headline }: EventSummary,

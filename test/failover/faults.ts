@@ -309,7 +309,7 @@ export const FAULTS: readonly Fault[] = [
       const token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
       const keys = await outbreakctl<{ kid: string; signs_from: string }[]>(settings, 'key', 'list')
       const [newest] = keys.toSorted((a, b) => (a.signs_from < b.signs_from ? 1 : -1))
-      // The readers have tokens of an earlier key: only this token is refused.
+      // The readers have tokens of an earlier key: only this token is rejected.
       await outbreakctl(settings, 'key', 'disable', newest?.kid ?? '')
       await seconds(2)
       for (const node of nodes) {

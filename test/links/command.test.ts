@@ -35,10 +35,10 @@ test('outbreakctl makes a link that opens the question and nothing else', async 
 const ID = '<client>'
 for (const [what, args, message] of [
   ['an unknown client', ['nobody', `https://data.example${SUMS}`], /No client has the id nobody/],
-  ['a path without a host', [ID, SUMS], /is not an address of a dataset/],
-  ['another path', [ID, 'https://data.example/v2/other/sums'], /is not an address of a dataset/],
-  ['an address with a fragment', [ID, `https://data.example${SUMS}#a`], /url must be an address/],
-  ['an address with a key', [ID, `https://data.example${SUMS}&key=obk1.a`], /already has a key/],
+  ['a path without a host', [ID, SUMS], /is not the URL of a dataset/],
+  ['another path', [ID, 'https://data.example/v2/other/sums'], /is not the URL of a dataset/],
+  ['an address with a fragment', [ID, `https://data.example${SUMS}#a`], /url must be a URL/],
+  ['an address with a key', [ID, `https://data.example${SUMS}&key=obk1.a`], /already contains a key/],
   ['too many days', [ID, `https://data.example${SUMS}`, '--days', '181'], /from 1 to 180/],
 ] as const)
   test(`outbreakctl link refuses ${what}`, async () => {
@@ -52,7 +52,7 @@ test('outbreakctl link refuses a secret that is not that of the nodes, a disable
   await assert.rejects(outbreakctl(other, 'link', credentials.client_id, whole), /Use the same secret as the nodes/)
   const { client_id } = await outbreakctl<Credentials>(settings, 'client', 'create', '--name', 'Workbook')
   await runSql(settings.databaseUrl, `update client set scopes = '{other}' where client_id = $1`, [client_id])
-  await assert.rejects(outbreakctl(settings, 'link', client_id, whole), /may not read hed-outbreaks/)
+  await assert.rejects(outbreakctl(settings, 'link', client_id, whole), /cannot read hed-outbreaks/)
   await outbreakctl(settings, 'client', 'disable', client_id)
   await assert.rejects(outbreakctl(settings, 'link', client_id, whole), /is disabled/)
 })

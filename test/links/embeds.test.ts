@@ -100,7 +100,7 @@ await withExplorer(
       const expired = await open(make(now - 1), { accept: 'text/html' })
       assert.match(await expired.text(), /The link expired on/)
       const keyless = await open(address, { accept: 'text/html' })
-      assert.match(await keyless.text(), /The address has no key/)
+      assert.match(await keyless.text(), /The URL has no key/)
     })
 
     test('a page of a named origin shows the frame, any other does not; the picture is shown by both', async () => {
@@ -271,7 +271,7 @@ await withExplorer(
         const { status } = await oembed(address)
         assert.equal(status, 401, address)
       }
-      // Neither the log of this test nor the discovery has shown a key to anybody else.
+      // Neither the log of this test nor the discovery has shown a key to anyone else.
       assert.ok(service.output().includes('/oembed'))
       assert.doesNotMatch(service.output(), /obk1\./)
     })

@@ -275,7 +275,7 @@ test('expired: thirty keys, from a second ago to many years', async () => {
   assert.equal(await statusOf(withKey(SUMS, sign(SUMS, { expiry: now + 60 }))), 200)
 })
 
-/** Milliseconds until every node refuses a link that all of them opened. */
+/** Milliseconds until every node rejects a link that all of them opened. */
 async function timeRefusal(address: string, revoke: () => Promise<unknown>): Promise<number> {
   for (const node of nodes) assert.equal(await statusOf(address, { node }), 200)
   await revoke()

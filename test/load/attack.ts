@@ -12,7 +12,7 @@ export interface AttackOptions {
   /** One of `dearQuestions`. */
   readonly kind: string
   readonly connections: number
-  /** After a refusal. The attack ignores Retry-After. */
+  /** After a rejection. The attack ignores Retry-After. */
   readonly pauseMs: number
   /** Questions have numbers; those of an earlier attack are in the cache. */
   readonly firstQuestion: number

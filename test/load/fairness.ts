@@ -30,7 +30,7 @@ const data = await publishSyntheticData(RECORDS)
 after(data.stop)
 const hostile = await data.createClient('Hostile')
 const other = await data.createClient('Other')
-// Without the limits of a client: 64 dear questions wait at a time. With them most are refused, and the run would measure refusals.
+// Without the limits of a client: 64 dear questions wait at a time. With them most are rejected, and the run would measure rejections.
 const service = await data.startNode()
 const token = await tokenFor(service, other)
 const hostileToken = await tokenFor(service, hostile)

@@ -17,7 +17,7 @@ export interface Outcome {
   readonly perSecond: number
   /** Times of responses with status 200, in milliseconds, in ascending order. */
   readonly goodMs: number[]
-  /** Times of responses that refuse the request and say when to try again: 429 and 503 with Retry-After. */
+  /** Times of responses that reject the request and say when to try again: 429 and 503 with Retry-After. */
   readonly refusedMs: number[]
   /** Everything else: lost connections, no response in time, other statuses. */
   readonly failed: string[]

@@ -86,7 +86,7 @@ test('usage names the clients if there is a database, and works without one', ()
   assert.equal((JSON.parse(read({ DATABASE_URL: '' }).stdout) as { name?: string }[])[0]?.name, undefined)
   const lost = read({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
   assert.deepEqual([lost.status, (JSON.parse(lost.stdout) as object[]).length], [0, 1])
-  assert.match(lost.stderr, /^The names of the clients cannot be read/)
+  assert.match(lost.stderr, /^The clients' names could not be read/)
 })
 
 test('with the wrong secret a node says "keys", in one line', async () => {

@@ -226,8 +226,8 @@ describe('an upgrade', { concurrency: false }, async () => {
   })
 
   test('commands of the version before refuse the newer schema, and change nothing', async () => {
-    assert.throws(() => before.outbreakctl('release', 'publish', sample(5)), /newer than this program/)
-    assert.throws(() => before.outbreakctl('client', 'create', '--name', 'x'), /newer than this program/)
+    assert.throws(() => before.outbreakctl('release', 'publish', sample(5)), /newer than this version/)
+    assert.throws(() => before.outbreakctl('client', 'create', '--name', 'x'), /newer than this version/)
     assert.equal(await verifyReleases(old.baseUrl, old.token), 4)
   })
 
@@ -252,7 +252,7 @@ describe('an upgrade', { concurrency: false }, async () => {
       '9002_drop_something.sql': 'drop table another; alter table client drop column something;',
     })
     follow('2. Migrate', { NEW: 'last' })
-    await assert.rejects(next.start(), /code 2: .*newer than this program/)
+    await assert.rejects(next.start(), /code 2: .*newer than this version/)
     const node = await last.start()
     assert.equal(await verifyReleases(node.baseUrl, node.token), 5)
     await node.stop()

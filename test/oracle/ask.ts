@@ -76,7 +76,7 @@ export async function askSum(published: Published, parameters: Parameters): Prom
   return data[0] as Figure
 }
 
-/** Asserts that a request is refused because these fields are mixed. */
+/** Asserts that a request is rejected because these fields are mixed. */
 export async function assertRefused(
   published: Published,
   resource: string,

@@ -38,7 +38,7 @@ const drawQuestion: () => Question =
     ? createQuestions(draw, first.records, { filters, releases: 1, byCountry: false })
     : () => assert.fail()
 
-/** A question whose answer has figures. Some questions are refused or match nothing, so it draws until one is answered. */
+/** A question whose answer has figures. Some questions are rejected or match nothing, so it draws until one is answered. */
 async function drawAnswered(accepts: (question: Question) => boolean): Promise<Question> {
   for (let attempt = 0; attempt < 2000; attempt += 1) {
     const question = drawQuestion()

@@ -1,4 +1,4 @@
-// Random questions over the values that occur in the records. Most of them have numbers for an answer; the others are refused.
+// Random questions over the values that occur in the records. Most of them have numbers for an answer; the others are rejected.
 import type { Draw } from './draw.ts'
 import type { Published, PublishedRecord } from './published.ts'
 
@@ -17,7 +17,7 @@ export interface Question {
   explain?: true
   count?: string
   sort?: string
-  /** A mixture is refused; without it, one way of counting is chosen. */
+  /** A mixture is rejected; without it, one way of counting is chosen. */
   strict?: true
 }
 

@@ -98,7 +98,7 @@ async function compare(
   const actual = readResponse(question, response)
   const sides = [fitChosen(expected, actual), actual].map((answer) => summarise(question, answer, byId))
   const compared = { question, answered: hasNumbers(expected), differences: findDifferences(sides[0], sides[1]) }
-  // A mixture: one way of counting is chosen, or none. With strict=true it is refused.
+  // A mixture: one way of counting is chosen, or none. With strict=true it is rejected.
   const { refused, chosen } = expected as { refused?: string; chosen?: unknown[] }
   const isMixed = question.kind !== 'guard' && (refused !== undefined || (chosen ?? []).length > 0)
   if (compared.differences.length > 0 || question.strict || !isMixed) return compared

@@ -1,4 +1,4 @@
-// Numbers that an earlier version got wrong without a word, each built as small data: the true number, or a refusal.
+// Numbers that an earlier version got wrong without a word, each built as small data: the true number, or a rejection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -320,6 +320,6 @@ rowTest('C4: a set without the count is left out for this reason', async () => {
   assert.equal(data[0]?.total.cases, 30)
   assert.deepEqual(
     left_out.map(({ because, reason }) => [because, reason]),
-    [['count', 'It does not have the count that was asked for.']],
+    [['count', 'It does not have the requested count.']],
   )
 })

@@ -62,7 +62,7 @@ async function readPage(node: Service, token: string, page: string | null): Prom
 const [first, second] = nodes as [Service, Service]
 const token = await obtain(first)
 const session = await openSession(first, credentials)
-/** A cursor from before the change, which nobody uses until it is over. */
+/** A cursor from before the change, which no one uses until it is over. */
 const earlyCursor = await readPage(first, token, null)
 assert.ok(earlyCursor)
 let lateCursor: string | null = null
@@ -80,7 +80,7 @@ async function restartAll(step: keyof typeof steps): Promise<void> {
   }
 }
 
-/** Rounds of requests that have ended; null while nobody reads. */
+/** Rounds of requests that have ended; null while no one reads. */
 const reading: { rounds: number | null } = { rounds: null }
 
 /** After two rounds no request is under way to a node that no longer serves, and the new one has had some. */

@@ -1,4 +1,4 @@
-// npm run release: each check refuses what it is there for, and the artefact holds what a node needs, in the same bytes each time.
+// npm run release: each check rejects what it is there for, and the artefact holds what a node needs, in the same bytes each time.
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

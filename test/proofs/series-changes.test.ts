@@ -55,7 +55,7 @@ test('a change sets or clears the breaks of later records, which count as correc
   const preview = await previewRelease(database, hedOutbreaks, await writeChanges(1, [point(2, 20)], []))
   assert.deepEqual(
     preview.findings.map(({ file, line, column, rule, message }) => [file, line, column, rule, message]),
-    [['record', 3, 'cases', 'series_falls', 'decreases from 20 to 12 within its series; series_break is set']],
+    [['record', 3, 'cases', 'series_falls', 'falls from 20 to 12 within its series: series_break is set']],
   )
   const raised = await publish(await writeChanges(1, [point(2, 20)], []))
   assert.deepEqual([raised.corrected, raised.warnings], [2, 1])

@@ -119,7 +119,7 @@ function agreesWithCurve(truth: Json | undefined, body: Item, name: string): boo
     const isPlain = ([point]: [Item, number]) => point['in_span'] !== true && point['revision'] !== true
     const changes = runs.map((run) => {
       const days = Object.keys(run).sort()
-      // Without a report before the first day, nobody knows how much of the first total is new.
+      // Without a report before the first day, no one knows how much of the first total is new.
       const begin = days.findLast((day) => from !== null && day < from) ?? days[0]
       const end = days.findLast((day) => to === null || day <= to) ?? begin
       return (run[end ?? ''] ?? 0) - (run[begin ?? ''] ?? 0)
@@ -310,7 +310,7 @@ function namesLeftOut(check: Check, truth: Json | undefined, body: Item): boolea
   )
 }
 
-/** `follow` asks the first choice of a refusal. */
+/** `follow` asks the first choice of a rejection. */
 export async function grade(
   { check }: Pick<Question, 'check'>,
   truth: Json | undefined,

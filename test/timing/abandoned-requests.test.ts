@@ -101,7 +101,7 @@ for (const kind of Object.keys(dearQuestions)) {
 test('control: the same requests left open keep the node busy for longer', async (t) => {
   const used: number[] = []
   for (const isClosed of [true, false]) {
-    // Four at a time are not refused, so each of them is work.
+    // Four at a time are not rejected, so each of them is work.
     const agent = new Agent({ maxSockets: isClosed ? REQUESTS : 4 })
     const cpu = await readCpu(service)
     const pending = sendMany('facets', agent)

@@ -312,7 +312,7 @@ test('a value can be in a file, with or without an end of line', () => {
     const read = readServiceConfig({ ...rest, OUTBREAKS_SECRET_FILE: file })
     assert.equal(read.secret.toString('base64url'), OUTBREAKS_SECRET)
   }
-  assert.throws(() => readServiceConfig({ ...valid, OUTBREAKS_SECRET_FILE: file }), /must not both be set/)
+  assert.throws(() => readServiceConfig({ ...valid, OUTBREAKS_SECRET_FILE: file }), /are both set: keep one/)
   const missing = { ...rest, OUTBREAKS_SECRET_FILE: path.join(directory, 'none') }
   assert.throws(() => readServiceConfig(missing), /OUTBREAKS_SECRET cannot be read from the file .* \(ENOENT\)/)
   writeFileSync(file, CANARY)

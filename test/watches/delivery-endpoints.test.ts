@@ -35,7 +35,7 @@ async function start(trustedOrigins: readonly string[], variables: Record<string
   const port = notifier && { port: Number(new URL(notifier.baseUrl).port) }
   await notifier?.stop()
   const { authorityFile } = certificates
-  // The usual port is the one of this receiver, so that only its address can be what is refused.
+  // The usual port is the one of this receiver, so that only its address can be what is rejected.
   const egress = { EGRESS: JSON.stringify({ port: Number(new URL(receiver.origin).port) }) }
   const options = { settings, authorityFile, trustedOrigins, timing: FAST, variables: { ...egress, ...variables } }
   notifier = await startNotifier({ ...options, ...port })

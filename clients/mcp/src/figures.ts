@@ -1,4 +1,4 @@
-// What counts and curves have in common: how they were counted, what to beware of, and a refusal as a choice.
+// What counts and curves have in common: how they were counted, what to beware of, and a rejection as a choice.
 import { NotComparable } from '../../typescript/src/client.ts'
 import { type Access, readRelease } from './access.ts'
 import type { Call, Choice, Draft } from './envelope.ts'
@@ -124,7 +124,7 @@ export const describeRest = (figures: Figures, ways: number): Row => ({
     : { left_out: describeWays(figures.left_out.slice(0, ways)), left_out_total: figures.left_out_total }),
 })
 
-/** A refusal names the ways of counting, each with its numbers; those that a call can ask for are choices. */
+/** A rejection names the ways of counting, each with its numbers; those that a call can ask for are choices. */
 export async function toChoice(
   access: Access,
   error: NotComparable,
@@ -171,7 +171,7 @@ export async function toChoice(
     query: { ...asked, release: undefined },
     page: null,
     method: isSubject
-      ? 'These records are about different things, which must not be added up. Choose, or ask the person.'
+      ? 'These records are about different things, which cannot be added together. Choose, or ask the person.'
       : 'No way of counting is clearly the best, and adding them up would count people twice. Choose, or ask the person; quote no single number without its way of counting.',
     warnings: ['There is no single right number. data.ways has each one.'],
     choices,
@@ -184,7 +184,7 @@ export async function toChoice(
   }
 }
 
-/** The arguments of the same question about one set: its filters replace those of the same names. */
+/** The arguments of the same query for one set: its filters replace those of the same names. */
 function narrow(given: Row, query: string): Row {
   const { missing, ...filters } = toArguments(query)
   const all = [given['missing'], missing].flat().filter((name) => name !== undefined)

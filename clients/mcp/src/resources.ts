@@ -1,4 +1,4 @@
-// What a person can add to a conversation: the fields, the rules of counting, the newest release.
+// What a person can add to a conversation: the fields, the rules of counting, the latest release.
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { Release } from '../../typescript/src/client.ts'
 import type { Access } from './access.ts'
@@ -42,13 +42,13 @@ export function registerResources(server: McpServer, access: Access): void {
   register(
     'methods',
     'How outbreaks are counted',
-    'What may be added up, and what the answers mean.',
+    'What can be added together, and what the results mean.',
     'text/markdown',
     async () => METHODS,
   )
   register(
     'release',
-    'The newest release',
+    'The latest release',
     'Its number, day, licence, digest and what it changed.',
     'application/json',
     async () => {

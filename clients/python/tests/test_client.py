@@ -35,7 +35,7 @@ def test_the_environment_configures_the_client(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("OUTBREAKS_URL", "https://data.example.org/")
     with pytest.raises(InvalidParameter, match="OUTBREAKS_CLIENT_ID"):
         Client()
-    with pytest.raises(InvalidParameter, match="not an address"):
+    with pytest.raises(InvalidParameter, match="not a URL"):
         Client("data.example.org", "id", "secret")
     monkeypatch.setenv("OUTBREAKS_CLIENT_ID", "id")
     monkeypatch.setenv("OUTBREAKS_CLIENT_SECRET", "very secret")

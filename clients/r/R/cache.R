@@ -1,4 +1,4 @@
-# Whole releases, kept by their digest for ever: a release never changes.
+# Whole releases, kept by their digest permanently: a release never changes.
 
 #' Load a whole release
 #'
@@ -8,7 +8,7 @@
 #' @inheritParams ob_records
 #' @return A tibble with all records of the release, as from [ob_records()], with the attribute `release`.
 #' @section Offline:
-#' Without a connection, name the release by its number: only the service knows which release is the newest.
+#' Without a connection, name the release by its number: only the service knows which release is the latest.
 #' @export
 #' @examples
 #' \dontrun{

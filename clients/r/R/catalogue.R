@@ -35,7 +35,7 @@ events_table <- function(items) {
 
 #' Find values by name
 #'
-#' Finds events, diseases, pathogens, places and sources, also by synonyms, in other languages and misspelt.
+#' Finds events, diseases, pathogens, places and sources, even by synonyms, in other languages and misspelt.
 #'
 #' @inheritParams ob_records
 #' @param q What to search for.
@@ -51,7 +51,7 @@ events_table <- function(items) {
 ob_search <- function(client, q, num = NULL, release = NULL) {
   params <- with_release(client, make_params(q = q, num = num), release)
   answer <- get_json(client, paste0(DATASET, "search"), params)
-  if (!is.list(answer$value[["data"]])) abort_damaged("The answer has no data.")
+  if (!is.list(answer$value[["data"]])) abort_damaged("The response has no data.")
   types <- c(
     kind = "character", value = "character", label = "character", parameter = "character", match = "character",
     records = "integer", events = "integer", countries = "integer", first_day = "Date", last_day = "Date"
@@ -77,7 +77,7 @@ ob_search <- function(client, q, num = NULL, release = NULL) {
 ob_coverage <- function(client, ..., by = "country_code", interval = "month", release = NULL) {
   params <- with_release(client, make_params(by = by, interval = interval, ...), release)
   answer <- get_json(client, paste0(DATASET, "coverage"), params)
-  if (!is.list(answer$value[["data"]])) abort_damaged("The answer has no data.")
+  if (!is.list(answer$value[["data"]])) abort_damaged("The response has no data.")
   rows <- lapply(answer$value[["data"]], function(group) {
     lapply(group$periods, function(period) c(list(value = group$value), period))
   })
@@ -127,7 +127,7 @@ FILE_TYPES <- c(
 #' The releases
 #'
 #' @inheritParams ob_records
-#' @return A tibble with a row for each release, the newest first: `number`, `title`, `licence`, `note`, `published_at`,
+#' @return A tibble with a row for each release, the latest first: `number`, `title`, `licence`, `note`, `published_at`,
 #'   `as_of` (the day up to which the data are known), `restores`, `pruned_at`, `records`, `added`, `corrected`,
 #'   `withdrawn`, `rejected`, `reasons`, `warnings`, `digest` and `files`, a list of tibbles.
 #' @export
@@ -163,18 +163,18 @@ read_release <- function(client, release) {
   chosen <- choose_release(client, release) %||% "latest"
   if (grepl("-", chosen, fixed = TRUE)) {
     first <- get_json(client, paste0(DATASET, "outbreaks"), list(num = "1", fields = "id", release = chosen))
-    chosen <- first$headers[["outbreaks-release"]][1] %||% abort_damaged("The answer does not name its release.")
+    chosen <- first$headers[["outbreaks-release"]][1] %||% abort_damaged("The response does not name its release.")
   }
   answer <- get_json(client, paste0(DATASET, "releases/", chosen))
   about <- parse_release(answer$value)
-  if (chosen != "latest" && about$number != as.integer(chosen)) abort_damaged("The answer is another release.")
+  if (chosen != "latest" && about$number != as.integer(chosen)) abort_damaged("The response is another release.")
   list(about = about, text = answer$text)
 }
 
 parse_release <- function(value) {
   is_release <- is_number(value[["number"]]) && is_number(value[["records"]]) && is.list(value[["files"]]) &&
     !is.null(text_member(value, "digest"))
-  if (!is_release) abort_damaged("The answer is not a release.")
+  if (!is_release) abort_damaged("The response is not a release.")
   table <- objects_table(list(value), RELEASE_TYPES, whole = c("reasons", "warnings"))
   about <- lapply(as.list(table), function(column) if (is.list(column)) column[[1]] else column)
   about$files <- objects_table(about$files, FILE_TYPES)
@@ -196,7 +196,7 @@ print.ob_release <- function(x, ...) {
 #'
 #' @inheritParams ob_records
 #' @param format `"text"`, `"bibtex"` or `"csl-json"`.
-#' @return A text: the title, the release, its digest, the address of the query and the sources. Cite it with the data.
+#' @return A string: the title, the release, its digest, the URL of the query and the sources. Cite it with the data.
 #' @export
 #' @examples
 #' \dontrun{
@@ -208,7 +208,7 @@ ob_cite <- function(client, ..., release = NULL, format = c("text", "bibtex", "c
   path <- paste0(DATASET, "citation")
   if (chosen == "text") {
     answer <- get_json(client, path, params)
-    text <- text_member(answer$value, "text") %||% abort_damaged("The answer has no text.")
+    text <- text_member(answer$value, "text") %||% abort_damaged("The response has no text.")
   } else {
     answer <- get_text(client, path, c(params, list(format = chosen)), "*/*")
     text <- answer$value
@@ -218,17 +218,17 @@ ob_cite <- function(client, ..., release = NULL, format = c("text", "bibtex", "c
 
 #' Make a link for a spreadsheet
 #'
-#' An address that opens one question without a token: for a spreadsheet, a BI tool or `read.csv()`. Whoever has it can
-#' read the answer, and nothing else.
+#' A URL that opens one query without a token: for a spreadsheet, a BI tool or `read.csv()`. Anyone who has it can
+#' read the response, and nothing else.
 #'
 #' @inheritParams ob_records
 #' @param question `"records"`, `"series"`, `"sums"`, `"vintages"`, `"facets"` or `"coverage"`.
-#' @param ... The parameters of the question by name, as for [ob_series()] and the others. `columns`, a text with
+#' @param ... The parameters of the query by name, as for [ob_series()] and the others. `columns`, a string with
 #'   commas, chooses the columns of a table.
 #' @param format `"csv"`, or another format of the service: `"json"`, and for records `"ndjson"`, `"geojson"`,
 #'   `"parquet"` or `"arrow"`.
-#' @param days How long the address works: 90 days if it is left out, at most 180.
-#' @return The address. It follows the newest release unless `release` or the client names one. Treat it as a password.
+#' @param days How long the URL works: 90 days if it is left out, at most 180.
+#' @return The URL. It follows the latest release unless `release` or the client names one. Treat it as a password.
 #' @export
 #' @examples
 #' \dontrun{
@@ -243,5 +243,5 @@ ob_link <- function(client, question = c("records", "series", "sums", "vintages"
   path <- paste0(DATASET, if (chosen == "records") "outbreaks" else chosen)
   url <- substring(make_url(client, path, params), nchar(client$base_url) + 1)
   answer <- get_json(client, paste0(DATASET, "link"), make_params(url = url, days = days))
-  text_member(answer$value, "url") %||% abort_damaged("The answer has no link.")
+  text_member(answer$value, "url") %||% abort_damaged("The response has no link.")
 }

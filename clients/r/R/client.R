@@ -13,14 +13,14 @@
 #' The client requests a token when it needs one, keeps it, and renews it 60 seconds before its end. Creating a client
 #' sends no request.
 #'
-#' @param base_url The address of the service. Default: the environment variable `OUTBREAKS_URL`.
-#' @param client_id,client_secret The credentials. Default: `OUTBREAKS_CLIENT_ID` and `OUTBREAKS_CLIENT_SECRET`. Put
-#'   them into `~/.Renviron`, not into a script.
-#' @param timeout Seconds without a byte after which an answer counts as broken. The request is then repeated.
+#' @param base_url The URL of the service. Default: the environment variable `OUTBREAKS_URL`.
+#' @param client_id,client_secret The client id and secret. Default: `OUTBREAKS_CLIENT_ID` and
+#'   `OUTBREAKS_CLIENT_SECRET`. Put them into `~/.Renviron`, not into a script.
+#' @param timeout Seconds without a byte after which a response counts as broken. The request is then repeated.
 #' @return An object to pass to the other functions. Printing it does not show the secret.
 #' @section Offline:
 #' With the environment variable `OUTBREAKS_OFFLINE=1` no function sends a request. [ob_load()] then reads the releases
-#' that it has loaded before, and [ob_read_copy()] reads a local copy; the credentials are not needed.
+#' that it has loaded before, and [ob_read_copy()] reads a local copy; the id and the secret are not needed.
 #' @seealso [ob_as_of()] to read a past release with every function.
 #' @export
 #' @examples
@@ -36,7 +36,7 @@ ob_client <- function(base_url = Sys.getenv("OUTBREAKS_URL"),
     check_setting(client_secret, "client_secret", "OUTBREAKS_CLIENT_SECRET")
   }
   if (!grepl("^https?://[^/?#]+[^?#]*$", base_url)) {
-    abort_parameter("base_url", paste0("`base_url` is not an address of HTTP: ", base_url))
+    abort_parameter("base_url", paste0("`base_url` is not an http or https URL: ", base_url))
   }
   if (!is_number(timeout) || timeout < 1) abort_parameter("timeout", "`timeout` must be at least 1 second.")
   # The secret and the token are in an environment, which print() and str() do not show.
@@ -67,7 +67,7 @@ print.ob_client <- function(x, ...) {
 #' Read a past release with every function
 #'
 #' @param client From [ob_client()].
-#' @param release The number of a release, or a day: what was known on it, the newest release as of that day or earlier.
+#' @param release The number of a release, or a day: what was known on it, the latest release as of that day or earlier.
 #' @return A client whose functions read that release if they have the argument `release`. [ob_changes()],
 #'   [ob_history()], [ob_vintages()] and [ob_releases()] are about several releases and do not change.
 #' @export
@@ -95,7 +95,7 @@ format_release <- function(release, name = "release") {
   text
 }
 
-# The release that a function reads: its argument, or that of the client. NULL is the newest.
+# The release that a function reads: its argument, or that of the client. NULL is the latest.
 choose_release <- function(client, release) {
   check_client(client)
   if (is.null(release)) return(client$release)
@@ -107,7 +107,7 @@ choose_release <- function(client, release) {
 }
 
 # The arguments in `...` as a named list of texts. NULL is no filter; nothing else is left out, because a filter that
-# is lost would return more records than were asked for.
+# is lost would return more records than you requested.
 make_params <- function(...) {
   given <- list(...)
   if (length(given) == 0) return(list())
@@ -123,7 +123,7 @@ format_values <- function(values, name) {
     abort_parameter(name, paste0("`", name, "` has no value. Leave it out, or use NULL, for no filter."))
   }
   if (anyNA(values)) {
-    abort_parameter(name, paste0("`", name, "` is NA. The code of Namibia is the text \"NA\"; use `missing` for null."))
+    abort_parameter(name, paste0("`", name, "` is NA. Namibia is the string \"NA\"; use `missing` for null."))
   }
   if (is.logical(values)) return(tolower(as.character(values)))
   if (inherits(values, "POSIXt")) abort_parameter(name, paste0("`", name, "` must be a day, not a time."))

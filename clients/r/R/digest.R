@@ -6,7 +6,7 @@
 #' always has the same digest; one missing, repeated or altered record gives another one.
 #'
 #' @param lines The lines of an NDJSON file, in ascending order of id, without line feeds. Or the path of such a file.
-#' @return A text of 64 characters. Compare it with `ob_release(client, number)$digest`.
+#' @return A string of 64 characters. Compare it with `ob_release(client, number)$digest`.
 #' @export
 #' @examples
 #' ob_digest(c('{"id":1,"event":"A"}', '{"id":2,"event":"B"}'))

@@ -3,7 +3,7 @@
 
 #' Download a file of a release
 #'
-#' A download that breaks off is resumed, also by a later call: the bytes that have arrived are in a file with `.part`
+#' A download that breaks off is resumed, even by a later call: the bytes that have arrived are in a file with `.part`
 #' at the end of its name. The file gets its final name only when its SHA-256 is the published one.
 #'
 #' @inheritParams ob_records
@@ -99,7 +99,7 @@ open_to_write <- function(path, mode = "wb") {
 
 abort_cannot_write <- function(path) ob_abort("ob_error", paste0("Cannot write ", path, "."), "cannot_write")
 
-# Requests bytes until the part is as long as the file. Returns whether the part has bytes of several answers.
+# Requests bytes until the part is as long as the file. Returns whether the part has bytes of several responses.
 fetch_rest <- function(client, url, file, part, bar) {
   attempt <- 0L
   renewed <- FALSE
@@ -112,7 +112,7 @@ fetch_rest <- function(client, url, file, part, bar) {
     if (size_of(part) >= file$bytes) break
     resumed <- resumed || size_of(part) > 0
     if (size_of(part) > most) {
-      # Only bytes that were not there before: an answer that ignores Range and is always cut would repeat for ever.
+      # Only bytes that were not there before: a response that ignores Range and is always cut would repeat without end.
       most <- size_of(part)
       attempt <- 0L
       renewed <- FALSE
@@ -224,5 +224,5 @@ check_trailers <- function(answer, path) {
   sent <- first_header(answer, "content-digest")
   if (!announced && is.null(sent)) return(invisible())
   expected <- paste0("sha-256=:", openssl::base64_encode(sha256_file(path)), ":")
-  if (!identical(sent, expected)) abort_damaged("The answer is not the one that the service sent: its SHA-256 differs.")
+  if (!identical(sent, expected)) abort_damaged("The response is not what the service sent: its SHA-256 differs.")
 }

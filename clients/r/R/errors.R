@@ -10,17 +10,18 @@
 #' |------------------------|---------------------------------------------------------------------------------------|
 #' | `ob_invalid_parameter` | a filter or value is wrong; `parameter` names it (status 400)                          |
 #' | `ob_not_comparable`    | also `ob_invalid_parameter`: no way of counting is the best; see `mixed`, `choices`    |
-#' | `ob_not_allowed`       | the credentials or the token are not accepted (401, 403)                               |
+#' | `ob_not_allowed`       | the client id, the secret or the token is not accepted (401, 403)                      |
 #' | `ob_not_found`         | there is no such release, record or file (404)                                         |
 #' | `ob_gone`              | the release was pruned (410)                                                           |
-#' | `ob_unavailable`       | no complete answer after six attempts, or the quota is used up (0, 408, 429, 5xx)      |
+#' | `ob_unavailable`       | no complete response after six attempts, or the quota is used up (0, 408, 429, 5xx)    |
 #' | `ob_damaged`           | the data that arrived are not those that were published                                |
 #'
-#' An error has these elements: `status` (0 if no complete answer arrived), `code` (stable, see the service's
+#' An error has these elements: `status` (0 if no complete response arrived), `code` (stable, see the service's
 #' documentation), `parameter`, `request_id` (give it to the operator), `retry_after` (seconds), and:
 #'
-#' - `mixed`, `choices` and `group_by` of `ob_not_comparable`: the fields that differ; each set of counts that may be
-#'   added up, with its `words`, `counts` and days, for [ob_follow()]; and the fields that separate different things;
+#' - `mixed`, `choices` and `group_by` of `ob_not_comparable`: the fields that differ; each set of counts that can
+#'   be added together, with its `words`, `counts` and days, for [ob_follow()]; and the fields that separate different
+#'   things;
 #' - `cursor` and `records` of [ob_records()]: the records that were read before the error, and where to go on.
 #'
 #' @name ob_errors

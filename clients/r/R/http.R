@@ -1,7 +1,7 @@
-# Sends requests: token, retries, and what a complete answer is. The only file that calls curl.
+# Sends requests: token, retries, and what a complete response is. The only file that calls curl.
 
 # One request. `sink` is a function of a chunk and the status for a body that is not kept in memory; it returns whether
-# it took the chunk. Status 0 means that no complete answer arrived; `cause` then says why.
+# it took the chunk. Status 0 means that no complete response arrived; `cause` then says why.
 send <- function(client, url, headers, body = NULL, sink = NULL) {
   if (is_offline()) ob_abort("ob_unavailable", "OUTBREAKS_OFFLINE is set, so no request is sent.", "offline")
   handle <- new_handle(client, headers, body, compressed = is.null(sink))
@@ -71,7 +71,7 @@ parse_headers <- function(bytes) {
 
 first_header <- function(answer, name) answer$headers[[name]][1]
 
-# The text of a body; NULL if it is not text, which a damaged answer may be.
+# The text of a body; NULL if it is not text, which a damaged response may be.
 body_text <- function(bytes) {
   text <- tryCatch(rawToChar(as.raw(bytes)), error = function(e) NULL)
   if (is.null(text) || !validUTF8(text)) return(NULL)
@@ -79,8 +79,8 @@ body_text <- function(bytes) {
   text
 }
 
-# Repeats a request until it is answered. `read` turns a complete answer with status 200 into a value; NULL means that
-# the answer is not complete, which counts as status 0.
+# Repeats a request until it is answered. `read` turns a complete response with status 200 into a value; NULL means that
+# the response is not complete, which counts as status 0.
 repeat_request <- function(send_once, read, renew, from = "api") {
   attempt <- 0L
   renewed <- FALSE
@@ -124,7 +124,7 @@ get_json <- function(client, path, params = list()) {
   request_api(client, make_url(client, path, params), "application/json", read)
 }
 
-# The text of an answer that is not JSON.
+# The text of a response that is not JSON.
 get_text <- function(client, path, params, accept) {
   read <- function(answer) {
     text <- body_text(answer$body)
@@ -164,7 +164,7 @@ read_token <- function(answer) {
   if (!is.null(text_member(token, "access_token")) && is.numeric(token$expires_in)) token
 }
 
-# The release and the warnings of an answer as attributes. A warning means that a filter value matches no record.
+# The release and the warnings of a response as attributes. A warning means that a filter value matches no record.
 set_attributes <- function(table, headers, ...) {
   number <- headers[["outbreaks-release"]][1]
   warnings <- unique(unlist(headers["outbreaks-warning"], use.names = FALSE))

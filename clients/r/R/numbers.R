@@ -26,12 +26,12 @@ get_full <- function(client, path, params) {
   get_json(client, paste0(DATASET, path), params)
 }
 
-# A table of figures. `rows_of` finds the figures in the answer, each with its group if there are groups.
+# A table of figures. `rows_of` finds the figures in the response, each with its group if there are groups.
 get_figures <- function(client, path, params, rows_of, first, notice = NULL) {
   answer <- get_full(client, path, params)
   value <- answer$value
   rows <- rows_of(value)
-  if (!is.list(rows)) abort_damaged("The answer has no figures.")
+  if (!is.list(rows)) abort_damaged("The response has no figures.")
   # The group `place` has several columns.
   named <- if (length(rows) > 0) names(flatten_object(rows[[1]]["group"])) else unlist(value[["group_by"]])
   kinds <- c(if (path == "sums") "total", "new", "cumulative", "point")
@@ -69,7 +69,7 @@ name_counted <- function(value, group) {
   if (length(sets) == 1) sets[[1]]$words
 }
 
-# The totals of a curve and the days of an answer, in words. The total is the last one that is known, or the sum of the
+# The totals of a curve and the days of a response, in words. The total is the last one that is known, or the sum of the
 # new counts; with `date_from` it is the sum.
 summarise_answer <- function(table, is_curve, asked) {
   total <- function(count) {
@@ -146,7 +146,7 @@ sums_rows <- function(value) {
 #'   `NA` is unknown, not zero. An interval without a record has no row.
 #'
 #'   Attributes: `release`, `interval`, `group_by`, `notice`, the sentence that says how it was counted, and `about`
-#'   with the other members of the answer, such as `chosen` and `left_out`. The column `counted` has the words, too.
+#'   with the other members of the response, such as `chosen` and `left_out`. The column `counted` has the words, too.
 #' @seealso [ob_plot()] to draw it.
 #' @export
 #' @examples
@@ -163,13 +163,13 @@ ob_series <- function(client, ..., interval = "isoweek", release = NULL) {
   get_figures(client, "series", params, series_rows, c(period = "character"))
 }
 
-#' Ask about one set of counts
+#' Read one set of counts
 #'
-#' Asks the same question about one set only: one that was left out, or a choice of an error `ob_not_comparable`.
+#' Sends the same query for one set only: one that was left out, or a choice of an error `ob_not_comparable`.
 #'
 #' @inheritParams ob_records
 #' @param choice An element of `attr(series, "about")$left_out` or of `choices` of the error.
-#' @return What [ob_series()] or [ob_sums()] returned or refused, about this set.
+#' @return What [ob_series()] or [ob_sums()] returned or rejected, about this set.
 #' @export
 #' @examples
 #' \dontrun{
@@ -197,7 +197,7 @@ ob_follow <- function(client, choice) {
 #' @param group_by The fields whose values form the groups, such as `"country_code"`.
 #' @return A tibble with a row for each group: the values of the group, and the columns of [ob_series()] without
 #'   `period`. `total_cases`, `total_deaths` and so on are the numbers to quote. Spans, here counts over more days than
-#'   were asked for, and counts without a day follow. The attribute `about` has `groups`, the number of groups, also of
+#'   you requested, and counts without a day follow. The attribute `about` has `groups`, the number of groups, also of
 #'   those that `num` leaves out.
 #' @export
 #' @examples
@@ -209,7 +209,7 @@ ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
   get_figures(client, "sums", params, sums_rows, character())
 }
 
-#' A number through the releases
+#' See how a number was revised
 #'
 #' How the numbers of each interval changed from release to release, for nowcasting and for comparing what was known
 #' when.
@@ -227,7 +227,7 @@ ob_sums <- function(client, ..., group_by = NULL, release = NULL) {
 ob_vintages <- function(client, ..., interval = "isoweek", count = "cases") {
   params <- c(make_params(...), make_params(interval = interval, count = count))
   answer <- get_full(client, "vintages", params)
-  if (!is.list(answer$value[["data"]])) abort_damaged("The answer has no data.")
+  if (!is.list(answer$value[["data"]])) abort_damaged("The response has no data.")
   types <- c(
     release = "integer", report_date = "Date", period = "character", reference_date = "Date", records = "integer",
     new = "integer", cumulative = "integer", point = "integer", revision = "logical"

@@ -4,16 +4,16 @@
 #'
 #' Draws a bar for each interval. Intervals whose count is unknown, or that have no record, are grey bands: unknown is
 #' not zero. A dashed line is a break: the case definition changed. A cross marks counts that correct earlier ones,
-#' which may be negative. A light bar may include earlier days. An outline is one count over all its days, as high as
+#' which can be negative. A light bar may include earlier days. An outline is one count over all its days, as high as
 #' the mean of an interval: a total of several months is not the count of its last month. The caption says how it
 #' was counted.
 #'
 #' @param series From [ob_series()].
 #' @param count `"cases"`, `"deaths"`, `"hospitalised"`, `"recovered"` or `"tested"`.
 #' @param kind `"new"`, `"cumulative"` or `"point"`.
-#' @param title The title. Default: what was asked, in words.
+#' @param title The title. Default: the query in words.
 #' @param engine `"ggplot2"` or `"base"`. Default: ggplot2 if it is installed, otherwise base graphics.
-#' @return With ggplot2 a plot, which can be changed further. With base graphics, invisibly, a list of the data frames
+#' @return With ggplot2 a plot, which you can change. With base graphics, invisibly, a list of the data frames
 #'   that were drawn: `bars`, `unknown`, `breaks`, `revisions` and `spans`.
 #' @export
 #' @examples

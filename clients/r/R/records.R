@@ -2,25 +2,25 @@
 
 #' Read records
 #'
-#' Reads all pages and returns one tibble. All pages are of one release, also if a new one is published meanwhile.
+#' Reads all pages and returns one tibble. All pages are of one release, even if a new one is published during the read.
 #'
 #' @param client From [ob_client()].
 #' @param ... Filters by name, such as `event`, `disease`, `country_code`, `case_status`, `date_from`, `composite`.
-#'   Several values are a vector; `TRUE`, `FALSE` and `Date` are allowed; `NULL` is no filter. `fields` (a text with
+#'   Several values are a vector; `TRUE`, `FALSE` and `Date` are allowed; `NULL` is no filter. `fields` (a string with
 #'   commas) chooses columns. A name that the service does not know is an error, never ignored.
-#' @param release The number of a release, or a day (`"2026-06-30"` or a `Date`): what was known on it, the newest
-#'   release as of that day or earlier. Default: the newest.
+#' @param release The number of a release, or a day (`"2026-06-30"` or a `Date`): what was known on it, the latest
+#'   release as of that day or earlier. Default: the latest.
 #' @param cursor Where to go on: the element `cursor` of an error, or the attribute `cursor` of an earlier result.
 #' @param pages Read at most this many pages. The attribute `cursor` then says where to go on.
 #' @param progress Whether to show a progress bar. Default: the option `outbreakdata.progress`, or whether the session
 #'   is interactive.
 #' @return A tibble with one row for each record and the columns of the service's data dictionary: dates are `Date`,
-#'   counts are integer, closed lists are factors, `extra` is a list. Unknown is `NA`; the code of Namibia is the text
+#'   counts are integer, closed lists are factors, `extra` is a list. Unknown is `NA`; the code of Namibia is the string
 #'   `"NA"`. The types do not depend on the values, with one exception: a column of counts with a number above
-#'   2147483647 is double. A value that a closed list does not have is kept as a further level.
+#'   2147483647 is double. A value that a closed list does not have is kept as another level.
 #'
-#'   Attributes: `release` (the number of the release), `warnings` (filter values that no record has, also given as an R
-#'   warning of class `ob_warning`), `cursor` (`NULL` at the end).
+#'   Attributes: `release` (the number of the release), `warnings` (filter values that match no records; an R
+#'   warning of class `ob_warning` names them, too), `cursor` (`NULL` at the end).
 #' @export
 #' @examples
 #' \dontrun{
@@ -55,7 +55,7 @@ with_release <- function(client, params, release) {
 #' Changes between two releases
 #'
 #' @inheritParams ob_records
-#' @param from,to Numbers of releases. `to` is the newest if it is left out.
+#' @param from,to Numbers of releases. `to` is the latest if it is left out.
 #' @param ... Filters as for [ob_records()]. With `bodies = FALSE` the records themselves are left out; with
 #'   `changed_fields = TRUE` the column `fields` lists the names of the fields that differ.
 #' @return A tibble with a row for each record that differs: `id`, `change` (added, corrected or withdrawn), `release`

@@ -1,17 +1,17 @@
-# A local copy of the newest release, kept up to date by changes only. The bytes are those that were published.
+# A local copy of the latest release, kept up to date by changes only. The bytes are those that were published.
 
 #' Keep a local copy up to date
 #'
-#' The first call downloads the newest release as NDJSON. Later calls read only what changed, apply it, and compare the
+#' The first call downloads the latest release as NDJSON. Later calls read only what changed, apply it, and compare the
 #' digest of the whole copy with the published one. The copy is replaced as a whole or stays as it was: a crash, a
-#' damaged answer or a broken connection never leaves half of an update.
+#' damaged response or a broken connection never leaves half of an update.
 #'
 #' If the changes cannot be used, because the release of the copy was pruned or because the records of the new release
 #' have other fields, the new release is downloaded.
 #'
 #' @inheritParams ob_records
 #' @param dir The directory of the copy, which is created. Use one directory for each service.
-#' @param to The release to copy: a number or a day. Default: the newest.
+#' @param to The release to copy: a number or a day. Default: the latest.
 #' @return A list, invisibly: `release`, `from` (the release of the copy before; `NA` if there was none), `added`,
 #'   `corrected`, `withdrawn`, `records`, `digest`, `downloaded` (whether the whole release was downloaded) and `path`,
 #'   the NDJSON file. Its name changes with the release; use [ob_read_copy()] to read it.

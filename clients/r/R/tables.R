@@ -87,7 +87,7 @@ type_time <- function(values, name) {
   times
 }
 
-# Records as a tibble. `fields` are the columns that were asked for, if there are no records.
+# Records as a tibble. `fields` are the columns that you requested, if there are no records.
 records_table <- function(pages, fields = NULL) {
   keys <- names(ob_record_columns)
   bind_pages(pages, ob_record_columns, if (is.null(fields)) keys else intersect(keys, fields))

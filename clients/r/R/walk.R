@@ -1,7 +1,7 @@
-# Reads all pages of a resource. Only `has_more` ends a walk: a page without items is not the end.
+# Reads all pages of a resource. Only `has_more` ends the list: a page without items is not the end.
 
 # `each` turns the items of a page into what is kept of it; `finish` turns all pages into the result, also for the
-# condition, if the walk fails in the middle.
+# condition, if the read fails in the middle.
 walk <- function(client, path, params, each, finish, cursor = NULL, pages = Inf, progress = FALSE) {
   kept <- list()
   headers <- list()
@@ -30,7 +30,7 @@ walk <- function(client, path, params, each, finish, cursor = NULL, pages = Inf,
 read_page <- function(client, path, params, cursor, headers) {
   page <- get_json(client, path, c(params, if (!is.null(cursor)) list(page = cursor)))
   value <- page$value
-  if (!is.list(value[["data"]]) || !rlang::is_bool(value[["has_more"]])) abort_damaged("The answer is not a page.")
+  if (!is.list(value[["data"]]) || !rlang::is_bool(value[["has_more"]])) abort_damaged("The response is not a page.")
   if (value[["has_more"]] && (is.null(text_member(value, "next_page")) || identical(value[["next_page"]], cursor))) {
     abort_damaged("The page is not the last, but does not say which is next.")
   }

@@ -231,7 +231,7 @@ export interface Release {
   published_at: string
   /** The day up to which the data is known, UTC. A date as a release reference means the latest release with this day or an earlier one. A rollback has the day of the release that it restores. */
   as_of: string
-  /** The earlier release that a rollback restored; the releases in between are thereby withdrawn. */
+  /** The earlier release that a rollback restored; the releases in between are withdrawn. */
   restores: number | null
   /** When the release was pruned, so that its records can no longer be read; null if it was not. */
   pruned_at: string | null
@@ -289,7 +289,7 @@ export interface EventSummary {
   sources: string[]
   /** The last release that added or changed a record of the event. */
   last_release: number
-  /** The figure to quote for this event, chosen by the rule of docs/methods.md, with how it was counted. Null if nothing is clearly the best. */
+  /** The value to quote for this event, chosen by the rule of docs/methods.md, with how it was counted. Null if nothing is clearly the best. */
   headline: {
     cases: number | null
     deaths: number | null
@@ -311,9 +311,9 @@ export interface EventSummary {
   } | null
   /** Why there is no headline: `subjects`, `people`, `place`, `places`, `count`, `status` or `days`. docs/methods.md explains them. */
   doubt: string | null
-  /** Figures by level of place, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them. */
+  /** Values by geographic level, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them. */
   figures?: EventFigure[]
-  /** The number of figures that are left out. */
+  /** The number of values that are left out. */
   more_figures?: number
 }
 
@@ -388,11 +388,11 @@ export interface Series {
     /** The filters by parameter. */
     filters: Record<string, string[]>
   } | null
-  /** What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`. */
+  /** What you may not have meant: values that match no records, and words that were guessed. `Outbreaks-Warning` has them too. */
   warnings: string[]
-  /** What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019". */
+  /** The query in words, for a picture or a table: "COVID-19, Italy, 2019". */
   title: string
-  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
+  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the query instead. */
   chosen: {
     /** How it was counted, in words. */
     words: string
@@ -400,7 +400,7 @@ export interface Series {
     values: Record<string, unknown>
     /** The filters that choose this set; null if none do. */
     query: string | null
-    /** The same question about this set only. */
+    /** The same query for this set only. */
     url: string | null
     records: number
     /** Null if no record has a day. */
@@ -421,7 +421,7 @@ export interface Series {
     values: Record<string, unknown>
     /** The filters that choose this set; null if none do. */
     query: string | null
-    /** The same question about this set only. */
+    /** The same query for this set only. */
     url: string | null
     records: number
     /** Null if no record has a day. */
@@ -457,7 +457,7 @@ export interface Series {
       unit: string
       [member: string]: unknown
     }
-    /** Why measures are null, and in how many rows, also of those that `num` leaves out. The column `null_because` of a row has the reason. */
+    /** Why measures are null, and in how many rows, even those that `num` leaves out. The column `null_because` of a row has the reason. */
     nulls: {
       column: string
       reason: string
@@ -472,9 +472,9 @@ export interface Series {
   /** Matching records without a day; they are in no interval. */
   undated: number
   undated_records?: number[]
-  /** What the figures of the requested place are made of. */
+  /** What the numbers of the requested place are calculated from. */
   cover?: Cover
-  /** The counts of the undated records; null without any, or if they must not be added up. */
+  /** The counts of the undated records; null without any, or if they cannot be added together. */
   undated_counts?: Counts | null
   points?: Point[]
   /** New counts over days that do not lie in one interval: a total of several months is not the count of its last month. */
@@ -491,15 +491,15 @@ export interface Series {
     /** Matching records without a day; they are in no interval. */
     undated: number
     undated_records?: number[]
-    /** What the figures of the requested place are made of. */
+    /** What the numbers of the requested place are calculated from. */
     cover?: Cover
-    /** The counts of the undated records; null without any, or if they must not be added up. */
+    /** The counts of the undated records; null without any, or if they cannot be added together. */
     undated_counts: Counts | null
     points: Point[]
     /** New counts over days that do not lie in one interval: a total of several months is not the count of its last month. */
     spans: Span[]
   }[]
-  /** With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared. */
+  /** With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several values of them that cannot be compared. */
   beside?: PlaceFigure[] | null
   /** With `group_by=source_name`: the smallest and the largest count of the sources in each interval. */
   range?: {
@@ -518,11 +518,11 @@ export interface Sums {
     /** The filters by parameter. */
     filters: Record<string, string[]>
   } | null
-  /** What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`. */
+  /** What you may not have meant: values that match no records, and words that were guessed. `Outbreaks-Warning` has them too. */
   warnings: string[]
-  /** What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019". */
+  /** The query in words, for a picture or a table: "COVID-19, Italy, 2019". */
   title: string
-  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
+  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the query instead. */
   chosen: {
     /** How it was counted, in words. */
     words: string
@@ -530,7 +530,7 @@ export interface Sums {
     values: Record<string, unknown>
     /** The filters that choose this set; null if none do. */
     query: string | null
-    /** The same question about this set only. */
+    /** The same query for this set only. */
     url: string | null
     records: number
     /** Null if no record has a day. */
@@ -551,7 +551,7 @@ export interface Sums {
     values: Record<string, unknown>
     /** The filters that choose this set; null if none do. */
     query: string | null
-    /** The same question about this set only. */
+    /** The same query for this set only. */
     url: string | null
     records: number
     /** Null if no record has a day. */
@@ -587,7 +587,7 @@ export interface Sums {
       unit: string
       [member: string]: unknown
     }
-    /** Why measures are null, and in how many rows, also of those that `num` leaves out. The column `null_because` of a row has the reason. */
+    /** Why measures are null, and in how many rows, even those that `num` leaves out. The column `null_because` of a row has the reason. */
     nulls: {
       column: string
       reason: string
@@ -602,9 +602,9 @@ export interface Sums {
   /** Matching records without a day; they are in no interval. */
   undated: number
   undated_records?: number[]
-  /** The number of rows, also of those that `num` leaves out. */
+  /** The number of rows, including those that `num` leaves out. */
   groups: number
-  /** With `place`: what each group is made of. */
+  /** With `place`: what each group is calculated from. */
   covers?: ({
     /** The values of the group. */
     group: Record<string, unknown>
@@ -659,7 +659,7 @@ export interface Sums {
     /** The new counts of all these days together. */
     new: Counts
   }[]
-  /** The counts of undated records by group, without groups in which they must not be added up. */
+  /** The counts of undated records by group, without groups in which they cannot be added together. */
   undated_counts: {
     /** The values of the group. */
     group: Record<string, unknown>
@@ -667,7 +667,7 @@ export interface Sums {
     /** The counts of the undated records. */
     counts: Counts
   }[]
-  /** With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared. */
+  /** With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several values of them that cannot be compared. */
   beside: PlaceFigure[] | null
 }
 
@@ -681,9 +681,9 @@ export interface Vintages {
     /** The filters by parameter. */
     filters: Record<string, string[]>
   } | null
-  /** What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019". */
+  /** The query in words, for a picture or a table: "COVID-19, Italy, 2019". */
   title: string
-  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead. */
+  /** How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the query instead. */
   chosen: {
     /** How it was counted, in words. */
     words: string
@@ -691,7 +691,7 @@ export interface Vintages {
     values: Record<string, unknown>
     /** The filters that choose this set; null if none do. */
     query: string | null
-    /** The same question about this set only. */
+    /** The same query for this set only. */
     url: string | null
     records: number
     /** Null if no record has a day. */
@@ -712,7 +712,7 @@ export interface Vintages {
     values: Record<string, unknown>
     /** The filters that choose this set; null if none do. */
     query: string | null
-    /** The same question about this set only. */
+    /** The same query for this set only. */
     url: string | null
     records: number
     /** Null if no record has a day. */
@@ -744,7 +744,7 @@ export interface Vintages {
 export interface Citation {
   /** The canonical query, pinned to one release. */
   url: string
-  /** What was asked, in words; without filters the title of the release. */
+  /** The query in words; without filters the title of the release. */
   title: string
   licence: string
   release: number

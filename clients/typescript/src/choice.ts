@@ -1,6 +1,6 @@
-// How an answer was counted, in words: what was chosen, and what else there is.
+// How a response was counted, in words: what was chosen, and what else there is.
 
-/** A set of counts that may be added up. `Outbreaks.follow` asks for it. */
+/** A set of counts that can be added up. `Outbreaks.follow` asks for it. */
 export interface Choice {
   /** How it was counted, such as "WHO: national counts, confirmed cases". */
   readonly words: string
@@ -12,7 +12,7 @@ export interface Choice {
   readonly last_day: string | null
   /** The filters that select the set, as a query; null if no filters do. */
   readonly query: string | null
-  /** The same question about this set only. */
+  /** The same query for this set only. */
   readonly url: string | null
   readonly [member: string]: unknown
 }

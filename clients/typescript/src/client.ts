@@ -58,16 +58,16 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The number of a release, a day (YYYY-MM-DD) for what was known on it (the newest release as of that day or earlier), or `latest`. */
+/** The number of a release, a day (YYYY-MM-DD) for what was known on it (the latest release as of that day or earlier), or `latest`. */
 export type ReleaseReference = number | string
 
-/** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
+/** A response, the release that was read, and what the service warns of. The two are not enumerable. */
 export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
 
 /** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
 export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
 
-/** The parameters of each question that a link can open. */
+/** The parameters of each query that a link can open. */
 export interface LinkedParameters {
   records: RecordsParameters
   series: SeriesParameters
@@ -139,7 +139,7 @@ export class Outbreaks {
     return this.#lines('/outbreaks', { ...this.#atRelease(parameters), count: 'exact' }, options)
   }
 
-  /** The versions of a record through the releases. */
+  /** The versions of a record in each release. */
   history(id: number, options?: WalkOptions): Walk<RecordVersion> {
     return this.#walk(`/outbreaks/${id}/history`, {}, options)
   }
@@ -161,7 +161,7 @@ export class Outbreaks {
     return withNotice(answer, describeChoice(answer))
   }
 
-  /** The same question about one set: of `chosen` or `left_out`, or of the choices of NotComparable. */
+  /** The same query for one set: of `chosen` or `left_out`, or of the choices of NotComparable. */
   async follow<Body extends Series | Sums = Series>(
     choice: Pick<Choice, 'url' | 'words'>,
     options?: CallOptions,
@@ -173,12 +173,12 @@ export class Outbreaks {
     return withNotice(await this.#receive<Body>(choice.url, options), `Counted as ${choice.words}.`)
   }
 
-  /** A number through the releases. */
+  /** See how a number was revised. */
   vintages(parameters: VintagesParameters, options?: CallOptions): Promise<Vintages> {
     return this.#get('/vintages', { ...parameters, ...DETAIL }, options)
   }
 
-  /** Finds events, diseases, pathogens, places and sources by name, also by a synonym or misspelt. */
+  /** Finds events, diseases, pathogens, places and sources by name, even by a synonym or misspelt. */
   search(
     q: string,
     parameters: Omit<SearchParameters, 'q'> = {},
@@ -197,7 +197,7 @@ export class Outbreaks {
     return this.#answer('/coverage', parameters, options)
   }
 
-  /** Any question as the service answers it: `read('sums', { event })` gives its short form, whose rows are those of the CSV. */
+  /** Any query as the service returns it: `read('sums', { event })` gives its short form, whose rows are those of the CSV. */
   async read<Body>(resource: string, parameters: Query = {}, { signal }: CallOptions = {}): Promise<Read<Body>> {
     const { body, headers } = await this.#transport.getJson({ path: this.#toPath(`/${resource}`, parameters), signal })
     return { body: body as Body, ...readAbout(headers) }
@@ -208,7 +208,7 @@ export class Outbreaks {
     return this.#walk('/changes', parameters, options)
   }
 
-  /** The releases, the newest first. */
+  /** The releases, the latest first. */
   releases(options?: WalkOptions): Walk<Release> {
     return this.#walk('/releases', {}, options)
   }
@@ -227,7 +227,7 @@ export class Outbreaks {
   }
 
   /**
-   * An address that opens this one question without a token: for a spreadsheet, a BI tool or a script. Whoever has it can read the
+   * A URL that opens this one query without a token: for a spreadsheet, a BI tool or a script. Anyone who has it can read the
    * answer, for 90 days or as many as `days` says, at most 180. It is CSV unless `format` says otherwise.
    */
   async link<Question extends keyof LinkedParameters>(

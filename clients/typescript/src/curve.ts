@@ -3,7 +3,7 @@ import type { Counts, Point, Series, Span } from './answers.ts'
 import { describeChoice } from './choice.ts'
 
 export interface CurveOptions {
-  /** What was asked, by default. */
+  /** The query in words, by default. */
   title?: string
   /** `cases` by default. */
   count?: keyof Counts
@@ -47,7 +47,7 @@ const LENGTHS: Record<string, number> = { day: 1, isoweek: 7, epiweek: 7, month:
 /** Months between two dates of the axis. */
 const MONTHS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600]
 
-/** Each group gets a panel of its own: groups need not be comparable, so they are never stacked. */
+/** Each group gets its own panel: groups may not be comparable, so they are never stacked. */
 export function drawCurve(
   series: Series & { release?: number | null; notice?: string | null },
   options: CurveOptions = {},

@@ -85,7 +85,7 @@ export class NotComparable extends InvalidParameter {
   }
 }
 
-/** 401 and 403: the credentials, the token or the rights of the client. */
+/** 401 and 403: the client id, the secret, the token or the permissions of the client. */
 export class NotAllowed extends OutbreaksError {
   static {
     setName(this, 'NotAllowed')
@@ -105,7 +105,7 @@ export class Gone extends OutbreaksError {
   }
 }
 
-/** The service could not answer, also after several attempts. */
+/** The service could not respond, even after several attempts. */
 export class Unavailable extends OutbreaksError {
   static {
     setName(this, 'Unavailable')
@@ -147,7 +147,7 @@ export interface ErrorSource {
   /** The body as text; null if there was no complete response. */
   readonly body: string | null
   readonly retryAfter?: number | null
-  /** The token endpoint has a format of its own (RFC 6749). */
+  /** The token endpoint has its own format (RFC 6749). */
   readonly isTokenRequest?: boolean
   readonly cause?: unknown
 }
@@ -161,7 +161,7 @@ export function toError({ status, body, retryAfter, isTokenRequest = false, caus
   const failure = {
     status,
     code: isDescribed ? code : status === 0 ? 'no_answer' : `http_${status}`,
-    detail: text(detail) ?? (status === 0 ? 'No complete answer arrived' : `The answer has status ${status}`),
+    detail: text(detail) ?? (status === 0 ? 'No complete response arrived' : `The response has status ${status}`),
     problem: isDescribed ? parsed : undefined,
     retryAfter,
     cause,

@@ -66,7 +66,7 @@ async function decompress(part: string, target: string): Promise<void> {
 }
 
 /**
- * Brings a copy (the NDJSON file of release `from`, decompressed) up to date with release `to`, the newest by default. The file is replaced
+ * Brings a copy (the NDJSON file of release `from`, decompressed) up to date with release `to`, the latest by default. The file is replaced
  * only if its digest is the published one.
  */
 export async function updateCopy(

@@ -3,7 +3,7 @@
 
 /** Every parameter of the interface. */
 export interface AllParameters {
-  /** The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last. */
+  /** Sort order: `id`, a date or a count. Put `-` in front for descending. Records without a value come last. */
   sort?: 'id' | '-id' | 'date_low' | '-date_low' | 'date_high' | '-date_high' | 'date_report' | '-date_report' | 'cases' | '-cases' | 'deaths' | '-deaths' | 'hospitalised' | '-hospitalised' | 'recovered' | '-recovered' | 'tested' | '-tested' | undefined
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'csv' | 'ndjson' | 'geojson' | 'parquet' | 'arrow' | undefined
@@ -17,59 +17,59 @@ export interface AllParameters {
   count?: 'exact' | undefined
   /** With `true`, the request fails with 400 if the counts of the matching records cannot be added together, or if a filter value matches no records. The response lists the sets you can choose from, or the nearest values. */
   strict?: boolean | undefined
-  /** Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Name of the outbreak event, `Label_Place_Year` by convention. Can be repeated up to 50 times: a record matches if it has any of the values. */
   event?: string | readonly string[] | undefined
-  /** Name of the pathogen, plain text. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Name of the pathogen, plain text. Can be repeated up to 50 times: a record matches if it has any of the values. */
   pathogen?: string | readonly string[] | undefined
-  /** The condition as named. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** The condition as named. Can be repeated up to 50 times: a record matches if it has any of the values. */
   disease?: string | readonly string[] | undefined
-  /** Who fell ill; `environment` for findings in water, food, air or soil. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Who fell ill; `environment` for findings in water, food, air or soil. Can be repeated up to 50 times: a record matches if it has any of the values. */
   host?: 'human' | 'animal' | 'environment' | readonly ('human' | 'animal' | 'environment')[] | undefined
-  /** ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries. Can be repeated up to 50 times: a record matches if it has any of the values. */
   country_code?: string | readonly string[] | undefined
-  /** Region of the World Health Organization. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Region of the World Health Organization. Can be repeated up to 50 times: a record matches if it has any of the values. */
   who_region?: 'AFR' | 'AMR' | 'EMR' | 'EUR' | 'SEAR' | 'WPR' | readonly ('AFR' | 'AMR' | 'EMR' | 'EUR' | 'SEAR' | 'WPR')[] | undefined
-  /** Sub-region of the United Nations (M49), or its intermediate region where M49 has one. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Sub-region of the United Nations (M49), or its intermediate region where M49 has one. Can be repeated up to 50 times: a record matches if it has any of the values. */
   un_region?: 'Australia and New Zealand' | 'Caribbean' | 'Central America' | 'Central Asia' | 'Eastern Africa' | 'Eastern Asia' | 'Eastern Europe' | 'Melanesia' | 'Micronesia' | 'Middle Africa' | 'Northern Africa' | 'Northern America' | 'Northern Europe' | 'Polynesia' | 'South America' | 'South-eastern Asia' | 'Southern Africa' | 'Southern Asia' | 'Southern Europe' | 'Western Africa' | 'Western Asia' | 'Western Europe' | readonly ('Australia and New Zealand' | 'Caribbean' | 'Central America' | 'Central Asia' | 'Eastern Africa' | 'Eastern Asia' | 'Eastern Europe' | 'Melanesia' | 'Micronesia' | 'Middle Africa' | 'Northern Africa' | 'Northern America' | 'Northern Europe' | 'Polynesia' | 'South America' | 'South-eastern Asia' | 'Southern Africa' | 'Southern Asia' | 'Southern Europe' | 'Western Africa' | 'Western Asia' | 'Western Europe')[] | undefined
-  /** The level of place the counts are for. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** The level of place the counts are for. Can be repeated up to 50 times: a record matches if it has any of the values. */
   location_granularity?: 'global' | 'region' | 'multi_country' | 'country' | 'admin1' | 'admin2' | 'admin3' | 'locality' | readonly ('global' | 'region' | 'multi_country' | 'country' | 'admin1' | 'admin2' | 'admin3' | 'locality')[] | undefined
-  /** ISO 3166-2 code of the first administrative level; retired codes are kept. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** ISO 3166-2 code of the first administrative level; retired codes are kept. Can be repeated up to 50 times: a record matches if it has any of the values. */
   al1_code?: string | readonly string[] | undefined
-  /** First administrative level, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** First administrative level, curated name. Can be repeated up to 50 times: a record matches if it has any of the values. */
   admin_l1?: string | readonly string[] | undefined
-  /** Second administrative level, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Second administrative level, curated name. Can be repeated up to 50 times: a record matches if it has any of the values. */
   admin_l2?: string | readonly string[] | undefined
-  /** Third administrative level, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Third administrative level, curated name. Can be repeated up to 50 times: a record matches if it has any of the values. */
   admin_l3?: string | readonly string[] | undefined
-  /** Town, village, ship or facility, curated name. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Town, village, ship or facility, curated name. Can be repeated up to 50 times: a record matches if it has any of the values. */
   locality?: string | readonly string[] | undefined
-  /** What the place means for the counted persons. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** What the place means for the counted persons. Can be repeated up to 50 times: a record matches if it has any of the values. */
   location_type?: 'residence' | 'exposure' | 'care' | 'report' | readonly ('residence' | 'exposure' | 'care' | 'report')[] | undefined
-  /** What the dates refer to. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** What the dates refer to. Can be repeated up to 50 times: a record matches if it has any of the values. */
   date_type?: 'onset' | 'specimen' | 'lab' | 'care' | 'notification' | 'report' | readonly ('onset' | 'specimen' | 'lab' | 'care' | 'notification' | 'report')[] | undefined
-  /** Certainty of the counted cases. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Certainty of the counted cases. Can be repeated up to 50 times: a record matches if it has any of the values. */
   case_status?: 'confirmed' | 'probable' | 'suspected' | 'total' | 'discarded' | readonly ('confirmed' | 'probable' | 'suspected' | 'total' | 'discarded')[] | undefined
-  /** What the counts count: `new` within the period; `cumulative` since the event began; `period_to_date` since the period began (a year, a season); `point` at a moment. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** What the counts count: `new` within the period; `cumulative` since the event began; `period_to_date` since the period began (a year, a season); `point` at a moment. Can be repeated up to 50 times: a record matches if it has any of the values. */
   count_kind?: 'new' | 'cumulative' | 'period_to_date' | 'point' | readonly ('new' | 'cumulative' | 'period_to_date' | 'point')[] | undefined
-  /** Age group of the counted persons; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Age group of the counted persons; null is everyone. Can be repeated up to 50 times: a record matches if it has any of the values. */
   age_group?: string | readonly string[] | undefined
-  /** Sex of the counted persons; null is everyone. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Sex of the counted persons; null is everyone. Can be repeated up to 50 times: a record matches if it has any of the values. */
   sex?: 'female' | 'male' | 'other' | readonly ('female' | 'male' | 'other')[] | undefined
-  /** Another group of people who were counted, such as health workers; null is everyone. It is not the number of inhabitants. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Another group of people who were counted, such as health workers; null is everyone. It is not the number of inhabitants. Can be repeated up to 50 times: a record matches if it has any of the values. */
   population?: string | readonly string[] | undefined
-  /** How exact the counts are. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** How exact the counts are. Can be repeated up to 50 times: a record matches if it has any of the values. */
   count_qualifier?: 'exact' | 'at_least' | 'at_most' | 'approximate' | readonly ('exact' | 'at_least' | 'at_most' | 'approximate')[] | undefined
-  /** Identifies a series of comparable counts: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Identifies a series of comparable counts: a digest of event, pathogen, disease, host, place, granularity, location type, status, count kind, date type, strata, composite and source. Can be repeated up to 50 times: a record matches if it has any of the values. */
   series_id?: string | readonly string[] | undefined
-  /** True for a curator's best series, false for one raw source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** True for a curator's best series, false for one raw source. Can be repeated up to 50 times: a record matches if it has any of the values. */
   composite?: boolean | readonly boolean[] | undefined
-  /** Who reports: the same name in every report of the source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Who reports: the same name in every report of the source. Can be repeated up to 50 times: a record matches if it has any of the values. */
   source_name?: string | readonly string[] | undefined
-  /** What kind of source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** What kind of source. Can be repeated up to 50 times: a record matches if it has any of the values. */
   source_type?: 'official' | 'international' | 'media' | 'literature' | 'composite' | readonly ('official' | 'international' | 'media' | 'literature' | 'composite')[] | undefined
-  /** Licence of this record, where it differs from the release's. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Licence of this record, where it differs from the release's. Can be repeated up to 50 times: a record matches if it has any of the values. */
   licence?: string | readonly string[] | undefined
-  /** Whether a curator compared the record with its source. May be repeated up to 50 times: a record matches if it has any of the values. */
+  /** Whether a curator compared the record with its source. Can be repeated up to 50 times: a record matches if it has any of the values. */
   verification?: 'verified' | 'unverified' | readonly ('verified' | 'unverified')[] | undefined
   /** First day of the range: the period the counts cover ends on this day or later. */
   date_from?: string | undefined
@@ -101,7 +101,7 @@ export interface AllParameters {
   tested_max?: number | undefined
   /** Only records with coordinates in this box: west,south,east,north in decimal degrees. If west is greater than east, the box crosses the 180th meridian. */
   bbox?: string | undefined
-  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  /** Only records in which this field is null. Can be repeated: all of these fields are null. */
   missing?: 'pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note' | readonly ('pathogen_taxon_id' | 'disease' | 'disease_icd11' | 'host' | 'host_species' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_as_reported' | 'location_type' | 'latitude' | 'longitude' | 'date_low' | 'date_high' | 'date_report' | 'date_type' | 'case_definition' | 'age_group' | 'sex' | 'population' | 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | 'cases_missing' | 'deaths_missing' | 'source_report' | 'source_type' | 'source_url' | 'licence' | 'note')[] | undefined
   /** Only records that were added or changed after this release. */
   updated_since_release?: number | undefined
@@ -115,19 +115,19 @@ export interface AllParameters {
   q?: string | undefined
   /** Only for CSV: the names of the columns, separated by commas, in the order that the table has them, such as `period,new_cases,flags`. */
   columns?: string | undefined
-  /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. Default: the finest that fits how often the records report. */
+  /** The interval: days, ISO weeks (or `week`), epidemiological weeks (MMWR), months or years. Default: the finest that fits how often the records report. */
   interval?: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | undefined
-  /** Gives one series for each value of this field, side by side. */
+  /** Shows one series for each value of this field, side by side. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name')[] | undefined
   /** Adds columns that are computed from the counts: the case fatality ratio (`cfr`), counts per 100,000 inhabitants of whole countries (`per_100000`) and, of `/series`, a trailing `moving_average` and the exponential `growth`. A measure whose conditions fail is null, and the column `null_because` says why. */
   measures?: 'cfr' | 'per_100000' | 'moving_average' | 'growth' | readonly ('cfr' | 'per_100000' | 'moving_average' | 'growth')[] | undefined
   /** The number of periods of a moving average and of a growth rate. Default: 7 days, 4 weeks, 3 months or 3 years; for growth 14 days or 8 weeks. */
   periods?: number | undefined
-  /** The counts that the answer has. The first one decides which way of counting is chosen, unless `sort` does. Default: all. May be repeated, or have several names with commas. */
+  /** The counts in the response. The first one decides which way of counting is chosen, unless `sort` does. Default: all. Can be repeated, or have several names with commas. */
   counts?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | readonly ('cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested')[] | undefined
   /** One place, with everything in it: `world`, a WHO region (`AFR`), a UN region (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were reported are chosen so that none is counted twice. */
   place?: string | undefined
-  /** Gives every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records. */
+  /** Shows every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records. */
   side_by_side?: boolean | undefined
   /** Lists the records behind each number, and the rule that was applied to each. */
   explain?: boolean | undefined
@@ -164,7 +164,7 @@ export type FacetsParameters = Pick<AllParameters, 'num' | 'release' | 'columns'
 export type CoverageParameters = Pick<AllParameters, 'release' | 'columns' | 'strict' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'count_qualifier' | 'series_id' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification' | 'date_from' | 'date_to' | 'reported_from' | 'reported_to' | 'cases_min' | 'cases_max' | 'deaths_min' | 'deaths_max' | 'hospitalised_min' | 'hospitalised_max' | 'recovered_min' | 'recovered_max' | 'tested_min' | 'tested_max' | 'bbox' | 'missing' | 'updated_since_release'> & {
   /** The field to count by. Each of its values is a row. */
   by: 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'count_qualifier' | 'composite' | 'source_name' | 'source_type' | 'licence' | 'verification'
-  /** The length of the periods: days, ISO weeks (also `week`), epidemiological weeks (MMWR), months or years. */
+  /** The interval: days, ISO weeks (or `week`), epidemiological weeks (MMWR), months or years. */
   interval: 'day' | 'isoweek' | 'epiweek' | 'month' | 'year'
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'csv' | undefined
@@ -173,18 +173,18 @@ export type CoverageParameters = Pick<AllParameters, 'release' | 'columns' | 'st
 export type SeriesParameters = Pick<AllParameters, 'interval' | 'group_by' | 'measures' | 'periods' | 'counts' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'columns' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'csv' | undefined
-  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  /** Only records in which this field is null. Can be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
 export type SumsParameters = Pick<AllParameters, 'num' | 'measures' | 'counts' | 'place' | 'side_by_side' | 'explain' | 'q' | 'strict' | 'across' | 'release' | 'columns' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
-  /** One or two fields, or a field and a length of period: a row for each combination of values. */
+  /** One or two fields, or a field and an interval: a row for each combination of values. */
   group_by?: 'place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year' | readonly ('place' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'country_iso3' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'composite' | 'source_name' | 'day' | 'isoweek' | 'epiweek' | 'month' | 'year')[] | undefined
   /** A number to sort by, with `-` for the largest first. Default: by the values of the groups. */
   sort?: 'total_cases' | '-total_cases' | 'total_deaths' | '-total_deaths' | 'total_hospitalised' | '-total_hospitalised' | 'total_recovered' | '-total_recovered' | 'total_tested' | '-total_tested' | 'new_cases' | '-new_cases' | 'new_deaths' | '-new_deaths' | 'new_hospitalised' | '-new_hospitalised' | 'new_recovered' | '-new_recovered' | 'new_tested' | '-new_tested' | 'cumulative_cases' | '-cumulative_cases' | 'cumulative_deaths' | '-cumulative_deaths' | 'cumulative_hospitalised' | '-cumulative_hospitalised' | 'cumulative_recovered' | '-cumulative_recovered' | 'cumulative_tested' | '-cumulative_tested' | 'point_cases' | '-point_cases' | 'point_deaths' | '-point_deaths' | 'point_hospitalised' | '-point_hospitalised' | 'point_recovered' | '-point_recovered' | 'point_tested' | '-point_tested' | undefined
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'csv' | undefined
-  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  /** Only records in which this field is null. Can be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 
@@ -193,7 +193,7 @@ export type VintagesParameters = Pick<AllParameters, 'interval' | 'from' | 'to' 
   count?: 'cases' | 'deaths' | 'hospitalised' | 'recovered' | 'tested' | undefined
   /** The format of the response. It comes before `Accept`, and is for programs that cannot send headers. */
   format?: 'json' | 'csv' | undefined
-  /** Only records in which this field is null. May be repeated: all of these fields are null. */
+  /** Only records in which this field is null. Can be repeated: all of these fields are null. */
   missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
 }
 

@@ -146,7 +146,7 @@ export interface OutbreakRecord {
   source_report: string | null
   /** What kind of source. */
   source_type: 'official' | 'international' | 'media' | 'literature' | 'composite' | null
-  /** Address of the report. */
+  /** URL of the report. */
   source_url: string | null
   /** Licence of this record, where it differs from the release's. */
   licence: string | null

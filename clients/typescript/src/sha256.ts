@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) of bytes that arrive in parts. Web Crypto needs all bytes at once, so it cannot verify a stream.
+// SHA-256 (FIPS 180-4) of bytes that arrive in parts. Web Crypto needs all bytes together, so it cannot verify a stream.
 
 /** The first 32 bits of the fractional parts of the roots of the first primes: cube roots for K, square roots for H. */
 const K = new Uint32Array(64)

@@ -57,7 +57,7 @@ export class Attempts {
     return decision === 'renew'
   }
 
-  /** After bytes have arrived, a further failure counts as the first. */
+  /** After bytes have arrived, another failure counts as the first. */
   reset(): void {
     this.#attempt = 0
     this.#renewed = false
@@ -155,7 +155,7 @@ export class Transport {
       const isUsable =
         current !== undefined && current.value !== rejected && current.endsAt - RENEW_EARLY_MS > Date.now()
       if (isUsable) return current.value
-      // Otherwise another request has begun to renew it meanwhile.
+      // Otherwise another request has already begun to renew it.
       if (this.#token === pending) break
     }
     this.#token = this.#requestToken(request, credentials)
@@ -271,7 +271,7 @@ interface Outcome {
   /** Whether a new token was requested after a 401 of the same request. */
   readonly renewed: boolean
   readonly retryAfter: string | null
-  /** Requests that may be sent in all. */
+  /** Requests that can be sent in all. */
   readonly max?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-// Reads a list page by page. Only `has_more` ends a walk: a page may have few items or none.
+// Reads a list page by page. Only `has_more` ends the list: a page may have few items or none.
 import type { Transport } from './transport.ts'
 
 interface Page<Item> {
@@ -8,20 +8,20 @@ interface Page<Item> {
 }
 
 export interface WalkOptions {
-  /** Where an earlier walk with the same parameters stopped. */
+  /** Where an earlier read with the same parameters stopped. */
   readonly cursor?: string | null | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** What the headers of an answer say. */
+/** What the headers of a response say. */
 interface About {
   readonly release: number | null
-  /** The newest release, if it is a later one. */
+  /** The latest release, if it is a later one. */
   readonly newestRelease: number | null
   readonly warning: string | null
 }
 
-/** An answer as it was sent. */
+/** A response as it was sent. */
 export type Read<Body> = About & { readonly body: Body }
 
 export function readAbout(headers: Headers): About {
@@ -33,7 +33,7 @@ export function readAbout(headers: Headers): About {
   }
 }
 
-/** Items in the order of the service, all of one release. A walk is read once. */
+/** Items in the order of the service, all of one release. A list is read once. */
 export class Walk<Item> implements AsyncIterable<Item> {
   readonly #transport: Transport
   readonly #toPath: (cursor: string | null) => string
@@ -74,7 +74,7 @@ export class Walk<Item> implements AsyncIterable<Item> {
     return this.#count
   }
 
-  /** What the service warns of, such as a filter value that no record has. */
+  /** What the service warns of, such as a filter value that matches no records. */
   get warnings(): string[] {
     return [...this.#warnings]
   }

@@ -1,4 +1,4 @@
-// Assembles a feed from what releases did to a question: ids, words and links. Pure.
+// Assembles a feed from what releases did to a query: ids, words and links. Pure.
 import { EVENT } from '../../datasets/define.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
@@ -42,7 +42,7 @@ export function assembleFeed(
   return {
     id: identify(['feed', dataset.name, canonical, when]),
     title: question.title === null ? `${dataset.title}: releases` : `${question.title}${about}: changes by release`,
-    description: `${dataset.title}. ${question.title === null ? 'Every release' : 'Each release that touched the question'}, with what it changed and why, and the figures before and after.`,
+    description: `${dataset.title}. ${question.title === null ? 'Every release' : 'Each release that touched the query'}, with what it changed and why, and the numbers before and after.`,
     author: dataset.title,
     updated: (facts[0]?.release ?? last).publishedAt,
     home:
@@ -84,7 +84,7 @@ export function toEntry(place: FeedPlace, question: FeedQuestion, facts: EntryFa
       links: [
         ...(page === null ? [] : [{ words: 'Compare the releases', href: page.href }]),
         { words: 'The changed records', href: list },
-        { words: 'The figures', href: numbers },
+        { words: 'The numbers', href: numbers },
       ],
     }),
     rights: release.licence,

@@ -133,7 +133,7 @@ export function findCause(facts: EntryFacts): Cause {
 }
 
 interface EntryTexts {
-  /** The question in words. */
+  /** The query in words. */
   readonly title: string
   readonly citation: string
   readonly links: readonly { readonly words: string; readonly href: string }[]
@@ -148,7 +148,7 @@ export function describeEntry(dataset: Dataset, facts: EntryFacts, { title, cita
   const ways = [before === null ? [] : wordsOf(before), wordsOf(after)].map((words) => words.join('; '))
   const [was = '', now = ''] = ways
   const doubt = isCountedOtherwise(facts)
-    ? [`The figures were counted another way, so their difference means nothing. Before: ${was}. Now: ${now}.`]
+    ? [`The numbers were counted another way, so their difference means nothing. Before: ${was}. Now: ${now}.`]
     : now === ''
       ? []
       : [`Counted: ${now}.`]
@@ -164,7 +164,7 @@ export function describeEntry(dataset: Dataset, facts: EntryFacts, { title, cita
     ...doubt.map(paragraph),
     reasons.length === 0
       ? paragraph(
-          'No record of the question changed, but reports of other days did, or how the publisher wants it counted.',
+          'No record of the query changed, but reports of other days did, or how the publisher wants it counted.',
         )
       : `<ul>${changes.map((change) => `<li>${escapeHtml(describeChanges([change]).join())}</li>`).join('')}</ul>`,
     ...(release.note === null ? [] : [paragraph(`Note by the publisher: ${release.note}`)]),

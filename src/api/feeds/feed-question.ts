@@ -1,4 +1,4 @@
-// What a feed follows: a question of /sums without groups, or all releases; and the threshold of `when`. Pure.
+// What a feed follows: a query of /sums without groups, or all releases; and the threshold of `when`. Pure.
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { Problem } from '../../platform/problem.ts'
 import { type FigureQuery, parseFigureRequest } from '../figures/figure-request.ts'
@@ -20,7 +20,7 @@ export interface Threshold {
 export interface FeedQuestion {
   /** What /sums is asked. */
   readonly query: FigureQuery
-  /** The same as a query string, in one form for each question. Empty for all releases. */
+  /** The same as a query string, in one form for each query. Empty for all releases. */
   readonly canonical: string
   /** The filters alone, for resources that list records. */
   readonly filters: string
@@ -64,7 +64,7 @@ function parseThreshold(when: string): Threshold {
   return { count, value: Number(value) }
 }
 
-/** An address with the parameters of a query string and further ones; those that are undefined are left out. */
+/** A URL with the parameters of a query string and others; those that are undefined are left out. */
 export function extendAddress(
   address: string,
   query: string,

@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/feed: the releases, or those that touched a question, for a feed reader. The latest ten releases are in the
+// GET /v2/{dataset}/feed: the releases, or those that touched a query, for a feed reader. The latest ten releases are in the
 // feed itself; every ten releases are in an archive, which never changes.
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
@@ -80,7 +80,7 @@ async function rejectWords({ query }: FastifyRequest): Promise<void> {
   if (Object.hasOwn(query as object, 'q'))
     throw new Problem(
       'unknown_parameter',
-      'A feed has no q, because words may be understood in another way later. Ask /sums with q, and use the filters that it lists under understood.',
+      'A feed has no q, because a later version can read words differently. Send q to /sums, and use the filters that it lists under understood.',
       { parameter: 'q' },
     )
 }
@@ -104,7 +104,7 @@ function selectPage(
   if (last > latest.number)
     throw new Problem(
       'invalid_parameter',
-      `Archive ${archive} begins to exist with release ${last}. The latest is ${latest.number}.`,
+      `Archive ${archive} will exist from release ${last} on. The latest is ${latest.number}.`,
       { parameter: 'archive' },
     )
   return all.filter(({ number }) => number > last - PAGE && number <= last)
@@ -118,7 +118,7 @@ const numberOrNull = (description: string) => Type.Union([Type.Integer({ minimum
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
 const itemSchema = Type.Object({
-  id: Type.String({ description: 'A `urn:uuid:` of the release and the question.' }),
+  id: Type.String({ description: 'A `urn:uuid:` of the release and the query.' }),
   url: Type.String({ format: 'uri', description: 'A page for people, if the service has an explorer.' }),
   external_url: Type.String({ format: 'uri', description: 'The changed records.' }),
   title: Type.String(),
@@ -139,11 +139,11 @@ const itemSchema = Type.Object({
         }),
         { description: 'The matching records that the release changed.' },
       ),
-      before: countsSchema('The figures before. Null if there was no release, or no single answer.'),
-      after: countsSchema('The figures after. A count that is not known is null.'),
-      refused_before: textOrNull('Why there was no single answer.'),
-      refused_after: textOrNull('Why there is no single answer.'),
-      counted_another_way: Type.Boolean({ description: 'True if the figures must not be compared.' }),
+      before: countsSchema('The numbers before. Null if there was no release, or no single result.'),
+      after: countsSchema('The numbers after. A count that is not known is null.'),
+      refused_before: textOrNull('Why there was no single result.'),
+      refused_after: textOrNull('Why there is no single result.'),
+      counted_another_way: Type.Boolean({ description: 'True if the numbers cannot be compared.' }),
     },
     { description: 'The same for programs.' },
   ),
@@ -171,9 +171,9 @@ function describeResponse() {
 const documentation = (dataset: SeriesDataset) => ({
   tags: ['Data'],
   operationId: 'getFeed',
-  summary: 'Follow the releases, or a question, with a feed reader',
+  summary: 'Follow the releases, or a query, with a feed reader',
   description:
-    'Without parameters: an entry for each release. With filters: an entry for each release that added, corrected or withdrew a matching record, with the figures before and after, which are those of `/sums` without groups. An entry never changes, and its `id` depends on the release and the question, not on the address. The feed has the latest ten releases; `archive` has earlier ones (RFC 5005). A release that was pruned, and the one after it, can no longer be compared: they have no entry, but in the feed of all releases. A link from `/link` opens a feed without a token.',
+    'Without parameters: an entry for each release. With filters: an entry for each release that added, corrected or withdrew a matching record, with the numbers before and after, which are those of `/sums` without groups. An entry never changes, and its `id` depends on the release and the query, not on the URL. The feed has the latest ten releases; `archive` has earlier ones (RFC 5005). A release that was pruned, and the one after it, can no longer be compared: they have no entry, but in the feed of all releases. A link from `/link` opens a feed without a token.',
   querystring: feedQuery(dataset),
   response: { 200: describeResponse(), ...errorResponses },
 })

@@ -61,7 +61,7 @@ const noticeSchema = Type.Object({
 const documentation = () => ({
   tags: ['Data'],
   operationId: 'listNotices',
-  summary: 'Read what happened since you last asked',
+  summary: 'Read what happened since your last request',
   description:
     'Releases that were published, rolled back to or pruned, as CloudEvents in the order in which it happened. Keep the `next_after` of the last response: no notice appears with a lower number later, so nothing is missed.',
   querystring: Type.Object({

@@ -1,4 +1,4 @@
-// Reads what releases did to a question: which records they changed and why, and the figures before and after. What is read about
+// Reads what releases did to a query: which records they changed and why, and the figures before and after. What is read about
 // a release never changes, so it stays among the cached bodies: the feed of the next release, and the other format, need only
 // what is new, and a feed that took too long goes on where it stopped.
 
@@ -18,14 +18,14 @@ import type { FeedQuestion } from './feed-question.ts'
 
 type Values = Readonly<Record<string, number | null>>
 
-/** The answer of a release. */
+/** The response of a release. */
 export interface Figures {
-  /** By count, null if it is not known. Null as a whole if there is no single answer, which `refusal` explains. */
+  /** By count, null if it is not known. Null as a whole if there is no single number, which `refusal` explains. */
   readonly values: Values | null
   readonly refusal: string | null
   /** The counts of records without a day, which are no part of `values`. */
   readonly undated: Values | null
-  /** What was counted and how, also in words. */
+  /** What was counted and how, with its words. */
   readonly ways: readonly { readonly subject: string; readonly how: string; readonly words: string }[]
 }
 
@@ -41,7 +41,7 @@ export interface EntryFacts {
 type StoredFacts = Omit<EntryFacts, 'release' | 'previous'>
 export type FeedRoutes = ResourceOptions & { readonly dataset: SeriesDataset }
 
-/** What the releases did to a question, the latest first. A release that was pruned, and the one after it, cannot be compared. */
+/** What the releases did to a query, the latest first. A release that was pruned, and the one after it, cannot be compared. */
 export async function readEntries(
   routes: FeedRoutes,
   question: FeedQuestion,
@@ -64,7 +64,7 @@ export async function readEntries(
   return entries
 }
 
-/** All records of a release. Its row says enough, also after it was pruned. */
+/** All records of a release. Its row says enough, even after it was pruned. */
 function describeRelease(release: PublishedRelease, previous: PublishedRelease | null): StoredFacts {
   const toFigures = ({ records }: PublishedRelease): Figures => ({
     values: { records },
@@ -84,7 +84,7 @@ function describeRelease(release: PublishedRelease, previous: PublishedRelease |
   }
 }
 
-/** Null if the release did not touch the question. */
+/** Null if the release did not touch the query. */
 async function readFacts(
   routes: FeedRoutes,
   question: FeedQuestion,
@@ -106,7 +106,7 @@ async function readFacts(
   return changes.length > 0 || (previous !== null && isMoved) ? { changes, before, after } : null
 }
 
-/** The question as /sums understands it in a release. */
+/** The query as /sums understands it in a release. */
 export async function parseAt(routes: FeedRoutes, { query }: FeedQuestion, { number }: PublishedRelease) {
   const understood = await understandQuery(routes, { ...query, release: String(number) })
   return parseFigureRequest(routes.dataset, understood.query)

@@ -1,5 +1,5 @@
 // Reads the notices of a dataset: what was published, rolled back and pruned, in the order in which it happened. Each is a CloudEvent.
-// Their numbers are consecutive, and none appears after a higher one, so whoever knows the last number misses nothing.
+// Their numbers are consecutive, and none appears after a higher one, so anyone who knows the last number misses nothing.
 import sql from 'sql-template-tag'
 import type { Reader } from '../../platform/postgres/database.ts'
 import type { Reasons } from '../../storage/change-reasons.ts'

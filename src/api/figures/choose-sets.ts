@@ -1,4 +1,4 @@
-// Chooses how the counts of an answer were counted, where the matching rows differ in it and the reader did not say. The rule
+// Chooses how the counts of a response were counted, where the matching rows differ in it and the reader did not say. The rule
 // is methods/recommended-set.ts. docs/methods.md, section 11.
 import sql from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
@@ -118,7 +118,7 @@ interface GroupChoice {
 }
 
 /**
- * The events of a group that may be added up: without those that are part of another one. Null if the group has different
+ * The events of a group that can be added up: without those that are part of another one. Null if the group has different
  * things, such as two diseases.
  */
 function addEvents(

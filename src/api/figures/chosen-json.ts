@@ -1,4 +1,4 @@
-// What an answer says about the ways of counting: which were chosen for the reader, and which were left out.
+// What a response says about the ways of counting: which were chosen for the reader, and which were left out.
 import { Type } from 'typebox'
 import { ADDED_UP, type FieldValue, pluralOf } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
@@ -16,7 +16,7 @@ import type { AnswerSet } from './read-sets.ts'
 /** Why a set was left out, by the step of the rule. */
 const REASONS: Readonly<Record<string, string>> = {
   preferred: 'The publisher of the release prefers another set.',
-  count: 'It does not have the count that was asked for.',
+  count: 'It does not have the requested count.',
   everyone: 'It counts only some people.',
   exact: 'It has several counts of the same days, and nothing tells which is right.',
   curve: 'It has far fewer days than another.',
@@ -50,7 +50,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 const MAX_LEFT_OUT = 100
 const MAX_LEFT_OUT_SHORT = 20
 
-/** `chosen` and `left_out` of an answer. */
+/** `chosen` and `left_out` of a response. */
 export function formatChoice(dataset: ShownDataset, choice: Choice | null, url: string) {
   if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
   const { chosen, inside, undecided } = choice
@@ -69,7 +69,7 @@ export function formatChoice(dataset: ShownDataset, choice: Choice | null, url: 
 
 /**
  * The same, with nothing twice: `query` has only the fields in which the sets differ, and chosen sets with the same words and
- * query are one entry. What is undecided is there once.
+ * query are one entry. What is undecided is listed once.
  */
 export function formatShortChoice(dataset: ShownDataset, choice: Choice | null) {
   if (choice === null) return { chosen: [], left_out: [], left_out_total: 0 }
@@ -129,7 +129,7 @@ export function describeRows(dataset: SeriesDataset, choice: Choice | null): Des
   return (row, { group }) => ({ row, counted: describe(group) })
 }
 
-/** The title of an answer: what was asked, and how many countries were counted, if not the world. */
+/** The title of a response: what was asked, and how many countries were counted, if not the world. */
 export function titleAnswer(
   dataset: SeriesDataset,
   { asked, groupBy }: FigureRequest,
@@ -216,7 +216,7 @@ const setSchema = {
   query: Type.Union([Type.String(), Type.Null()], {
     description: 'The filters that choose this set; null if none do.',
   }),
-  url: Type.Union([Type.String(), Type.Null()], { description: 'The same question about this set only.' }),
+  url: Type.Union([Type.String(), Type.Null()], { description: 'The same query for this set only.' }),
   records: Type.Integer({ minimum: 1 }),
   first_day: dayOrNull,
   last_day: dayOrNull,
@@ -237,7 +237,7 @@ const extentSchema = {
 }
 
 const title = Type.String({
-  description: 'What was asked, in words, for a picture or a table: "COVID-19, Italy, 2019".',
+  description: 'The query in words, for a picture or a table: "COVID-19, Italy, 2019".',
 })
 
 export const shortChoiceSchema = {
@@ -283,7 +283,7 @@ export const choiceSchema = {
     ),
     {
       description:
-        'How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the question instead.',
+        'How the counts were counted, if there are several ways: the rule of docs/methods.md chooses one for each group and event. Empty if there is only one way. `strict=true` rejects the query instead.',
     },
   ),
   left_out: Type.Array(

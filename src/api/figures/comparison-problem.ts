@@ -1,4 +1,4 @@
-// The refusal of counts that must not be added up, with the comparable choices for people and programs.
+// Rejects counts that cannot be added together, with the comparable choices for people and programs.
 import type { FieldValue } from '../../datasets/define.ts'
 import { formatDay } from '../../methods/calendar.ts'
 import { type Choice, type Extent, type Mixture, PLACE } from '../../methods/comparability.ts'
@@ -73,7 +73,7 @@ const formatNumber = (value: number) => value.toLocaleString('en')
 export const formatTotals = (totals: ReadonlyMap<string, number | null>) =>
   Object.fromEntries([...totals].filter(([, total]) => total !== null))
 
-/** The same question with further filters, which replace those of the same names. */
+/** The same query with more filters, which replace those of the same names. */
 export function extendUrl(url: string, query: string): string {
   const [path = '', asked = ''] = url.split('?')
   const parameters = new URLSearchParams(asked)

@@ -10,7 +10,7 @@ import type { Window } from '../../methods/figures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 
-/** The rows of a question: a table and a condition, without the days. */
+/** The rows of a query: a table and a condition, without the days. */
 export interface FigureRows {
   readonly from: Sql
   readonly condition: Sql

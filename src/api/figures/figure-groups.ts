@@ -19,7 +19,7 @@ export interface FigureGroup {
   readonly records: number
   readonly series: number
   readonly undated: number
-  /** The counts of undated records; null without any, or if they must not be added up. */
+  /** The counts of undated records; null without any, or if they cannot be added together. */
   readonly undatedCounts: Counts | null
   /** The undated records; null unless requested. */
   readonly undatedIds: readonly number[] | null
@@ -108,7 +108,7 @@ function toFigure(
     },
     records,
     new: known.map((count) => count.new),
-    // With a first day, earlier counts are not part of the answer.
+    // With a first day, earlier counts are not part of the response.
     total: known.map((count) => (isOpen ? count.total : count.new)),
     cumulative: known.map(({ gain }) => (kind === 'cumulative' ? gain : null)),
     point: known.map(({ reported }) => (kind === 'point' ? reported : null)),

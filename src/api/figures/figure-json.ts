@@ -7,7 +7,7 @@ import type { Counts } from '../../methods/increments.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import type { FigureGroup } from './figure-groups.ts'
 
-/** The counts, and those of them that the answer shows. Default: all. */
+/** The counts, and those of them that the response shows. Default: all. */
 export type ShownCounts = Pick<Series, 'counts'> & { readonly shown?: ReadonlySet<string> }
 
 export type ShownDataset = Omit<SeriesDataset, 'series'> & { readonly series: Series & ShownCounts }
@@ -21,7 +21,7 @@ export const byCount = <Value>({ counts, shown }: ShownCounts, values: readonly 
     counts.map((name, i) => [name, values[i] as Value] as const).filter(([name]) => shown?.has(name) !== false),
   )
 
-/** The columns of a table that its rows may have or not, such as `new_cases`. */
+/** The columns of a table that its rows have or not, such as `new_cases`. */
 export const nameColumns = (series: ShownCounts, ...prefixes: string[]): string[] =>
   [...prefixes, 'new_', 'cumulative_', 'point_', 'undated_', 'completeness_'].flatMap((prefix) =>
     Object.keys(byCount(series, [])).map((count) => prefix + count),
@@ -80,11 +80,11 @@ const formatSpan = (series: ShownCounts, { first, last, records, new: counts }: 
 export const formatSpans = (series: ShownCounts, { spans }: FigureGroup) =>
   spans.map((span) => formatSpan(series, span))
 
-/** The counts of the undated records of a group; null without any, or if they must not be added up. */
+/** The counts of the undated records of a group; null without any, or if they cannot be added together. */
 export const formatUndated = (series: ShownCounts, { undatedCounts }: FigureGroup) =>
   undatedCounts === null ? null : byCount(series, undatedCounts)
 
-/** The places that contain those of the answer, each with its figure. */
+/** The places that contain those of the response, each with its figure. */
 export const formatBeside = (series: ShownCounts, beside: readonly FigureGroup[] | null) =>
   beside?.flatMap((group) =>
     group.figures.map((figure) => ({ ...formatGroup(group), ...formatFigure(series, figure) })),
@@ -112,7 +112,7 @@ export const formatOtherRows = (
     })),
 })
 
-/** The totals of an answer: over all groups at the top, or of one group. */
+/** The totals of a response: over all groups at the top, or of one group. */
 export const formatTotals = (groups: readonly FigureGroup[], explain: boolean) => {
   return {
     records: groups.reduce((sum, { records }) => sum + records, 0),
@@ -128,7 +128,7 @@ export const formatCover = (place: string, { cover }: FigureGroup) => ({
   left_out: cover?.leftOut ?? 0,
 })
 
-/** What each group of a place is made of, without what is unknown of the parts. */
+/** What each group of a place is calculated from, without what is unknown of the parts. */
 export const formatShortCovers = (place: string | null, groups: readonly FigureGroup[]) =>
   place === null
     ? {}
@@ -235,7 +235,7 @@ export const besideSchema = (series: Series) =>
     ],
     {
       description:
-        'With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several figures of them that must not be compared.',
+        'With groups by place: the places that contain the groups, such as the country of the states. They are not part of the table. Null if there are several values of them that cannot be compared.',
     },
   )
 
@@ -254,14 +254,14 @@ export const coverSchema = Type.Object(
     }),
     left_out: Type.Integer({ minimum: 0, description: 'Series that another place covers, or that have no position.' }),
   },
-  { description: 'What the figures of the requested place are made of.' },
+  { description: 'What the numbers of the requested place are calculated from.' },
 )
 
 export const intervalFromSchema = Type.Enum(['request', 'records'], {
   description: '`records` if the request has no `interval`: the finest that fits how often the records report.',
 })
 
-/** The rows of the short form. Every column but those of days, records and flags is there if some row has a value. */
+/** The rows of the short form. Every column but those of days, records and flags exists if some row has a value. */
 export function shortRowsSchema(series: Series) {
   const columns = (schema: TSchema, ...prefixes: string[]) =>
     Object.fromEntries(
@@ -284,20 +284,20 @@ export function shortRowsSchema(series: Series) {
     ...columns(share, 'completeness_'),
     explain,
     flags: Type.Array(Type.String(), {
-      description: `What a reader has to know about the numbers: ${flags.join(', ')}; of measures also crude and ongoing. docs/methods.md explains them.`,
+      description: `What a reader has to know about the numbers: ${flags.join(', ')}; of measures, crude and ongoing too. docs/methods.md explains them.`,
     }),
   }
   return {
     data: Type.Array(Type.Object(row, others), {
       description:
-        'Flat rows, with the fields of the group. A count that no row has is no column. In `/sums`, `cases` and the other names without a prefix are the total.',
+        'Flat rows, with the fields of the group. A count without a value in any row has no column. In `/sums`, `cases` and the other names without a prefix are the total.',
     }),
     spans: Type.Array(Type.Object({ ...days, ...columns(countOrNull, 'new_') }, others), {
       description: spansDescription,
     }),
     undated_counts: Type.Array(
       Type.Object({ records: Type.Integer({ minimum: 1 }), ...columns(countOrNull, 'undated_') }, others),
-      { description: 'The counts of the undated records, unless they must not be added up.' },
+      { description: 'The counts of the undated records, unless they cannot be added together.' },
     ),
     range: Type.Optional(
       Type.Array(Type.Object({ period: Type.String() }, others), {
@@ -306,10 +306,12 @@ export function shortRowsSchema(series: Series) {
     ),
     beside: Type.Union([Type.Array(Type.Object(days, others)), Type.Null()], {
       description:
-        'The places that contain the groups; null if there are several figures of them that must not be compared.',
+        'The places that contain the groups; null if there are several values of them that cannot be compared.',
     }),
     ...totalsSchema,
-    covers: Type.Optional(Type.Array(coverSchema, { description: 'With `place`: what each group is made of.' })),
+    covers: Type.Optional(
+      Type.Array(coverSchema, { description: 'With `place`: what each group is calculated from.' }),
+    ),
     group_by: Type.Array(Type.String()),
     across: Type.Array(Type.String(), { description: 'The fields over which counts were added up on request.' }),
   }

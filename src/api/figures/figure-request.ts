@@ -37,9 +37,9 @@ export interface FigureRequest {
   readonly strict: boolean
   /** The count that matters most: sets without it are not chosen. */
   readonly count: string
-  /** True to answer with every way of counting. */
+  /** True to return every way of counting. */
   readonly sideBySide: boolean
-  /** The path and the query as they were sent, for links to other answers. */
+  /** The path and the query as they were sent, for links to other responses. */
   readonly url: string
   /** True if the ways of counting were chosen: the rows of a group differ in them only from event to event. */
   readonly isChosen: boolean
@@ -53,7 +53,7 @@ export function groupFields(dataset: SeriesDataset): string[] {
   return dataset.series.place === undefined ? names : ['place', ...names]
 }
 
-/** The fields that may be added across on request. */
+/** The fields that can be added across on request. */
 export const acrossFields = ({ series: { comparison } }: SeriesDataset): string[] => [
   ...comparison.addable,
   ...comparison.parts,
@@ -108,12 +108,12 @@ export function parseFigureRequest(dataset: SeriesDataset, query: FigureQuery, u
     sideBySide,
     url: sortQuery(url),
     isChosen: false,
-    // The answer has links, so requests that say the same in other words have answers of their own.
+    // The response has links, so requests that say the same in other words have their own responses.
     variant: [serialiseFilters(requested), groupBy, across.toSorted(), place, explain, count, sortQuery(url)].join(' '),
   }
 }
 
-/** Two requests for the same have the same answer, in whatever order they have their parameters. */
+/** Two requests for the same have the same response, regardless of the order of their parameters. */
 function sortQuery(url: string): string {
   const [path = '', query = ''] = url.split('?')
   const parameters = new URLSearchParams(query)

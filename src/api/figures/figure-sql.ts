@@ -70,7 +70,7 @@ export function belongsToCell(count: string, window: Window, interval: Interval 
   return sql`(${since} >= ${first} or ${since} >= (${first}) - ${raw(String(MAX_EARLIER_DAYS))} and ${isShort})`
 }
 
-/** The intervals that are tried for a question without one, and what is taken if none fits. */
+/** The intervals that are tried for a query without one, and what is taken if none fits. */
 const FITTING = { day: 'day', isoweek: 'week', month: 'month', year: 'year' } as const
 export const DEFAULT_INTERVAL = 'isoweek'
 /** How many of the new counts must lie in one interval, and how many of the intervals must have one. */
@@ -241,7 +241,7 @@ export function selectSpans(
 
 /**
  * What undated records have: of each series the greatest of each count, added up. The second column is the number of sets
- * among them that must not be added up.
+ * among them that cannot be added together.
  */
 export function selectUndated(
   dataset: SeriesDataset,

@@ -1,4 +1,4 @@
-// Finds out whether the counts of matching rows may be added up, and describes the comparable choices if they may not.
+// Finds out whether the counts of matching rows can be added together, and describes the comparable choices if not.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { dayLiteral, dayNumber } from '../../columns/periods.ts'
@@ -12,7 +12,7 @@ import type { Filters } from '../filters/filters.ts'
 import { type FigureRows, groupKey, hasCount, isInWindow, readTexts, toNumber, totalColumns } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
-/** A refusal lists the largest choices; a list of thousands would only be long. */
+/** A rejection lists the largest choices; a list of thousands would only be long. */
 const MAX_CHOICES = 100
 
 /** The fields in which the rows of a group must agree. A field that a filter fixes to one value is left out. */

@@ -1,4 +1,4 @@
-// Reads the figures of a question from the column index: finds the rows, rejects what must not be added up, and gives the
+// Reads the figures of a query from the column index: finds the rows, rejects what cannot be added together, and gives the
 // figures of each group and period.
 import sql, { type Sql } from 'sql-template-tag'
 import type { ColumnIndex, IndexSnapshot } from '../../columns/column-index.ts'
@@ -44,9 +44,9 @@ import { describeMixture, findOverlaps, judgedValue, judgeFields, judgeRows, sel
 import { type AnswerSet, readSets } from './read-sets.ts'
 import { findContainedSeries, splitLevels } from './split-levels.ts'
 
-/** The largest question that is answered. docs/methods.md, limits. */
+/** The largest query that gets a response. docs/methods.md, limits. */
 export interface FigureLimits {
-  /** Groups times periods. A figure is about 1 kB of the answer. */
+  /** Groups times periods. A figure is about 1 kB of the response. */
   readonly figures: number
   /** The records that `explain` lists. */
   readonly explained: number
@@ -54,7 +54,7 @@ export interface FigureLimits {
   readonly placed: number
 }
 
-/** Each is a query of its own. */
+/** Each is its own query. */
 const MAX_SIDE_BY_SIDE = 20
 
 const LIMITS: FigureLimits = { figures: 20_000, explained: 20_000, placed: 30_000 }
@@ -80,7 +80,7 @@ type ReadFacts = (
 type FittedQuestion = FigureQuestion & { readonly interval: Interval | null }
 
 export interface FigureAnswer {
-  /** The length of the periods, also where it was found. */
+  /** The length of the periods, even where it was found. */
   readonly interval: Interval | null
   /** How the counts were counted; null if there is only one way. */
   readonly choice: Choice | null
@@ -128,7 +128,7 @@ async function readBeside(question: FigureQuestion, snapshot: IndexSnapshot, all
   }
 }
 
-/** Rows that were counted in several ways are answered with one of them, unless the reader is strict. */
+/** Rows that were counted in several ways get one of them, unless the reader is strict. */
 async function readGroups(
   question: FigureQuestion,
   snapshot: IndexSnapshot,
@@ -199,7 +199,7 @@ async function readSideBySide(
   return { interval, choice: null, groups, beside: [] }
 }
 
-/** True if the rows with a count in the window agree in everything that must not be added up. */
+/** True if the rows with a count in the window agree in everything that cannot be added together. */
 async function hasOneWay(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
@@ -214,7 +214,7 @@ async function hasOneWay(
   return mixed.length === 0
 }
 
-/** The sets of the rows that a question finds, if nothing has to be chosen. */
+/** The sets of the rows that a query finds, if nothing has to be chosen. */
 export const readWays = (
   index: ColumnIndex,
   { dataset, request, release }: FigureQuestion,
@@ -341,7 +341,7 @@ const toSpans = ({ series }: SeriesDataset, rows: readonly DuckRow[], groups: nu
     ]),
   )
 
-/** The counts of the undated records by group, without groups whose records must not be added up. */
+/** The counts of the undated records by group, without groups whose records cannot be added together. */
 const toUndated = (rows: readonly DuckRow[], groups: number) =>
   new Map(
     rows

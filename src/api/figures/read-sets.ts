@@ -1,4 +1,4 @@
-// The sets of a question: the records that agree in what was counted and how. Found for a choice, and turned into rows again.
+// The sets of a query: the records that agree in what was counted and how. Found for a choice, and turned into rows again.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { countColumns } from '../../columns/layout.ts'
@@ -26,7 +26,7 @@ import type { FigureRequest } from './figure-request.ts'
 import { selectUndated } from './figure-sql.ts'
 import { judgedColumn, judgedValue, judgeFields } from './mixed-rows.ts'
 
-/** A set of an answer: what it counts (the values of its group and subject), and how. */
+/** A set of a response: what it counts (the values of its group and subject), and how. */
 export interface AnswerSet extends CountedSet {
   /** The key of its group. */
   readonly group: string
@@ -78,7 +78,7 @@ export async function readSets(
   const { counts, comparison } = dataset.series
   const isSubject = (field: string) => comparison.addable.includes(field)
   const judged = judgeFields(dataset, { ...request, across: across.filter((field) => !isSubject(field)) })
-  // The rule asks for these, also where a filter or a group fixes them. The cover of a place has several levels.
+  // The rule asks for these, even where a filter or a group fixes them. The cover of a place has several levels.
   const fixed = [...(request.place === null ? [level] : []), status].filter(
     (field) => !judged.some((other) => other.field === field),
   )
@@ -134,7 +134,7 @@ export async function readSets(
     having ${withoutCounts ? sql`true` : sql`count(*) filter (where ${isCounted}) > 0`}
     order by min(id) limit ${raw(String(MAX_SETS + 1))}`)
   if (found.length > MAX_SETS)
-    throw new Problem('invalid_parameter', 'The matching records were counted in too many ways. Filter further.', {
+    throw new Problem('invalid_parameter', 'The matching records were counted in too many ways. Add filters.', {
       parameter: 'filter',
     })
   const undated = withUndated ? await snapshot.query(selectUndated(dataset, used, { groups: columns, judged: [] })) : []

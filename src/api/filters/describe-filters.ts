@@ -1,4 +1,4 @@
-// What was asked, and the groups of an answer, in words: "COVID-19, Italy, 2019; status: confirmed". Pure.
+// What was asked, and the groups of a response, in words: "COVID-19, Italy, 2019; status: confirmed". Pure.
 import {
   closedLabelOf,
   type Dataset,
@@ -70,7 +70,7 @@ function describeHow({ series }: Dataset, { values, missing }: Filters): { how: 
   return { how: asked.map(([field]) => field), words: preference.describe(new Map(asked), countries) }
 }
 
-/** The label of a group of an answer: "Italy", or "Gaines, Texas, United States" for a place. Sets have `words`. */
+/** The label of a group of a response: "Italy", or "Gaines, Texas, United States" for a place. Sets have `words`. */
 export function labelGroup(dataset: Dataset, group: Readonly<Record<string, FieldValue>>): string {
   const { words, ...values } = group
   if (typeof words === 'string') return words

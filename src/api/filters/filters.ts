@@ -67,13 +67,13 @@ export function filterParameters(dataset: Dataset): Record<string, TSchema> {
   return Object.fromEntries(all.map(([name, schema]) => [name, Type.Optional(schema)]))
 }
 
-/** The reference page fills in the example of a parameter, but not of its items. So only one filter has an example of its own. */
+/** The reference page fills in the example of a parameter, but not of its items. So only one filter has its own example. */
 /** The filter on null, for these fields. */
 export const missingParameter = (fields: string[]) =>
   Type.Optional(
     Type.Array(Type.Enum(fields), {
       maxItems: MAX_VALUES,
-      description: 'Only records in which this field is null. May be repeated: all of these fields are null.',
+      description: 'Only records in which this field is null. Can be repeated: all of these fields are null.',
     }),
   )
 
@@ -82,12 +82,12 @@ const listSchema = (field: Field, example: FieldValue) =>
     { ...valueSchema(field), ...(example !== null && { examples: [example] }) },
     {
       maxItems: MAX_VALUES,
-      description: `${field.description} May be repeated up to ${MAX_VALUES} times: a record matches if it has any of the values.`,
+      description: `${field.description} Can be repeated up to ${MAX_VALUES} times: a record matches if it has any of the values.`,
       ...(example !== null && field.name === FILLED_IN && { examples: [[example]] }),
     },
   )
 
-/** PostgreSQL cannot store NUL in a text, so a value with NUL is invalid. */
+/** PostgreSQL cannot store NUL in a string, so a value with NUL is invalid. */
 const valueSchema = (field: Field): TSchema =>
   field.kind === 'text'
     ? Type.String({ minLength: 1, pattern: '^[^\\u0000]*$' })
@@ -169,7 +169,7 @@ function parseValues({ name, vocabulary }: Field, values: readonly Value[]): rea
   if (unknown === undefined) return values.toSorted((a, b) => (String(a) < String(b) ? -1 : 1))
   throw new Problem(
     'invalid_parameter',
-    `${name} must be a code of ${vocabulary?.name}; ${String(unknown)} is not one.`,
+    `${String(unknown)} is not a code of ${vocabulary?.name}. ${name} must be one.`,
     {
       parameter: name,
     },

@@ -27,7 +27,7 @@ export async function matchRows(
   const texts = [...values].map(
     ([name, accepted]) => [name, accepted.filter((value) => typeof value === 'string')] as const,
   )
-  // A field without a column of its own has a bit in `present`.
+  // A field without its own column has a bit in `present`.
   const bits = missing.filter((name) => !isColumn(name))
   const codes = await snapshot.codesOf(new Map([...texts, [PRESENT, bits] as const]))
   if (texts.some(([name, accepted]) => accepted.length > 0 && codes.get(name)?.size === 0)) return null

@@ -7,7 +7,7 @@ import { Problem } from '../../platform/problem.ts'
 export interface MeasureQuery {
   readonly measures?: readonly Measure[]
   readonly periods?: number
-  /** The counts that the answer shows. Default: all. */
+  /** The counts that the response shows. Default: all. */
   readonly counts?: readonly string[]
 }
 

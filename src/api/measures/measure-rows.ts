@@ -1,4 +1,4 @@
-// The columns that measures add to the rows of an answer, and what the answer says about them. Pure.
+// The columns that measures add to the rows of a response, and what the response says about them. Pure.
 import { Type } from 'typebox'
 import { periodOf } from '../../methods/calendar.ts'
 import type { Figure } from '../../methods/figures.ts'
@@ -29,7 +29,7 @@ interface MeasureOptions {
 
 export interface MeasuredRows {
   readonly columnsOf: (figure: Figure) => Columns
-  /** What the answer says about its measures; nothing without any. */
+  /** What the response says about its measures; nothing without any. */
   readonly about: { readonly measures?: object }
 }
 
@@ -183,7 +183,7 @@ const measureSchema = Type.Optional(
 /** A column of a measure. */
 export const measureColumnSchema = Type.Union([Type.Number(), Type.String(), Type.Boolean(), Type.Null()])
 
-/** What an answer with measures has besides their columns. */
+/** What a response with measures has besides their columns. */
 export const measuresSchema = Type.Optional(
   Type.Object(
     {
@@ -200,7 +200,7 @@ export const measuresSchema = Type.Optional(
         }),
         {
           description:
-            'Why measures are null, and in how many rows, also of those that `num` leaves out. The column `null_because` of a row has the reason.',
+            'Why measures are null, and in how many rows, even those that `num` leaves out. The column `null_because` of a row has the reason.',
         },
       ),
     },

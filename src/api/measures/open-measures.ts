@@ -9,9 +9,9 @@ import { type MeasuredRows, measureRows } from './measure-rows.ts'
 import { readFacts } from './read-facts.ts'
 
 export interface Measures {
-  /** False if the same URL may have another answer: the operator may replace the population table. */
+  /** False if the same URL can have another response: the operator can replace the population table. */
   readonly isImmutable: boolean
-  /** What determines the answer besides the request. */
+  /** What determines the response besides the request. */
   readonly variant: string
   readonly question: Pick<FigureQuestion, 'readFacts'>
   /** `interval` is null for one period with all days. */

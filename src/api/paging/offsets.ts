@@ -19,9 +19,9 @@ type FindOffset = (release: Pick<PublishedRelease, 'digest' | 'number'>, offset:
 export function createOffsetFinder(database: Database, dataset: Dataset): FindOffset {
   const cache = new LRUCache<string, ChunkOrdinals, number>({
     max: CACHED_RELEASES,
-    // A request gets the numbers it waits for even if the cache has evicted them meanwhile.
+    // A request gets the numbers it waits for even if the cache has evicted them by then.
     ignoreFetchAbort: true,
-    // Concurrent requests share one read, so none of them may cancel it.
+    // Concurrent requests share one read, so none of them can cancel it.
     fetchMethod: (_digest, _stale, { context: release }) =>
       runUncancelled(() => readChunkOrdinals(database, dataset, release)),
   })

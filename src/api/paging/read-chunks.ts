@@ -14,7 +14,7 @@ export const selectChunkSizes = (dataset: Dataset, release: number): Sql => sql`
   select coalesce(string_agg(int8send(slot) || int4send(records), '' order by slot), '') as sizes
   from ${tablesOf(dataset).chunk} where ${isInKeptRelease(dataset, release)}`
 
-/** Text that is compressed at once. Each compression costs as much as several records before it begins. */
+/** Text that is compressed in one go. Each compression costs as much as several records before it begins. */
 const TEXT_BYTES = 1 << 18
 
 /** The records with these ids, which are in ascending order. A chunk that is needed completely stays compressed. */

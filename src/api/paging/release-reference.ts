@@ -8,7 +8,7 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 /** The syntax only. `parseReference` checks that the date exists and that the number is in range. */
 export const REFERENCE_PATTERN = '^(latest|[1-9][0-9]{0,9}|[0-9]{4}-[0-9]{2}-[0-9]{2})$'
 
-/** Always the latest release, also where a token would select another one. */
+/** Always the latest release, even where a token would select another one. */
 export const LATEST = 'latest'
 
 /** Whether a valid reference always refers to the same release. A date or `latest` may refer to a later one tomorrow. */

@@ -21,7 +21,7 @@ interface TokenReleases {
 /**
  * A token without a release reads a release that was published at least this long before the token was issued.
  * `published_at` is set before the transaction commits; commit and replication take time, and clocks differ. A release
- * that becomes visible after the first request with the token would shift the offsets of the walk.
+ * that becomes visible after the first request with the token would shift the offsets of later pages.
  */
 const VISIBILITY_MARGIN_MS = 60_000
 
@@ -83,7 +83,7 @@ export function createReleaseResolver({ dataset, published, refresh }: ResolverO
     throw new Problem('unavailable', `Release ${number} has not reached this node yet. Try again in 1 s.`)
   }
 
-  /** The release of the cursor, which a parameter may repeat but not change. Without a cursor, that of the parameter. */
+  /** The release of the cursor, which a parameter can repeat but not change. Without a cursor, that of the parameter. */
   async function resolveForCursor(parameter: string, text: string | undefined, cursorRelease: number | undefined) {
     if (cursorRelease === undefined) return resolveParameter(parameter, text)
     const release = await resolveIssued(cursorRelease)

@@ -9,7 +9,7 @@ export const THEMES = ['light', 'dark'] as const
 /** `auto` follows the reader's browser. */
 export type Theme = (typeof THEMES)[number] | 'auto'
 
-/** What explorer/src/picture/draw.tsx exports. Its answers are those of the API. */
+/** What explorer/src/picture/draw.tsx exports. Its responses are those of the API. */
 interface DrawingProgram {
   readonly isCurve: (series: object, hasOwnInterval: boolean) => boolean
   readonly drawPicture: (answer: object, options: { readonly width: number; readonly theme: Theme }) => string
@@ -28,7 +28,7 @@ interface EmbedOptions {
 }
 
 export interface Drawing extends DrawingProgram {
-  /** Another program may draw the same numbers in another way. */
+  /** Another version may draw the same numbers in another way. */
   readonly version: string
 }
 

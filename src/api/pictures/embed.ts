@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/embed: a page for an iframe. Only the origins that the operator names may show it, and nothing else of the
+// GET /v2/{dataset}/embed: a page for an iframe. Only the origins that the operator names can show it, and nothing else of the
 // service can be framed.
 import { hash } from 'node:crypto'
 import { hasSeries } from '../../methods/record-series.ts'
@@ -16,13 +16,13 @@ import { preparePicture } from './read-picture.ts'
 
 export interface EmbedSettings {
   readonly drawing: Drawing | null
-  /** Origins of pages that may show it, besides our own. */
+  /** Origins of pages that can show it, besides our own. */
   readonly origins: readonly string[]
 }
 
 const HTML = 'text/html; charset=utf-8'
 /** A reader of a page cannot send headers. */
-const NO_KEY = 'The address has no key. Make a link for this picture, in the explorer or with /link.'
+const NO_KEY = 'The URL has no key. Make a link for this picture, in the explorer or with /link.'
 
 export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, settings: EmbedSettings): void {
   const { dataset, respond, published, baseUrl } = routes
@@ -38,9 +38,9 @@ export function registerEmbedRoute(app: HttpServer, routes: ResourceOptions, set
       schema: {
         tags: ['Data'],
         operationId: 'getEmbed',
-        summary: 'Show a question in a page',
+        summary: 'Show a query in a page',
         description:
-          'A page without a script for an `iframe`: the picture of `/picture`, with its source, release and citation, and a note if a newer release exists. Only pages of the origins in `OUTBREAKS_EMBED_ORIGINS` may show it. Use it with a link key.',
+          'A page without a script for an `iframe`: the picture of `/picture`, with its source, release and citation, and a note if a newer release exists. Only pages of the origins in `OUTBREAKS_EMBED_ORIGINS` can show it. Use it with a link key.',
         querystring: embedQuery(dataset),
         response: { 200: fileResponse(['text/html'], 'The page.'), ...errorResponsesWithNotFound },
       },

@@ -59,7 +59,7 @@ export function registerOembedRoute(app: HttpServer, options: OembedOptions): vo
           url: Type.String({
             minLength: 1,
             maxLength: 4000,
-            description: 'The address of an embed with its key, encoded as one value.',
+            description: 'The URL of an embed with its key, encoded as one value.',
             examples: [`${baseUrl}/v2/${dataset.name}/embed`],
           }),
           maxwidth: Type.Optional(Type.Integer({ minimum: 1, description: 'The most pixels that there are across.' })),
@@ -91,7 +91,7 @@ export function registerOembedRoute(app: HttpServer, options: OembedOptions): vo
       const address = findEmbed(options, url)
       // A token opens this route too, but without the key no one could open the frame.
       if (key === null || address === null)
-        throw new Problem('not_authenticated', 'url must be the address of an embed with its key.')
+        throw new Problem('not_authenticated', 'url must be the URL of an embed with its key.')
       const [width, height] = [Math.min(WIDTH, maxwidth), Math.min(HEIGHT, maxheight)]
       const title = describeEmbed(address)
       const source = escapeHtml(baseUrl + addKey(address, key))

@@ -1,4 +1,4 @@
-// The parameters of a picture: a question as for /series, and how it is drawn.
+// The parameters of a picture: a query as for /series, and how it is drawn.
 import { type TSchema, Type } from 'typebox'
 import type { Interval } from '../../methods/calendar.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'

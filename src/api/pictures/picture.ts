@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/picture: the picture of a question as an SVG, for reports and web pages.
+// GET /v2/{dataset}/picture: the picture of a query as an SVG, for reports and web pages.
 import { hasSeries } from '../../methods/record-series.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -17,7 +17,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
       schema: {
         tags: ['Data'],
         operationId: 'getPicture',
-        summary: 'Draw a question',
+        summary: 'Draw a query',
         description:
           'A picture of the counts: a curve, several counts side by side, or one total, with its source, release and citation. Its numbers are those of `/series` and `/sums`; what they reject is a picture with the reason. The SVG needs no other file. With a link key it can be part of any page.',
         querystring: pictureQuery(dataset),
@@ -27,7 +27,7 @@ export function registerPictureRoute(app: HttpServer, routes: ResourceOptions, d
     async (request, reply) => {
       const { width = DEFAULT_WIDTH, theme = 'light' } = request.query
       const picture = await preparePicture(routes, request, reply, { dataset, drawing })
-      // Anyone who has the key may show it: a picture in a page of another origin is blocked otherwise.
+      // Anyone who has the key can show it: a picture in a page of another origin is blocked otherwise.
       reply.header('cross-origin-resource-policy', 'cross-origin')
       return respond(request, reply, {
         ...picture.response,

@@ -1,4 +1,4 @@
-// Reads what a picture of a question is drawn from. The numbers are those of /series and /sums; a question that they reject is a
+// Reads what a picture of a query is drawn from. The numbers are those of /series and /sums; a query that they reject is a
 // picture with the reason.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formatDay } from '../../methods/calendar.ts'
@@ -104,7 +104,7 @@ export async function preparePicture(
           how: null,
           series: null,
           totals: [],
-          refusal: refuse(dataset, error),
+          refusal: explainMixture(dataset, error),
         }
       })
       return {
@@ -123,7 +123,7 @@ export async function preparePicture(
 }
 
 /** The sentence for people who only look: a picture has no choices to follow. */
-function refuse({ series: { comparison } }: SeriesDataset, { members }: Problem): string {
+function explainMixture({ series: { comparison } }: SeriesDataset, { members }: Problem): string {
   const { mixed, choices_total: ways } = members as {
     readonly mixed: readonly { readonly field: string }[]
     readonly choices_total: number

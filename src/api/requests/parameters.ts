@@ -91,7 +91,7 @@ export const cursorQuery = (dataset: Dataset) =>
       Type.Enum(sortChoices(dataset), {
         default: 'id',
         description:
-          'The order of the records: by id, a date or a count, descending with a minus sign. Records without a value come last.',
+          'Sort order: `id`, a date or a count. Put `-` in front for descending. Records without a value come last.',
       }),
     ),
     format: formatParameter(recordMediaTypes),
@@ -172,7 +172,7 @@ export const facetsQuery = (dataset: Dataset) =>
   })
 const intervalOf = (description: string) =>
   Type.Enum([...INTERVALS], {
-    description: `The length of the periods: days, ISO weeks (also \`week\`), epidemiological weeks (MMWR), months or years.${description}`,
+    description: `The interval: days, ISO weeks (or \`week\`), epidemiological weeks (MMWR), months or years.${description}`,
     examples: ['month'],
   })
 const interval = intervalOf('')
@@ -198,14 +198,14 @@ const listOf = (names: readonly string[], maxItems: number, description: string)
 const figureParameters = (dataset: SeriesDataset) => ({
   q: Type.Optional(
     searchText(
-      'The question in words: names of a disease, a place, a pathogen, an event or a source, and a year, such as `measles united states 2025`. `understood` says what was read; a filter of the same name comes first.',
+      'The query in words: names of a disease, a place, a pathogen, an event or a source, and a year, such as `measles united states 2025`. `understood` says what was read; a filter of the same name comes first.',
     ),
   ),
   strict: Type.Optional(
     Type.Boolean({
       default: false,
       description:
-        'Rejects counts that were counted in several ways instead of choosing one, and filter values that no record has.',
+        'Rejects counts that were counted in several ways instead of choosing one, and filter values that match no records.',
     }),
   ),
   across: listOf(
@@ -219,7 +219,7 @@ const figureParameters = (dataset: SeriesDataset) => ({
     Type.Enum(['short', 'full'], {
       default: 'short',
       description:
-        '`short`: flat rows with the counts that the answer has, and `flags` with what is true. `full`: every count, flag and completeness of each row, and the url of each way of counting.',
+        '`short`: flat rows with the counts that have values, and `flags` with what is true. `full`: every count, flag and completeness of each row, and the url of each way of counting.',
     }),
   ),
   ...figureFilters(dataset),
@@ -228,7 +228,7 @@ const groupedParameters = (dataset: SeriesDataset) => ({
   counts: listOf(
     dataset.series.counts,
     dataset.series.counts.length,
-    'The counts that the answer has. The first one decides which way of counting is chosen, unless `sort` does. Default: all. May be repeated, or have several names with commas.',
+    'The counts in the response. The first one decides which way of counting is chosen, unless `sort` does. Default: all. Can be repeated, or have several names with commas.',
   ),
   place: Type.Optional(
     Type.String({
@@ -242,7 +242,7 @@ const groupedParameters = (dataset: SeriesDataset) => ({
     Type.Boolean({
       default: false,
       description:
-        'Gives every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records.',
+        'Shows every way of counting side by side, as groups, instead of choosing one. At most 20, those with the most records.',
     }),
   ),
   explain: Type.Optional(
@@ -257,7 +257,7 @@ const groupedParameters = (dataset: SeriesDataset) => ({
 export const seriesQuery = (dataset: SeriesDataset) =>
   Type.Object({
     interval: fittingInterval,
-    group_by: listOf(groupFields(dataset), 1, 'Gives one series for each value of this field, side by side.'),
+    group_by: listOf(groupFields(dataset), 1, 'Shows one series for each value of this field, side by side.'),
     ...measureParameters,
     ...groupedParameters(dataset),
   })
@@ -266,7 +266,7 @@ export const sumsQuery = (dataset: SeriesDataset) =>
     group_by: listOf(
       [...groupFields(dataset), ...INTERVALS],
       2,
-      'One or two fields, or a field and a length of period: a row for each combination of values.',
+      'One or two fields, or a field and an interval: a row for each combination of values.',
     ),
     sort: Type.Optional(
       Type.Enum(sortKeys(dataset), {
@@ -295,7 +295,7 @@ export const vintagesQuery = (dataset: SeriesDataset) => {
   })
 }
 
-/** What decides the figures of a question, without groups, words and the form of the answer. */
+/** What decides the figures of a query, without groups, words and the form of the response. */
 export const feedQuery = (dataset: SeriesDataset) => {
   const names = new Set(['counts', 'place', 'across', ...Object.keys(figureFilters(dataset))])
   return Type.Object({
@@ -308,7 +308,7 @@ export const feedQuery = (dataset: SeriesDataset) => {
     when: Type.Optional(
       Type.String({
         pattern: `^crosses:(${dataset.series.counts.join('|')}):[1-9][0-9]{0,9}$`,
-        description: `Only releases in which the figure rose to a number, or fell below it: \`crosses:${dataset.series.counts[0]}:1000\`. Also those in which it became known or unknown.`,
+        description: `Only releases in which the value rose to a number, fell below it, or became known or unknown: \`crosses:${dataset.series.counts[0]}:1000\`.`,
       }),
     ),
     archive: Type.Optional(
@@ -338,9 +338,7 @@ export const citationQuery = (dataset: Dataset) =>
       ? {}
       : {
           q: Type.Optional(
-            searchText(
-              'The question in words, as for `/sums`. The title and the URL of the citation say what was read.',
-            ),
+            searchText('The query in words, as for `/sums`. The title and the URL of the citation say what was read.'),
           ),
         }),
     ...filterParameters(dataset),

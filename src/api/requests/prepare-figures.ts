@@ -1,4 +1,4 @@
-// What the handlers of series and sums do first: understand the question, choose the release, and open the measures.
+// What the handlers of series and sums do first: understand the query, choose the release, and open the measures.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Interval } from '../../methods/calendar.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
@@ -21,7 +21,7 @@ interface FiguresPlan {
   readonly groupBy: readonly string[]
   /** Null for one period with all days, undefined if it is found in the records. */
   readonly interval: Interval | null | undefined
-  /** What determines the answer besides the question itself. */
+  /** What determines the response besides the query itself. */
   readonly variant: readonly unknown[]
 }
 
@@ -52,7 +52,7 @@ export async function prepareFigures(
     /** What `respond` needs besides the body. */
     response: {
       release,
-      // A later version of the program may read more in the words of `q`.
+      // A later version may read more in the words of `q`.
       isImmutable: prepared.isImmutable && query.q === undefined && measures.isImmutable,
       ...format,
       variant: [...variant, figureRequest.variant, measures.variant].join(' '),

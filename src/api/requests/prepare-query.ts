@@ -5,7 +5,7 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { requireField } from '../filters/fields.ts'
 import { checkUpdatedSince, type Filters, parseFilters, serialiseFilters, usedFields } from '../filters/filters.ts'
 import type { FilterQuery } from '../filters/run-filter-queries.ts'
-import { type Cursor, openWalk } from '../paging/cursor.ts'
+import { type Cursor, startPaging } from '../paging/cursor.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
 import type { ResourceOptions } from './resource-options.ts'
 
@@ -63,7 +63,7 @@ export async function prepareQuery(
   }
 }
 
-/** For a list with cursors. A cursor is valid only for the same path, filters and further restrictions. */
+/** For a list with cursors. A cursor is valid only for the same path, filters and other restrictions. */
 export async function preparePagedQuery(
   routes: ResourceOptions,
   query: QueryParameters & { readonly page?: string },
@@ -74,7 +74,7 @@ export async function preparePagedQuery(
     ...preparation
   }: Omit<Preparation, 'cursor'> & { readonly restrictions?: Readonly<Record<string, string>> } = {},
 ): Promise<PagedQuery> {
-  const { cursor, nextPage } = openWalk(routes.cursorKey, nameWalk(path, filters, restrictions), query.page)
+  const { cursor, nextPage } = startPaging(routes.cursorKey, nameList(path, filters, restrictions), query.page)
   const prepared = await prepareQuery(routes, query, { ...preparation, filters, cursor })
   return {
     ...prepared,
@@ -83,7 +83,7 @@ export async function preparePagedQuery(
   }
 }
 
-export function nameWalk(path: string, filters: Filters, restrictions: Readonly<Record<string, string>> = {}): string {
+export function nameList(path: string, filters: Filters, restrictions: Readonly<Record<string, string>> = {}): string {
   const query = new URLSearchParams(serialiseFilters(filters))
   for (const [name, value] of Object.entries(restrictions)) query.append(name, value)
   return query.size === 0 ? path : `${path}?${query.toString()}`

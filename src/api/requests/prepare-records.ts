@@ -38,7 +38,7 @@ export function parseSelection(dataset: Dataset, query: RecordsParameters): Sele
   }
 }
 
-/** The warnings and, on request, the number of matches. With `strict`, rejects records that must not be added up. */
+/** The warnings and, on request, the number of matches. With `strict`, rejects records that cannot be added together. */
 export async function describeMatches(
   source: Pick<DataSource, 'index'>,
   query: PreparedQuery,

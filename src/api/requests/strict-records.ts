@@ -1,4 +1,4 @@
-// `strict=true` on a list of records: rejects records whose counts must not be added up.
+// `strict=true` on a list of records: rejects records whose counts cannot be added together.
 import { ALL_DAYS } from '../../methods/figures.ts'
 import { hasSeries } from '../../methods/record-series.ts'
 import { notComparable } from '../figures/comparison-problem.ts'

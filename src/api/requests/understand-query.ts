@@ -1,4 +1,4 @@
-// The filters of a question for figures: those that were sent, those of the words in `q`, and a territory under its other code.
+// The filters of a query for figures: those that were sent, those of the words in `q`, and a territory under its other code.
 import { Type } from 'typebox'
 import type { FigureQuery } from '../figures/figure-request.ts'
 import { requireWords } from '../search/require-words.ts'
@@ -7,7 +7,7 @@ import type { ResourceOptions } from './resource-options.ts'
 
 export interface UnderstoodQuery<Query> {
   readonly query: Query
-  /** What was understood, for the answer; null if nothing had to be. */
+  /** What was understood, for the response; null if nothing had to be. */
   readonly understood: { readonly q: string | null; readonly filters: Record<string, readonly string[]> } | null
   readonly warnings: readonly string[]
 }
@@ -70,5 +70,5 @@ export const understoodSchema = Type.Union(
 
 export const warningsSchema = Type.Array(Type.String(), {
   description:
-    'What may not have been meant: values that no record has, and words that were guessed. Also in `Outbreaks-Warning`.',
+    'What you may not have meant: values that match no records, and words that were guessed. `Outbreaks-Warning` has them too.',
 })

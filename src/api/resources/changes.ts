@@ -9,12 +9,12 @@ import { CHANGE_REASONS, CHANGES, reasonOf } from '../../storage/change-reasons.
 import { haveSameKeys } from '../../storage/contract.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { type Filters, isUnfiltered, parseFilters, serialiseFilters } from '../filters/filters.ts'
-import { openWalk } from '../paging/cursor.ts'
+import { startPaging } from '../paging/cursor.ts'
+import { readPages } from '../paging/read-pages.ts'
 import { findRelease, isReleaseNumber, requireOrder } from '../paging/release-reference.ts'
-import { startWalk } from '../paging/walk-pages.ts'
 import { readChanges } from '../queries/changes.ts'
 import { changesQuery, DEFAULT_NUM } from '../requests/parameters.ts'
-import { nameWalk, validateFilters } from '../requests/prepare-query.ts'
+import { nameList, validateFilters } from '../requests/prepare-query.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
 import { chooseType, LINE_TYPES } from '../response/chosen-type.ts'
 import { type Change, type ChangeDetail, serialiseChange, serialiseEnvelope } from '../response/json-body.ts'
@@ -47,7 +47,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       async open() {
         const readFrom = (fromId: number) =>
           readChanges(routes, { ...pair, fromId, limit: PAGE_CHANGES, readsBefore: false })
-        const pages = await startWalk(readFrom)
+        const pages = await readPages(readFrom)
         const expectedRecords = isUnfiltered(filters) ? countChanges(pair) : undefined
         return { encoder: createNdjsonEncoder(), batches: readBatches(pages), expectedRecords }
       },
@@ -66,7 +66,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'listChanges',
         summary: 'List the changes between two releases',
         description:
-          'The difference of two releases in ascending order of id, not the steps between them: a record that was corrected twice is listed once, and a record that was added and withdrawn in between is not listed. A page may have fewer changes than `num`; only `has_more` says whether it is the last page. With filters a change is listed if the record before or after it matches. If a field was added after `from`, `before` does not have it; that alone is not a change. `Outbreaks-Release` is the release of `to`. A walk stays on the two releases of its first page; send the cursor together with `from`, and with `to` if the first request had it. As `application/x-ndjson`: all changes, one on each line, with `after` as the last member and without `before`. `after` has the bytes of the published record, so the lines bring a copy of `from` up to date with `to`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete response; `page`, `num`, `bodies` and `changed_fields` are for JSON only.',
+          'The difference of two releases in ascending order of id, not the steps between them: a record that was corrected twice is listed once, and a record that was added and withdrawn in between is not listed. A page may have fewer changes than `num`; only `has_more` says whether it is the last page. With filters a change is listed if the record before or after it matches. If a field was added after `from`, `before` does not have it; that alone is not a change. `Outbreaks-Release` is the release of `to`. All pages are of the two releases of the first page; send the cursor together with `from`, and with `to` if the first request had it. As `application/x-ndjson`: all changes, one on each line, with `after` as the last member and without `before`. `after` has the bytes of the published record, so the lines bring a copy of `from` up to date with `to`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete response; `page`, `num`, `bodies` and `changed_fields` are for JSON only.',
         querystring: changesQuery(dataset),
         response: {
           200: withFiles(
@@ -103,7 +103,7 @@ export function registerChangeRoutes(app: HttpServer, routes: ResourceOptions): 
       }
       const { page, num = DEFAULT_NUM, bodies = true, changed_fields: listsFields = !bodies, strict } = request.query
       const filters = parseFilters(dataset, request.query)
-      const { cursor, nextPage } = openWalk(cursorKey, nameWalk(path, filters), page)
+      const { cursor, nextPage } = startPaging(cursorKey, nameList(path, filters), page)
       // The cursor has both releases: a date or `latest` is resolved on the first page only.
       const from = await releases.resolveForCursor('from', request.query.from, cursor?.from)
       const to = await releases.resolveForCursor('to', request.query.to, cursor?.release)

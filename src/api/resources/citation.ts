@@ -22,7 +22,7 @@ import { cacheHeader, prerendered, releaseHeader } from '../response/responder.t
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
 
-/** Further sources are only counted. */
+/** More sources are only counted. */
 const MAX_SOURCES = 50
 
 type Format = (typeof CITATION_FORMATS)[number]
@@ -55,7 +55,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
               Type.Object({
                 url: Type.String({ format: 'uri', description: 'The canonical query, pinned to one release.' }),
                 title: Type.String({
-                  description: 'What was asked, in words; without filters the title of the release.',
+                  description: 'The query in words; without filters the title of the release.',
                 }),
                 licence: Type.String(),
                 release: Type.Integer({ minimum: 1 }),
@@ -86,7 +86,7 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
       const { query: understood, warnings } = await understandQuery(routes, request.query)
       const query = await prepareQuery(routes, understood)
       const { release } = query
-      // A later version of the program may read more in the words of `q`.
+      // A later version may read more in the words of `q`.
       const isImmutable = request.query.q === undefined && query.isImmutable
       reply.headers(warningHeader([...warnings, ...query.warnings]))
       const citation = await readCitation(routes, query)

@@ -139,7 +139,7 @@ export function registerDescriptionRoutes(app: HttpServer, routes: ResourceOptio
           tags: ['Data'],
           operationId,
           summary,
-          description: `${content} It has the licence, the sources, the citation, and the size and SHA-256 of each file. The addresses of files need a token. 404 until the files have been exported.`,
+          description: `${content} It has the licence, the sources, the citation, and the size and SHA-256 of each file. The URLs of files need a token. 404 until the files have been exported.`,
           params: releasePath,
           querystring: emptyQuery,
           response: {
@@ -158,7 +158,7 @@ export function registerDescriptionRoutes(app: HttpServer, routes: ResourceOptio
           reply.header('content-location', `${baseUrl}${path}/${release.number}/${name}`)
         return respond(request, reply, {
           release,
-          // The files of a release are exported after it is published, and later versions of the program describe more.
+          // The files of a release are exported after it is published, and later versions describe more.
           isImmutable: false,
           file: { contentType, name },
           ...prerendered([JSON.stringify(describe(description))]),

@@ -36,7 +36,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
         operationId: 'listEvents',
         summary: 'List events',
         description:
-          'A summary of each event, sorted by name or, with `q`, by how well it matches, with a figure for each set of comparable counts. With filters only events that have a matching record are listed; the summary still covers all records of the event. A range of a count, such as `deaths_min`, is about the headline. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules of the figures.',
+          'A summary of each event, sorted by name or, with `q`, by how well it matches, with values for each set of comparable counts. With filters only events that have a matching record are listed; the summary still covers all records of the event. A range of a count, such as `deaths_min`, is about the headline. If no event matches `q`, the header `Outbreaks-Warning` has the nearest names. docs/methods.md has the rules.',
         querystring: eventsQuery(dataset),
         response: { 200: pageResponse(eventSchema(dataset), 'Events'), ...errorResponses },
       },
@@ -58,7 +58,7 @@ export function registerEventRoutes(app: HttpServer, routes: ResourceOptions): v
       return respond(request, reply, {
         release,
         pinned: { release: release.number },
-        // A later version of the program may know more synonyms, so the list of events is part of the variant.
+        // A later version may know more synonyms, so the list of events is part of the variant.
         isImmutable: q === null && query.isImmutable,
         variant: `from=${skip}&num=${num}&sort=${sort} ${canonicalFilters} ${found === null ? '' : hash('sha256', JSON.stringify(found.events))}`,
         async render() {
@@ -142,7 +142,7 @@ const eventSchema = ({ series }: SeriesDataset) => {
       ],
       {
         description:
-          'The figure to quote for this event, chosen by the rule of docs/methods.md, with how it was counted. Null if nothing is clearly the best.',
+          'The value to quote for this event, chosen by the rule of docs/methods.md, with how it was counted. Null if nothing is clearly the best.',
       },
     ),
     doubt: Type.Union([Type.String(), Type.Null()], {
@@ -174,10 +174,10 @@ const eventSchema = ({ series }: SeriesDataset) => {
         ),
         {
           description:
-            'Figures by level of place, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them.',
+            'Values by geographic level, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them.',
         },
       ),
     ),
-    more_figures: Type.Optional(Type.Integer({ minimum: 0, description: 'The number of figures that are left out.' })),
+    more_figures: Type.Optional(Type.Integer({ minimum: 0, description: 'The number of values that are left out.' })),
   })
 }

@@ -25,7 +25,7 @@ export function registerFacetRoutes(app: HttpServer, routes: ResourceOptions): v
         operationId: 'getFacets',
         summary: 'Count records by field value',
         description:
-          'The number of matching records for each value of a field, in descending order. The counts of a field ignore the filter on the field itself, so that they also show its other values. As `text/csv`: a line for each value.',
+          'The number of matching records for each value of a field, in descending order. The counts of a field ignore the filter on the field itself, so that they show its other values too. As `text/csv`: a line for each value.',
         querystring: facetsQuery(dataset),
         response: {
           200: withFiles(okResponse(facetsSchema(dataset), 'The values of each field.'), TABLE_TYPES),

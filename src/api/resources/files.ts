@@ -49,7 +49,7 @@ export function registerFileRoutes(
     )
   }
 
-  /** Null if this service sends the file itself: also to the explorer, whose page may not read from other hosts. */
+  /** Null if this service sends the file itself: even to the explorer, whose page cannot read from other hosts. */
   async function findLink({ method, headers }: FastifyRequest, { name, mediaType }: ReleaseFile) {
     const isRedirected = method === 'GET' && headers.authorization !== undefined
     return isRedirected && files !== undefined ? files.createLink(name, mediaType) : null
@@ -71,15 +71,14 @@ export function registerFileRoutes(
         operationId,
         summary: 'Download a file of a release',
         description:
-          'The complete release as CSV or NDJSON, compressed by gzip, or as Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, also in the response to a `Range` request.',
+          'The complete release as CSV or NDJSON, compressed by gzip, or as Parquet. `GET` on the release lists its files. `ETag` and `Repr-Digest` (RFC 9530) are the SHA-256 of the complete file, even in the response to a `Range` request.',
         params: filePath(dataset),
         querystring: emptyQuery,
         response: {
           200: okResponse(anyFile, 'The file.'),
           206: okResponse(anyFile, 'The requested range of the file.'),
           307: {
-            description:
-              'The file is at the address in `Location` for a few minutes. Request it without the access token.',
+            description: 'The file is at the URL in `Location` for a few minutes. Request it without the access token.',
           },
           ...errorResponsesWithNotFound,
           416: problemResponse('The range is outside the file.'),

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem } from '../../platform/problem.ts'
 import { readVersion } from '../../storage/contract.ts'
-import { openWalk } from '../paging/cursor.ts'
+import { startPaging } from '../paging/cursor.ts'
 import { isReleaseNumber } from '../paging/release-reference.ts'
 import { readHistory, readRanges, readRecord } from '../queries/records.ts'
 import { DEFAULT_NUM, listQuery, recordPath, releaseQuery } from '../requests/parameters.ts'
@@ -81,7 +81,7 @@ export function registerRecordRoutes(app: HttpServer, routes: ResourceOptions): 
     async (request, reply) => {
       const { page, num = DEFAULT_NUM } = request.query
       const id = parseId(request.params.id)
-      const { cursor, nextPage } = openWalk(cursorKey, `${path}/${id}/history`, page)
+      const { cursor, nextPage } = startPaging(cursorKey, `${path}/${id}/history`, page)
       const release = await releases.resolveForCursor('page', undefined, cursor?.release)
       const query = { id, release: release.number, fromRelease: cursor?.fromId ?? 0, limit: num }
       return respond(request, reply, {

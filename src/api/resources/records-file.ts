@@ -1,6 +1,6 @@
 // All records of a query as one file, in the format that Accept names (decision 0023).
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { walkMatches } from '../filters/walk-records.ts'
+import { readMatches } from '../filters/read-matches.ts'
 import { prepareQuery } from '../requests/prepare-query.ts'
 import { describeMatches, parseSelection, type RecordsParameters } from '../requests/prepare-records.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -32,7 +32,7 @@ export async function sendRecordsFile(
     async open() {
       const { fields: all } = release.contract
       const selected = names === null ? all : all.filter(({ name }) => names.includes(name))
-      const batches = await walkMatches(routes, query, { fields: selected, isComplete: names === null })
+      const batches = await readMatches(routes, query, { fields: selected, isComplete: names === null })
       const encoder = await createEncoder({ dataset, release: release.number, fields: selected })
       const counted = query.canonicalFilters === '' ? String(release.records) : headers['outbreaks-count']
       return { encoder, batches, expectedRecords: counted === undefined ? undefined : Number(counted) }

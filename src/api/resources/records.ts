@@ -98,7 +98,7 @@ export function registerRecordsRoutes(app: HttpServer, routes: ResourceOptions):
         operationId: 'listRecords',
         summary: 'List outbreak records, cursor-paged',
         description:
-          'Records in ascending order of id, unless `sort` chooses another order. To read the complete dataset, send `next_page` as `page` until `has_more` is false. A walk stays on the release it started on, even if a new release is published. With one of the other media types in `Accept`, the response is a file with all matching records of one release, without `page`, `num` and `sort`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete file.',
+          'Records in ascending order of id, unless `sort` chooses another order. To read the complete dataset, send `next_page` as `page` until `has_more` is false. All pages are of the release of the first one, even if a new release is published. With one of the other media types in `Accept`, the response is a file with all matching records of one release, without `page`, `num` and `sort`. The trailers `Outbreaks-Records` and `Content-Digest` end a complete file.',
         querystring: cursorQuery(dataset),
         response: { 200: withFiles(pageResponse(record, 'Records'), recordMediaTypes), ...errorResponses },
       },

@@ -1,11 +1,11 @@
-// The list of releases of a dataset and their metadata, from memory without a database query. Metadata may change: files are
-// exported after a release is published, and a release may be pruned.
+// The list of releases of a dataset and their metadata, from memory without a database query. Metadata can change: files are
+// exported after a release is published, and a release can be pruned.
 import { Type } from 'typebox'
 import { encodeTable } from '../../formats/table.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { CHANGE_REASONS } from '../../storage/change-reasons.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
-import { openWalk } from '../paging/cursor.ts'
+import { startPaging } from '../paging/cursor.ts'
 import { LATEST } from '../paging/release-reference.ts'
 import { DEFAULT_NUM, emptyQuery, releasePath, releasesQuery } from '../requests/parameters.ts'
 import type { ResourceOptions } from '../requests/resource-options.ts'
@@ -36,7 +36,7 @@ const releaseSchema = Type.Object({
       'The day up to which the data is known, UTC. A date as a release reference means the latest release with this day or an earlier one. A rollback has the day of the release that it restores.',
   }),
   restores: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'The earlier release that a rollback restored; the releases in between are thereby withdrawn.',
+    description: 'The earlier release that a rollback restored; the releases in between are withdrawn.',
   }),
   pruned_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
     description: 'When the release was pruned, so that its records can no longer be read; null if it was not.',
@@ -108,20 +108,20 @@ export function registerReleaseRoutes(app: HttpServer, routes: ResourceOptions):
         return respond(request, reply, { release, isImmutable: false, ...format, ...prerendered([table]) })
       }
       const { page, num = DEFAULT_NUM } = request.query
-      const { cursor, nextPage } = openWalk(cursorKey, path, page)
-      // The list includes pruned releases, so a walk may also start on one that is pruned later.
-      const newest = await (cursor === undefined
+      const { cursor, nextPage } = startPaging(cursorKey, path, page)
+      // The list includes pruned releases, so paging can start on one that is pruned later.
+      const latest = await (cursor === undefined
         ? releases.resolveParameter('page', undefined)
         : releases.resolveIssued(cursor.release))
-      const first = cursor?.fromId ?? newest.number
+      const first = cursor?.fromId ?? latest.number
       const remaining = releases
         .list()
         .filter((release) => release.number <= first)
         .toReversed()
       const serialised = remaining.slice(0, num).map((release) => serialiseRelease(release, releasesUrl))
-      const next = nextPage({ release: newest.number, fromId: remaining[num]?.number ?? null })
+      const next = nextPage({ release: latest.number, fromId: remaining[num]?.number ?? null })
       return respond(request, reply, {
-        release: newest,
+        release: latest,
         isImmutable: false,
         vary: FORMAT_VARY,
         ...prerendered(serialiseEnvelope(serialised, next)),

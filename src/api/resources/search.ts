@@ -25,7 +25,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'searchValues',
         summary: 'Find values by name',
         description:
-          'Events, diseases, pathogens, places and sources of the release that match all words of `q`, best match first. Synonyms, names in other languages, and names without accents match too. If nothing matches, misspelt words are compared with similar names. Use `value` with the filter `parameter`.',
+          'Events, diseases, pathogens, places and sources of the release that match all words of `q`, best match first. Synonyms, names in other languages, and names without accents match too. If nothing matches, the search allows for typos. To filter by a hit, use `value` with the filter named in `parameter`.',
         querystring: searchQuery,
         response: { 200: okResponse(searchSchema, 'The hits.'), ...errorResponses },
       },
@@ -44,7 +44,7 @@ export function registerSearchRoutes(app: HttpServer, routes: ResourceOptions): 
         suggestions: suggestions.map(format),
         incomplete: index.incomplete.filter((field) => fields.includes(field)),
       }
-      // A later version of the program may know more synonyms, so the release and `q` do not determine the body.
+      // A later version may know more synonyms, so the release and `q` do not determine the body.
       return respond(request, reply, { release, isImmutable: false, ...prerendered([JSON.stringify(body)]) })
     },
   )

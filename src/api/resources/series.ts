@@ -61,7 +61,7 @@ export function registerSeriesRoutes(app: HttpServer, routes: ResourceOptions): 
         operationId: 'getSeries',
         summary: 'Read counts over time',
         description:
-          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that must not be added up are rejected with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all are figures, and `flags` has the flags with spaces between them.',
+          'The counts of the matching records by day, week, month or year. New counts are added up, and derived from cumulative and period-to-date counts. Records that cannot be added together are rejected with the comparable choices. Intervals without a report are left out. Counts over several intervals are in `spans`. docs/methods.md has every rule. As `text/csv`: a line for each interval, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all rows are `figure`, and `flags` has the flags with spaces between them.',
         querystring: seriesQuery(dataset),
         response: {
           200: withFiles(
@@ -221,7 +221,7 @@ function seriesSchema({ series }: SeriesDataset) {
   )
   const spans = Type.Array(Type.Object(spanSchema(series)), { description: spansDescription })
   const undated = Type.Union([undatedSchema(series), Type.Null()], {
-    description: 'The counts of the undated records; null without any, or if they must not be added up.',
+    description: 'The counts of the undated records; null without any, or if they cannot be added together.',
   })
   return Type.Object({
     interval: Type.String(),

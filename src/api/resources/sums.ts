@@ -65,7 +65,7 @@ export function registerSumRoutes(app: HttpServer, routes: ResourceOptions): voi
         operationId: 'getSums',
         summary: 'Add up counts by group',
         description:
-          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all are figures, and `flags` has the flags with spaces between them.',
+          'The totals of the matching records for each value of one or two fields, over the days from `date_from` to `date_to`. The rules are those of `/series`. As `text/csv`: a line for each row, span and undated total; `columns` chooses the columns. The column `row` says which it is, unless all rows are `figure`, and `flags` has the flags with spaces between them.',
         querystring: sumsQuery(dataset),
         response: {
           200: withFiles(
@@ -199,7 +199,7 @@ const shortSchema = ({ series }: SeriesDataset) =>
     warnings: warningsSchema,
     ...shortRowsSchema(series),
     measures: measuresSchema,
-    groups: Type.Integer({ minimum: 0, description: 'The number of rows, also of those that `num` leaves out.' }),
+    groups: Type.Integer({ minimum: 0, description: 'The number of rows, including those that `num` leaves out.' }),
     ...shortChoiceSchema,
   })
 
@@ -212,10 +212,10 @@ const sumsSchema = ({ series }: SeriesDataset) =>
     ...choiceSchema,
     measures: measuresSchema,
     ...totalsSchema,
-    groups: Type.Integer({ minimum: 0, description: 'The number of rows, also of those that `num` leaves out.' }),
+    groups: Type.Integer({ minimum: 0, description: 'The number of rows, including those that `num` leaves out.' }),
     covers: Type.Optional(
       Type.Array(Type.Intersect([Type.Object({ group: groupSchema }), coverSchema]), {
-        description: 'With `place`: what each group is made of.',
+        description: 'With `place`: what each group is calculated from.',
       }),
     ),
     data: Type.Array(
@@ -227,7 +227,7 @@ const sumsSchema = ({ series }: SeriesDataset) =>
     spans: Type.Array(Type.Object({ group: groupSchema, ...spanSchema(series) }), { description: spansDescription }),
     undated_counts: Type.Array(
       Type.Object({ group: groupSchema, records: Type.Integer({ minimum: 1 }), counts: undatedSchema(series) }),
-      { description: 'The counts of undated records by group, without groups in which they must not be added up.' },
+      { description: 'The counts of undated records by group, without groups in which they cannot be added together.' },
     ),
     beside: besideSchema(series),
   })

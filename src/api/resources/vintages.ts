@@ -29,7 +29,7 @@ import { errorResponses, okResponse, withFiles } from '../response/response-sche
 import { chooseFormat, TABLE_TYPES } from '../response/table-response.ts'
 import { warningHeader } from '../search/warnings.ts'
 
-/** Each release is a query of its own. */
+/** Each release is its own query. */
 export const MAX_RELEASES = 50
 
 export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions): void {
@@ -83,7 +83,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
       const { isTable, columns, format } = chooseFormat(request, dataset.name, to, 'vintages')
       return respond(request, reply, {
         release: to,
-        // A later version of the program may read more in the words of `q`.
+        // A later version may read more in the words of `q`.
         isImmutable:
           request.query.q === undefined && isReleaseNumber(request.query.from) && isReleaseNumber(request.query.to),
         ...format,
@@ -98,7 +98,7 @@ export function registerVintageRoutes(app: HttpServer, routes: ResourceOptions):
             release: number,
             report_date: asOf,
             period: figure.period.name,
-            // The whole interval, even if the last day of the question cuts it.
+            // The whole interval, even if the last day of the query cuts it.
             reference_date: formatDay(periodOf(interval, figure.period.first).last),
             records: figure.records,
             ...Object.fromEntries(
@@ -157,21 +157,21 @@ async function followFigures(
   const { request, release: last } = question
   const { choice, interval: found } = await readFigures(index, question)
   const interval = found as Interval
-  const isRefusal = (error: unknown) => error instanceof Problem && error.code === 'not_comparable'
+  const isNotComparable = (error: unknown) => error instanceof Problem && error.code === 'not_comparable'
   const readAll = async (own: Partial<FigureQuestion>) => {
     const figures: Vintage[] = []
-    let refusal: unknown = null
+    let rejection: unknown = null
     for (const release of releases) {
       try {
         const { groups } = await readFigures(index, { ...question, interval, ...own, release })
         figures.push(...groups.flatMap((group) => group.figures.map((figure) => ({ release, figure }))))
       } catch (error) {
-        if (!isRefusal(error)) throw error
-        refusal = error
+        if (!isNotComparable(error)) throw error
+        rejection = error
       }
     }
     // It is about the last release that is rejected.
-    if (refusal !== null) throw refusal
+    if (rejection !== null) throw rejection
     return figures
   }
   if (choice !== null)
@@ -179,7 +179,7 @@ async function followFigures(
   try {
     return { choice, interval, figures: await readAll({ request: { ...request, strict: true } }) }
   } catch (error) {
-    if (request.strict || !isRefusal(error)) throw error
+    if (request.strict || !isNotComparable(error)) throw error
     const followed = await readWays(index, { ...question, release: last })
     return { choice, interval, figures: await readAll({ followed }) }
   }
@@ -197,7 +197,7 @@ function selectReleases(
   if (selected.length <= MAX_RELEASES) return selected
   throw new Problem(
     'invalid_parameter',
-    `There are ${selected.length} releases from ${from.number} to ${to.number}. One request reads at most ${MAX_RELEASES}: set from and to.`,
+    `One request covers at most ${MAX_RELEASES} releases, and there are ${selected.length} from ${from.number} to ${to.number}. Set from and to.`,
     { parameter: 'from' },
   )
 }

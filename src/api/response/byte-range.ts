@@ -1,4 +1,4 @@
-// Which bytes of a file a request wants (RFC 9110, section 14). Pure. Several ranges at once are answered with the whole.
+// Which bytes of a file a request wants (RFC 9110, section 14). Pure. Several ranges get the whole file.
 // Our own because range-parser 1.3 calls a suffix longer than the file unsatisfiable (14.1.2: it is the whole file), says the
 // same of units it does not know (14.2: ignore them), and reads every range of a header with thousands of them.
 export interface ByteRange {

@@ -16,7 +16,7 @@ export interface Citation {
   /** SHA-256 of the release, in hexadecimal digits. */
   readonly digest: string
   readonly sources: readonly { readonly value: string; readonly records: number }[]
-  /** The number of further sources. */
+  /** The number of other sources. */
   readonly moreSources: number
 }
 

@@ -1,5 +1,5 @@
 // The rows of figures as an analyst reads them: flat, only with the columns in which some row has something, and the flags as a
-// list. `detail=full` has the nested rows from which they are made. Pure: a further member of a row becomes a column here.
+// list. `detail=full` has the nested rows from which they are made. Pure: another member of a row becomes a column here.
 import { encodeTable } from '../../formats/table.ts'
 import { INTERVALS } from '../../methods/calendar.ts'
 
@@ -14,7 +14,7 @@ const LAST_COLUMNS = ['flags', 'row', 'counted']
 const PERIODS: readonly string[] = ['period', ...INTERVALS]
 
 /**
- * The lists of one answer. A column that is null in all rows of all lists is left out, unless it is one of `kept`; so is
+ * The lists of one response. A column that is null in all rows of all lists is left out, unless it is one of `kept`; so is
  * a completeness that is nowhere below 1.
  */
 export function shortenRows<Lists extends Readonly<Record<string, readonly FullRow[] | null>>>(
@@ -35,7 +35,7 @@ export function shortenRows<Lists extends Readonly<Record<string, readonly FullR
   ) as ReturnType<typeof shortenRows<Lists>>
 }
 
-/** An answer may have twenty thousand rows, so this and what follows is written for speed. */
+/** A response may have twenty thousand rows, so this and what follows is written for speed. */
 function selectColumns(rows: readonly ShortRow[], columns: readonly string[]): ShortRow[] {
   return rows.map((row) => {
     const selected: Record<string, unknown> = {}
@@ -59,9 +59,9 @@ function joinOnce(): Join {
 }
 
 interface TableForm {
-  /** The columns that are there without rows too, in their order. */
+  /** The columns that exist even without rows, in their order. */
   readonly first: readonly string[]
-  /** Columns that may be asked for although no row has them: a question with them stays valid if the data changes. */
+  /** Columns that can be requested although no row has them: a query with them stays valid if the data changes. */
   readonly possible: readonly string[]
   readonly groupBy: readonly string[]
   readonly isFull: boolean
@@ -97,7 +97,7 @@ export function encodeRows(rows: readonly FullRow[], { first, possible, groupBy,
 
 /**
  * What a reader of a table needs: the group, the period, the numbers, and what warns about them. The days are left out where a
- * period has them, `row` and `counted` where they are the same in all lines, and alongside a total what it is made of.
+ * period has them, `row` and `counted` where they are the same in all lines, and alongside a total what it is calculated from.
  */
 function narrowColumns(names: readonly string[], rows: readonly ShortRow[]): string[] {
   const isKnown = (row: ShortRow, name: string) => (row[name] ?? null) !== null

@@ -62,12 +62,12 @@ export const releaseHeader = ({ number }: PublishedRelease) => ({ 'outbreaks-rel
 /**
  * How long a client uses an immutable response without a request. Not longer, because three rare events change it: a failover that
  * loses a release whose number is then used again, another OUTBREAKS_SECRET, which makes cursors in pages invalid, and a version of
- * the program that computes a figure in another way.
+ * the version that computes a figure in another way.
  */
 const IMMUTABLE_SECONDS = 30 * 86_400
 
 /**
- * `private`: no shared cache may store the response, because it needs a token. A response that may change is stored but revalidated
+ * `private`: no shared cache can store the response, because it needs a token. A response that may change is stored but revalidated
  * with each use: a newer release may have been published.
  */
 export const cacheHeader = (isImmutable: boolean) => ({

@@ -53,7 +53,7 @@ export function createResponseCache(megabytes: number): ResponseCache {
     return pending
   }
 
-  /** Removes a cancelled rendering at once, so that the next request starts a new one instead of failing with it. */
+  /** Removes a cancelled rendering immediately, so that the next request starts a new one instead of failing with it. */
   function removeWaiter(key: string, pending: PendingBody): void {
     pending.waiters--
     if (pending.waiters > 0) return

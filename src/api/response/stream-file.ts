@@ -113,7 +113,7 @@ export function streamFile<Encodable>(
 
   const body = Readable.from(encode(), { objectMode: false })
   const timer = setTimeout(
-    () => body.destroy(new Problem('unavailable', `The response took longer than ${timeoutMs} ms.`)),
+    () => body.destroy(new Problem('unavailable', `The response took longer than ${timeoutMs / 1000} s.`)),
     timeoutMs,
   )
   body.once('error', (error) => {

@@ -1,4 +1,4 @@
-// Limits streamed responses: how many a client may have, and how many batches of records are read and encoded at a time. A client
+// Limits streamed responses: how many a client can have, and how many batches of records are read and encoded at a time. A client
 // that reads slowly holds no turn while it reads, so it keeps no one else waiting.
 import { createFairQueue, type FairQueue } from '../../platform/fair-queue.ts'
 import { Problem } from '../../platform/problem.ts'

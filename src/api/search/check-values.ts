@@ -25,7 +25,7 @@ interface MissingValue {
 
 /**
  * A warning for each value that none of the releases has; `warningHeader` makes a header of them. With `strict` a missing
- * value throws a Problem. A walk repeats its filters on each page, so recent results are cached.
+ * value throws a Problem. Paging repeats its filters on each page, so recent results are cached.
  */
 export type CheckValues = (
   releases: readonly PublishedRelease[],
@@ -39,7 +39,7 @@ const MAX_KEPT_VALUES = 10_000
 /** About 20 MB. */
 const CACHED_VALUES = 500_000
 const MAX_NEAREST = 5
-/** Further missing values are reported without similar values: each look-up takes a few milliseconds. */
+/** More missing values are reported without similar values: each look-up takes a few milliseconds. */
 const MAX_LOOKUPS = 10
 /** A problem lists at most this many values. */
 const MAX_LISTED = 50

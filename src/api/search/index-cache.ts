@@ -14,9 +14,9 @@ export type LoadSearchIndex = (release: PublishedRelease) => Promise<SearchIndex
 export function createIndexCache(index: ColumnIndex, dataset: Dataset): LoadSearchIndex {
   const cache = new LRUCache<string, SearchIndex, PublishedRelease>({
     max: CACHED_INDEXES,
-    // A request gets the index it waits for even if the cache has evicted it meanwhile.
+    // A request gets the index it waits for even if the cache has evicted it by then.
     ignoreFetchAbort: true,
-    // Concurrent requests share one index, so none of them may cancel its construction.
+    // Concurrent requests share one index, so none of them can cancel its construction.
     fetchMethod: (_digest, _stale, { context: release }) =>
       runUncancelled(async () => buildSearchIndex(dataset, await readReleaseValues(index, dataset, release))),
   })

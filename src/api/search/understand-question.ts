@@ -1,4 +1,4 @@
-// Turns the words of a question into filters: "measles united states 2025" is a disease, a country and an event of that year.
+// Turns the words of a query into filters: "measles united states 2025" is a disease, a country and an event of that year.
 import type { Dataset } from '../../datasets/define.ts'
 import { Problem } from '../../platform/problem.ts'
 import type { EventFacts, SearchHit, SearchIndex } from './search-index.ts'

@@ -47,7 +47,7 @@ export function createLinkVerifier(signing: LinkSigning) {
   }
 }
 
-/** Throws a Problem unless the key was made for exactly this address, by a client that may still read. */
+/** Throws a Problem unless the key was made for exactly this address, by a client that can still read. */
 export function createKeyVerifier({ keys, credentialCache }: LinkSigning) {
   return (linkKey: string, url: string): Caller => {
     credentialCache.assertFresh()
@@ -71,7 +71,7 @@ export function createKeyVerifier({ keys, credentialCache }: LinkSigning) {
 const invalidLink = () =>
   new Problem(
     'invalid_token',
-    'The link key does not open this address: it is for another one, or it has been revoked. Make a new link.',
+    'The link key does not open this URL: it is for another one, or it has been revoked. Make a new link.',
   )
 
 /** The same for every order of the parameters. Null if a byte is not text: two such addresses would look the same. */

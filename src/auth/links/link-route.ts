@@ -1,4 +1,4 @@
-// GET /v2/{dataset}/link: an address that opens one question without a token.
+// GET /v2/{dataset}/link: a URL that opens one query without a token.
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Problem, problemResponse } from '../../platform/problem.ts'
@@ -37,12 +37,12 @@ const documentation = (home: string) => ({
   operationId: 'makeLink',
   summary: 'Make a link that needs no token',
   description:
-    'For spreadsheets, BI tools and feed readers, which cannot get a token. Anyone who has the link can read exactly this address, until it expires, or the operator disables the client or revokes its secret. Its requests count against the quota of the client. The key can also be the password of HTTP Basic, with any user name.',
+    'For spreadsheets, BI tools and feed readers, which cannot get a token. Anyone who has the link can read exactly this URL, until it expires, or the operator disables the client or revokes its secret. Its requests count against the quota of the client. The key can be the password of HTTP Basic too, with any user name.',
   querystring: Type.Object({
     url: Type.String({
       minLength: 1,
       maxLength: MAX_ADDRESS_LENGTH,
-      description: 'What the link opens: an address of this dataset, encoded as one value.',
+      description: 'What the link opens: a URL of this dataset, encoded as one value.',
       examples: [`${home}facets?format=csv`],
     }),
     days: Type.Optional(
@@ -57,16 +57,16 @@ const documentation = (home: string) => ({
   response: {
     200: Type.Object(
       {
-        url: Type.String({ description: 'The address with its key. Treat it as a password for this one question.' }),
+        url: Type.String({ description: 'The URL with its key. Treat it as a password for this one query.' }),
         opens: Type.String({
-          description: 'The address without the key. The order of its parameters does not matter.',
+          description: 'The URL without the key. The order of its parameters does not matter.',
         }),
         key: Type.String({ description: 'The key alone, for HTTP Basic.' }),
         expires_at: Type.String({ format: 'date-time', description: 'UTC.' }),
       },
       { description: 'The link.' },
     ),
-    400: problemResponse('The address is not one of this dataset.'),
+    400: problemResponse('The URL is not one of this dataset.'),
     401: problemResponse('The request has no valid access token.'),
     429: problemResponse('The client has used up its quota. `Retry-After` says when to try again.'),
     431: problemResponse('The URL and the headers together are longer than 8 KiB.'),

@@ -35,7 +35,7 @@ function readAddress(url: string, baseUrl: string, home: string): string {
   if (isQuestion) return address
   throw new Problem(
     'invalid_parameter',
-    `url must be an address of this dataset, such as ${home}sums?q=ebola&format=csv, encoded as one value and without a key.`,
+    `url must be a URL of this dataset, such as ${home}sums?q=ebola&format=csv, encoded as one value and without a key.`,
     { parameter: 'url' },
   )
 }

@@ -99,11 +99,11 @@ export function registerCredentialCommands(
     .argument('<client-id>')
     .argument(
       '<address>',
-      'what the link opens, such as https://data.example.org/v2/…/sums?q=ebola&format=csv',
+      'the URL that the link opens, such as https://data.example.org/v2/…/sums?q=ebola&format=csv',
       parseAddress,
     )
-    .description('make an address that opens one question of a client without a token, such as for a spreadsheet')
-    .option('--days <days>', `how long it works, up to ${MAX_LINK_DAYS}`, parseDays, DEFAULT_LINK_DAYS)
+    .description('make a URL that opens one query of a client without a token, such as for a spreadsheet')
+    .option('--days <days>', `days that the link works, up to ${MAX_LINK_DAYS}`, parseDays, DEFAULT_LINK_DAYS)
     .action((id: string, address: string, { days }: { days: number }) =>
       runAndPrint((database) =>
         linkForClient(database, id, address, { datasets, linkKeys: linkKeys(), sealingKeys: sealingKeys(), days }),
@@ -122,9 +122,7 @@ export function registerCredentialCommands(
     )
   key
     .command('reseal')
-    .description(
-      'encrypt all keys with OUTBREAKS_SECRET; OUTBREAKS_SECRET_PREVIOUS reads those that another one encrypted',
-    )
+    .description('re-encrypt all keys with OUTBREAKS_SECRET; set OUTBREAKS_SECRET_PREVIOUS to the old secret')
     .action(() =>
       runAndPrint(async (database) => {
         const result = await resealKeys(database, sealingKeys())
@@ -159,7 +157,9 @@ export function parseExpiry(text: string, _previous?: unknown, now = Date.now())
       ? now + Number(text) * DAY_MS
       : Number.NaN
   if (!(time > now && time <= now + MAX_EXPIRY_DAYS * DAY_MS))
-    throw new InvalidArgumentError(`It must be 1 to ${MAX_EXPIRY_DAYS} days, or a date after today like 2027-01-31.`)
+    throw new InvalidArgumentError(
+      `It must be a number of days from 1 to ${MAX_EXPIRY_DAYS}, or a future date such as 2027-01-31.`,
+    )
   return new Date(time)
 }
 
@@ -171,7 +171,7 @@ function parseName(text: string): string {
 
 /** Before the command is recorded: the audit log must not have a key. */
 function parseAddress(text: string): string {
-  if (/[?&]key=/.test(text)) throw new InvalidArgumentError('It already has a key. Leave out key=….')
+  if (/[?&]key=/.test(text)) throw new InvalidArgumentError('It already contains a key. Leave out key=….')
   return text
 }
 

@@ -11,18 +11,18 @@ const MAX_BYTES = 65_536
 export async function readKeyFile(file: string): Promise<JWK[]> {
   const entries = listEntries(file)
   if (entries.length === 0 || entries.length > MAX_KEYS)
-    throw new OperatorError(`${file} must have 1 to ${MAX_KEYS} keys`)
+    throw new OperatorError(`${file} must contain 1 to ${MAX_KEYS} keys. It contains ${entries.length}.`)
   const keys = entries.map((entry, i) => {
     try {
       return readClientKey(entry).jwk
     } catch (error) {
-      throw new OperatorError(`key ${i + 1} in ${file} is rejected: ${(error as Error).message}`)
+      throw new OperatorError(`Key ${i + 1} in ${file} is not accepted: ${(error as Error).message}.`)
     }
   })
   const kids = keys.flatMap(({ kid }) => kid ?? [])
   const thumbprints = await Promise.all(keys.map((key) => calculateJwkThumbprint(key)))
   if (new Set(kids).size < kids.length || new Set(thumbprints).size < keys.length)
-    throw new OperatorError(`${file} has the same key or kid twice`)
+    throw new OperatorError(`${file} contains the same key or kid twice. Remove one.`)
   return keys
 }
 
@@ -31,15 +31,18 @@ function listEntries(file: string): unknown[] {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new OperatorError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new OperatorError(
+      `${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Check the path and its permissions.`,
+    )
   }
-  if (text.length > MAX_BYTES) throw new OperatorError(`${file} is too large for a key set`)
+  if (text.length > MAX_BYTES)
+    throw new OperatorError(`${file} is too large to be a key set. Check that it is the right file.`)
   try {
     const parsed = JSON.parse(text) as { keys?: unknown }
     if (Array.isArray(parsed?.keys)) return parsed.keys
     return [parsed]
   } catch {
     // Without the text: the file may contain a private key.
-    throw new OperatorError(`${file} is not JSON`)
+    throw new OperatorError(`${file} is not valid JSON.`)
   }
 }

@@ -17,7 +17,7 @@ const NOTICE_SECONDS = 600
 const OVERLAP_SECONDS = TOKEN_SECONDS + 300
 
 /**
- * The first key signs at once; a later one after its notice. Older keys then verify until their tokens expire. The secret must
+ * The first key signs immediately; a later one after its notice. Older keys then verify until their tokens expire. The secret must
  * read the live keys: nodes with the right secret could not read a key that another one encrypted.
  */
 export async function rotateKey(
@@ -45,7 +45,7 @@ export async function rotateKey(
   })
 }
 
-/** With `force` no live key may be readable: the secret is lost, and a new one replaces it. */
+/** With `force` every live key must be unreadable: the secret is lost, and a new one replaces it. */
 export async function assertSecretMatches(client: PoolClient, sealingKeys: SealingKeys, force = false): Promise<void> {
   const { rows } = await client.query<KeyRow>(selectLiveKeys)
   const unreadable: string[] = []
@@ -77,7 +77,7 @@ export async function generateKey(algorithm: Algorithm) {
 }
 
 /**
- * Encrypts all keys with the current secret, also those that have ended, so that the previous secret is not needed any more.
+ * Encrypts all keys with the current secret, even those that have ended, so that the previous secret is not needed any more.
  * Keys that none of the secrets reads stay as they are; only those that nodes still need are named.
  */
 export async function resealKeys(database: Database, sealingKeys: SealingKeys) {

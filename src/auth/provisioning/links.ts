@@ -31,14 +31,14 @@ export async function linkForClient(
   const [baseUrl = ''] = address.split(`/v2/${dataset?.name}/`)
   if (dataset === undefined || !URL.canParse(baseUrl))
     throw new OperatorError(
-      `${address} is not an address of a dataset. Give all of it, such as https://data.example.org/v2/${datasets[0]?.name}/sums?q=ebola&format=csv.`,
+      `${address} is not the URL of a dataset. Give all of it, such as https://data.example.org/v2/${datasets[0]?.name}/sums?q=ebola&format=csv.`,
     )
   const client = (await loadClients(database)).get(clientId)
   if (client === undefined)
     throw new OperatorError(`No client has the id ${clientId}. Run outbreakctl client list to see all of them.`)
   if (client.disabled || !client.scopes.includes(dataset.scope))
     throw new OperatorError(
-      `The client ${clientId} ${client.disabled ? 'is disabled' : `may not read ${dataset.name}`}, so its links would open nothing.`,
+      `The client ${clientId} ${client.disabled ? 'is disabled' : `cannot read ${dataset.name}`}, so its links would open nothing.`,
     )
   // Nodes with another secret would reject the link.
   await database.transaction((connection) => assertSecretMatches(connection, sealingKeys))

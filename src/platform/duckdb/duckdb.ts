@@ -25,7 +25,7 @@ export interface DuckDb<State> {
   write<Result>(work: (connection: DuckDBConnection) => Promise<Result>): Promise<Result>
   /** Interrupts the statement of a write, so that the write fails. */
   interruptWrite(): void
-  /** Waits for the sessions that read. Afterwards the file may be deleted. */
+  /** Waits for the sessions that read. Afterwards the file can be deleted. */
   close(): Promise<void>
 }
 
@@ -122,7 +122,7 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
       }
     },
     async write(work) {
-      // Rows that a transaction may still read cannot be removed from the file.
+      // Rows that a transaction can still read cannot be removed from the file.
       closeIdle()
       const connection = await instance.connect()
       writing = connection

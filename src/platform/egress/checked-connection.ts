@@ -23,7 +23,7 @@ interface ResolvedAddress {
   readonly family: number
 }
 
-/** The address is not one to which clients may send. */
+/** Clients cannot send to this address. */
 export class AddressRefused extends Error {
   readonly code = 'ADDRESS_REFUSED'
 }
@@ -41,7 +41,7 @@ export function assertAllowedUrl(url: URL, policy: EgressPolicy): void {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new AddressRefused('The host must have a public address.')
 }
 
-/** Rejects when the signal aborts, whatever the connection waits for. */
+/** Rejects when the signal aborts, regardless of what the connection waits for. */
 export async function openCheckedConnection(url: URL, policy: EgressPolicy, signal: AbortSignal): Promise<TLSSocket> {
   assertAllowedUrl(url, policy)
   const host = hostOf(url)

@@ -2,8 +2,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /**
- * The IANA IPv4 Special-Purpose Address Registry (RFC 6890) as of 2026-11-18, also the blocks it calls globally reachable: no
- * receiver is there. Then multicast (RFC 5771) and addresses at which clouds serve credentials to their machines.
+ * The IANA IPv4 Special-Purpose Address Registry (RFC 6890) as of 2026-11-18, including the blocks it calls globally reachable: no
+ * receiver exists. Then multicast (RFC 5771) and addresses at which clouds serve credentials to their machines.
  */
 const IPV4_RANGES = [
   ['0.0.0.0', 8], // this network

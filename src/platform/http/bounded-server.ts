@@ -53,7 +53,7 @@ export function createBoundedServer(
       if (connection.pending === 0 && connections.has(socket)) idle.add(socket)
     })
     if (connection.pending === MAX_PIPELINED) {
-      // RFC 9112 9.6: the client may send the requests after this one again.
+      // RFC 9112 9.6: the client can send the requests after this one again.
       connection.closing = true
       response.shouldKeepAlive = false
     }
@@ -75,7 +75,7 @@ export function createBoundedServer(
     socket.once('close', () => forget(socket))
   })
   // After Node's own listener, which creates the parser. Otherwise Node creates each of the thousands of requests in the 64 KB that
-  // it reads at once, even after the connection was destroyed.
+  // it reads immediately, even after the connection was destroyed.
   server.on('connection', (socket: Socket & { parser?: Parser | null }) => {
     const { parser } = socket
     if (!parser) return

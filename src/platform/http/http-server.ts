@@ -38,7 +38,7 @@ interface HttpServerOptions {
 }
 
 export const BODY_LIMIT = 8 * 1024
-/** The timeout is longer than a handler may take before it writes. */
+/** The timeout is longer than a handler can take before it writes. */
 export const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
 const SHUTDOWN_TIMEOUT_MS = 5000
 export const SERVER_OPTIONS = {

@@ -53,7 +53,7 @@ export function compileBody<Schema extends TObject>(schema: Schema): (body: unkn
     if (missing !== undefined)
       throw new Problem(
         'invalid_parameter',
-        `${missing} is required. ${members.get(missing)?.description ?? ''}`.trim(),
+        `Add the member ${missing}. ${members.get(missing)?.description ?? ''}`.trim(),
         { parameter: missing },
       )
     return body as Static<Schema>

@@ -51,7 +51,7 @@ function compileParameter(name: string, property: TSchema): ParseParameter {
   }
 }
 
-/** Only a list may be repeated, with one value each. The same value twice is an error, because it is probably a mistake. */
+/** Only a list can be repeated, with one value each. The same value twice is an error, because it is probably a mistake. */
 const compileList =
   (name: string, parse: ParseValue, maxItems = Number.POSITIVE_INFINITY): ParseParameter =>
   (text) => {

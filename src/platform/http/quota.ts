@@ -26,7 +26,7 @@ export interface QuotaStatus {
 export interface Quota {
   limit: number
   seconds: number
-  /** Counts units, also beyond the limit. Not granted if the client now has more than its limit. */
+  /** Counts units, even beyond the limit. Not granted if the client now has more than its limit. */
   consume(clientId: string, units?: number): Promise<QuotaStatus & { granted: boolean }>
   /** Reads the status without counting. */
   peek(clientId: string): Promise<QuotaStatus>

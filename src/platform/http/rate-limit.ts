@@ -1,5 +1,5 @@
 // Counts every request of a scope against the quota of its client and reports the rest in headers
-// (draft-ietf-httpapi-ratelimit-headers). A request costs one unit when it arrives, and further units for the work that the
+// (draft-ietf-httpapi-ratelimit-headers). A request costs one unit when it arrives, and more units for the work that the
 // engines did for it, when they have done it (decision 0038). Must be registered after the guard, which identifies the client.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ClientWork, createClientWork, runForClient } from '../client-work.ts'
@@ -71,7 +71,7 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
       { headers: { 'retry-after': String(status.resetsIn) } },
     )
   })
-  // The response is not rejected, whatever it cost: the client gets what it has waited for, and waits before its next request.
+  // The response is not rejected, regardless of its cost: the client gets what it has waited for, and waits before its next request.
   scope.addHook('onSend', async (request, reply) => {
     if (request.work === null) return
     settleEachQuery(request, request.work)

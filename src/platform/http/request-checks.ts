@@ -6,6 +6,8 @@ import { Problem } from '../problem.ts'
 import { askIfMeant, compileQuery } from './query-string.ts'
 import { headerValues } from './raw-headers.ts'
 
+const REFERENCE = ' Check the path: the API reference is at /reference.'
+
 /** Here and not in Node (requireHostHeader is off), because Node responds without a body and accepts two Host headers. */
 export function assertValidTarget({ raw, url, method }: FastifyRequest): void {
   const hostHeaders = headerValues(raw, 'host').length
@@ -22,7 +24,7 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
     for (const method of [route.method].flat())
       routes.push({ pattern: new URLPattern({ pathname: route.url }), method })
   })
-  // All routes are there when the first request arrives.
+  // All routes exist when the first request arrives.
   let paths: string[] | undefined
   const listPaths = () =>
     [...new Set(routes.map(({ pattern }) => pattern.pathname))].filter((path) => !/[:*]/.test(path))
@@ -34,7 +36,7 @@ export function createNotFound(app: FastifyInstance): (request: FastifyRequest) 
       .map((route) => route.method)
     if (allowed.length === 0) {
       paths ??= listPaths()
-      throw new Problem('not_found', `There is nothing at this URL.${askIfMeant(pathname, paths)}`)
+      throw new Problem('not_found', `There is nothing at this URL.${askIfMeant(pathname, paths) || REFERENCE}`)
     }
     throw new Problem(
       'method_not_allowed',

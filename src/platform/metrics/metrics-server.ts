@@ -1,4 +1,4 @@
-// Serves the metrics of this process to Prometheus, on a port of its own that clients cannot reach.
+// Serves the metrics of this process to Prometheus, on its own port, which clients cannot reach.
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -40,7 +40,7 @@ export async function startMetricsServer(node: Registry, host: string, port: num
 }
 
 /**
- * A web page can point a domain of its own at this address and then read what the browser of an operator can reach (DNS
+ * A web page can point its own domain at this address and then read what the browser of an operator can reach (DNS
  * rebinding). It has no name without a dot, and its requests to an address are of another origin.
  */
 function isLocalName(host: string): boolean {

@@ -26,7 +26,7 @@ interface PageLink {
   readonly description: string
 }
 
-/** The page may be stored for a while; it changes only with the program. */
+/** The page can be stored for a while; it changes only with the version. */
 const HEADERS = { 'cache-control': 'public, max-age=300', vary: 'accept' }
 
 const CONTENT_SECURITY_POLICY =

@@ -60,7 +60,7 @@ type Action = (...args: unknown[]) => unknown
 /**
  * Runs in the browser, as a plugin of Swagger UI: its text is part of the page, so it uses nothing of this module. The page uses a
  * token that it has obtained, and keeps it for this tab until "Logout". Not `persistAuthorization`: that keeps it on the disk, for
- * all tabs and for ever (decision 0007). It never keeps client credentials.
+ * all tabs and permanently (decision 0007). It never keeps client credentials.
  */
 const keepAuthorization = () => {
   const key = 'reference authorization'

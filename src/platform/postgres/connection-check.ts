@@ -22,9 +22,9 @@ export async function checkConnectionSettings(database: Reader, role: Role): Pro
   const login = rows[0]?.login ?? 'LOGIN'
   const statements = missing.map(([name, value]) => `alter role "${login}" set ${name} = '${value}';`)
   throw new SettingsMissing(
-    `The connection to the database has ${first[0]} = ${found.get(first[0]) ?? 'nothing'} instead of ${first[1]}, probably because a connection pooler drops the settings.`,
+    `The database connection has ${first[0]} = ${found.get(first[0]) ?? 'nothing'} instead of ${first[1]}. A connection pooler probably drops the settings.`,
     {
-      remedy: `Give them to the login as a superuser, or connect without the pooler:\n${statements.join('\n')}`,
+      remedy: `Attach them to the login as superuser, or connect without the pooler:\n${statements.join('\n')}`,
     },
   )
 }

@@ -20,7 +20,7 @@ export class CopyOut implements Submittable {
     // For another statement the server sends messages that this class does not handle, and run() would never resolve.
     if (!/^\s*copy\b.*\bto stdout\b/is.test(text)) throw new Error('this is not COPY … TO STDOUT')
     if (values.length > 0) throw new Error('COPY takes no parameters')
-    // Two statements in one message are one transaction, to which the setting is limited, also behind a pooler.
+    // Two statements in one message are one transaction, to which the setting is limited, even behind a pooler.
     this.#text = timeoutMs === undefined ? text : `set local statement_timeout = ${timeoutMs}; ${text}`
     this.query_timeout = timeoutMs === undefined ? undefined : timeoutMs + CLIENT_MARGIN_MS
   }
@@ -57,7 +57,7 @@ const TRAILER = -1
 
 /**
  * The columns of each row, as views into the messages. Each message contains complete rows; the first one starts with
- * the header. No column may be null.
+ * the header. No column can be null.
  */
 export function readBinaryRows(messages: readonly Buffer[]): Buffer[][] {
   const rows: Buffer[][] = []

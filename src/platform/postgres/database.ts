@@ -1,5 +1,5 @@
 // The connection pool of a role, with a timeout on every wait and database errors as Problems.
-// The role decides what may be written, not the code.
+// The role decides what can be written, not the code.
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { measureQuery } from '../client-work.ts'
@@ -138,7 +138,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const isAnswer = error instanceof pg.DatabaseError
       const isFailure = error instanceof Error && failures.has(error)
       const problem = isAnswer || isFailure ? toTransientProblem(error) : error
-      // A server that does not answer would not answer a rollback either.
+      // A server that does not respond would not respond to a rollback either.
       const isLost = isFailure && !isAnswer && problem instanceof Problem
       if (!isLost)
         broken = !(await client.query('rollback').then(
@@ -171,7 +171,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** After `work` returns or throws, none of its statements runs and no further one can be sent. */
+/** After `work` returns or throws, none of its statements runs and no other can be sent. */
 async function runAndEnd<Result>(
   connection: pg.PoolClient,
   failures: WeakSet<Error>,

@@ -28,11 +28,11 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/** The mistake of an upgrade: the operator's login. node-pg-migrate throws a text that has the server's message and a stack. */
+/** The mistake of an upgrade: the operator's login. node-pg-migrate throws a string with the server's message and a stack. */
 function describeOwnership(error: unknown): OperatorError | undefined {
   const [denial] = /must be owner of .*|permission denied for .*/.exec((error as Error).message) ?? []
   if (denial === undefined) return undefined
-  return new OperatorError(`This login may not change the schema (${denial}).`, {
+  return new OperatorError(`This login cannot change the schema (${denial}).`, {
     remedy:
       'Use the migration login, which owns the database: DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url outbreakctl migrate.',
   })

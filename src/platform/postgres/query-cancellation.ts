@@ -1,4 +1,4 @@
-// Sends no further query for a request that is cancelled.
+// Sends no more queries for a request that is cancelled.
 import type { Sql } from 'sql-template-tag'
 import { currentSignal } from '../cancellation.ts'
 import type { Database } from './database.ts'

@@ -1,4 +1,4 @@
-// Compares the migrations of the database with those of this program, by name. It changes nothing.
+// Compares the migrations of the database with those of this version, by name. It changes nothing.
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import sql from 'sql-template-tag'
@@ -9,12 +9,12 @@ export const migrationsDirectory = path.resolve(import.meta.dirname, '../../../m
 
 export class SchemaMismatch extends OperatorError {}
 
-/** A migration with this in its name only adds: programs of the version before use the schema as before it. */
+/** A migration with this in its name only adds: nodes of the version before use the schema as before it. */
 const EXPANDS = /^\d{4}_expand_/
 
 /**
- * Throws SchemaMismatch if the schema is older or newer than the program; throws other errors if it cannot be read. With
- * `mayBeExpanded` the schema may have newer migrations that only add.
+ * Throws SchemaMismatch if the schema is older or newer than this version; throws other errors if it cannot be read. With
+ * `mayBeExpanded` the schema can have newer migrations that only add.
  */
 export async function checkSchema(database: Database, { mayBeExpanded = false } = {}): Promise<void> {
   const known = readdirSync(migrationsDirectory)
@@ -24,13 +24,13 @@ export async function checkSchema(database: Database, { mayBeExpanded = false } 
   const newer = applied.filter((name) => !known.includes(name) && !(mayBeExpanded && EXPANDS.test(name)))
   if (newer.length > 0) {
     throw new SchemaMismatch(
-      `The database schema is newer than this program, which does not have the migration ${newer.at(-1)}.`,
-      { remedy: 'Run the newer version of the program.' },
+      `The database schema is newer than this version, which does not know migration ${newer.at(-1)}.`,
+      { remedy: 'Run a newer version.' },
     )
   }
   const missing = known.filter((name) => !applied.includes(name)).sort()
   if (missing.length > 0) {
-    throw new SchemaMismatch(`The database schema is older than this program and lacks the migration ${missing[0]}.`, {
+    throw new SchemaMismatch(`The database schema is older than this version: migration ${missing[0]} is missing.`, {
       remedy: 'Run outbreakctl migrate with the migration login.',
     })
   }

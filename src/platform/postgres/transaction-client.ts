@@ -21,7 +21,7 @@ export function createTransactionClient(connection: PoolClient, failures: WeakSe
   }
 
   function query(...args: unknown[]): unknown {
-    if (ended) throw new Error('the transaction has ended: it accepts no further statement')
+    if (ended) throw new Error('the transaction has ended: it accepts no more statements')
     const statement: unknown = Reflect.apply(connection.query, connection, args)
     track(statement)
     return statement
@@ -31,7 +31,7 @@ export function createTransactionClient(connection: PoolClient, failures: WeakSe
     client: new Proxy(connection, {
       get: (target, name) => (name === 'query' ? query : Reflect.get(target, name, target)),
     }),
-    /** Rejects further statements and waits for running ones. Aborts an unfinished COPY. */
+    /** Rejects new statements and waits for running ones. Aborts an unfinished COPY. */
     async end(): Promise<void> {
       ended = true
       for (const statement of running.keys())

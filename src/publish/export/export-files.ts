@@ -54,7 +54,8 @@ async function lockExport(client: PoolClient, dataset: Dataset, release: number)
     client,
     sql`select pg_try_advisory_xact_lock(hashtextextended(${`export ${dataset.name} ${release}`}, 0)) as locked`,
   )
-  if (row?.locked !== true) throw new OperatorError(`another command is exporting release ${release}; try again later`)
+  if (row?.locked !== true)
+    throw new OperatorError(`Another command is exporting release ${release}. Run this one again when it has finished.`)
 }
 
 async function countRecords(client: PoolClient, dataset: Dataset, release: number): Promise<number> {
@@ -63,8 +64,10 @@ async function countRecords(client: PoolClient, dataset: Dataset, release: numbe
     sql`select records, pruned_at is not null as pruned from release
       where dataset = ${dataset.name} and number = ${release}`,
   )
-  if (row === undefined) throw new OperatorError(`release ${release} does not exist`)
-  if (row.pruned) throw new OperatorError(`release ${release} is pruned: its records were deleted`)
+  if (row === undefined)
+    throw new OperatorError(`Release ${release} does not exist. Run outbreakctl release list to see all of them.`)
+  if (row.pruned)
+    throw new OperatorError(`Release ${release} has been pruned: its records are deleted, so it cannot be exported.`)
   return Number(row.records)
 }
 

@@ -159,7 +159,7 @@ async function finishFile({ plan: { name, recorded }, draft }: OpenFile): Promis
   const fingerprint = await draft.finish()
   if (recorded !== undefined && recorded.sha256 !== fingerprint.sha256) {
     throw new OperatorError(
-      `${name} was published with the SHA-256 ${recorded.sha256}, but this program writes different bytes: restore the file from a backup`,
+      `This version would write other bytes than the published ${name} (SHA-256 ${recorded.sha256}). Restore the file from a backup.`,
     )
   }
   return fingerprint

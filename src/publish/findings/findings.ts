@@ -36,11 +36,11 @@ const MAX_KEPT = 1000
 export class InputError extends OperatorError {
   readonly findings: readonly Finding[]
 
-  /** `advice` says how to publish the rows without errors, if that is possible. */
-  constructor(findings: readonly Finding[], advice = '') {
+  /** `reason` says how to publish the valid rows, if that is possible. */
+  constructor(findings: readonly Finding[], reason = 'the input has errors.') {
     const lines = findings.slice(0, MAX_SHOWN).map(describeFinding)
     const more = findings.length > MAX_SHOWN ? [`… and ${findings.length - MAX_SHOWN} more`] : []
-    super([`the input has errors and was not published${advice}`, ...lines, ...more].join('\n  '))
+    super([`Nothing was published: ${reason}`, ...lines, ...more].join('\n  '))
     this.findings = findings
   }
 }
@@ -76,7 +76,7 @@ export interface Findings {
   /** The rejected rows, but not more than the operator confirmed. */
   readonly rejections: readonly RejectedRow[]
   reject(rejection: RejectedRow): void
-  /** Throws all errors at once, unless the operator confirmed exactly the number of rejected rows. */
+  /** Throws all errors together, unless the operator confirmed exactly the number of rejected rows. */
   throwIfErrors(): void
 }
 
@@ -85,7 +85,7 @@ interface FindingsOptions {
   maxErrors?: number | undefined
   /** Only count the errors after the first `maxErrors` instead of throwing. */
   readToEnd?: boolean
-  /** How many rows may be rejected. */
+  /** How many rows can be rejected. */
   confirmedRejected?: number
 }
 
@@ -101,7 +101,8 @@ export function collectFindings({
   const rejections: RejectedRow[] = []
   const throwIfErrors = () => {
     if (counts.rejected === confirmedRejected && (confirmedRejected > 0 || counts.errors === 0)) return
-    if (errors.length >= maxErrors && !readToEnd) throw new InputError(errors)
+    const isCounted = errors.length < maxErrors || readToEnd
+    if (!isCounted || counts.rejected + confirmedRejected === 0) throw new InputError(errors)
     throw new InputError(errors, describeRejections(counts.rejected, confirmedRejected))
   }
   return {
@@ -130,7 +131,9 @@ export function collectFindings({
 }
 
 function describeRejections(rejected: number, confirmed: number): string {
-  const found = `: ${rejected} ${rejected === 1 ? 'row is' : 'rows are'} rejected`
-  if (rejected === 0) return `${found}, not ${confirmed}; remove --confirm-rejected`
-  return `${found}${confirmed > 0 ? `, not ${confirmed}` : ''}; to publish the others, add --confirm-rejected ${rejected}`
+  if (rejected === 0) return `no row is invalid, but you confirmed ${confirmed}. Remove --confirm-rejected.`
+  const found = rejected === 1 ? '1 row is invalid' : `${rejected} rows are invalid`
+  return confirmed === 0
+    ? `${found}. Fix ${rejected === 1 ? 'it' : 'them'}, or publish the rest with --confirm-rejected ${rejected}.`
+    : `${found}, but you confirmed ${confirmed}. Check them, then use --confirm-rejected ${rejected}.`
 }

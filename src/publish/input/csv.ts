@@ -79,7 +79,7 @@ const CARRIAGE_RETURN = 13
 
 function requireLength(length: number, line: number): void {
   if (length > MAX_LINE_LENGTH)
-    throw new CsvError(line, `has more than ${MAX_LINE_LENGTH} characters: a quote may not be closed`)
+    throw new CsvError(line, `has more than ${MAX_LINE_LENGTH} characters: is a quote never closed?`)
 }
 
 /** One record with at least one quote, or null if its end has not arrived yet. */

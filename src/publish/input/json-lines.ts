@@ -32,7 +32,7 @@ export async function* readJsonLines(file: string, name: string, encoding?: Enco
 
 function requireLineLength({ length }: string, name: string, line: number): void {
   if (length > MAX_LINE_LENGTH)
-    throw unreadable(name, line, 'json', `has more than ${MAX_LINE_LENGTH} characters in one line`)
+    throw unreadable(name, line, 'json', `has a line of more than ${MAX_LINE_LENGTH} characters`)
 }
 
 function parseLine(text: string, name: string, line: number): JsonLine {

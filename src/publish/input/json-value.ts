@@ -13,18 +13,20 @@ export function findLoss(json: string): Loss | null {
   if (inexact !== null)
     return { rule: 'number', message: `${shorten(inexact)} cannot be represented exactly: write it as a string` }
   const repeated = findRepeatedKey(json)
-  return repeated === null ? null : { rule: 'repeated_key', message: describeRepeatedKey(repeated) }
+  return repeated === null
+    ? null
+    : { rule: 'repeated_key', message: `contains the key ${quote(repeated)} twice: remove one` }
 }
 
 /** Of a file with settings. */
 export function requireUniqueKeys(json: string, name: string): void {
   const repeated = findRepeatedKey(json)
-  if (repeated !== null) throw new OperatorError(`${name} ${describeRepeatedKey(repeated)}`)
+  if (repeated !== null) throw new OperatorError(`${name} contains the key ${quote(repeated)} twice. Remove one.`)
 }
 
-const describeRepeatedKey = (key: string): string => `has the key ${JSON.stringify(shorten(key))} twice: remove one`
+const quote = (key: string): string => JSON.stringify(shorten(key))
 
-/** Only a text that matches can contain an inexact number. */
+/** Only a string that matches can contain an inexact number. */
 const LONG_NUMBER = /[\d.]{16}|\d[eE][+-]?\d{3}/
 const MAX_DIGITS = 17
 const MAX_SHOWN = 40

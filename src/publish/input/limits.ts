@@ -1,4 +1,4 @@
-// The limits of an operator's input, so that a wrong or hostile file gives an error at once and not a full memory.
+// The limits of an operator's input, so that a wrong or hostile file gives an error immediately and not a full memory.
 // docs/reference/limits.md lists them. The lengths of single fields are in their declarations (datasets/define.ts).
 
 /** Characters of a line of NDJSON or a record of CSV. */
@@ -17,6 +17,6 @@ export const MAX_RECORD_BYTES = 1 << 15
 export const PARQUET_TIMEOUT_MS = 60_000
 /** Memory of the process while it decodes Parquet, beyond what it had before. */
 export const PARQUET_MEMORY_BYTES = 1 << 30
-/** What a row group may declare. Programs write groups of 100,000 to a million rows, or of 128 MiB. */
+/** What a row group can declare. Programs write groups of 100,000 to a million rows, or of 128 MiB. */
 export const PARQUET_GROUP_BYTES = 1 << 29
 export const PARQUET_GROUP_CELLS = 1 << 27

@@ -141,7 +141,9 @@ function mapStep({ map, otherwise = 'error' }: CellMapping): Step | null {
     const mapped = entries.get(value)
     if (mapped !== undefined) return mapped
     if (value === '' || otherwise === 'keep') return value
-    return fallback ?? { rule: 'map', message: `the mapping has no entry for ${JSON.stringify(value)}` }
+    return (
+      fallback ?? { rule: 'map', message: `has the value ${JSON.stringify(value)}, which the mapping has no entry for` }
+    )
   }
 }
 
@@ -151,12 +153,17 @@ function dateStep({ date }: CellMapping): Step | null {
   return (value) =>
     value === ''
       ? ''
-      : (read(value) ?? { rule: 'date', message: `${JSON.stringify(value)} does not have the format ${date}` })
+      : (read(value) ?? {
+          rule: 'date',
+          message: `has the value ${JSON.stringify(value)}, which is not a date as ${date}`,
+        })
 }
 
 function numberStep({ number }: CellMapping): Step | null {
   if (number === undefined) return null
   const read = createNumberParser(number === true ? undefined : number.thousands)
   return (value) =>
-    value === '' ? '' : (read(value) ?? { rule: 'number', message: `${JSON.stringify(value)} is not a number` })
+    value === ''
+      ? ''
+      : (read(value) ?? { rule: 'number', message: `has the value ${JSON.stringify(value)}, which is not a number` })
 }

@@ -96,7 +96,7 @@ async function collectKeys(file: string, name: string, encoding: Encoding): Prom
     for (const { line, values } of objects) {
       for (const key of Object.keys(values)) keys.add(key)
       if (keys.size > MAX_COLUMNS)
-        throw unreadable(name, line, 'json', `is the line where the file exceeds ${MAX_COLUMNS} different keys`)
+        throw unreadable(name, line, 'json', `brings the file above the limit of ${MAX_COLUMNS} different keys`)
     }
   }
   return [...keys]
@@ -139,6 +139,6 @@ function trimRecord(record: TableRecord<string>, width: number, file: string): T
   const { line, cells } = record
   if (cells.length === width) return record
   if (cells.length < width || cells.slice(width).some((cell) => cell !== ''))
-    throw unreadable(file, line, 'csv', `has ${cells.length} cells where the header has ${width}`)
+    throw unreadable(file, line, 'csv', `has ${cells.length} cells, but the header has ${width}`)
   return { line, cells: cells.slice(0, width) }
 }

@@ -82,7 +82,7 @@ export async function readMapping(directory: string, names: readonly string[]): 
     if (group.use === undefined || used.has(group.use)) continue
     const usedMapping = await readMappingFile(directory, group.use)
     if (usedMapping.files?.some(({ canonical, use }) => canonical === true || use !== undefined))
-      throw mappingError(group.use, 'files', 'must not have canonical or use, because another mapping uses this one')
+      throw mappingError(group.use, 'files', 'cannot have canonical or use, because another mapping uses this file')
     used.set(group.use, usedMapping)
   }
   return { ...mapping, used }
@@ -93,13 +93,13 @@ async function readMappingFile(directory: string, origin: string): Promise<Mappi
   await requireInside(directory, file, origin)
   const text = await readSettingsFile(file).catch((cause: unknown) => {
     if (cause instanceof OperatorError) throw cause
-    throw new OperatorError(`${origin} cannot be read: ${file} must be a mapping file`, { cause })
+    throw new OperatorError(`${origin} cannot be read. Check that ${file} exists and is a mapping file.`, { cause })
   })
   let mapping: unknown
   try {
     mapping = JSON.parse(text)
   } catch (cause) {
-    throw new OperatorError(`${origin} is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
+    throw new OperatorError(`${origin} is not valid JSON: ${cause instanceof Error ? cause.message : ''}`, { cause })
   }
   requireUniqueKeys(text, origin)
   if (!Check(mappingSchema, mapping)) throw describeSchemaError(mapping, origin)
@@ -113,13 +113,13 @@ async function requireInside(directory: string, file: string, origin: string): P
     () => path.relative(directory, file),
   )
   if (relative === '..' || relative.startsWith(`..${path.sep}`))
-    throw new OperatorError(`${origin} is not in the release directory: copy the mapping file into it`)
+    throw new OperatorError(`${origin} is not in the release directory. Copy the mapping file into it.`)
 }
 
 /** The clauses of such a group come from nowhere, or from the other file. */
 function validateGroup(group: Group, location: string): void {
   if ((group.canonical ?? group.use) !== undefined && Object.keys(group).length > 2)
-    throw mappingError(MAPPING_FILE, location, 'has canonical or use, so it must have only names besides')
+    throw mappingError(MAPPING_FILE, location, 'a group with canonical or use can have only names besides')
 }
 
 /** The settings of a file: those of the first group whose names match it, then the top-level ones. Null if it is canonical. */
@@ -133,8 +133,8 @@ export function findTableMapping(mapping: Mapping, file: string): TableMapping |
   const usedMapping = group?.use === undefined ? undefined : used.get(group.use)
   if (usedMapping !== undefined) return findTableMapping(usedMapping, file)
   const settings = { ...defaults, ...group, columns: { ...defaults.columns, ...group?.columns } }
-  if (settings.key === undefined) throw errorAt('key', `is missing for ${file}`)
-  if (Object.keys(settings.columns).length === 0) throw errorAt('columns', `is missing for ${file}`)
+  if (settings.key === undefined) throw errorAt('key', `missing for ${file}`)
+  if (Object.keys(settings.columns).length === 0) throw errorAt('columns', `missing for ${file}`)
   const locateClause = (clause: keyof typeof clauses) =>
     group?.[clause] === undefined ? clause : `files.${groupIndex}.${clause}`
   const locateColumn = (field: string) =>
@@ -163,13 +163,15 @@ function expandCell(written: WrittenCell, location: string, errorAt: MappingErro
   if (typeof written === 'string') return { from: written }
   const sources = [written.from, written.constant, written.join].filter((source) => source !== undefined)
   if (sources.length !== 1) throw errorAt(location, 'must have exactly one of from, constant and join')
-  if (written.otherwise !== undefined && written.map === undefined) throw errorAt(location, 'has otherwise without map')
+  if (written.otherwise !== undefined && written.map === undefined)
+    throw errorAt(location, 'otherwise works only together with map')
   if (written.date !== undefined && createDateParser(written.date) === null)
     throw errorAt(
       `${location}.date`,
       'must contain a year (YYYY or YY), a month (MM or M) and a day (DD or D), each once',
     )
-  if (written.date !== undefined && written.number !== undefined) throw errorAt(location, 'has both date and number')
+  if (written.date !== undefined && written.number !== undefined)
+    throw errorAt(location, 'can have date or number, not both')
   return written.join === undefined
     ? written
     : { ...written, join: written.join.map((part, i) => expandCell(part, `${location}.join.${i}`, errorAt)) }

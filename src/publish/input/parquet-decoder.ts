@@ -1,5 +1,5 @@
 // The worker thread that decodes one Parquet file, one batch for each message. parquet-file.ts starts and ends it.
-// Gives values as in NDJSON: a date is a text, a whole number is a number. Knows no fields of a record.
+// Gives values as in NDJSON: a date is a string, a whole number is a number. Knows no fields of a record.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -15,7 +15,7 @@ import { compressors } from 'hyparquet-compressors'
 import { DAY_MS } from '../../platform/calendar-date.ts'
 import { MAX_COLUMNS, PARQUET_GROUP_BYTES, PARQUET_GROUP_CELLS } from './limits.ts'
 
-/** Rows and cells in memory at once: a row group as most programs write it, or a part of a larger one. */
+/** Rows and cells in memory at the same time: a row group as most programs write it, or a part of a larger one. */
 const MAX_DECODED_ROWS = 1 << 17
 const MAX_DECODED_CELLS = 1 << 23
 const BATCH_ROWS = 1000
@@ -46,8 +46,8 @@ function requireGroupLimits({ columns, num_rows }: RowGroup, index: number): voi
   const cells = Number(num_rows) * columns.length
   if (columns.length > MAX_COLUMNS || cells > PARQUET_GROUP_CELLS || bytes > PARQUET_GROUP_BYTES)
     throw new Error(
-      `row group ${index + 1} has ${columns.length} columns, ${cells} cells and ${bytes} bytes without compression; ` +
-        `at most ${MAX_COLUMNS}, ${PARQUET_GROUP_CELLS} and ${PARQUET_GROUP_BYTES} are allowed: write smaller row groups`,
+      `row group ${index + 1} is too large: ${columns.length} columns, ${cells} cells and ${bytes} bytes uncompressed ` +
+        `(limits: ${MAX_COLUMNS}, ${PARQUET_GROUP_CELLS} and ${PARQUET_GROUP_BYTES}). Write smaller row groups`,
     )
 }
 
@@ -71,7 +71,7 @@ const decompressors: Compressors = Object.fromEntries(
   }).map(([codec, decompress]): [string, Decompress] => [
     codec,
     (page, length) => {
-      if (length > PARQUET_GROUP_BYTES) throw new Error(`a page has ${length} bytes without compression`)
+      if (length > PARQUET_GROUP_BYTES) throw new Error(`a page has ${length} bytes uncompressed`)
       return length === 0 ? new Uint8Array() : decompress(page, length)
     },
   ]),
@@ -93,7 +93,7 @@ function formatTime(millis: number): string {
   return Number.isNaN(time.getTime()) ? String(millis) : time.toISOString()
 }
 
-/** Converts 64-bit integers to numbers, or to texts if a number would round them, also inside lists and objects. */
+/** Converts 64-bit integers to numbers, or to texts if a number would round them, even inside lists and objects. */
 function toJsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : String(value)
   if (typeof value !== 'object' || value === null) return value

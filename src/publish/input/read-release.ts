@@ -32,19 +32,21 @@ const WITHDRAWALS = 'withdrawn.csv'
 
 export async function openRelease(directory: string): Promise<ReleaseInput> {
   const names = await readdir(directory).catch((cause: unknown) => {
-    throw new OperatorError(`${directory} is not a directory that can be read`, { cause })
+    throw new OperatorError(`${directory} cannot be read as a directory. Check the path and its permissions.`, {
+      cause,
+    })
   })
   const manifest = await readManifest(path.join(directory, 'release.json'))
   const changesOnly = manifest.base !== undefined
   const withdrawals = names.includes(WITHDRAWALS) ? openRecordFile(directory, WITHDRAWALS) : null
   if (withdrawals !== null && !changesOnly)
     throw new OperatorError(
-      `${WITHDRAWALS} is only allowed in a directory of changes: set "base" in release.json to the release that it changes`,
+      `${WITHDRAWALS} works only in a directory of changes. Set "base" in release.json to the release that it changes.`,
     )
   const mapping = await readMapping(directory, names)
   const records = names.filter((name) => RECORD_FILE.test(name) && name !== WITHDRAWALS).sort()
   if (records.length === 0 && withdrawals === null)
-    throw new OperatorError(`${directory} has no .csv, .ndjson or .parquet file`)
+    throw new OperatorError(`${directory} contains no .csv, .ndjson or .parquet file.`)
   const files = records.map((name) => {
     const table = mapping === null ? null : findTableMapping(mapping, name)
     return table === null ? openRecordFile(directory, name) : openMappedFile(directory, name, table)
@@ -92,7 +94,7 @@ async function* readTable(
     const { width, indexes } = header
     yield records.map(({ line, cells }) => {
       if (cells.length !== width)
-        throw unreadable(name, line, 'csv', `has ${cells.length} cells where the header has ${width}`)
+        throw unreadable(name, line, 'csv', `has ${cells.length} cells, but the header has ${width}`)
       return { line, cells: indexes.map((index) => cells[index]), errors: [] }
     })
   }

@@ -1,4 +1,4 @@
-// Reads the text of a file in pieces and rejects invalid bytes. Does not split lines. Refuses what is not a regular file: reading
+// Reads the text of a file in pieces and rejects invalid bytes. Does not split lines. Rejects what is not a regular file: reading
 // a named pipe or a device may never end. Follows symbolic links.
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
@@ -26,11 +26,11 @@ export async function* readText(file: string, name: string, encoding: Encoding =
     if (error instanceof Error && 'syscall' in error && 'code' in error)
       throw unreadable(name, 0, 'file', `cannot be read (${String(error.code)})`)
     if (!(error instanceof TypeError)) throw error
-    throw unreadable(name, 0, 'encoding', `is not ${encoding.toUpperCase()} (at or after byte ${read})`)
+    throw unreadable(name, 0, 'encoding', `is not valid ${encoding.toUpperCase()}, at or after byte ${read}`)
   }
 }
 
-const NOT_REGULAR = 'is not a regular file, but a directory, a named pipe or a device'
+const NOT_REGULAR = 'is not a regular file: directories, named pipes and devices are not read'
 
 /** A file that does not exist gets its error when it is read. */
 export async function requireRegularFile(file: string, name: string): Promise<void> {
@@ -40,7 +40,10 @@ export async function requireRegularFile(file: string, name: string): Promise<vo
 /** Reads release.json or a mapping file. */
 export async function readSettingsFile(file: string): Promise<string> {
   const status = await stat(file)
-  if (!status.isFile()) throw new OperatorError(`${file} ${NOT_REGULAR}`)
-  if (status.size > MAX_SETTINGS_BYTES) throw new OperatorError(`${file} has more than ${MAX_SETTINGS_BYTES} bytes`)
+  if (!status.isFile()) throw new OperatorError(`${file} ${NOT_REGULAR}.`)
+  if (status.size > MAX_SETTINGS_BYTES)
+    throw new OperatorError(
+      `${file} is larger than ${MAX_SETTINGS_BYTES} bytes (${MAX_SETTINGS_BYTES >> 20} MiB), which is the limit.`,
+    )
   return readFile(file, 'utf8')
 }

@@ -1,4 +1,4 @@
-// The interface of an input file of any format: rows of cells in the requested columns, as a stream of batches.
+// An input file of any format: rows of cells in the requested columns, as a stream of batches.
 import path from 'node:path'
 import { type RowError, unreadable } from '../findings/findings.ts'
 import { MAX_COLUMNS } from './limits.ts'
@@ -20,7 +20,7 @@ export interface TableRecord<Cell> {
 /** Throws before anything is done with each column. */
 export function requireColumnLimit({ length }: readonly unknown[], name: string, line: number): void {
   if (length > MAX_COLUMNS)
-    throw unreadable(name, line, 'columns', `has ${length} columns; at most ${MAX_COLUMNS} are allowed`)
+    throw unreadable(name, line, 'columns', `has ${length} columns; the limit is ${MAX_COLUMNS}`)
 }
 
 /** One record with the requested columns: texts from CSV, values from NDJSON and Parquet. */

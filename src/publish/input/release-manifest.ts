@@ -49,7 +49,7 @@ export async function readManifest(file: string): Promise<ReleaseManifest> {
     manifest = JSON.parse(text)
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause
-    throw new OperatorError(`${file} is missing or not JSON`, { cause })
+    throw new OperatorError(`${file} is missing or is not valid JSON.`, { cause })
   }
   requireUniqueKeys(text, file)
   if (Check(manifestSchema, manifest)) {
@@ -60,7 +60,7 @@ export async function readManifest(file: string): Promise<ReleaseManifest> {
   const [, [error]] = Errors(manifestSchema, manifest)
   const location = error?.instancePath.slice(1).replaceAll('/', '.') || '(top level)'
   throw new OperatorError(
-    `${file} must have title and licence, and may have note, as_of, base, reasons and preferred; ${location}: ${error?.message}`,
+    `${file} is not valid: ${location} ${error?.message}. It must have title and licence, and can have note, as_of, base, reasons and preferred.`,
   )
 }
 
@@ -68,11 +68,11 @@ function validateDay({ as_of: day }: ReleaseManifest, file: string): void {
   if (day === undefined) return
   // PostgreSQL has no year 0.
   if (!isCalendarDate(day) || day.startsWith('0000'))
-    throw new OperatorError(`${file} as_of: must be a date that exists, as YYYY-MM-DD`)
+    throw new OperatorError(`In ${file}, as_of must be a date that exists, as YYYY-MM-DD.`)
   const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)
   if (day > today)
     throw new OperatorError(
-      `${file} as_of: ${day} is in the future; today is ${today} (UTC). Give the last day that the data covers, or leave as_of out for the day of publication.`,
+      `In ${file}, as_of ${day} is in the future; today is ${today} (UTC). Give the last day that the data covers, or leave as_of out for the day of publication.`,
     )
 }
 
@@ -90,7 +90,7 @@ function validateTexts({ title, licence, note = '', reasons, preferred = {} }: R
   for (const [location, names] of events)
     if (names.length > MAX_EVENTS || names.some((name) => Array.from(name).length > MAX_EVENT_LENGTH))
       throw new OperatorError(
-        `${file} ${location}: has more than ${MAX_EVENTS} events, or a name of more than ${MAX_EVENT_LENGTH} characters`,
+        `In ${file}, ${location} has more than ${MAX_EVENTS} events, or a name longer than ${MAX_EVENT_LENGTH} characters.`,
       )
   for (const [location, text] of [
     ['title', title],
@@ -100,6 +100,8 @@ function validateTexts({ title, licence, note = '', reasons, preferred = {} }: R
     ...values.filter((value) => typeof value === 'string').map((value) => ['preferred', value] as const),
   ] as const) {
     if (!isStorable(text) || /[^\P{Cc}\n]/u.test(text))
-      throw new OperatorError(`${file} ${location}: contains a control character or half of a surrogate pair`)
+      throw new OperatorError(
+        `In ${file}, ${location} contains a control character or an incomplete character (half of a surrogate pair).`,
+      )
   }
 }

@@ -13,8 +13,8 @@ export function requirePreferable({ name, series, summarisesEvents }: Dataset, p
     if (unknown === undefined) continue
     throw new OperatorError(
       fields.length === 0
-        ? `release.json has "preferred", but the events of ${name} are counted in one way only`
-        : `release.json preferred, ${event}: ${unknown} does not say how something was counted. Use ${fields.join(', ')}.`,
+        ? `Remove "preferred" from release.json: the events of ${name} are counted in one way only.`
+        : `In release.json, preferred of ${event}: ${unknown} does not say how something was counted. Use ${fields.join(', ')}.`,
     )
   }
 }
@@ -25,8 +25,8 @@ export function requireCounted(event: string, preferred: PreferredSets[string], 
   const wanted = Object.entries(preferred).map(([field, value]) => `${field} ${JSON.stringify(value)}`)
   throw new OperatorError(
     series.length === 0
-      ? `release.json preferred: the release has no record of the event ${event}`
-      : `release.json preferred, ${event}: no record has ${wanted.join(' and ')}`,
+      ? `In release.json, preferred names the event ${event}, but the release has no record of it.`
+      : `In release.json, preferred of ${event}: no record has ${wanted.join(' and ')}.`,
   )
 }
 

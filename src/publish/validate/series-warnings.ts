@@ -1,5 +1,5 @@
 // Warns of cumulative counts that decrease, with file and line, before anything is published. Reads the input once, in its
-// order: a series that is not in the order of its days cannot be checked and gets a warning of its own.
+// order: a series that is not in the order of its days cannot be checked and gets its own warning.
 import type { Dataset, FieldValue } from '../../datasets/define.ts'
 import { comparisonKey, findDecrease, lastKnown } from '../../methods/series-breaks.ts'
 import type { Cell } from '../../storage/serialise-record.ts'
@@ -34,7 +34,7 @@ export function createSeriesWarnings({ series, content }: Dataset) {
       return {
         column: series.day,
         rule: 'series_order',
-        message: `follows the later day ${before.day} of its series, so the rest of the series is not checked`,
+        message: `comes after the later day ${before.day} of its series: sort by day to have the rest checked`,
       }
     }
     const values = counts.map((index) => valueAt(index) as number | null)
@@ -44,7 +44,7 @@ export function createSeriesWarnings({ series, content }: Dataset) {
     return {
       column: series.counts[decrease.count] as string,
       rule: 'series_falls',
-      message: `decreases from ${decrease.before} to ${decrease.after} within its series`,
+      message: `falls from ${decrease.before} to ${decrease.after} within its series`,
     }
   }
 }

@@ -72,9 +72,9 @@ export function createCellValidator(field: Field, format: Format): (raw: unknown
 /** A cell is a slice that keeps a large piece of the file in memory. A cached text must not. */
 const detach = (slice: string): string => JSON.parse(JSON.stringify(slice)) as string
 
-const toSignedCell = ({ name }: Field, raw: string, { value, qualifier }: SignedCount): ValidCell => ({
+const toSignedCell = ({ name, qualifiedBy }: Field, raw: string, { value, qualifier }: SignedCount): ValidCell => ({
   cell: toCell(name, value),
-  warning: { rule: 'signed_count', message: `was ${raw} and is published as ${value}, ${qualifier}` },
+  warning: { rule: 'signed_count', message: `is published as ${value} with ${qualifiedBy} ${qualifier} (was ${raw})` },
   qualifier,
 })
 
@@ -86,7 +86,7 @@ function normalise({ kind }: Field, value: unknown): { value: unknown; warning: 
   return { value: text === '' ? null : text, warning: { rule: 'text_normalised', message: changes.join('; ') } }
 }
 
-/** The kinds of fields whose text is JSON, or a number that may have a fraction. A whole number has a range. */
+/** The kinds of fields whose text is JSON, or a number that can have a fraction. A whole number has a range. */
 const JSON_NUMBERS: ReadonlySet<Field['kind']> = new Set(['object', 'number'])
 
 /** Text that is not JSON gets its error later. */
@@ -202,7 +202,7 @@ function validateLength({ maxLength = Number.POSITIVE_INFINITY }: Field, text: s
   const characters = Array.from(text).length
   return characters <= maxLength
     ? null
-    : { rule: 'length', message: `has ${characters} characters; at most ${maxLength} are allowed` }
+    : { rule: 'length', message: `has ${characters} characters; the limit is ${maxLength}` }
 }
 
 function validateObject(field: Field, value: object): CellError | null {

@@ -220,7 +220,7 @@ function createDuplicateCheck(possibleDuplicates: ReadonlySet<number>) {
       return {
         column: 'id' in row.identity ? 'id' : 'key',
         rule: 'duplicate',
-        message: `names the same record as ${earlier}`,
+        message: `is the same record as ${earlier}`,
       }
     first.set(identity, `${row.file}:${row.line}`)
     return null
@@ -233,7 +233,7 @@ function createSourceCheck({ content }: Dataset, source: string | undefined) {
   return ({ cells }: ValidRow): RowError | null =>
     source === undefined || cells[index]?.value === source
       ? null
-      : { column: SOURCE_FIELD, rule: 'other_source', message: `is not ${source}, the source that is replaced` }
+      : { column: SOURCE_FIELD, rule: 'other_source', message: `is not ${source}, the source you are replacing` }
 }
 
 /** 48 bits of a digest as a number: ten million take 80 MB. Two records may share one by chance. */

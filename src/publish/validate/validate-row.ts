@@ -77,7 +77,7 @@ export function createRowValidator(dataset: Dataset, format: Format, lastDay: st
       cells[inputIndexes[i] as number] = result.cell
       if (result.warning !== null) report(name, result.warning, 'warning')
       if (sign?.by === name && result.cell.value !== sign.qualifier)
-        reportError(name, 'signed_count', `contradicts the sign of ${sign.count}, which means ${sign.qualifier}`)
+        reportError(name, 'signed_count', `contradicts ${sign.count}, whose sign means ${sign.qualifier}`)
       if (qualifier === undefined) continue
       if (sign !== undefined && sign.qualifier !== qualifier)
         reportError(
@@ -99,7 +99,7 @@ export function createRowValidator(dataset: Dataset, format: Format, lastDay: st
     }
     const bytes = countBytes(cells)
     if (bytes > MAX_RECORD_BYTES)
-      reportError(null, 'length', `has ${bytes} bytes as JSON; at most ${MAX_RECORD_BYTES} are allowed`)
+      reportError(null, 'length', `has ${bytes} bytes as JSON; the limit is ${MAX_RECORD_BYTES}`)
     return valid ? { identity, cells } : null
   }
 }
@@ -149,7 +149,7 @@ export function parseIdentity(
     reportError('id', 'identity', 'must be a positive whole number')
   } else {
     if (typeof key === 'string' && key.length <= MAX_KEY_LENGTH && isStorable(key)) return { key }
-    reportError('key', 'identity', `must be a text of at most ${MAX_KEY_LENGTH} characters`)
+    reportError('key', 'identity', `must be text of at most ${MAX_KEY_LENGTH} characters`)
   }
   return null
 }

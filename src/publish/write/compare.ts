@@ -94,7 +94,7 @@ export function createComparison(
   }
 
   async function rejectOtherSource(row: LocatedRow, id: number): Promise<null> {
-    rejectRow(row, 'other_source', `names record ${id}, which is of the source ${await source?.sourceOf(id)}`)
+    rejectRow(row, 'other_source', `is record ${id}, which belongs to the source ${await source?.sourceOf(id)}`)
     return null
   }
 
@@ -102,7 +102,7 @@ export function createComparison(
     const { id, newKey } = known === undefined ? assignId(row.identity) : { id: known.id, newKey: null }
     if (source !== undefined && known?.open && !source.has(id)) return rejectOtherSource(row, id)
     if (!seen.add(id)) {
-      rejectRow(row, 'duplicate', `names record ${id}, which an earlier row already has`)
+      rejectRow(row, 'duplicate', `is record ${id}, which an earlier row already contains`)
       return null
     }
     if (known?.open) matched += 1

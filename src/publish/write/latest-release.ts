@@ -25,11 +25,13 @@ export interface LatestRelease {
   contracts: readonly StoredContract[]
 }
 
-/** Locks the dataset for the transaction. Only one command publishes at a time; a second one fails at once. */
+/** Locks the dataset for the transaction. Only one command publishes at a time; a second one fails immediately. */
 export async function lockLatestRelease(client: PoolClient, dataset: Dataset): Promise<LatestRelease> {
   const lock = await client.query<{ locked: boolean }>(sql`select lock_dataset(${dataset.name}) as locked`)
   if (lock.rows[0]?.locked !== true)
-    throw new OperatorError(`another command is publishing or pruning ${dataset.name}; try again later`)
+    throw new OperatorError(
+      `Another command is publishing or pruning ${dataset.name}. Run this one again when it has finished.`,
+    )
   const releases = await client.query<{
     number: number
     records: string
@@ -56,7 +58,7 @@ export async function lockLatestRelease(client: PoolClient, dataset: Dataset): P
 export function requireLaterDay({ number, asOf }: LatestRelease, day: string | undefined): void {
   if (day === undefined || asOf === null || day >= asOf) return
   throw new OperatorError(
-    `release.json has as_of ${day}, but release ${number} is already as of ${asOf}. Give that day or a later one, or leave as_of out for the day of publication. To go back to older data, run outbreakctl release rollback.`,
+    `In release.json, as_of is ${day}, but release ${number} is already as of ${asOf}. Give that day or a later one, or leave as_of out for the day of publication. To go back to older data, run outbreakctl release rollback.`,
   )
 }
 
@@ -64,7 +66,7 @@ function requireCompatibleFields({ fields }: Contract, dataset: Dataset, release
   const breaking = findBreakingChanges(fields, declaredFields(dataset))
   if (breaking.length > 0)
     throw new OperatorError(
-      `the declaration of the dataset breaks the contract of release ${release}: ${breaking.join(', ')}`,
+      `The dataset's declaration is not compatible with release ${release}: ${breaking.join(', ')}. A published field cannot be dropped, renamed, moved or given another type.`,
     )
 }
 

@@ -17,7 +17,7 @@ interface FlagChange {
   isNew: boolean
 }
 
-/** The changes of the text of records, and the ids of records that the release corrects thereby. */
+/** The changes of the text of records, and the ids of records that the release corrects by it. */
 export interface BreakChanges {
   readonly edits: ReadonlyMap<number, (body: string) => string>
   readonly corrected: readonly number[]
@@ -80,17 +80,17 @@ function describeBreak(series: Series, id: number, found: SeriesBreak): Finding 
         ...location,
         column: series.counts[found.count] ?? null,
         rule: 'series_falls',
-        message: `decreases from ${before} to ${after} within its series; ${series.breakFlag} is set`,
+        message: `falls from ${before} to ${after} within its series: ${series.breakFlag} is set`,
       }
     : {
         ...location,
         column: series.definition ?? null,
         rule: 'definition_changes',
-        message: `changes from ${before} to ${after} within its series; ${series.breakFlag} is set`,
+        message: `changes from ${before} to ${after} within its series: ${series.breakFlag} is set`,
       }
 }
 
-/** Changes the flag in the text of a record. A record of an earlier release is corrected thereby. */
+/** Changes the flag in the text of a record. This corrects a record of an earlier release. */
 function createFlagEditor(dataset: SeriesDataset, release: number) {
   const { breakFlag } = dataset.series
   return (body: string, { broken, isNew }: FlagChange): string => {

@@ -1,4 +1,4 @@
-// Stores the files of releases in a bucket of S3, or of a store with the same interface. S3 shows an object only when it is
+// Stores the files of releases in a bucket of S3, or of a store with the same API. S3 shows an object only when it is
 // complete. Large files are uploaded in parts; S3 compares the SHA-256 of each part.
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'

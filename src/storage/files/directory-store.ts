@@ -83,7 +83,7 @@ const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 
 const isDenied = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EACCES'
 
 const describeDenial = (name: string, cause: unknown) =>
-  new Problem('unavailable', `This node may not read ${name}; the operator must correct its permissions.`, { cause })
+  new Problem('unavailable', `This node cannot read ${name}. The operator has to correct its permissions.`, { cause })
 
 async function describeFile(name: string, handle: FileHandle): Promise<StoredFile> {
   const { size, mtimeNs } = await handle.stat({ bigint: true }).catch(async (error: unknown) => {

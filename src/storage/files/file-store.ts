@@ -4,13 +4,13 @@ import type { Readable } from 'node:stream'
 import { OperatorError } from '../../platform/operator-error.ts'
 
 export interface FileStore {
-  /** Starts a file. Only one process may write a name at a time: the remains of a killed writer are removed. */
+  /** Starts a file. Only one process can write a name at a time: the remains of a killed writer are removed. */
   create(name: string): Promise<FileDraft>
   /** Undefined where there is no such file. */
   open(name: string): Promise<StoredFile | undefined>
   /** Removes files and returns how many there were. It is no error if one does not exist. */
   remove(names: readonly string[]): Promise<number>
-  /** An address from which anybody can download the file for a short time; null if this service sends the bytes itself. */
+  /** A URL from which anyone can download the file for a short time; null if this service sends the bytes itself. */
   createLink(name: string, mediaType: string): Promise<string | null>
 }
 

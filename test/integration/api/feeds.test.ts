@@ -157,9 +157,9 @@ test('a reader that has the newest entries gets 304, and no cache shares them', 
 })
 
 describe('400', () => {
-  test('q: words may be understood in another way later', async () => {
+  test('q: a later version can read words differently', async () => {
     const { detail } = await assertProblem(FEED, { q: 'cholera' }, 400, 'unknown_parameter', 'q')
-    assert.match(detail, /\/sums with q/)
+    assert.match(detail, /Send q to \/sums/)
   })
 
   test('an archive that does not exist yet', async () => {

@@ -1,4 +1,4 @@
-// Pictures and embeds: their numbers are those of the API, what is refused has none, and no text of a record becomes markup.
+// Pictures and embeds: their numbers are those of the API, what is rejected has none, and no text of a record becomes markup.
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { before, test } from 'node:test'

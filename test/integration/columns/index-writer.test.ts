@@ -1,4 +1,4 @@
-// The writer of the column index refuses to store an index that would lack records.
+// The writer of the column index stores no index that would lack records.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openIndexWriter } from '../../../src/columns/index-writer.ts'

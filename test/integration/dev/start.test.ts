@@ -91,7 +91,7 @@ async function assertNothingLeft(dev: DevProcess): Promise<void> {
 }
 
 const portTakenMessage = (port: number) =>
-  new RegExp(`^Port ${port} is taken: choose another, for instance OUTBREAKS_PORT=${port + 1} npm run dev$`, 'm')
+  new RegExp(`^Port ${port} is in use\\. Choose another: OUTBREAKS_PORT=${port + 1} npm run dev$`, 'm')
 
 test('a port in use gives one sentence before anything is started', async () => {
   const port = await findFreePort()
@@ -134,7 +134,7 @@ test('it prints its steps and credentials but no request, and Ctrl-C leaves noth
   dev.process.kill('SIGINT')
   assert.equal(await dev.exited, 0)
   assert.doesNotMatch(dev.stdout() + dev.stderr(), /"route"/)
-  assert.ok(dev.stdout().trim().endsWith('Press Ctrl-C to stop it and remove its database.'))
+  assert.ok(dev.stdout().trim().endsWith('Press Ctrl-C to stop the service and delete its database.'))
   await assertNothingLeft(dev)
 })
 
@@ -156,7 +156,7 @@ test('an unreachable database gives one sentence', async () => {
   const nowhere = `postgres://someone:${PASSWORD}@127.0.0.1:${await findFreePort()}/outbreaks`
   const dev = startDev(await findFreePort(), { DATABASE_URL: nowhere })
   assert.equal(await dev.exited, 1)
-  assert.match(dev.stderr(), /no server listens/)
+  assert.match(dev.stderr(), /Nothing listens/)
   assert.doesNotMatch(dev.stderr(), new RegExp(`${PASSWORD}|\\n {4}at `))
   await assertNothingLeft(dev)
 })

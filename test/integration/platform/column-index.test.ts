@@ -304,7 +304,7 @@ test('an index that lacks a record does not answer', async () => {
   const index = await openFollowing({ onFailure: (error) => failures.push(error) })
   const newest = (await readReleases()).at(-1) as PublishedRelease
   await assert.rejects(readCases(index, newest), { code: 'unavailable' })
-  assert.match(String(failures[0]), /the column index of release 3 has 3 records, but the release has 2/)
+  assert.match(String(failures[0]), /The column index of release 3 has 3 records, but the release has 2/)
   await superuser.query(
     `delete from index_part where release = 3; insert into index_part select * from kept; drop table kept`,
   )

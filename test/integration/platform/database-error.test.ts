@@ -102,12 +102,12 @@ describe('with a migrated database', () => {
   const errorCases: Record<string, [databaseUrl: () => string, sentence: RegExp]> = {
     'a wrong password': [
       () => urlFor('outbreaks', 'secretive', { password: `${PASSWORD}0` }),
-      /password authentication failed for user "secretive".*check.*DATABASE_URL/,
+      /password authentication failed for user "secretive".*Check.*DATABASE_URL/,
     ],
     'no password': [() => urlFor('outbreaks', 'secretive'), /needs a password.*DATABASE_URL/],
     'a user that does not exist': [
       () => urlFor('outbreaks', 'nobody_here'),
-      /role "nobody_here" does not exist.*check.*DATABASE_URL/,
+      /role "nobody_here" does not exist.*Check.*DATABASE_URL/,
     ],
     'a user that pg_hba.conf rejects': [
       () => urlFor('outbreaks', 'barred', { password: PASSWORD }),
@@ -119,7 +119,7 @@ describe('with a migrated database', () => {
     ],
     'a database that does not exist': [
       () => urlFor('nowhere', PUBLISHER),
-      /database "nowhere" does not exist.*create it/,
+      /database "nowhere" does not exist.*Create it/,
     ],
     'a database that was never migrated': [() => urlFor('empty', PUBLISHER), /older.*Run outbreakctl migrate/],
     'a server without TLS': [
@@ -136,23 +136,23 @@ describe('with a migrated database', () => {
     ],
     'an unknown host': [
       () => 'postgres://someone@no-such-host.invalid/outbreaks',
-      /(ENOTFOUND|EAI_AGAIN) no-such-host\.invalid.*check.*DATABASE_URL/,
+      /(ENOTFOUND|EAI_AGAIN) no-such-host\.invalid.*Check.*DATABASE_URL/,
     ],
   }
   for (const [title, [databaseUrl, sentence]] of Object.entries(errorCases))
     test(title, () => assertExplained(databaseUrl(), sentence))
 
   for (const host of ['127.0.0.1', 'localhost'])
-    test(`no server listens at ${host}`, async () => {
+    test(`nothing listens at ${host}`, async () => {
       const url = `postgres://someone:${PASSWORD}@${host}:${await findFreePort()}/outbreaks`
-      await assertExplained(url, /no server listens.*ECONNREFUSED.*check.*DATABASE_URL/)
-      await assertExplained(url, /no server listens.*ECONNREFUSED.*check.*DATABASE_URL/, 'migrate')
+      await assertExplained(url, /Nothing listens.*ECONNREFUSED.*Check.*DATABASE_URL/)
+      await assertExplained(url, /Nothing listens.*ECONNREFUSED.*Check.*DATABASE_URL/, 'migrate')
     })
 
   test('migrate with a wrong password', () =>
     assertExplained(
       urlFor('outbreaks', 'secretive', { password: `${PASSWORD}0` }),
-      /password authentication failed.*check.*DATABASE_URL/,
+      /password authentication failed.*Check.*DATABASE_URL/,
       'migrate',
     ))
 

@@ -182,7 +182,7 @@ describe('the files of a release with difficult values', async () => {
     await store.superuser.query(`update release_file set sha256 = sha256('x') where name = $1`, [name])
     await assert.rejects(
       store.export(),
-      /hed-outbreaks-1\.csv\.gz was published with the SHA-256 2d71.*restore the file from a backup/,
+      /other bytes than the published hed-outbreaks-1\.csv\.gz \(SHA-256 2d71.*Restore the file from a backup/,
     )
     assert.deepEqual(await store.read(name), original)
     assert.deepEqual((await readdir(store.directory)).sort(), NAMES)
@@ -195,12 +195,18 @@ describe('the files of a release with difficult values', async () => {
   test('a second export at the same time is rejected', async () => {
     await store.superuser.query('begin')
     await store.superuser.query(`select pg_advisory_xact_lock(hashtextextended('export hed-outbreaks 1', 0))`)
-    await assert.rejects(store.export(), new OperatorError('another command is exporting release 1; try again later'))
+    await assert.rejects(
+      store.export(),
+      new OperatorError('Another command is exporting release 1. Run this one again when it has finished.'),
+    )
     await store.superuser.query('rollback')
   })
 
   test('an unknown release and a missing directory are operator errors', async () => {
-    await assert.rejects(store.export(9), new OperatorError('release 9 does not exist'))
+    await assert.rejects(
+      store.export(9),
+      new OperatorError('Release 9 does not exist. Run outbreakctl release list to see all of them.'),
+    )
     const nowhere = store.exportTo(path.join(store.directory, 'nowhere'))
     await assert.rejects(
       nowhere,
@@ -222,7 +228,10 @@ test('a pruned release is not exported', async () => {
   const store = await openStore()
   await store.publish(rows)
   await store.superuser.query('update release set pruned_at = now()')
-  await assert.rejects(store.export(), new OperatorError('release 1 is pruned: its records were deleted'))
+  await assert.rejects(
+    store.export(),
+    new OperatorError('Release 1 has been pruned: its records are deleted, so it cannot be exported.'),
+  )
 })
 
 test('a release that is pruned during its export gives an error and leaves no file', async () => {

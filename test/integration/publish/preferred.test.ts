@@ -64,7 +64,7 @@ test('a question that fixes another set is answered with it', async () => {
 })
 
 for (const [name, preferred, message] of [
-  ['an unknown event', { Ebola: { source_name: 'WHO' } }, /the release has no record of the event Ebola/],
+  ['an unknown event', { Ebola: { source_name: 'WHO' } }, /names the event Ebola, but the release has no record of it/],
   ['values that no record has', { Lassa: { source_name: 'WHO' } }, /Lassa: no record has source_name "WHO"/],
   [
     'what is not a way of counting',

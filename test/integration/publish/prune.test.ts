@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { rollbackTo } from '../../../src/publish/rollback.ts'
-import { type CopySource, copySourceOf, walkRecords } from '../../../src/storage/read-records.ts'
+import { type CopySource, copySourceOf, readAllRecords } from '../../../src/storage/read-records.ts'
 import { createTestDatabase } from '../../database.ts'
 import { type Row, writeNdjson } from '../../fixtures/releases.ts'
 import { readStoredRecords } from '../../fixtures/stored-records.ts'
@@ -63,7 +63,7 @@ test('a snapshot from before the pruning reads the complete release; a later one
     await client.query('set transaction isolation level repeatable read')
     const readAll = async (source: CopySource) => {
       const bodies: string[] = []
-      for await (const batch of walkRecords(source, hedOutbreaks, 2)) bodies.push(...batch)
+      for await (const batch of readAllRecords(source, hedOutbreaks, 2)) bodies.push(...batch)
       return bodies
     }
     const first = await readAll(copySourceOf(client))

@@ -178,12 +178,12 @@ const invalidInputs: [title: string, write: () => Promise<string>, message: RegE
   [
     'a key that occurs twice',
     () => writeNdjson([{ key: 'a' }, { key: 'b' }, { key: 'a', cases: 2 }]),
-    /records\.ndjson:3 key: names the same record as records\.ndjson:1$/,
+    /records\.ndjson:3 key: is the same record as records\.ndjson:1$/,
   ],
   [
     'an id that occurs twice',
     () => writeNdjson([{ id: 5 }, { id: 6 }, { id: 5, cases: 2 }]),
-    /records\.ndjson:3: names record 5, which an earlier row already has$/,
+    /records\.ndjson:3: is record 5, which an earlier row already contains$/,
   ],
   [
     'new records named by id and by key',
@@ -205,10 +205,10 @@ const invalidInputs: [title: string, write: () => Promise<string>, message: RegE
   [
     'bytes that are not UTF-8',
     () => writeText('records.csv', Buffer.from([0x6b, 0xff, 0x0a])),
-    /records\.csv:0: is not UTF-8/,
+    /records\.csv:0: is not valid UTF-8/,
   ],
   ['an unclosed quote', () => writeText('records.csv', `${header}\na,"b\n`), /records\.csv:/],
-  ['a directory without records', () => writeText('notes.txt', ''), /has no \.csv/],
+  ['a directory without records', () => writeText('notes.txt', ''), /contains no \.csv/],
   ['a directory that does not exist', async () => '/nowhere/at/all', /cannot|not a directory/],
 ]
 for (const [title, write, message] of invalidInputs) {
@@ -228,7 +228,7 @@ test('while one command publishes, another is rejected', async () => {
   await database.transaction(async (client) => {
     // The first statement of a publisher.
     await client.query(sql`select lock_dataset(${hedOutbreaks.name})`)
-    await assert.rejects(publishRelease(database, hedOutbreaks, first), /another command is publishing/)
+    await assert.rejects(publishRelease(database, hedOutbreaks, first), /Another command is publishing/)
   })
   assert.equal((await publishRelease(database, hedOutbreaks, second)).release, 1)
   assert.equal(await count('release'), 1)
@@ -273,7 +273,7 @@ test('as_of is the day of publication by default, never falls, and no record is 
   await publish({ key: 'a', cases: 1 }, '2025-06-01')
   await assert.rejects(
     publish({ key: 'a', cases: 2 }, '2025-05-31'),
-    /as_of 2025-05-31, but release 1 is already as of 2025-06-01\. Give that day or a later one, or leave as_of out/,
+    /as_of is 2025-05-31, but release 1 is already as of 2025-06-01\. Give that day or a later one, or leave as_of out/,
   )
   await assert.rejects(
     publish({ key: 'a', cases: 2, date_report: '2025-06-02' }, '2025-06-01'),

@@ -52,7 +52,7 @@ test('without a confirmation nothing is published, and the error has the number 
       assert(error instanceof InputError)
       assert.match(
         error.message,
-        /was not published: 2 rows are rejected; to publish the others, add --confirm-rejected 2\n/,
+        /^Nothing was published: 2 rows are invalid\. Fix them, or publish the rest with --confirm-rejected 2\.\n/,
       )
       assert.match(error.message, /records\.ndjson:3 host: must be one of/)
       return true
@@ -69,7 +69,10 @@ test('with the exact number the rest is published, and the rejected rows are sto
     { key: 'c', case_status: 'odd', ...invalid },
   ]
   for (const wrong of [1, 3])
-    await assert.rejects(publish(rows, wrong), new RegExp(`2 rows are rejected, not ${wrong}; .*--confirm-rejected 2`))
+    await assert.rejects(
+      publish(rows, wrong),
+      new RegExp(`2 rows are invalid, but you confirmed ${wrong}\\. .*--confirm-rejected 2`),
+    )
   const summary = await publish(rows, 2)
   assert.deepEqual([summary.release, summary.records, summary.rejected], [1, 1, 2])
   assert.deepEqual(await readCurrent(), [['a', 1, 0]])
@@ -127,7 +130,7 @@ test('a rejected row with an unknown key creates no record, and a valid row of t
 test('of several rows for one record the first is published and the later ones are rejected', async () => {
   const { publish, readCurrent, readRejected } = await openStore()
   const rows = [{ key: 'a', cases: 1 }, { key: 'b' }, { key: 'a', cases: 2 }, { key: 'a', cases: 3 }]
-  await assert.rejects(publish(rows), /2 rows are rejected; .*--confirm-rejected 2/)
+  await assert.rejects(publish(rows), /2 rows are invalid\. .*--confirm-rejected 2/)
   await publish(rows, 2)
   assert.deepEqual(await readCurrent(), [
     ['a', 1, 0],
@@ -135,7 +138,7 @@ test('of several rows for one record the first is published and the later ones a
   ])
   assert.deepEqual(
     (await readRejected(1)).map(({ line, rule, message }) => [line, rule, message]),
-    [3, 4].map((line) => [line, 'duplicate', 'key names the same record as records.ndjson:1']),
+    [3, 4].map((line) => [line, 'duplicate', 'key is the same record as records.ndjson:1']),
   )
   // Also if one row has the id and the other the key of the record.
   await publish([{ key: 'a', cases: 4 }, { id: 1, cases: 5 }, { key: 'b' }], 1)
@@ -153,7 +156,7 @@ test('in a directory of changes a rejected row and the withdrawal of an unknown 
     ],
     ['unknown', 'c'],
   )
-  await assert.rejects(publishRelease(database, hedOutbreaks, directory), /2 rows are rejected/)
+  await assert.rejects(publishRelease(database, hedOutbreaks, directory), /2 rows are invalid/)
   await publishRelease(database, hedOutbreaks, directory, { confirmedRejected: 2, confirmedWithdrawn: 1 })
   assert.deepEqual(await readCurrent(), [
     ['a', 2, 1],
@@ -174,7 +177,7 @@ test('a preview needs the same confirmation and changes nothing', async () => {
 
 test('a confirmation is an error if no row is rejected', async () => {
   const { publish } = await openStore()
-  await assert.rejects(publish([{ key: 'a' }], 1), /0 rows are rejected, not 1; remove --confirm-rejected/)
+  await assert.rejects(publish([{ key: 'a' }], 1), /no row is invalid, but you confirmed 1\. Remove --confirm-rejected/)
 })
 
 test('an error of a whole file cannot be confirmed', async () => {
@@ -191,7 +194,10 @@ test('an error of a whole file cannot be confirmed', async () => {
     )
   const directory = await writeNdjson([{ key: 'a' }])
   await writeFile(path.join(directory, 'b.ndjson'), Buffer.from([0xff]))
-  await assert.rejects(publishRelease(database, hedOutbreaks, directory, { confirmedRejected: 1 }), /is not UTF-8/)
+  await assert.rejects(
+    publishRelease(database, hedOutbreaks, directory, { confirmedRejected: 1 }),
+    /is not valid UTF-8/,
+  )
 })
 
 test('rejected rows with text that PostgreSQL cannot store are stored with replacement characters', async () => {
@@ -207,7 +213,10 @@ test('outbreakctl accepts --confirm-rejected for preview and publish, and lists 
   const settings = newSettings(await createTestDatabase())
   const directory = await writeNdjson([{ key: 'a' }, { key: 'b', ...invalid }])
   const run = (...args: string[]) => outbreakctl<{ records: number; rejected: number }>(settings, 'release', ...args)
-  await assert.rejects(run('publish', directory), /1 row is rejected; to publish the others, add --confirm-rejected 1/)
+  await assert.rejects(
+    run('publish', directory),
+    /1 row is invalid\. Fix it, or publish the rest with --confirm-rejected 1/,
+  )
   for (const wrong of ['0', '10001', 'all'])
     await assert.rejects(run('publish', directory, '--confirm-rejected', wrong), /a whole number from 1 to/)
   for (const command of ['preview', 'publish']) {
@@ -229,6 +238,6 @@ test('an input with very many errors is read to the end only with a confirmation
   })
   await assert.rejects(
     publish(rows, 7),
-    /1100 rows are rejected, not 7; to publish the others, add --confirm-rejected 1100/,
+    /1100 rows are invalid, but you confirmed 7\. Check them, then use --confirm-rejected 1100/,
   )
 })

@@ -64,7 +64,7 @@ test('rows of another source are errors with file, line and rule, and can be con
   const table = [...A, { ...B[0], key: 'B0', source_name: 'B', cases: 50 }]
   await assert.rejects(
     replace('A', table),
-    /1 row is rejected.*\n +records\.ndjson:41 source_name: is not A, the source/s,
+    /1 row is invalid.*\n +records\.ndjson:41 source_name: is not A, the source/s,
   )
   const { corrected, rejected } = await replace('A', [{ ...A[0], key: 'A0', cases: 2 }, ...table.slice(1)], {
     confirmedRejected: 1,
@@ -75,7 +75,7 @@ test('rows of another source are errors with file, line and rule, and can be con
 
 test('a row that names a record of another source is an error, by key and by id', async () => {
   const { replace } = await openStore(...A, ...B)
-  const message = /names record 41, which is of the source B/
+  const message = /is record 41, which belongs to the source B/
   await assert.rejects(replace('A', [...A, { key: 'B0', source_name: 'A' }]), message)
   await assert.rejects(replace('A', [...A, { id: 41, source_name: 'A' }]), message)
 })
@@ -136,7 +136,7 @@ test('two replacements and a complete publication at once: each is published com
   const published = results.filter(({ status }) => status === 'fulfilled').length
   assert.ok(published >= 1)
   for (const result of results)
-    if (result.status === 'rejected') assert.match(String(result.reason), /another command is publishing/)
+    if (result.status === 'rejected') assert.match(String(result.reason), /Another command is publishing/)
   assert.equal((await database.query(sql`select from release`)).length, 1 + published)
   const keys = (await bodies(1 + published)).map(({ id }) => id)
   assert.equal(new Set(keys).size, keys.length)
@@ -146,7 +146,7 @@ test('while another command publishes, a replacement is rejected', async () => {
   const { database, replace } = await openStore(...A, ...B)
   await database.transaction(async (client) => {
     await client.query(sql`select lock_dataset(${hedOutbreaks.name})`)
-    await assert.rejects(replace('B', B), /another command is publishing/)
+    await assert.rejects(replace('B', B), /Another command is publishing/)
   })
 })
 

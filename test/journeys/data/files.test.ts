@@ -207,7 +207,7 @@ test('on a full disk the release is published without files, and the error says 
   assert.equal(stdout, 'code 1\n')
   assert.match(
     stderr,
-    /^outbreakctl: release 3 is published, but its files could not be written \(hed-outbreaks-3\.[\w.]+ could not be written: ENOSPC.*: run outbreakctl release export --release 3/,
+    /^outbreakctl: Release 3 is published, but its files could not be written \(hed-outbreaks-3\.[\w.]+ could not be written: ENOSPC.*. Run outbreakctl release export --release 3/,
   )
   const exported = await outbreakctl<ExportedFiles>(settings, 'release', 'export', '--release', '3')
   assert.ok(exported.every(({ written }) => written))

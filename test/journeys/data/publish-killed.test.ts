@@ -27,7 +27,7 @@ for (const state of [1, 2]) await writeSynthRelease({ records: RECORDS, seed: 1,
 const publish = (state: number) =>
   outbreakctl<{ release: number; unchanged: boolean }>(settings, 'release', 'publish', releaseOf(state))
 
-/** Without the triggers that refuse rows of other releases: the tests plant some. */
+/** Without the triggers that reject rows of other releases: the tests plant some. */
 async function runQuery<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
   const client = new pg.Client({
     connectionString: settings.databaseUrl,

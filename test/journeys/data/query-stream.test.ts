@@ -1,5 +1,5 @@
-// A large query as one file from a spawned service: all records in every format, other requests are served meanwhile, clients that
-// read slowly keep nobody from it, and a shutdown breaks the response instead of ending it early.
+// A large query as one file from a spawned service: all records in every format, other requests are served at the same time, clients that
+// read slowly keep no one from it, and a shutdown breaks the response instead of ending it early.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'

@@ -1,5 +1,5 @@
-// A walk over a million records with v2 reads exactly the release it started on, although two further releases are published
-// meanwhile, each with 1 % corrections and some withdrawals. v1 returns the same records at random offsets.
+// A walk over a million records with v2 reads exactly the release it started on, although two more releases are published
+// during the read, each with 1 % corrections and some withdrawals. v1 returns the same records at random offsets.
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -190,5 +190,5 @@ test('a date that is a number is rejected if the mapping counts its field', { sk
   const { findings } = await validateRelease(hedOutbreaks, directory)
   const dates = findings.filter(({ rule, column }) => rule === 'date' && column === 'date_high')
   assert.equal(dates.length, 20)
-  assert.match(dates[0]?.message ?? '', /"18437" does not have the format YYYY-MM-DD/)
+  assert.match(dates[0]?.message ?? '', /"18437", which is not a date as YYYY-MM-DD/)
 })

@@ -17,7 +17,7 @@ export interface TestProvider {
   readonly issuer: string
   /** The account that signs in next; null if the person cancels. */
   account: string | null
-  /** The codes and tokens that the provider has sent, which nobody may log. */
+  /** The codes and tokens that the provider has sent, which no one may log. */
   readonly secrets: Set<string>
   start(): Promise<void>
   stop(): Promise<void>

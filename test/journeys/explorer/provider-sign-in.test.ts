@@ -181,7 +181,7 @@ test('a person in the required group may sign in; one without it gets 403', asyn
   assert.equal(await statusOf(member.browser.visit(member.callback)), 303)
   provider.account = 'bob'
   const other = await reachCallback(strictService)
-  await assertFailure(await other.browser.visit(other.callback), 403, /may not use the explorer/)
+  await assertFailure(await other.browser.visit(other.callback), 403, /cannot use the explorer/)
   // Without a required group, the same account may sign in.
   const elsewhere = await reachCallback(service)
   assert.equal(await statusOf(elsewhere.browser.visit(elsewhere.callback)), 303)

@@ -10,10 +10,9 @@ import { createCluster, findFreePort } from '../../../dev/postgres.ts'
 import { newSettings, outbreakctl, prepareDatabase, type Settings, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 
-const NEWER =
-  /^The database schema is newer than this program, .* 9999_from_the_future\. Run the newer version of the program/m
+const NEWER = /^The database schema is newer than this version, .* 9999_from_the_future\. Run a newer version/m
 const OLDER =
-  /^The database schema is older than this program .* \d{4}_\w+\. Run outbreakctl migrate with the migration login\.$/m
+  /^The database schema is older than this version: .* \d{4}_\w+ is missing\. Run outbreakctl migrate with the migration login\.$/m
 const TIMEOUT_MS = 60_000
 const home = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-start-'))
 after(() => rmSync(home, { recursive: true, force: true }))
@@ -54,11 +53,11 @@ test('with an older schema neither a node nor a command starts, except migrate',
   after(() => cluster.stop())
   const settings = newSettings(cluster.url)
   await assertStartFails(settings, OLDER)
-  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /older than this program/)
+  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /older than this version/)
   await outbreakctl(settings, 'migrate')
   await removeLast(settings.databaseUrl)
   await assertStartFails(settings, OLDER)
-  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /older than this program/)
+  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /older than this version/)
 })
 
 test('a migration table that the node may not read is reported as an older schema', async () => {
@@ -74,7 +73,7 @@ test('with a newer schema neither a node nor a command starts; a running node co
   after(() => node.process.kill('SIGKILL'))
   await addUnknown(settings.databaseUrl)
   await assertStartFails(settings, NEWER)
-  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /newer than this program/)
+  await assert.rejects(outbreakctl(settings, 'client', 'create', '--name', 'Client'), /newer than this version/)
   // The node reloads a watched table after a change.
   await query(settings.databaseUrl, `insert into client (client_id, name, scopes) values ('a', 'a', '{}')`)
   await wait(1500)

@@ -1,4 +1,4 @@
-// A secret that expires: accepted until then on a running node, and then refused exactly as a wrong one.
+// A secret that expires: accepted until then on a running node, and then rejected exactly as a wrong one.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -78,7 +78,7 @@ for (const when of ['0', '-1', 'never', '2020-01-01', '2027-02-30'])
   test(`--expires ${when} is refused`, () =>
     assert.rejects(
       outbreakctl(settings, 'client', 'create', '--name', 'x', `--expires=${when}`),
-      /must be 1 to 3650 days/,
+      /a number of days from 1 to 3650/,
     ))
 
 test('--expires and --jwks together are refused', () =>

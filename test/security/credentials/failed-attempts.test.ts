@@ -54,7 +54,7 @@ const readPage = ({ baseUrl }: Service, address: string, accessToken: string) =>
     signal: AbortSignal.timeout(10_000),
   })
 
-/** The header and the claims of a valid token, with a signature of nobody. */
+/** The header and the claims of a valid token, with a signature of no one. */
 const damage = (text: string) => `${text.slice(0, text.lastIndexOf('.') + 1)}${randomBytes(64).toString('base64url')}`
 const useToken: Send = (node, address, isValid) => readPage(node, address, isValid ? token : damage(token))
 

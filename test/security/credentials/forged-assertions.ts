@@ -1,4 +1,4 @@
-// Forged client assertions (RFC 7523) that the token endpoint must refuse, each with a title. Those signed with the key of the
+// Forged client assertions (RFC 7523) that the token endpoint must reject, each with a title. Those signed with the key of the
 // client check that a valid signature is not enough.
 import { createHmac, KeyObject, randomUUID, sign as signBytes } from 'node:crypto'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK } from 'jose'

@@ -1,4 +1,4 @@
-// At least 500 forged access tokens and client assertions, each refused with its status, between two requests that show that the
+// At least 500 forged access tokens and client assertions, each rejected with its status, between two requests that show that the
 // unmodified token is accepted.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// private_key_jwt (RFC 7523): a real openid-client obtains tokens with each kind of key, forged assertions are refused, and weak or
+// private_key_jwt (RFC 7523): a real openid-client obtains tokens with each kind of key, forged assertions are rejected, and weak or
 // private keys are not registered.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -312,7 +312,7 @@ describe('a file of keys is refused', async () => {
   const refused: Record<string, [content: unknown, message: RegExp]> = {
     'with a private EC key': [await exportJWK(es256.privateKey), /private key/],
     'with a private RSA key': [await exportJWK((clients['RS256'] as KeyClient).privateKey), /private key/],
-    'with a private key among public ones': [{ keys: [ec, await exportJWK(other.privateKey)] }, /key 2 .*private key/],
+    'with a private key among public ones': [{ keys: [ec, await exportJWK(other.privateKey)] }, /Key 2 .*private key/],
     'with a symmetric key': [{ kty: 'oct', k: 'AAAA' }, /symmetric/],
     'with an RSA key of 1024 bits': [shortRsa, /2048/],
     'with an RSA key with exponent 3': [{ ...rsa, e: 'Aw' }, /exponent/],
@@ -330,7 +330,7 @@ describe('a file of keys is refused', async () => {
     'with six keys': [{ keys: Array.from({ length: 6 }, () => ec) }, /1 to 5 keys/],
     'with the same key twice': [{ keys: [ec, { ...ec, kid: 'second' }] }, /twice/],
     'with the same kid twice': [{ keys: [ec, { ...other.publicJwk, kid: ec.kid }] }, /twice/],
-    'that is not JSON': ['-----BEGIN PRIVATE KEY-----', /is not JSON/],
+    'that is not JSON': ['-----BEGIN PRIVATE KEY-----', /is not valid JSON/],
     'with null': ['null', /not a JWK/],
     'with a certificate': [{ keys: ['MIIB'] }, /not a JWK/],
   }

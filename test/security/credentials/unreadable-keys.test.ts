@@ -1,5 +1,5 @@
 // A row of the table signing_key that a node cannot read, or whose public key was exchanged, changes nothing for other keys and
-// makes no forged token valid. A rotation with another secret is refused.
+// makes no forged token valid. A rotation with another secret is rejected.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, describe, test } from 'node:test'

@@ -69,7 +69,7 @@ test('refused in a snapshot from before a release, which would not show it', asy
 test('a transaction that has written keeps others from publishing until it ends', async () => {
   await client.query('begin')
   await client.query(`update hed_outbreak_version set to_release = 4 where id = 11 and ${OPEN}`)
-  await assert.rejects(publish(119, 4), /another command is publishing/)
+  await assert.rejects(publish(119, 4), /Another command is publishing/)
   await client.query('rollback')
 })
 

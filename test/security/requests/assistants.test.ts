@@ -1,4 +1,4 @@
-// What /mcp refuses: no token, foreign pages, large, deep and repeated messages; and that its calls count like any request.
+// What /mcp rejects: no token, foreign pages, large, deep and repeated messages; and that its calls count like any request.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'

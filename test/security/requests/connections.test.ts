@@ -1,4 +1,4 @@
-// Connections that cost the client little and could cost the node much: responses that nobody reads, half-closed and slow
+// Connections that cost the client little and could cost the node much: responses that no one reads, half-closed and slow
 // connections, idle ones, Expect, upgrades, many headers, chunk extensions. Memory and file descriptors stay within a bound,
 // and the node stays ready. Each bound has a control: a server without the guard, which the same measurement finds.
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-// Request smuggling: each payload hides a second request, and a canary follows on the same connection. Nobody answers the hidden
+// Request smuggling: each payload hides a second request, and a canary follows on the same connection. No one answers the hidden
 // request, each answer goes to its own request, and the canary gets its own answer or the connection is closed. Direct, and
 // behind nginx and HAProxy with the configurations of deploy/, where other clients send requests at the same time.
 import assert from 'node:assert/strict'

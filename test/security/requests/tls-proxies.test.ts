@@ -1,5 +1,5 @@
 // The proxies of deploy/ with TLS in front of a node: TLS 1.2 and 1.3 only, redirect from http, HSTS once, limits, the address of
-// the client, and no answer to an authorised request for somebody without a token, also from a proxy that caches.
+// the client, and no answer to an authorised request for someone without a token, also from a proxy that caches.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'

@@ -1,9 +1,9 @@
-// Client assertions: which public keys are read, and which assertions are accepted or refused, with the reason in the log.
+// Client assertions: which public keys are read, and which assertions are accepted or rejected, with the reason in the log.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, SignJWT } from 'jose'
-import { AssertionRefused, createAssertionVerifier, readClientKey } from '../../../src/auth/client-assertion.ts'
+import { AssertionRejected, createAssertionVerifier, readClientKey } from '../../../src/auth/client-assertion.ts'
 
 const CLIENT = 'a-client'
 const AUDIENCE = 'https://issuer.test'
@@ -122,7 +122,7 @@ for (const [title, change, reason] of refused)
   test(`an assertion is refused: ${title}`, async () => {
     const verify = createVerifier([{ ...jwk, kid: 'first' }])
     await assert.rejects(verify(await sign(change), undefined), (error: Error) => {
-      assert.ok(error instanceof AssertionRefused)
+      assert.ok(error instanceof AssertionRejected)
       assert.match(error.message, reason)
       return true
     })

@@ -1,4 +1,4 @@
-// A stage takes values and nulls of every type, gives them back unchanged, and refuses the number that stands for null.
+// A stage takes values and nulls of every type, gives them back unchanged, and rejects the number that stands for null.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'

@@ -178,7 +178,7 @@ describe('a data package', () => {
       constraints: { required: false, enum: ['female', 'male', 'other'] },
     })
     assert.deepEqual(byName(fields, 'source_url'), {
-      ...{ name: 'source_url', type: 'string', format: 'uri', description: 'Address of the report.' },
+      ...{ name: 'source_url', type: 'string', format: 'uri', description: 'URL of the report.' },
       constraints: { required: false, maxLength: 2000 },
     })
     assert.deepEqual(byName(fields, 'longitude'), {

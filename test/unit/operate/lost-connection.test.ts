@@ -1,7 +1,7 @@
 // What the operator reads if the server goes away during a command. The other sentences are tested with real servers.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeDatabaseError } from '../../../src/platform/postgres/database-error.ts'
+import { explainDatabaseError } from '../../../src/platform/postgres/database-error.ts'
 
 for (const message of [
   'Client has encountered a connection error and is not queryable',
@@ -9,7 +9,7 @@ for (const message of [
 ])
   test(`"${message}" is a lost connection`, () => {
     assert.equal(
-      describeDatabaseError(new Error(message)),
-      `The connection to the database was lost (${message}): run the command again.`,
+      explainDatabaseError(new Error(message))?.message,
+      `The connection to the database was lost (${message}). Run the command again.`,
     )
   })

@@ -65,7 +65,7 @@ test('a Python package without a version or a digest is found', () => {
 test('npm writes no addresses, and installs what is locked, also if it is young', () => {
   const settings = read('.npmrc')
   assert.match(settings, /^omit-lockfile-registry-resolved=true$/m)
-  // Without addresses in the lock file, npm ci would refuse a correction for a week.
+  // Without addresses in the lock file, npm ci would reject a correction for a week.
   assert.doesNotMatch(settings, /^min-release-age/m)
   assert.match(read('CONTRIBUTING.md'), /--min-release-age=7/)
 })

@@ -115,7 +115,7 @@ for (const [number, text] of invalidNumbers) {
     assert.equal(records, 0)
     assert.deepEqual(
       findings.map(({ line, column, rule, message }) => [line, column, rule, message]),
-      [[2, 'cases', 'number', `${JSON.stringify(text)} is not a number`]],
+      [[2, 'cases', 'number', `has the value ${JSON.stringify(text)}, which is not a number`]],
     )
   })
 }

@@ -72,9 +72,7 @@ for (const [column, maxLength] of [
     assert.notEqual(validateOneRow('csv', { [column]: '\u{1f9a0}'.repeat(maxLength) }).record, null)
     const { record, findings } = validateOneRow('csv', { [column]: 'x'.repeat(maxLength + 1) })
     assert.equal(record, null)
-    assert.deepEqual(findings, [
-      `${column} has ${maxLength + 1} characters; at most ${maxLength} are allowed (error length)`,
-    ])
+    assert.deepEqual(findings, [`${column} has ${maxLength + 1} characters; the limit is ${maxLength} (error length)`])
   })
 }
 
@@ -136,15 +134,15 @@ for (const [title, extra, error] of extras) {
 
 for (const [title, manifest, message] of [
   ['a title of 501 characters', { title: 'x'.repeat(501) }, /title/],
-  ['a title with NUL', { title: 'a\0b' }, /title: contains a control character/],
-  ['a title with an escape', { title: '\u001b[31m' }, /title: contains a control character/],
+  ['a title with NUL', { title: 'a\0b' }, /title contains a control character/],
+  ['a title with an escape', { title: '\u001b[31m' }, /title contains a control character/],
   ['a note of 10,001 characters', { note: 'x'.repeat(10_001) }, /note/],
-  ['half of a surrogate pair in a note', { note: '\ud800' }, /note: contains .*half of a surrogate pair/],
-  ['NUL in the event of a reason', { reasons: { events: { 'a\0': {} } } }, /reasons\.events: contains/],
+  ['half of a surrogate pair in a note', { note: '\ud800' }, /note contains .*half of a surrogate pair/],
+  ['NUL in the event of a reason', { reasons: { events: { 'a\0': {} } } }, /reasons\.events contains/],
   [
     'an event of 201 characters in a reason',
     { reasons: { events: { ['x'.repeat(201)]: {} } } },
-    /reasons\.events: .*more than 200 characters/,
+    /reasons\.events .*longer than 200 characters/,
   ],
 ] as const)
   test(`release.json with ${title} is rejected`, async () => {

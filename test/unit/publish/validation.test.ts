@@ -51,55 +51,55 @@ const accepted: Case[] = [
   [
     'cases <5',
     { ...noQualifier, cases: '<5' },
-    'cases was <5 and is published as 4, at_most (warning signed_count)',
+    'cases is published as 4 with count_qualifier at_most (was <5) (warning signed_count)',
     { cases: 4, count_qualifier: 'at_most' },
   ],
   [
     'cases <1',
     { ...noQualifier, cases: '<1' },
-    'cases was <1 and is published as 0, at_most (warning signed_count)',
+    'cases is published as 0 with count_qualifier at_most (was <1) (warning signed_count)',
     { cases: 0, count_qualifier: 'at_most' },
   ],
   [
     'cases ≤5',
     { ...noQualifier, cases: '≤5' },
-    'cases was ≤5 and is published as 5, at_most (warning signed_count)',
+    'cases is published as 5 with count_qualifier at_most (was ≤5) (warning signed_count)',
     { cases: 5, count_qualifier: 'at_most' },
   ],
   [
     'cases <=5',
     { ...noQualifier, cases: '<=5' },
-    'cases was <=5 and is published as 5, at_most (warning signed_count)',
+    'cases is published as 5 with count_qualifier at_most (was <=5) (warning signed_count)',
     { cases: 5, count_qualifier: 'at_most' },
   ],
   [
     'cases >7300000',
     { ...noQualifier, cases: '>7300000' },
-    'cases was >7300000 and is published as 7300001, at_least (warning signed_count)',
+    'cases is published as 7300001 with count_qualifier at_least (was >7300000) (warning signed_count)',
     { cases: 7_300_001, count_qualifier: 'at_least' },
   ],
   [
     'deaths >=5',
     { ...noQualifier, cases: 9, deaths: '>=5' },
-    'deaths was >=5 and is published as 5, at_least (warning signed_count)',
+    'deaths is published as 5 with count_qualifier at_least (was >=5) (warning signed_count)',
     { deaths: 5, count_qualifier: 'at_least' },
   ],
   [
     'tested ≥ 5',
     { ...noQualifier, tested: '≥ 5' },
-    'tested was ≥ 5 and is published as 5, at_least (warning signed_count)',
+    'tested is published as 5 with count_qualifier at_least (was ≥ 5) (warning signed_count)',
     { tested: 5, count_qualifier: 'at_least' },
   ],
   [
     'cases ~100',
     { ...noQualifier, cases: '~100' },
-    'cases was ~100 and is published as 100, approximate (warning signed_count)',
+    'cases is published as 100 with count_qualifier approximate (was ~100) (warning signed_count)',
     { cases: 100, count_qualifier: 'approximate' },
   ],
   [
     'cases <5 where the row says at_most',
     { cases: '<5', count_qualifier: 'at_most' },
-    'cases was <5 and is published as 4, at_most (warning signed_count)',
+    'cases is published as 4 with count_qualifier at_most (was <5) (warning signed_count)',
     { cases: 4, count_qualifier: 'at_most' },
   ],
   [
@@ -131,7 +131,7 @@ const accepted: Case[] = [
   [
     'several countries as a country',
     { country_code: 'XM', country: 'France and Germany', location_granularity: 'country' },
-    'location_granularity is country, but XM is no code of a country: use multi_country, global or locality (warning country_is_country)',
+    'location_granularity is country, but XM is not a country code: use multi_country, global or locality (warning country_is_country)',
   ],
   ['Kosovo', { country_code: 'XK', country: 'Kosovo', location_granularity: 'country' }, null],
   [
@@ -143,12 +143,12 @@ const accepted: Case[] = [
   [
     'a level of place without the place',
     { ...germany, location_granularity: 'admin1' },
-    'location_granularity is a level of place, but al1_code, admin_l1, place_id are all empty (warning place_named)',
+    'location_granularity needs a place name, but al1_code, admin_l1 and place_id are all empty (warning place_named)',
   ],
   [
     'a level of place without the place, below another',
     { ...bavaria, location_granularity: 'admin2' },
-    'location_granularity is a level of place, but admin_l2, place_id are all empty (warning place_named)',
+    'location_granularity needs a place name, but admin_l2 and place_id are all empty (warning place_named)',
   ],
   [
     'a level of place with an id of the place',
@@ -184,12 +184,12 @@ const rejected: Case[] = [
   [
     '<5 where the row says exact',
     { cases: '<5' },
-    'count_qualifier contradicts the sign of cases, which means at_most (error signed_count)',
+    'count_qualifier contradicts cases, whose sign means at_most (error signed_count)',
   ],
   [
     '<5 where the row says at_least',
     { cases: '<5', count_qualifier: 'at_least' },
-    'count_qualifier contradicts the sign of cases, which means at_most (error signed_count)',
+    'count_qualifier contradicts cases, whose sign means at_most (error signed_count)',
   ],
   [
     'two counts that need different qualifiers',
@@ -287,7 +287,7 @@ const rejected: Case[] = [
   [
     'a reason for a missing count that has a value',
     { cases: 1, cases_missing: 'censored' },
-    'cases_missing gives a reason why cases is missing, but cases has a value (error reason_only_where_missing)',
+    'cases_missing says why cases is missing, but cases has a value (error reason_only_where_missing)',
   ],
   [
     'a place without its scheme',

@@ -72,7 +72,7 @@ async function readEvents(given: z.output<typeof input>, access: Access): Promis
     query: pinned,
     page: isOne ? { path: `/events/${encodeURIComponent(first.event)}`, query: {} } : { path: '/events', query },
     method:
-      'cases and deaths are the headline of each event: the one figure to quote by the rule for recommended answers. Headlines of several events must not be added up: ask count.',
+      'cases and deaths are the headline of each event: the one figure to quote by the rule for recommended answers. Headlines of several events cannot be added together: ask count.',
     warnings: [
       ...(warning === null ? [] : [warning]),
       ...(noHeadline === 0

@@ -1,4 +1,4 @@
-"""What the verbs return: walks over pages, and single answers. Both become data frames."""
+"""What the verbs return: lists read page by page, and single responses. Both become data frames."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class _Frames:
         return _frames.to_pandas(self._columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars data frame. A JSON object is a text."""
+        """A polars data frame. A JSON object is a string."""
         return _frames.to_polars(self._columns())
 
     def to_arrow(self) -> pyarrow.Table:
-        """An Arrow table. A JSON object is a text."""
+        """An Arrow table. A JSON object is a string."""
         return _frames.to_arrow(self._columns())
 
 
@@ -110,12 +110,12 @@ class Walk(_Frames, Generic[Item]):
         answer = self._connection.get(self._path, self._params_of(self.cursor), sent=ahead.take(self.cursor), read=read)
         body = answer.body
         if not isinstance(body, dict) or not isinstance(body.get("data"), list) or "has_more" not in body:
-            raise Damaged("the answer is not a page")
+            raise Damaged("the response is not a page")
         items, cursor = body["data"], body["next_page"] if body["has_more"] else None
         if body["has_more"] and not isinstance(cursor, str):
             raise Damaged("the page has no cursor, but there are more pages")
         if self.release is not None and answer.release != self.release:
-            raise Damaged(f"the page is of release {answer.release}, and the walk of release {self.release}")
+            raise Damaged(f"the page is of release {answer.release}, and the first page of release {self.release}")
         self.release = answer.release
         if answer.warning is not None and answer.warning not in self.warnings:
             self._warn(answer.warning)
@@ -164,7 +164,7 @@ class Events(Walk[dict[str, Any]]):
 
 
 class Records(Walk[OutbreakRecord]):
-    """Records that match the filters, in ascending order of id unless `sort` asks for another one."""
+    """Records that match the filters, in ascending order of id unless `sort` chooses another order."""
 
     def _types(self) -> dict[str, ColumnType]:
         fields = self._params.get("fields")
@@ -214,7 +214,7 @@ class Records(Walk[OutbreakRecord]):
 
 
 class Table(dict[str, Any], _Frames):
-    """An answer with all its members, and `release` and `warnings`. A data frame has a line for each row.
+    """A response with all its members, and `release` and `warnings`. A data frame has a line for each row.
 
     `notice` says how it was counted and how many other ways were left out; `["chosen"]` and `["left_out"]` list them.
     It is None if there is only one way to count.
@@ -252,7 +252,7 @@ class Sums(_Figures):
     """Totals by group. A data frame has the lines and columns of the CSV of the service.
 
     Its column `row` says what a line is: a `figure` for each group, then each `span`, a count over more days than were
-    asked for, and the counts without a day (`undated`). `["beside"]` has the places that contain the groups.
+    requested, and the counts without a day (`undated`). `["beside"]` has the places that contain the groups.
     `total_cases` and the like are the numbers to quote.
     """
 
@@ -365,7 +365,7 @@ TableType = TypeVar("TableType", bound=Table)
 
 def to_table(answer: Answer, kind: type[TableType], filters: Params) -> TableType:
     if not isinstance(answer.body, dict):
-        raise Damaged("the answer is not an object")
+        raise Damaged("the response is not an object")
     table = kind(answer.body)
     table.release, table.filters = answer.release, dict(filters)
     table.warnings = [] if answer.warning is None else [answer.warning]

@@ -71,7 +71,7 @@ class Cache:
         replace_file(temporary, self._descriptions / f"{name}.json")
 
     def find_description(self, release: int | str | date) -> dict[str, Any]:
-        """What is known about a release without asking the service."""
+        """What is known about a release without a request."""
         path = self._descriptions / f"{release}.json"
         if str(release).isdigit() and path.is_file():
             found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -64,7 +64,7 @@ def _build_parser() -> argparse.ArgumentParser:
     download.add_argument("--directory", default=".")
     verify = add("verify", "compare the records of a release, or a file, with the published digest")
     verify.add_argument("file", nargs="?")
-    sync = add("sync", "keep a copy of the newest release up to date")
+    sync = add("sync", "keep a copy of the latest release up to date")
     sync.add_argument("directory")
     sync.add_argument("--full", action="store_true", help="download the whole release instead of the changes")
     add("search", "find events, diseases, pathogens, places and sources by name").add_argument("words", nargs="+")

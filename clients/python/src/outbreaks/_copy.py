@@ -1,6 +1,6 @@
 """A copy of a release in a directory, kept up to date by the changes only.
 
-`records.parquet` is the copy. It is replaced at once, so it is always one whole release. `.outbreaks/` has the records
+`records.parquet` is the copy. It is replaced in one step: it is always a whole release. `.outbreaks/` has the records
 as they were published (NDJSON): the changes are applied to them, and the digest is computed from them. Their file is
 named after release and digest, so a program that is killed between two steps goes on with the next one.
 """
@@ -66,7 +66,7 @@ def _release_of(lines: Path) -> int:
 
 
 def _find_state(state: Path) -> Path | None:
-    """The newest complete file of records. A file gets its name only after its digest was compared."""
+    """The latest complete file of records. A file gets its name only after its digest was compared."""
     return max((path for path in state.iterdir() if _STATE.fullmatch(path.name)), key=_release_of, default=None)
 
 

@@ -18,7 +18,7 @@ from .errors import Damaged, NotFound
 
 try:
     import fcntl
-except ImportError:  # Windows: two processes that download the same file at once may have to start again.
+except ImportError:  # Windows: two processes that download the same file at the same time may have to start again.
     fcntl = None  # type: ignore[assignment]
 
 _FILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -34,7 +34,7 @@ class ReleaseFile(TypedDict):
 
 
 def find_file(release: dict[str, Any], format: str) -> ReleaseFile:
-    """The file of a format. Its name becomes a path on this machine, so it may not have a folder."""
+    """The file of a format. Its name becomes a path on this machine, so it cannot have a folder."""
     for file in release["files"]:
         if file["name"].endswith((f".{format}", f".{format}.gz")):
             if not _FILE_NAME.fullmatch(file["name"]) or not _SHA256.fullmatch(file["sha256"]):
@@ -69,7 +69,7 @@ def sync_to_disk(path: Path) -> None:
 
 
 def replace_file(finished: Path, target: Path) -> None:
-    """Gives a finished file its name, at once and for good."""
+    """Gives a finished file its name, in one step and permanently."""
     sync_to_disk(finished)
     finished.replace(target)
     sync_to_disk(target.parent)
@@ -84,7 +84,7 @@ def _is_open_file(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process at a time. The lock is on the file itself, which another process may have renamed meanwhile."""
+    """One process at a time. The lock is on the file itself, which another process may have renamed by then."""
     if fcntl is None:
         path.touch()
         yield
@@ -101,7 +101,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def download_file(connection: Connection, number: int, file: ReleaseFile, folder: Path, progress: Progress) -> Path:
-    """Downloads a file of a release. It goes on where an earlier attempt has stopped."""
+    """Downloads a file of a release. It resumes where an earlier attempt stopped."""
     target = folder / file["name"]
     folder.mkdir(parents=True, exist_ok=True)
     if _is_right(target, file):
@@ -130,7 +130,7 @@ def _is_right(path: Path, file: ReleaseFile) -> bool:
 
 
 def _fetch(connection: Connection, path: str, file: ReleaseFile, part: Path, show: Callable[[int], None]) -> bool:
-    """Requests the file until the part has its size; returns whether the bytes come from several answers."""
+    """Requests the file until the part has its size; returns whether the bytes come from several responses."""
     have = part.stat().st_size
     if have > file["bytes"]:
         os.truncate(part, 0)
@@ -169,7 +169,7 @@ MEDIA_TYPES: Final = {
 
 
 def fetch_lines(connection: Connection, path: str, params: Params, part: Path) -> dict[str, str]:
-    """Saves all lines of an NDJSON answer; returns its headers. The answer cannot be resumed, only requested again."""
+    """Saves all lines of an NDJSON response; returns its headers. It cannot be resumed, only requested again."""
     return _fetch_answer(connection, path, params, MEDIA_TYPES["ndjson"], part, _ends_with_line_feed)
 
 
@@ -192,12 +192,12 @@ def _fetch_answer(
         try:
             with connection.open_lines(path, params, media_type, token) as response, part.open("wb") as out:
                 if not response.headers.get("content-type", "").startswith(media_type):
-                    raise Failure(0, reason="the answer has another media type than requested")
+                    raise Failure(0, reason="the response has another media type than requested")
                 for chunk in response.iter_bytes():
                     out.write(chunk)
                 headers = dict(response.headers)
             if not is_complete(part):
-                raise Failure(0, reason="the answer is cut")
+                raise Failure(0, reason="the response is cut")
             return headers
         except Failure as failure:
             attempts.fail(failure, token)

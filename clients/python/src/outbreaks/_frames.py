@@ -181,7 +181,7 @@ def to_arrow(columns: Columns) -> pyarrow.Table:
 
 
 def _to_array(kind: ColumnType, values: list[Any]) -> Any:
-    """The values of a column in Arrow. A category is a text here: only the whole column has all its values."""
+    """The values of a column in Arrow. A category is a string here: only the whole column has all its values."""
     import pyarrow as pa
 
     if kind == "date":
@@ -204,7 +204,7 @@ def build_table(
 ) -> tuple[pyarrow.Table, dict[str, ColumnType]]:
     """As `to_arrow` of all rows, and the type of each column. Each row must have a field.
 
-    Each page becomes Arrow at once, which takes a fraction of the memory of Python objects. The type of a field that is
+    Each page becomes Arrow immediately: a fraction of the memory of Python objects. The type of a field that is
     not in `types` depends on all its values, so it is JSON until the end.
     """
     import pyarrow as pa

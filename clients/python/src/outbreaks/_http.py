@@ -1,4 +1,4 @@
-"""Requests to the service: tokens, retries, complete answers only. The only file that knows the HTTP library."""
+"""Requests to the service: tokens, retries, complete responses only. The only file that knows the HTTP library."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _encode_value(name: str, value: object) -> str:
 
 
 def encode_params(params: Params) -> list[tuple[str, str]]:
-    """The query. None and an empty list are refused: without the filter the answer would be the whole dataset."""
+    """The query. None and an empty list are rejected: without the filter the response would be the whole dataset."""
     query: list[tuple[str, str]] = []
     for key, value in params.items():
         # Python reserves some names: from_ is sent as from.
@@ -59,7 +59,7 @@ def encode_params(params: Params) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Answer:
-    """A complete answer with status 200."""
+    """A complete response with status 200."""
 
     body: Any
     headers: Mapping[str, str]
@@ -93,12 +93,12 @@ def _read_json(content: bytes, read: Callable[[bytes], Any] = parse_json) -> Any
     try:
         return read(content)
     except ValueError as error:
-        raise Failure(0, reason=f"the answer is not complete JSON ({error})") from error
+        raise Failure(0, reason=f"the response is not complete JSON ({error})") from error
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A request that a thread has sent with this token, and what becomes of it: an answer or a `Failure`."""
+    """A request that a thread has sent with this token, and what becomes of it: a response or a `Failure`."""
 
     token: str
     response: Future[httpx2.Response]
@@ -143,7 +143,7 @@ class Attempts:
 
 
 class Connection:
-    """One service and one client. Threads may share it."""
+    """One service and one client. Threads can share it."""
 
     def __init__(self, base_url: str, client_id: str, client_secret: str, *, dataset: str, offline: bool) -> None:
         self.base_url, self.dataset, self.offline = base_url, dataset, offline
@@ -176,7 +176,7 @@ class Connection:
                 try:
                     self._token, self._expires = str(found["access_token"]), time.time() + float(found["expires_in"])
                 except (KeyError, TypeError, ValueError) as error:
-                    raise Failure(0, reason="the answer has no token") from error
+                    raise Failure(0, reason="the response has no token") from error
                 return
             except Failure as failure:
                 attempts.fail(failure)
@@ -241,7 +241,7 @@ class Connection:
             except BaseException as error:
                 response.set_exception(error)
 
-        # A daemon: the program may end before the answer arrives.
+        # A daemon: the program may end before the response arrives.
         thread = threading.Thread(target=receive, daemon=True)
         try:
             thread.start()
@@ -252,7 +252,7 @@ class Connection:
     def get(
         self, path: str, params: Params, *, sent: Sent | None = None, read: Callable[[bytes], Any] = parse_json
     ) -> Answer:
-        """A complete answer with JSON. `sent` is the request if it was already sent."""
+        """A complete response with JSON. `sent` is the request if it was already sent."""
         query, attempts = encode_params(params), Attempts(self)
         while True:
             token = self.token() if sent is None else sent.token
@@ -268,7 +268,7 @@ class Connection:
         return f"/v2/{self.dataset}/{path}?{urlencode(encode_params(params))}"
 
     def get_text(self, path: str, params: Params) -> str:
-        """A complete answer with a text."""
+        """A complete response with a text."""
         query, attempts = encode_params(params), Attempts(self)
         while True:
             token = self.token()
@@ -279,13 +279,13 @@ class Connection:
 
     @contextmanager
     def open_lines(self, path: str, params: Params, media_type: str, token: str) -> Iterator[httpx2.Response]:
-        """One attempt at an answer that is too large for memory. The caller retries a `Failure` with `Attempts`."""
+        """One attempt at a response that is too large for memory. The caller retries a `Failure` with `Attempts`."""
         with self._open(path, encode_params(params), {"accept": media_type}, token) as response:
             yield response
 
     @contextmanager
     def open_file(self, path: str, begin: int, sha256: str, token: str) -> Iterator[tuple[int, Iterator[bytes]]]:
-        """One attempt at a file from a byte on: where the answer begins, and its bytes."""
+        """One attempt at a file from a byte on: where the response begins, and its bytes."""
         headers = {"accept-encoding": "identity", "accept": "*/*"}
         if begin > 0:
             headers |= {"range": f"bytes={begin}-", "if-range": f'"{sha256}"'}
@@ -293,7 +293,7 @@ class Connection:
         with self._open(path, [], headers, token, follow=True) as response:
             is_part = response.status_code == 206
             if is_part and not response.headers.get("content-range", "").startswith(f"bytes {begin}-"):
-                raise Failure(0, reason="the answer has another range than requested")
+                raise Failure(0, reason="the response has another range than requested")
             yield (begin if is_part else 0), response.iter_raw()
 
 

@@ -22,7 +22,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 def parse_json(content: bytes | str) -> Any:
     """The value; ValueError if it is not one. NaN and Infinity are not JSON.
 
-    What msgspec reads has the values of the standard library, also integers of more than 64 bits. It refuses more, for
+    What msgspec reads has the values of the standard library, also integers of more than 64 bits. It rejects more, for
     instance a half of a surrogate pair. Then the standard library decides.
     """
     if msgspec is not None:

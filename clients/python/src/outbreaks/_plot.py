@@ -39,7 +39,7 @@ def plot_series(
         _sign(ax, series, caption, count)
         return ax
     if ax is not None or not 1 <= len(groups) <= _MOST_GROUPS:
-        detail = f"the series has {len(groups)} groups; from 1 to {_MOST_GROUPS} can be drawn, each on axes of its own"
+        detail = f"the series has {len(groups)} groups; from 1 to {_MOST_GROUPS} can be drawn, each on its own axes"
         raise InvalidParameter(detail, code="invalid_parameter", parameter="group_by")
     # Groups may not be comparable, so they are never stacked.
     height = 1.2 + 2.2 * len(groups)

@@ -1,4 +1,4 @@
-"""What an answer says about itself: how it was counted, its totals and its days, as text and for a notebook."""
+"""What a response says about itself: how it was counted, its totals and its days, as text and for a notebook."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def describe_set(one: Mapping[str, Any]) -> str:
 
 
 def describe_choice(answer: Mapping[str, Any]) -> str | None:
-    """The notice of an answer: what was chosen, and how much was left out. None if there is only one way to count."""
+    """The notice of a response: what was chosen, and how much was left out. None if there is only one way to count."""
     chosen = answer.get("chosen") or []
     if not chosen:
         return None

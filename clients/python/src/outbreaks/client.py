@@ -1,4 +1,4 @@
-"""The client: one method for each question."""
+"""The client: one method for each query."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .digest import ReleaseDigest
 from .errors import Damaged, InvalidParameter
 
 Release = int | str | date
-"""A number, a day (what was known on it: the newest release as of that day or earlier) or "latest"."""
+"""A number, a day (what was known on it: the latest release as of that day or earlier) or "latest"."""
 DownloadFormat = Literal["parquet", "csv", "ndjson"]
 CitationFormat = Literal["text", "bibtex", "csl-json"]
 LinkedQuestion = Literal["records", "series", "sums", "vintages", "facets", "coverage"]
@@ -56,7 +56,7 @@ class Client:
     """A client of one service. Without arguments the environment configures it.
 
     `OUTBREAKS_URL`, `OUTBREAKS_CLIENT_ID` and `OUTBREAKS_CLIENT_SECRET` are required. With `OUTBREAKS_OFFLINE=1` the
-    client sends no request, and `load` reads releases that were loaded before. Threads may share a client.
+    client sends no request, and `load` reads releases that were loaded before. Threads can share a client.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Client:
     ) -> None:
         url = _read_setting(base_url, "OUTBREAKS_URL").rstrip("/")
         if not url.startswith(("https://", "http://")):
-            detail = f"{url} is not an address of the form https://data.example.org"
+            detail = f"{url} is not a URL such as https://data.example.org"
             raise InvalidParameter(detail, code="not_configured", parameter="OUTBREAKS_URL")
         is_offline = os.environ.get("OUTBREAKS_OFFLINE", "") not in ("", "0") if offline is None else offline
         id_and_secret = (
@@ -122,7 +122,7 @@ class Client:
         return Events(self._connection, "events", self._pin(filters, release), cursor)
 
     def releases(self, *, cursor: str | None = None) -> Walk[dict[str, Any]]:
-        """All releases, the newest first."""
+        """All releases, the latest first."""
         return Walk(self._connection, "releases", {}, cursor)
 
     def changes(
@@ -133,7 +133,7 @@ class Client:
         cursor: str | None = None,
         **filters: Unpack[ChangesParameters],
     ) -> Walk[dict[str, Any]]:
-        """What changed from one release to a later one (the newest if it is not given), and why."""
+        """What changed from one release to a later one (the latest if it is not given), and why."""
         params = self._pin({"from": from_release, **filters}, to_release, "to")
         return Walk(self._connection, "changes", params, cursor)
 
@@ -163,9 +163,9 @@ class Client:
         return self._table(Table, "vintages", filters if "to" in filters else self._pin(filters, None, "to"))
 
     def follow(self, choice: Mapping[str, Any]) -> Any:
-        """The answer about one set: an entry of `["chosen"]` or `["left_out"]`, or of `choices` of `NotComparable`.
+        """The response for one set: an entry of `["chosen"]` or `["left_out"]`, or of `choices` of `NotComparable`.
 
-        It asks the same question about this set only, so it returns what the first question returns.
+        It sends the same query for this set only, so it returns what the first one returns.
         """
         address = urlsplit(choice.get("url") or "")
         path = address.path.rpartition("/")[2]
@@ -174,7 +174,7 @@ class Client:
             raise InvalidParameter(detail, code="invalid_parameter", parameter="choice")
         table = self._table(_KINDS[path], path, parse_qs(address.query, keep_blank_values=True))
         table.notice = f"Counted as {choice['words']}."
-        # The title of a plot need not repeat what the notice says.
+        # The title of a plot does not repeat what the notice says.
         table["title"] = table["title"].removesuffix(f"; {choice['words']}")
         return table
 
@@ -197,21 +197,21 @@ class Client:
         return self._table(Coverage, "coverage", self._pin({"by": by, "interval": interval, **filters}, release))
 
     def search(self, q: str, *, release: Release | None = None, **params: Unpack[SearchParameters]) -> Table:
-        """Events, diseases, pathogens, places and sources by name, also misspelt or in another language."""
+        """Events, diseases, pathogens, places and sources by name, even misspelt or in another language."""
         return self._table(Table, "search", self._pin({"q": q, **params}, release))
 
     def release(self, number: Release | None = None) -> dict[str, Any]:
-        """One release: number, time, digest, files, numbers of changes. The newest if it is not given."""
+        """One release: number, time, digest, files, numbers of changes. The latest if it is not given."""
         chosen = number if number is not None else self._release if self._release is not None else "latest"
         if isinstance(chosen, date) or (isinstance(chosen, str) and not chosen.isdigit() and chosen != "latest"):
             # The service resolves days in queries. The smallest query has the number of the release in a header.
             found = self._connection.get("outbreaks", {"release": chosen, "num": 1, "fields": "id"}).release
             if found is None:
-                raise Damaged("the answer does not name its release")
+                raise Damaged("the response does not name its release")
             chosen = found
         body = self._connection.get(f"releases/{chosen}", {}).body
         if not isinstance(body, dict) or not {"number", "digest", "records", "files"} <= body.keys():
-            raise Damaged("the answer is not a release")
+            raise Damaged("the response is not a release")
         return body
 
     def cite(
@@ -227,7 +227,7 @@ class Client:
             return self._connection.get_text("citation", {**params, "format": format})
         body = self._connection.get("citation", params).body
         if not isinstance(body, dict) or not isinstance(body.get("text"), str):
-            raise Damaged("the answer is not a citation")
+            raise Damaged("the response is not a citation")
         return str(body["text"])
 
     def link(
@@ -239,17 +239,17 @@ class Client:
         days: int | None = None,
         **parameters: Any,
     ) -> str:
-        """An address that opens this one question without a token: for a spreadsheet, a BI tool or a script.
+        """A URL that opens this one query without a token: for a spreadsheet, a BI tool or a script.
 
-        The parameters are those of the verb, and `columns` chooses the columns of a table. Whoever has the address can
-        read the answer, for 90 days or as many as `days` says, at most 180. It follows the newest release unless
+        The parameters are those of the verb, and `columns` chooses the columns of a table. Anyone who has the URL can
+        read the response, for 90 days or as many as `days` says, at most 180. It follows the latest release unless
         `release` names one.
         """
         pinned = self._pin(parameters, release, "to" if question == "vintages" else "release")
         url = self._connection.address("outbreaks" if question == "records" else question, {**pinned, "format": format})
         body = self._connection.get("link", {"url": url} if days is None else {"url": url, "days": days}).body
         if not isinstance(body, dict) or not isinstance(body.get("url"), str):
-            raise Damaged("the answer is not a link")
+            raise Damaged("the response is not a link")
         return str(body["url"])
 
     def download(
@@ -260,7 +260,7 @@ class Client:
         release: Release | None = None,
         progress: Progress = None,
     ) -> Path:
-        """Downloads a whole release into a directory. It goes on where it was interrupted, and is verified by SHA-256.
+        """Downloads a whole release into a directory. It resumes where it was interrupted, and is verified by SHA-256.
 
         CSV and NDJSON are compressed by gzip; pandas and polars read such files by their name.
         A file of the same name is replaced if it differs from the published file.
@@ -307,7 +307,7 @@ class Client:
     def sync(
         self, directory: str | Path, *, release: Release | None = None, full: bool = False, progress: Progress = None
     ) -> SyncResult:
-        """Keeps a copy of the newest release in a directory: `records.parquet`, replaced at once or not at all.
+        """Keeps a copy of the latest release in a directory: `records.parquet`, replaced completely or not at all.
 
         After the first time only the changes are requested. The digest of all records is compared before the copy
         changes. With `full`, the whole release is downloaded; that is needed after its fields have changed.

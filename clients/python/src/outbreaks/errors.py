@@ -9,7 +9,7 @@ from ._summary import describe_set
 
 
 class OutbreaksWarning(UserWarning):
-    """The service has a warning about a request, such as a filter value that no record has."""
+    """The service has a warning about a request, such as a filter value that matches no records."""
 
 
 class ChoiceWarning(OutbreaksWarning):
@@ -32,13 +32,13 @@ class OutbreaksError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.status = status
-        """The HTTP status; 0 if no complete answer arrived or no request was sent."""
+        """The HTTP status; 0 if no complete response arrived or no request was sent."""
         self.code = code
         """What happened. The page Errors of the service lists the codes."""
         self.parameter = parameter
         self.request_id = request_id
         self.retry_after = retry_after
-        """The number of seconds after which the service wants to be asked again."""
+        """The number of seconds after which the service wants the next request."""
 
     def __str__(self) -> str:
         place = f", parameter {self.parameter}" if self.parameter else ""
@@ -51,7 +51,7 @@ class InvalidParameter(OutbreaksError):
 
 
 class Choice(TypedDict):
-    """A set of records whose counts may be added up. `Client.follow` asks for it."""
+    """A set of records whose counts can be added up. `Client.follow` asks for it."""
 
     words: str
     values: dict[str, Any]
@@ -105,7 +105,7 @@ class Gone(OutbreaksError):
 
 
 class Unavailable(OutbreaksError):
-    """No answer now. The same request may succeed later."""
+    """No response now. The same request may succeed later."""
 
 
 class Damaged(OutbreaksError):
@@ -153,7 +153,7 @@ def to_error(
     retry_after: float | None = None,
     reason: str = "",
 ) -> OutbreaksError:
-    """The error for an answer: RFC 9457 problems, RFC 6749 errors, and anything that a proxy may send."""
+    """The error for a response: RFC 9457 problems, RFC 6749 errors, and anything that a proxy may send."""
     problem = _parse_object(body)
 
     def text(name: str) -> str | None:
@@ -163,7 +163,7 @@ def to_error(
     known = text("error") if source == "token" else text("code")
     code = known or ("no_answer" if status == 0 else f"http_{status}")
     described = text("error_description") if source == "token" else text("detail") or text("title")
-    fallback = reason or ("no complete answer arrived" if status == 0 else f"the answer has status {status}")
+    fallback = reason or ("no complete response arrived" if status == 0 else f"the response has status {status}")
     error = _choose_class(status, code, source)(
         described or fallback,
         status=status,

@@ -1,4 +1,4 @@
-// Series, sums and vintages over HTTP: refusals with choices, groups, places, windows, explanations and releases.
+// Series, sums and vintages over HTTP: rejections with choices, groups, places, windows, explanations and releases.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { HOME, type Item, openRoutes, type Row } from '../../../fixtures/routes.ts'

@@ -75,10 +75,10 @@ for (const [name, json] of [
 test('what is lost is described, with a long key shortened', () => {
   assert.deepEqual(findLoss('{"cases":1,"cases":2}'), {
     rule: 'repeated_key',
-    message: 'has the key "cases" twice: remove one',
+    message: 'contains the key "cases" twice: remove one',
   })
   const key = 'k'.repeat(50)
-  assert.match(findLoss(`{"${key}":1,"${key}":2}`)?.message ?? '', /^has the key "k{40}…" twice/)
+  assert.match(findLoss(`{"${key}":1,"${key}":2}`)?.message ?? '', /^contains the key "k{40}…" twice/)
   assert.equal(findLoss('{"a":1e400}')?.rule, 'number')
   assert.equal(findLoss('{"a":1}'), null)
 })

@@ -77,47 +77,47 @@ const errors: [title: string, mapping: unknown, other: unknown, message: RegExp]
     'canonical with another clause',
     { files: [{ names: ['*'], canonical: true, key: ['place'] }] },
     plainMapping,
-    /^mapping\.json files\.0: has canonical or use, so it must have only names besides$/,
+    /^mapping\.json files\.0: a group with canonical or use can have only names besides$/,
   ],
   [
     'use with another clause',
     { files: [{ names: ['*'], use: 'other.json', columns: {} }] },
     plainMapping,
-    /^mapping\.json files\.0: has canonical or use, so it must have only names besides$/,
+    /^mapping\.json files\.0: a group with canonical or use can have only names besides$/,
   ],
   [
     'canonical and use',
     { files: [{ names: ['*'], use: 'other.json', canonical: true }] },
     plainMapping,
-    /^mapping\.json files\.0: has canonical or use/,
+    /^mapping\.json files\.0: a group with canonical or use/,
   ],
   ['canonical: false', { files: [{ names: ['*'], canonical: false }] }, plainMapping, /files\.0\.canonical: /],
   [
     'a mapping file that does not exist',
     { files: [{ names: ['*'], use: 'absent.json' }] },
     plainMapping,
-    /^absent\.json cannot be read: .*absent\.json must be a mapping file$/,
+    /^absent\.json cannot be read\. Check that .*absent\.json exists and is a mapping file\.$/,
   ],
-  ['a used file that is not JSON', useOther, '{', /^other\.json is not JSON/],
+  ['a used file that is not JSON', useOther, '{', /^other\.json is not valid JSON/],
   [
     'an error of the used file',
     useOther,
     { key: ['place'], columns: { cases: {} } },
     /^other\.json columns\.cases: must/,
   ],
-  ['a used file without a key', useOther, { columns: plainMapping.columns }, /^other\.json key: is missing for a\.csv/],
+  ['a used file without a key', useOther, { columns: plainMapping.columns }, /^other\.json key: missing for a\.csv/],
   ['a used file without a group for the table', useOther, { files: [] }, /^other\.json files: no group matches a\.csv/],
   [
     'a used file that uses another',
     useOther,
     { files: [{ names: ['*'], use: 'third.json' }] },
-    /^other\.json files: must not have canonical or use/,
+    /^other\.json files: cannot have canonical or use/,
   ],
   [
     'a used file that marks canonical files',
     useOther,
     { files: [{ names: ['*'], canonical: true }] },
-    /^other\.json files: must not have canonical or use/,
+    /^other\.json files: cannot have canonical or use/,
   ],
 ]
 test('a mapping file outside the release directory is rejected, and nothing of it is printed', async () => {
@@ -130,7 +130,7 @@ test('a mapping file outside the release directory is rejected, and nothing of i
     const directory = await writeMapped(mapping, { written: { 'a.csv': CSV }, linked: { 'link.json': target } })
     await assert.rejects(openRelease(directory), (error) => {
       assert(error instanceof OperatorError, String(error))
-      assert.equal(error.message, `${use} is not in the release directory: copy the mapping file into it`)
+      assert.equal(error.message, `${use} is not in the release directory. Copy the mapping file into it.`)
       return true
     })
   }

@@ -18,12 +18,12 @@ import {
 import { fc } from '../../../seed.ts'
 
 const mappingErrors: [title: string, mapping: unknown, message: RegExp][] = [
-  ['text that is not JSON', '{"key":', /^mapping\.json is not JSON/],
-  ['a key twice', '{"key":["place"],"key":["day"]}', /^mapping\.json has the key "key" twice/],
+  ['text that is not JSON', '{"key":', /^mapping\.json is not valid JSON/],
+  ['a key twice', '{"key":["place"],"key":["day"]}', /^mapping\.json contains the key "key" twice/],
   ['a list', [], /^mapping\.json \(top level\): must be object/],
   ['an unknown clause', { ...plainMapping, colour: 1 }, /^mapping\.json colour: is not a property of a mapping/],
-  ['no key', { columns: plainMapping.columns }, /^mapping\.json key: is missing for a\.csv/],
-  ['no columns', { key: ['place'] }, /^mapping\.json columns: is missing for a\.csv/],
+  ['no key', { columns: plainMapping.columns }, /^mapping\.json key: missing for a\.csv/],
+  ['no columns', { key: ['place'] }, /^mapping\.json columns: missing for a\.csv/],
   ['an empty key', { ...plainMapping, key: [] }, /^mapping\.json key: /],
   [
     'a cell that is a number',
@@ -54,7 +54,7 @@ const mappingErrors: [title: string, mapping: unknown, message: RegExp][] = [
   [
     'otherwise without map',
     { ...plainMapping, columns: { locality: { from: 'place', otherwise: 'keep' } } },
-    /columns\.locality: has otherwise without map/,
+    /columns\.locality: otherwise works only together with map/,
   ],
   [
     'an unknown value of otherwise',
@@ -97,7 +97,7 @@ const mappingErrors: [title: string, mapping: unknown, message: RegExp][] = [
   [
     'a cell that is a date and a number',
     { ...plainMapping, columns: { cases: { from: 'count', date: 'YYYYMMDD', number: true } } },
-    /columns\.cases: has both date and number/,
+    /columns\.cases: can have date or number, not both/,
   ],
   ['a skip without values', { ...plainMapping, skip: [{ where: 'place' }] }, /^mapping\.json skip\.0: /],
 ]
@@ -136,15 +136,20 @@ const inputErrors: [title: string, mapping: unknown, text: string | Buffer, mess
     CSV,
     /a\.csv:1 day: is already a column of this file: choose another name in wide/,
   ],
-  ['a short row', plainMapping, 'place,day\nLima\n', /a\.csv:2: has 1 cells where the header has 2/],
+  ['a short row', plainMapping, 'place,day\nLima\n', /a\.csv:2: has 1 cells, but the header has 2/],
   [
     'a long row with a value in an extra column',
     plainMapping,
     'place,\nLima,,x\n',
-    /a\.csv:2: has 3 cells where the header has 1/,
+    /a\.csv:2: has 3 cells, but the header has 1/,
   ],
   ['an empty file', plainMapping, '', /a\.csv:1: has no header/],
-  ['bytes of another encoding', plainMapping, Buffer.from('place\nCa\xf1ar\n', 'latin1'), /a\.csv:0: is not UTF-8/],
+  [
+    'bytes of another encoding',
+    plainMapping,
+    Buffer.from('place\nCa\xf1ar\n', 'latin1'),
+    /a\.csv:0: is not valid UTF-8/,
+  ],
 ]
 for (const [title, mapping, text, message] of inputErrors) {
   test(`${title} is rejected with file and line`, async () => {
@@ -181,7 +186,7 @@ const jsonErrors: [title: string, text: string, message: RegExp][] = [
   [
     'more keys than a table has columns',
     JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`k${i}`, i]))),
-    /a\.ndjson:1: is the line where the file exceeds 10000 different keys/,
+    /a\.ndjson:1: brings the file above the limit of 10000 different keys/,
   ],
 ]
 for (const [title, text, message] of jsonErrors) {
@@ -247,9 +252,9 @@ test('values that the mapping cannot convert are findings with file, line and fi
   assert.deepEqual(
     [...of('map'), ...of('date')].map(({ file, line, column, message }) => [file, line, column, message]),
     [
-      ['a.csv', 3, 'event', 'the mapping has no entry for "y"'],
-      ['b.csv', 3, 'event', 'the mapping has no entry for "y"'],
-      ['b.csv', 3, 'date_high', '"2020" does not have the format D/M/YY'],
+      ['a.csv', 3, 'event', 'has the value "y", which the mapping has no entry for'],
+      ['b.csv', 3, 'event', 'has the value "y", which the mapping has no entry for'],
+      ['b.csv', 3, 'date_high', 'has the value "2020", which is not a date as D/M/YY'],
     ],
   )
   assert.deepEqual(

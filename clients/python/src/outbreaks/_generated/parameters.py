@@ -274,78 +274,78 @@ class Filters(TypedDict, total=False):
     # cannot be added together, or if a filter value matches no records. The response
     # lists the sets you can choose from, or the nearest values.
     strict: bool
-    # Name of the outbreak event, `Label_Place_Year` by convention. May be repeated up
+    # Name of the outbreak event, `Label_Place_Year` by convention. Can be repeated up
     # to 50 times: a record matches if it has any of the values.
     event: Several[str]
-    # Name of the pathogen, plain text. May be repeated up to 50 times: a record matches
+    # Name of the pathogen, plain text. Can be repeated up to 50 times: a record matches
     # if it has any of the values.
     pathogen: Several[str]
-    # The condition as named. May be repeated up to 50 times: a record matches if it has
+    # The condition as named. Can be repeated up to 50 times: a record matches if it has
     # any of the values.
     disease: Several[str]
-    # Who fell ill; `environment` for findings in water, food, air or soil. May be
+    # Who fell ill; `environment` for findings in water, food, air or soil. Can be
     # repeated up to 50 times: a record matches if it has any of the values.
     host: Several[Host]
-    # ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries. May be
+    # ISO 3166-1 alpha-2; XA to XZ for ships and reports over several countries. Can be
     # repeated up to 50 times: a record matches if it has any of the values.
     country_code: Several[str]
-    # Region of the World Health Organization. May be repeated up to 50 times: a record
+    # Region of the World Health Organization. Can be repeated up to 50 times: a record
     # matches if it has any of the values.
     who_region: Several[WhoRegion]
     # Sub-region of the United Nations (M49), or its intermediate region where M49 has
-    # one. May be repeated up to 50 times: a record matches if it has any of the values.
+    # one. Can be repeated up to 50 times: a record matches if it has any of the values.
     un_region: Several[UnRegion]
-    # The level of place the counts are for. May be repeated up to 50 times: a record
+    # The level of place the counts are for. Can be repeated up to 50 times: a record
     # matches if it has any of the values.
     location_granularity: Several[LocationGranularity]
-    # ISO 3166-2 code of the first administrative level; retired codes are kept. May be
+    # ISO 3166-2 code of the first administrative level; retired codes are kept. Can be
     # repeated up to 50 times: a record matches if it has any of the values.
     al1_code: Several[str]
-    # First administrative level, curated name. May be repeated up to 50 times: a record
+    # First administrative level, curated name. Can be repeated up to 50 times: a record
     # matches if it has any of the values.
     admin_l1: Several[str]
-    # Second administrative level, curated name. May be repeated up to 50 times: a
+    # Second administrative level, curated name. Can be repeated up to 50 times: a
     # record matches if it has any of the values.
     admin_l2: Several[str]
-    # Third administrative level, curated name. May be repeated up to 50 times: a record
+    # Third administrative level, curated name. Can be repeated up to 50 times: a record
     # matches if it has any of the values.
     admin_l3: Several[str]
-    # Town, village, ship or facility, curated name. May be repeated up to 50 times: a
+    # Town, village, ship or facility, curated name. Can be repeated up to 50 times: a
     # record matches if it has any of the values.
     locality: Several[str]
-    # What the place means for the counted persons. May be repeated up to 50 times: a
+    # What the place means for the counted persons. Can be repeated up to 50 times: a
     # record matches if it has any of the values.
     location_type: Several[LocationType]
-    # What the dates refer to. May be repeated up to 50 times: a record matches if it
+    # What the dates refer to. Can be repeated up to 50 times: a record matches if it
     # has any of the values.
     date_type: Several[DateType]
-    # Certainty of the counted cases. May be repeated up to 50 times: a record matches
+    # Certainty of the counted cases. Can be repeated up to 50 times: a record matches
     # if it has any of the values.
     case_status: Several[CaseStatus]
     # What the counts count: `new` within the period; `cumulative` since the event
     # began; `period_to_date` since the period began (a year, a season); `point` at a
-    # moment. May be repeated up to 50 times: a record matches if it has any of the
+    # moment. Can be repeated up to 50 times: a record matches if it has any of the
     # values.
     count_kind: Several[CountKind]
-    # Age group of the counted persons; null is everyone. May be repeated up to 50
+    # Age group of the counted persons; null is everyone. Can be repeated up to 50
     # times: a record matches if it has any of the values.
     age_group: Several[str]
-    # Sex of the counted persons; null is everyone. May be repeated up to 50 times: a
+    # Sex of the counted persons; null is everyone. Can be repeated up to 50 times: a
     # record matches if it has any of the values.
     sex: Several[Sex]
     # Another group of people who were counted, such as health workers; null is
-    # everyone. It is not the number of inhabitants. May be repeated up to 50 times: a
+    # everyone. It is not the number of inhabitants. Can be repeated up to 50 times: a
     # record matches if it has any of the values.
     population: Several[str]
     # Identifies a series of comparable counts: a digest of event, pathogen, disease,
     # host, place, granularity, location type, status, count kind, date type, strata,
-    # composite and source. May be repeated up to 50 times: a record matches if it has
+    # composite and source. Can be repeated up to 50 times: a record matches if it has
     # any of the values.
     series_id: Several[str]
-    # True for a curator's best series, false for one raw source. May be repeated up to
+    # True for a curator's best series, false for one raw source. Can be repeated up to
     # 50 times: a record matches if it has any of the values.
     composite: Several[bool]
-    # Who reports: the same name in every report of the source. May be repeated up to 50
+    # Who reports: the same name in every report of the source. Can be repeated up to 50
     # times: a record matches if it has any of the values.
     source_name: Several[str]
     # First day of the range: the period the counts cover ends on this day or later.
@@ -357,16 +357,16 @@ class Filters(TypedDict, total=False):
 class RecordFilters(TypedDict, total=False):
     """What verbs that return records, or describe them, accept."""
 
-    # How exact the counts are. May be repeated up to 50 times: a record matches if it
+    # How exact the counts are. Can be repeated up to 50 times: a record matches if it
     # has any of the values.
     count_qualifier: Several[CountQualifier]
-    # What kind of source. May be repeated up to 50 times: a record matches if it has
+    # What kind of source. Can be repeated up to 50 times: a record matches if it has
     # any of the values.
     source_type: Several[SourceType]
-    # Licence of this record, where it differs from the release's. May be repeated up to
+    # Licence of this record, where it differs from the release's. Can be repeated up to
     # 50 times: a record matches if it has any of the values.
     licence: Several[str]
-    # Whether a curator compared the record with its source. May be repeated up to 50
+    # Whether a curator compared the record with its source. Can be repeated up to 50
     # times: a record matches if it has any of the values.
     verification: Several[Verification]
     # First day of the range: the day the report was published ends on this day or
@@ -398,7 +398,7 @@ class RecordFilters(TypedDict, total=False):
     # Only records with coordinates in this box: west,south,east,north in decimal
     # degrees. If west is greater than east, the box crosses the 180th meridian.
     bbox: str | Sequence[float]
-    # Only records in which this field is null. May be repeated: all of these fields are
+    # Only records in which this field is null. Can be repeated: all of these fields are
     # null.
     missing: Several[Missing]
     # Only records that were added or changed after this release.
@@ -406,8 +406,8 @@ class RecordFilters(TypedDict, total=False):
 
 
 class RecordsParameters(Filters, RecordFilters, total=False):
-    # The order of the records: by id, a date or a count, descending with a minus sign.
-    # Records without a value come last.
+    # Sort order: `id`, a date or a count. Put `-` in front for descending. Records
+    # without a value come last.
     sort: Sort
     # Maximum number of records to return.
     num: int
@@ -456,11 +456,10 @@ class SeriesParameters(Filters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
-    # The length of the periods: days, ISO weeks (also `week`), epidemiological weeks
-    # (MMWR), months or years. Default: the finest that fits how often the records
-    # report.
+    # The interval: days, ISO weeks (or `week`), epidemiological weeks (MMWR), months or
+    # years. Default: the finest that fits how often the records report.
     interval: Interval
-    # Gives one series for each value of this field, side by side.
+    # Shows one series for each value of this field, side by side.
     group_by: Several[GroupBy]
     # Adds columns that are computed from the counts: the case fatality ratio (`cfr`),
     # counts per 100,000 inhabitants of whole countries (`per_100000`) and, of
@@ -470,15 +469,15 @@ class SeriesParameters(Filters, total=False):
     # The number of periods of a moving average and of a growth rate. Default: 7 days, 4
     # weeks, 3 months or 3 years; for growth 14 days or 8 weeks.
     periods: int
-    # The counts that the answer has. The first one decides which way of counting is
-    # chosen, unless `sort` does. Default: all. May be repeated, or have several names
-    # with commas.
+    # The counts in the response. The first one decides which way of counting is chosen,
+    # unless `sort` does. Default: all. Can be repeated, or have several names with
+    # commas.
     counts: Several[Counts]
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
     place: str
-    # Gives every way of counting side by side, as groups, instead of choosing one. At
+    # Shows every way of counting side by side, as groups, instead of choosing one. At
     # most 20, those with the most records.
     side_by_side: bool
     # Lists the records behind each number, and the rule that was applied to each.
@@ -486,7 +485,7 @@ class SeriesParameters(Filters, total=False):
     # Fields to add up over on purpose, such as all events of a country. Can be
     # repeated.
     across: Several[Across]
-    # Only records in which this field is null. May be repeated: all of these fields are
+    # Only records in which this field is null. Can be repeated: all of these fields are
     # null.
     missing: Several[SeriesMissing]
 
@@ -502,15 +501,15 @@ class SumsParameters(Filters, total=False):
     # `/series`, a trailing `moving_average` and the exponential `growth`. A measure
     # whose conditions fail is null, and the column `null_because` says why.
     measures: Several[Measures]
-    # The counts that the answer has. The first one decides which way of counting is
-    # chosen, unless `sort` does. Default: all. May be repeated, or have several names
-    # with commas.
+    # The counts in the response. The first one decides which way of counting is chosen,
+    # unless `sort` does. Default: all. Can be repeated, or have several names with
+    # commas.
     counts: Several[Counts]
     # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
     # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
     # reported are chosen so that none is counted twice.
     place: str
-    # Gives every way of counting side by side, as groups, instead of choosing one. At
+    # Shows every way of counting side by side, as groups, instead of choosing one. At
     # most 20, those with the most records.
     side_by_side: bool
     # Lists the records behind each number, and the rule that was applied to each.
@@ -518,11 +517,11 @@ class SumsParameters(Filters, total=False):
     # Fields to add up over on purpose, such as all events of a country. Can be
     # repeated.
     across: Several[Across]
-    # Only records in which this field is null. May be repeated: all of these fields are
+    # Only records in which this field is null. Can be repeated: all of these fields are
     # null.
     missing: Several[SeriesMissing]
-    # One or two fields, or a field and a length of period: a row for each combination
-    # of values.
+    # One or two fields, or a field and an interval: a row for each combination of
+    # values.
     group_by: Several[SumsGroupBy]
     # A number to sort by, with `-` for the largest first. Default: by the values of the
     # groups.
@@ -533,14 +532,13 @@ class VintagesParameters(Filters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
-    # The length of the periods: days, ISO weeks (also `week`), epidemiological weeks
-    # (MMWR), months or years. Default: the finest that fits how often the records
-    # report.
+    # The interval: days, ISO weeks (or `week`), epidemiological weeks (MMWR), months or
+    # years. Default: the finest that fits how often the records report.
     interval: Interval
     # Fields to add up over on purpose, such as all events of a country. Can be
     # repeated.
     across: Several[Across]
-    # Only records in which this field is null. May be repeated: all of these fields are
+    # Only records in which this field is null. Can be repeated: all of these fields are
     # null.
     missing: Several[SeriesMissing]
     # The count to follow.

@@ -236,7 +236,7 @@ class OutbreakRecord(TypedDict):
     source_report: str | None
     # What kind of source.
     source_type: SourceType | None
-    # Address of the report.
+    # URL of the report.
     source_url: str | None
     # Licence of this record, where it differs from the release's.
     licence: str | None

@@ -1,9 +1,9 @@
-// Walks all matching records of a release in bounded pages, in the order of id.
+// Reads all matching records of a release in bounded pages, in the order of id.
 import { setImmediate } from 'node:timers/promises'
 import { type EncodableRecord, readRecord, selectFields } from '../../formats/file-encoder.ts'
 import type { Fields } from '../../storage/contract.ts'
 import { splitRecords } from '../../storage/gzip-splice.ts'
-import { startWalk } from '../paging/walk-pages.ts'
+import { readPages } from '../paging/read-pages.ts'
 import { type DataSource, type FilterQuery, readMatchingPage } from './run-filter-queries.ts'
 
 /** Arrow encodes a page as one batch, so the bytes of a file depend on it. */
@@ -17,13 +17,13 @@ interface Selection {
   readonly isComplete: boolean
 }
 
-export async function walkMatches(
+export async function readMatches(
   source: DataSource,
   query: FilterQuery,
   { fields, isComplete }: Selection,
 ): Promise<AsyncIterable<EncodableRecord[]>> {
   const toRecord = (body: string) => (isComplete ? readRecord(fields, body) : selectFields(fields, body))
-  const pages = await startWalk((fromId) => readMatchingPage(source, query, { fromId, limit: PAGE_RECORDS }))
+  const pages = await readPages((fromId) => readMatchingPage(source, query, { fromId, limit: PAGE_RECORDS }))
   return readBatches()
 
   async function* readBatches() {
