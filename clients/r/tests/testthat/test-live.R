@@ -215,8 +215,9 @@ test_that("a watch is previewed, created, paused and deleted", {
   expect_identical(sums$total_cases, crossed$after_cases[1])
   expect_s3_class(crossed$time, "POSIXct")
   expect_s3_class(crossed$changes[[1]], "tbl_df")
-  none <- do.call(ob_preview_watch, replace(question, 2, "crosses:cases:1000000"))
+  none <- ob_preview_watch(client, "appears", event = MEASLES, releases = 1)
   expect_identical(nrow(none), 0L)
+  expect_identical(none$release, integer())
 
   watch <- do.call(ob_watch, c(question, name = "Measles"))
   expect_identical(watch[c("name", "state", "judged")], list(name = "Measles", state = "active", judged = 6L))
