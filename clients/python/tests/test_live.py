@@ -237,7 +237,10 @@ def test_a_watch_is_previewed_created_paused_and_deleted(client: Client) -> None
     preview = client.preview_watch("crosses:cases:1500", **question)
     assert preview["judged"] == [2, 3, 4, 5, 6]
     frame = preview.to_pandas()
-    assert list(frame)[:4] == ["release", "time", "type", "title"]
+    assert list(frame)[:6] == ["release", "time", "type", "title", "before_cases", "after_cases"]
+    appeared = frame[frame["type"] == "question.not_comparable"]
+    assert str(appeared["before_cases"].dtype) == "Int64"
+    assert appeared["before_cases"].isna().all()
     crossed = frame[frame["type"] == "question.crossed"].iloc[0]
     assert (crossed["before_cases"] < 1500) == (crossed["after_cases"] >= 1500)
     sums = client.sums(**question, counts="cases", release=int(crossed["release"]))

@@ -180,5 +180,8 @@ notices_table <- function(notices, types) {
   })
   table <- objects_table(items, types, whole = "reasons")
   if ("changes" %in% names(table)) table$changes <- lapply(table$changes, objects_table, types = CHANGED_TYPES)
-  table[union(intersect(names(types), names(table)), names(table))]
+  # A count that is known in no release is NA, and still a number.
+  counts <- grep("^(before|after)_", names(table), value = TRUE)
+  table[counts] <- lapply(table[counts], type_integer)
+  table[union(intersect(c(names(types)[1:4], counts, names(types)), names(table)), names(table))]
 }

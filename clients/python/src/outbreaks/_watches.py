@@ -35,7 +35,13 @@ class Notices(Table):
     """
 
     def _types(self) -> dict[str, ColumnType]:
-        return dict(_FIRST)
+        counts: dict[str, ColumnType] = {
+            f"{side}_{count}": "integer"
+            for side in ("before", "after")
+            for notice in self["data"]
+            for count in notice["data"].get(side) or {}
+        }
+        return {**_FIRST, **counts}
 
     def rows(self) -> Iterable[dict[str, Any]]:
         for notice in self["data"]:

@@ -208,6 +208,8 @@ test_that("a watch is previewed, created, paused and deleted", {
   question <- list(client, "crosses:cases:1500", event = MEASLES, counts = "cases")
   said <- do.call(ob_preview_watch, question)
   expect_identical(attr(said, "judged"), 2:6)
+  expect_identical(names(said)[1:6], c("release", "time", "type", "title", "before_cases", "after_cases"))
+  expect_type(said$before_cases, "integer")
   crossed <- said[said$type == "question.crossed", ]
   expect_gt(nrow(crossed), 0)
   expect_identical(crossed$before_cases < 1500, crossed$after_cases >= 1500)
