@@ -33,8 +33,17 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
-/** The type of the parameters of an operation, and of its answer or of an item of its pages. */
-export const OPERATIONS: Record<string, { parameters?: string; answer?: string; item?: string }> = {
+interface Types {
+  /** The type of its parameters. */
+  readonly parameters?: string
+  /** Parameters that the verb has no use for. */
+  readonly without?: readonly string[]
+  /** The type of its answer, or of an item of its pages. */
+  readonly answer?: string
+  readonly item?: string
+}
+
+export const OPERATIONS: Record<string, Types> = {
   listRecords: { parameters: 'RecordsParameters' },
   listRecordVersions: { item: 'RecordVersion' },
   listReleases: { item: 'Release' },
@@ -47,13 +56,20 @@ export const OPERATIONS: Record<string, { parameters?: string; answer?: string; 
   getSums: { parameters: 'SumsParameters', answer: 'Sums' },
   getVintages: { parameters: 'VintagesParameters', answer: 'Vintages' },
   getCitation: { parameters: 'CitationParameters', answer: 'Citation' },
+  // A watch is about the questions that a feed can be about.
+  getFeed: { parameters: 'WatchParameters', without: ['format', 'when', 'archive'] },
+  getWatch: { answer: 'Watch' },
+  previewWatch: { item: 'PreviewedNotice' },
+  listWatchNotices: { item: 'WatchNotice' },
+  listNotices: { item: 'ReleaseNotice' },
 }
 
-/** Objects that occur often have a type of their own, named by the member that has them. */
+/** Objects that occur often have a type of their own, named by the member that has them, or by a type and its member. */
 const NAMED_MEMBERS: Record<string, string> = {
   ...{ new: 'Counts', cumulative: 'Counts', point: 'Counts', cases: 'Coverage', completeness: 'Completeness' },
   ...{ points: 'Point', explain: 'Explanation', cover: 'Cover', files: 'ReleaseFile', figures: 'EventFigure' },
   ...{ spans: 'Span', beside: 'PlaceFigure' },
+  'PreviewedNotice.data': 'WatchNoticeData',
   ...{ data: 'SearchMatch', suggestions: 'SearchMatch', event: 'Facet', reasons: 'Reasons' },
 }
 /** The client adds these itself. */
@@ -70,19 +86,24 @@ export const findOperations = ({ paths }: OpenApiDocument) =>
 
 export function renderAnswers(document: OpenApiDocument): string {
   const operations = findOperations(document)
-  const names = nameRepeatedObjects(operations.map(findAnswer))
+  const names = nameRepeatedObjects(operations)
   const declared = new Map<string, string>()
   const render: Render = (schema, indent) => renderType(schema, indent, (object) => names.get(keyOf(object)))
   const declare = (name: string, schema: Schema) =>
     declared.set(name, `export interface ${name} ${renderObject(schema, '', render)}\n`)
   for (const [key, name] of names) declare(name, JSON.parse(key) as Schema)
   for (const operation of operations) {
-    const { answer, item } = OPERATIONS[operation.operationId] ?? {}
-    const name = answer ?? item
+    const name = findName(operation)
     if (name !== undefined) declare(name, findAnswer(operation))
   }
   const header = `// What the service answers, as types.\n// ${NOTICE}\nimport type { OutbreakRecord } from './record.ts'\n`
   return [header, ...declared.values()].join('\n')
+}
+
+/** The name of the type of the answer or, for pages, of an item. */
+function findName({ operationId }: Operation): string | undefined {
+  const { answer, item } = OPERATIONS[operationId] ?? {}
+  return answer ?? item
 }
 
 /** The schema of the answer or, for pages, of an item. */
@@ -99,21 +120,21 @@ const withoutDescription = (schema: Schema): Schema => {
 }
 const keyOf = (schema: Schema) => JSON.stringify(withoutDescription(schema))
 
-function nameRepeatedObjects(answers: readonly Schema[]): Map<string, string> {
+function nameRepeatedObjects(operations: readonly Operation[]): Map<string, string> {
   const names = new Map<string, string>()
   const counts = new Map<string, number>()
-  const visit = (schema: Schema, member: string): void => {
+  const visit = (schema: Schema, type: string, member: string): void => {
     if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {
       const key = keyOf(schema)
       counts.set(key, (counts.get(key) ?? 0) + 1)
-      const name = NAMED_MEMBERS[member]
-      if (name !== undefined && ![...names.values()].includes(name)) names.set(key, name)
+      const name = NAMED_MEMBERS[`${type}.${member}`] ?? NAMED_MEMBERS[member]
+      if (name !== undefined && !names.has(key) && ![...names.values()].includes(name)) names.set(key, name)
     }
-    for (const [name, value] of Object.entries(schema.properties ?? {})) visit(value, name)
+    for (const [name, value] of Object.entries(schema.properties ?? {})) visit(value, type, name)
     for (const part of [...(schema.anyOf ?? []), ...(schema.allOf ?? []), ...(schema.items ? [schema.items] : [])])
-      visit(part, member)
+      visit(part, type, member)
   }
-  for (const answer of answers) visit(answer, '')
+  for (const operation of operations) visit(findAnswer(operation), findName(operation) ?? '', '')
   return new Map(
     [...names].filter(
       ([key]) => (counts.get(key) ?? 0) > 1 || /ReleaseFile|EventFigure|Reasons/.test(names.get(key) ?? ''),
@@ -172,11 +193,12 @@ export function renderParameters(document: OpenApiDocument): string {
 function renderParameterTypes(operations: readonly Operation[]): string {
   const all = new Map<string, string>()
   const types = operations.flatMap(({ operationId, parameters = [] }) => {
-    const name = OPERATIONS[operationId]?.parameters
+    const { parameters: name, without = [] } = OPERATIONS[operationId] ?? {}
     if (name === undefined) return []
     const picked: string[] = []
     let own = ''
-    for (const parameter of parameters.filter((one) => one.in === 'query' && !PAGING.has(one.name))) {
+    const omitted = new Set([...PAGING, ...without])
+    for (const parameter of parameters.filter((one) => one.in === 'query' && !omitted.has(one.name))) {
       const member = renderParameter(parameter)
       const known = all.get(parameter.name)
       if (known === undefined && parameter.required !== true) all.set(parameter.name, member)

@@ -22,6 +22,7 @@ const ARGUMENTS: Record<string, readonly string[]> = {
 const OMITTED = new Set([...PAGING, 'format', 'columns'])
 /** The parameters that the same operations have as this one are declared once. */
 const BASES: Record<string, { name: string; about: string }> = {
+  strict: { name: 'Strictness', about: 'What every verb with filters that returns data accepts.' },
   event: { name: 'Filters', about: 'What every verb with filters accepts.' },
   reported_from: { name: 'RecordFilters', about: 'What verbs that return records, or describe them, accept.' },
 }
@@ -91,10 +92,11 @@ ${classes.join('\n\n\n')}
 function collectKeys(document: OpenApiDocument, lists: Map<string, string>): Key[] {
   const keys = new Map<string, Key>()
   for (const { operationId, parameters = [] } of findOperations(document)) {
-    const owner = OPERATIONS[operationId]?.parameters
+    const { parameters: owner, without = [] } = OPERATIONS[operationId] ?? {}
     if (owner === undefined) continue
+    const omitted = new Set([...OMITTED, ...without])
     for (const parameter of parameters) {
-      if (parameter.in !== 'query' || OMITTED.has(parameter.name)) continue
+      if (parameter.in !== 'query' || omitted.has(parameter.name)) continue
       const type = renderType(parameter, (values) => nameList(lists, parameter.name, owner, values))
       if (ARGUMENTS[operationId]?.includes(parameter.name)) continue
       const text = renderKey(parameter, type)

@@ -5,8 +5,8 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { createCluster } from './postgres.ts'
-import { type Credentials, outbreakctl, prepareDatabase, startService } from './service.ts'
+import { createCluster, findFreePort } from './postgres.ts'
+import { type Credentials, outbreakctl, prepareDatabase, startNotifier, startService } from './service.ts'
 import { publishVectorReleases } from './vector-releases.ts'
 
 interface Answer {
@@ -19,6 +19,8 @@ interface Answer {
 const target = path.resolve(import.meta.dirname, '../clients/vectors/answers.json')
 const DATASET = '/v2/hed-outbreaks'
 const NDJSON = 'application/x-ndjson'
+/** Instead of the id of the watch, which is random. */
+const WATCH = '00000000-0000-4000-8000-000000000001'
 
 /** Name, path and headers of each request that is recorded after release 1 was pruned. */
 const REQUESTS: [name: string, path: string, headers?: Record<string, string>][] = [
@@ -111,6 +113,7 @@ function normalise(answers: Map<string, Answer>, baseUrls: readonly string[]): R
     .replaceAll(/(request_id\\":\\")[^"\\]+/g, '$1req-1')
     .replaceAll(/"x-request-id":"[^"]+"/g, '"x-request-id":"req-1"')
     .replaceAll(/(access_token\\":\\")[^"\\]+/g, '$1token-1')
+    .replaceAll(/(watches\/|\{\\"id\\":\\")[0-9a-f]{8}-[0-9a-f-]{27}/g, `$1${WATCH}`)
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-01-02T03:04:05.000Z')
   const today = new Date().toISOString().slice(0, 10)
   const [year, month, day] = today.split('-').map(Number)
@@ -133,7 +136,8 @@ export async function recordAnswers(
   const files = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-files-'))
   process.env['OUTBREAKS_FILES'] = files
   const credentials = await prepareDatabase(settings)
-  const service = await startService(settings)
+  const notifierPort = String(await findFreePort())
+  const service = await startService(settings, { OUTBREAKS_NOTIFIER_URL: `http://127.0.0.1:${notifierPort}` })
   const baseUrls = [service.baseUrl]
   try {
     const token = await requestToken(service.baseUrl, credentials)
@@ -142,6 +146,12 @@ export async function recordAnswers(
     const authorization = `Bearer ${(JSON.parse(token.body) as { access_token: string }).access_token}`
     const get = (address: string, headers: Record<string, string> = {}) =>
       send(`${service.baseUrl}${DATASET}${address}`, { headers: { authorization, ...headers } })
+    const change = (method: string, address: string, body?: object) =>
+      send(`${service.baseUrl}${DATASET}${address}`, {
+        method,
+        headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
 
     answers.set('nothing-published', await get('/outbreaks'))
     await publishVectorReleases(settings)
@@ -150,18 +160,24 @@ export async function recordAnswers(
     await waitFor(async () => !(await get('/releases/1')).body.includes('"pruned_at":null'))
     for (const [name, address, headers] of REQUESTS) answers.set(name, await get(address, headers))
     await recordPages(answers, get)
+    const notifier = await startNotifier(settings, {
+      OUTBREAKS_PORT: notifierPort,
+      OUTBREAKS_BASE_URL: service.baseUrl,
+    })
+    await recordWatches(answers, change).finally(notifier.stop)
     answers.set('not-authenticated', await send(`${service.baseUrl}${DATASET}/outbreaks`))
     answers.set('invalid-token', await get('/outbreaks', { authorization: 'Bearer revoked' }))
 
     const limited = await startService(settings, { OUTBREAKS_RATE_LIMIT: '1' })
     baseUrls.push(limited.baseUrl)
     const limitedToken = JSON.parse((await requestToken(limited.baseUrl, credentials)).body) as { access_token: string }
-    const limitedGet = () =>
-      send(`${limited.baseUrl}${DATASET}/outbreaks`, {
+    const limitedGet = (address: string) =>
+      send(`${limited.baseUrl}${DATASET}${address}`, {
         headers: { authorization: `Bearer ${limitedToken.access_token}` },
       })
-    await limitedGet()
-    const exceeded = await limitedGet()
+    // This service has no notifier.
+    answers.set('watches-unavailable', await limitedGet('/watches'))
+    const exceeded = await limitedGet('/outbreaks')
     answers.set('quota-exceeded', { ...exceeded, headers: { ...exceeded.headers, 'retry-after': '1' } })
     await limited.stop()
 
@@ -186,6 +202,24 @@ async function recordPages(answers: Map<string, Answer>, get: (address: string) 
     answers.set(`records-page-${number}`, page)
     next = (JSON.parse(page.body) as { next_page: string | null }).next_page
   } while (next !== null)
+}
+
+/** A watch from its creation to its end, and a preview of it. */
+async function recordWatches(
+  answers: Map<string, Answer>,
+  change: (method: string, address: string, body?: object) => Promise<Answer>,
+): Promise<void> {
+  const watch = { question: 'event=Measles_Testland_2024&counts=cases', when: 'crosses:cases:12' }
+  answers.set('notices', await change('GET', '/notices?after=0'))
+  answers.set('watch-preview', await change('POST', '/watches/preview', watch))
+  const created = await change('POST', '/watches', { ...watch, name: 'Measles' })
+  const { id } = JSON.parse(created.body) as { id: string }
+  answers.set('watch-created', created)
+  answers.set('watches', await change('GET', '/watches'))
+  answers.set('watch-paused', await change('PATCH', `/watches/${id}`, { state: 'paused' }))
+  answers.set('watch-notices', await change('GET', `/watches/${id}/notices?after=0`))
+  answers.set('watch-deleted', await change('DELETE', `/watches/${id}`))
+  answers.set('watch-not-found', await change('DELETE', `/watches/${id}`))
 }
 
 async function waitFor(condition: () => Promise<boolean>): Promise<void> {

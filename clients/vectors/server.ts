@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 
 export interface Answer {
@@ -36,6 +37,8 @@ export interface Step {
   token?: string
   /** Headers that the request must have. */
   headers?: Record<string, string>
+  /** What the body of the request must be as JSON; absent if there must be none. */
+  body?: unknown
   /** The download must begin at this byte. For 0, Range may be absent. */
   resume_at?: number
   /** The download must begin at this byte or an earlier one: a broken connection may lose bytes. */
@@ -107,7 +110,7 @@ function findMismatches(request: IncomingMessage, path: string, body: string, st
       .join('&')
   const [sentQuery, expectedQuery] = [sortQuery(actual), sortQuery(expected)]
   expect(sentQuery === expectedQuery, `the query is "${sentQuery}", not "${expectedQuery}"`)
-  if (method === 'POST') return [...found, ...findTokenMismatches(request, body, base)]
+  if (expected.pathname.endsWith('/oauth/token')) return [...found, ...findTokenMismatches(request, body, base)]
   const authorization = `Bearer ${step.token ?? 'token-1'}`
   expect(
     request.headers.authorization === authorization,
@@ -117,7 +120,13 @@ function findMismatches(request: IncomingMessage, path: string, body: string, st
     const sent = request.headers[name]
     expect(sent === value, `${name} is ${String(sent)}, not ${value}`)
   }
-  return [...found, ...findRangeMismatches(request, step)]
+  return [...found, ...findRangeMismatches(request, step), ...findBodyMismatches(request, body, step.body)]
+}
+
+function findBodyMismatches({ headers }: IncomingMessage, body: string, expected: unknown): string[] {
+  if (expected === undefined) return body === '' ? [] : [`the body is ${body}, but none was expected`]
+  if (headers['content-type']?.startsWith('application/json') !== true) return ['the body is not sent as JSON']
+  return isDeepStrictEqual(JSON.parse(body), expected) ? [] : [`the body is ${body}, not ${JSON.stringify(expected)}`]
 }
 
 function findTokenMismatches(request: IncomingMessage, body: string, base: string): string[] {

@@ -97,22 +97,24 @@ const needsMore = (operation: Operation): boolean =>
 
 function renderCalls(method: string, template: string, operation: Operation): string[] {
   const snippets = SNIPPETS[operation.operationId]
-  const curl = ['## Call it', '```sh', renderCurl(method, template, operation), '```']
-  const reason = needsMore(operation) ? ['', '<!-- not run: it needs something of yours -->'] : []
-  if (snippets === undefined) return [...curl.slice(0, 1), ...reason, '', ...curl.slice(1), '']
+  const reason = needsMore(operation) ? ['<!-- not run: it needs something of yours -->', ''] : []
+  const renderBlock = (language: string, ...code: string[]) => [...reason, `\`\`\`${language}`, ...code, '```', '']
+  const curl = renderBlock('sh', renderCurl(method, template, operation))
+  if (snippets === undefined) return ['## Call it', '', ...curl]
   const { python, r, ts } = snippets
   return [
-    ...[curl[0] ?? '', '', ...curl.slice(1), ''],
-    ...['```python', 'from outbreaks import Client', '', 'ob = Client()', python, '```', ''],
-    ...['```r', 'library(outbreakdata)', '', 'client <- ob_client()', r, '```', ''],
-    ...[
-      "```ts\nimport { Outbreaks } from '@outbreak-data/client'",
+    '## Call it',
+    '',
+    ...curl,
+    ...renderBlock('python', 'from outbreaks import Client', '', 'ob = Client()', python),
+    ...renderBlock('r', 'library(outbreakdata)', '', 'client <- ob_client()', r),
+    ...renderBlock(
+      'ts',
+      "import { Outbreaks } from '@outbreak-data/client'",
       '',
       'const outbreaks = Outbreaks.fromEnv()',
       ts,
-      '```',
-      '',
-    ],
+    ),
   ]
 }
 

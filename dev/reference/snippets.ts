@@ -7,6 +7,7 @@ export interface Snippets {
 }
 
 const EVENT = 'Andes_virus_Argentina_2018'
+const WHEN = 'crosses:cases:100'
 
 /** The same verb with the same filters in the three clients. */
 const verb = (
@@ -73,5 +74,40 @@ export const SNIPPETS: Readonly<Partial<Record<string, Snippets>>> = {
     python: `print(ob.cite(event="${EVENT}"))`,
     r: `cat(ob_cite(client, event = "${EVENT}"))`,
     ts: `console.log(await outbreaks.cite({ event: '${EVENT}' }))`,
+  },
+  listWatches: {
+    python: 'print(ob.watches().to_pandas())',
+    r: 'print(ob_watches(client))',
+    ts: 'console.log(await outbreaks.watches())',
+  },
+  createWatch: {
+    python: `watch = ob.watch("${WHEN}", event="${EVENT}", counts="cases")\nprint(watch["id"])`,
+    r: `watch <- ob_watch(client, "${WHEN}", event = "${EVENT}", counts = "cases")\nprint(watch$id)`,
+    ts: `const watch = await outbreaks.watch('${WHEN}', { event: '${EVENT}', counts: 'cases' })\nconsole.log(watch.id)`,
+  },
+  previewWatch: {
+    python: `print(ob.preview_watch("${WHEN}", event="${EVENT}", counts="cases").to_pandas())`,
+    r: `print(ob_preview_watch(client, "${WHEN}", event = "${EVENT}", counts = "cases"))`,
+    ts: `const { data } = await outbreaks.previewWatch('${WHEN}', { event: '${EVENT}', counts: 'cases' })\nfor (const notice of data) console.log(notice.time, notice.data.title)`,
+  },
+  changeWatch: {
+    python: 'ob.change_watch(id, state="paused")',
+    r: 'ob_change_watch(client, id, state = "paused")',
+    ts: `await outbreaks.changeWatch(id, { state: 'paused' })`,
+  },
+  deleteWatch: {
+    python: 'ob.delete_watch(id)',
+    r: 'ob_delete_watch(client, id)',
+    ts: 'await outbreaks.deleteWatch(id)',
+  },
+  listWatchNotices: {
+    python: 'print(ob.notices(id, after=7).to_pandas())',
+    r: 'print(ob_notices(client, id, after = 7))',
+    ts: 'console.log(await outbreaks.notices({ watch: id, after: 7 }))',
+  },
+  listNotices: {
+    python: 'print(ob.notices(after=5).to_pandas())',
+    r: 'print(ob_notices(client, after = 5))',
+    ts: 'console.log(await outbreaks.notices({ after: 5 }))',
   },
 }

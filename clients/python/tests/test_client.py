@@ -161,7 +161,15 @@ def test_the_cursor_moves_when_the_last_record_of_a_page_was_handled(start_serve
 @pytest.mark.parametrize("body", [[], {"number": 4}, "text"])
 def test_an_answer_that_is_not_a_release_is_damaged(start_server: Start, body: Any) -> None:
     with open_walk(start_server, body) as client:
-        for ask in (client.release, client.cite, lambda: client.link("sums"), client.load):
+        for ask in (
+            client.release,
+            client.cite,
+            lambda: client.link("sums"),
+            client.load,
+            lambda: client.watch("changes"),
+            client.watches,
+            client.notices,
+        ):
             with pytest.raises(Damaged):
                 ask()
 

@@ -73,6 +73,23 @@ def call_for_file(client: Client, asked: dict[str, Any], directory: Path, result
         result.value = client.sync(directory / "copy", release=asked["to"])
 
 
+def call_watch(client: Client, asked: dict[str, Any], result: Result) -> None:
+    filters = asked.get("filters", {})
+    match asked["verb"]:
+        case "watch":
+            result.value = client.watch(asked["when"], name=asked["name"], **filters)
+        case "preview_watch":
+            result.value = client.preview_watch(asked["when"], releases=asked["releases"], **filters)
+        case "watches":
+            result.items = client.watches()["data"]
+        case "change_watch":
+            result.value = client.change_watch(asked["watch"], **asked["change"])
+        case "delete_watch":
+            client.delete_watch(asked["watch"])
+        case "notices":
+            result.value = client.notices(asked.get("watch"), after=asked.get("after", 0), wait=asked.get("wait", 0))
+
+
 def call(client: Client, case: dict[str, Any], directory: Path, result: Result) -> None:
     asked = case["call"]
     verb, filters, release = asked["verb"], asked.get("filters", {}), asked.get("release")
@@ -90,6 +107,8 @@ def call(client: Client, case: dict[str, Any], directory: Path, result: Result) 
         result.value = client.release(asked["number"])
     elif verb == "cite":
         result.value = client.cite(**filters, release=release, format=asked.get("format"))
+    elif "watch" in verb or verb == "notices":
+        call_watch(client, asked, result)
     else:
         call_for_file(client, asked, directory, result)
 

@@ -232,6 +232,45 @@ def test_a_link_opens_its_question_without_a_token(
         assert [line.split(",")[1] for line in lines[1:]] == new_cases
 
 
+def test_a_watch_is_previewed_created_paused_and_deleted(client: Client) -> None:
+    question: Filters = {"event": MEASLES}
+    preview = client.preview_watch("crosses:cases:1500", **question)
+    assert preview["judged"] == [2, 3, 4, 5, 6]
+    frame = preview.to_pandas()
+    assert list(frame)[:6] == ["release", "time", "type", "title", "before_cases", "after_cases"]
+    appeared = frame[frame["type"] == "question.not_comparable"]
+    assert str(appeared["before_cases"].dtype) == "Int64"
+    assert appeared["before_cases"].isna().all()
+    crossed = frame[frame["type"] == "question.crossed"].iloc[0]
+    assert (crossed["before_cases"] < 1500) == (crossed["after_cases"] >= 1500)
+    sums = client.sums(**question, counts="cases", release=int(crossed["release"]))
+    assert sums["data"][0]["total"]["cases"] == crossed["after_cases"]
+    nothing = client.preview_watch("appears", **question, releases=1)
+    assert list(nothing.to_polars().columns) == list(frame)[:4]
+
+    watch = client.watch("crosses:cases:1500", **question, name="Measles")
+    assert (watch["name"], watch["state"], watch["judged"]) == ("Measles", "active", 6)
+    assert client.change_watch(watch["id"], state="paused", endpoint=None)["state"] == "paused"
+    listed = client.watches().to_pandas().set_index("id")
+    assert listed["state"][watch["id"]] == "paused"
+    assert client.notices(watch["id"])["data"] == []
+    client.delete_watch(watch["id"])
+    with pytest.raises(NotFound):
+        client.delete_watch(watch["id"])
+    with pytest.warns(OutbreaksWarning, match="Nearest"):
+        client.preview_watch("changes", disease="Colera")
+    with pytest.raises(InvalidParameter) as raised:
+        client.watch("sometimes")
+    assert raised.value.parameter == "when"
+
+
+def test_the_notices_of_the_dataset_are_read_from_where_one_has_stopped(client: Client) -> None:
+    notices = client.notices()
+    assert notices.to_pandas()["release"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert notices["next_after"] == 6
+    assert client.notices(after=6, wait=0.1)["data"] == []
+
+
 def test_as_of_restricts_every_verb(client: Client) -> None:
     old = client.as_of(3)
     assert old.records(fields="id").to_pandas().shape == (7534, 1)

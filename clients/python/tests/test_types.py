@@ -27,6 +27,10 @@ RIGHT = [
     'client.changes(5, 6, bodies=False, source_name="WHO")',
     'client.cite(**france, format="bibtex")',
     'client.link("series", **france, interval="month", columns=["period", "new_cases"], days=30)',
+    'client.watch("crosses:cases:100", **france, counts=["cases"], place="FR", name="France")',
+    'client.preview_watch("appears", **france, releases=3)',
+    'client.change_watch("id", state="paused", endpoint=None)',
+    'client.notices("id", after=3, wait=60)',
     "client.facets(**france, num=3)",
     'client.search("bird flu", num=3)',
 ]
@@ -42,6 +46,8 @@ WRONG = {
     'client.coverage(by="colour")': 'Argument "by" to "coverage" of "Client" has incompatible type',
     'client.cite(case_status="sure")': 'Argument "case_status" to "cite" of "Client" has incompatible type',
     'client.link("events")': 'Argument 1 to "link" of "Client" has incompatible type',
+    'client.watch("changes", group_by="event")': 'Unexpected keyword argument "group_by"',
+    'client.change_watch("id", state="ended")': 'Argument "state" to "change_watch" of "Client" has incompatible type',
     'client.search("x", event="y")': 'Unexpected keyword argument "event"',
     'client.records(cases_min="5")': 'Argument "cases_min" to "records" of "Client" has incompatible type',
 }

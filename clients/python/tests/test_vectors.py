@@ -56,7 +56,9 @@ RETRY = read("retry.json")
 
 
 @pytest.mark.parametrize(
-    "case", RETRY["cases"], ids=lambda case: f"{case['status']}-{case['attempt']}-{case['retry_after']}"
+    "case",
+    RETRY["cases"],
+    ids=lambda case: f"{case['status']}-{case['attempt']}-{case['retry_after']}{'-once' * case.get('once', False)}",
 )
 @pytest.mark.parametrize("random", [0.0, 0.5, 1.0])
 def test_retry(case: dict[str, Any], random: float) -> None:
@@ -64,6 +66,7 @@ def test_retry(case: dict[str, Any], random: float) -> None:
         case["status"],
         case["attempt"],
         renewed=case["renewed"],
+        once=case.get("once", False),
         retry_after=case["retry_after"],
         now=datetime.fromisoformat(RETRY["now"]),
         random=random,

@@ -135,9 +135,13 @@ format_values <- function(values, name) {
 }
 
 make_url <- function(client, path, params = list()) {
+  query <- make_query(params)
+  paste0(client$base_url, path, if (nzchar(query)) paste0("?", query))
+}
+
+make_query <- function(params) {
   pair <- function(name, values) paste0(curl::curl_escape(name), "=", curl::curl_escape(values))
-  pairs <- unlist(Map(pair, names(params), params))
-  paste0(client$base_url, path, if (length(pairs) > 0) paste0("?", paste(pairs, collapse = "&")))
+  paste(unlist(Map(pair, names(params), params)), collapse = "&")
 }
 
 DATASET <- "/v2/hed-outbreaks/"

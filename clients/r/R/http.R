@@ -2,9 +2,9 @@
 
 # One request. `sink` is a function of a chunk and the status for a body that is not kept in memory; it returns whether
 # it took the chunk. Status 0 means that no complete response arrived; `cause` then says why.
-send <- function(client, url, headers, body = NULL, sink = NULL) {
+send <- function(client, url, headers, body = NULL, sink = NULL, method = if (is.null(body)) "GET" else "POST") {
   if (is_offline()) ob_abort("ob_unavailable", "OUTBREAKS_OFFLINE is set, so no request is sent.", "offline")
-  handle <- new_handle(client, headers, body, compressed = is.null(sink))
+  handle <- new_handle(client, headers, method, body, compressed = is.null(sink))
   kept <- list()
   failure <- NULL
   take <- function(chunk) {
@@ -39,9 +39,9 @@ fetch_stream <- function(url, take, handle) {
   curl::handle_data(handle)
 }
 
-new_handle <- function(client, headers, body, compressed) {
+new_handle <- function(client, headers, method, body, compressed) {
   # A handle keeps its connection, so that not every page needs a new one. Not after a POST: a reset does not end it.
-  is_kept <- compressed && is.null(body)
+  is_kept <- compressed && method == "GET"
   handle <- if (is_kept) client$state$handle %||% curl::new_handle() else curl::new_handle()
   # A client that was stored in a file has a handle that is no longer valid.
   handle <- tryCatch(curl::handle_reset(handle), error = function(e) curl::new_handle())
@@ -54,6 +54,7 @@ new_handle <- function(client, headers, body, compressed) {
     accept_encoding = if (compressed) "gzip, deflate" else "identity"
   )
   if (!is.null(body)) curl::handle_setopt(handle, post = TRUE, postfieldsize = nchar(body, "bytes"), postfields = body)
+  if (!method %in% c("GET", "POST")) curl::handle_setopt(handle, customrequest = method)
   curl::handle_setheaders(handle, .list = headers)
   handle
 }
@@ -79,20 +80,20 @@ body_text <- function(bytes) {
   text
 }
 
-# Repeats a request until it is answered. `read` turns a complete response with status 200 into a value; NULL means that
-# the response is not complete, which counts as status 0.
-repeat_request <- function(send_once, read, renew, from = "api") {
+# Repeats a request until it is answered. `read` turns a complete response into a value; NULL means that the response is not
+# complete, which counts as status 0.
+repeat_request <- function(send_once, read, renew, from = "api", once = FALSE) {
   attempt <- 0L
   renewed <- FALSE
   repeat {
     answer <- send_once()
-    if (answer$status == 200) {
+    if (answer$status %in% c(200, 201, 204)) {
       value <- read(answer)
       if (!is.null(value)) return(value)
       answer$status <- 0L
       answer["cause"] <- list("The answer is incomplete.")
     }
-    decision <- decide_next(answer, attempt, renewed, from)
+    decision <- decide_next(answer, attempt, renewed, from, once)
     if (identical(decision, "renew")) {
       renew()
       renewed <- TRUE
@@ -104,10 +105,10 @@ repeat_request <- function(send_once, read, renew, from = "api") {
 }
 
 # "renew" or a number of seconds; an error if the request is not repeated.
-decide_next <- function(answer, attempt, renewed, from = "api") {
+decide_next <- function(answer, attempt, renewed, from = "api", once = FALSE) {
   now <- Sys.time()
   retry_after <- first_header(answer, "retry-after")
-  decision <- decide(answer$status, attempt, renewed || from == "token", retry_after, now, random_number())
+  decision <- decide(answer$status, attempt, renewed || from == "token", retry_after, now, random_number(), once)
   if (!identical(decision, "stop")) return(decision)
   seconds <- parse_retry_after(retry_after, now)
   body <- if (answer$status != 0) body_text(answer$body)
@@ -116,12 +117,21 @@ decide_next <- function(answer, attempt, renewed, from = "api") {
 
 # The value and the headers of a JSON answer.
 get_json <- function(client, path, params = list()) {
-  read <- function(answer) {
-    text <- body_text(answer$body)
-    value <- tryCatch(jsonlite::parse_json(text), error = function(e) NULL)
-    if (is.list(value)) list(value = value, headers = answer$headers, text = text)
-  }
-  request_api(client, make_url(client, path, params), "application/json", read)
+  request_api(client, make_url(client, path, params), "application/json", read_json)
+}
+
+read_json <- function(answer) {
+  # The answer to a DELETE.
+  if (answer$status == 204) return(list(headers = answer$headers))
+  text <- body_text(answer$body)
+  value <- tryCatch(jsonlite::parse_json(text), error = function(e) NULL)
+  if (is.list(value)) list(value = value, headers = answer$headers, text = text)
+}
+
+# As get_json(), for another method. With `once`, it is repeated only if the service has certainly not acted on it.
+send_json <- function(client, method, path, body = NULL, once = FALSE) {
+  text <- if (!is.null(body)) as.character(jsonlite::toJSON(body, auto_unbox = TRUE, na = "null"))
+  request_api(client, make_url(client, path), "application/json", read_json, method, text, once)
 }
 
 # The text of a response that is not JSON.
@@ -133,10 +143,11 @@ get_text <- function(client, path, params, accept) {
   request_api(client, make_url(client, path, params), accept, read)
 }
 
-request_api <- function(client, url, accept, read) {
+request_api <- function(client, url, accept, read, method = "GET", body = NULL, once = FALSE) {
   check_client(client)
-  send_once <- function() send(client, url, api_headers(client, accept))
-  repeat_request(send_once, read, function() forget_token(client))
+  type <- if (!is.null(body)) list("Content-Type" = "application/json")
+  send_once <- function() send(client, url, c(api_headers(client, accept), type), body, method = method)
+  repeat_request(send_once, read, function() forget_token(client), once = once)
 }
 
 api_headers <- function(client, accept) list(Accept = accept, Authorization = paste("Bearer", get_token(client)))

@@ -1,14 +1,17 @@
 # What to do after a response: stop, renew the token, or wait. Without side effects; tested by the shared vectors.
 
 TRANSIENT <- c(0L, 408L, 429L, 500L, 502L, 503L, 504L)
+# The service has certainly not acted on the request.
+NOT_ACTED_ON <- 429L
 LAST_ATTEMPT <- 5L
 LONGEST_WAIT <- 120
 
 # status 0: no complete response arrived. attempt: requests sent before this one. renewed: a new token was requested
-# after a 401 of the same request. random: a number from 0 to 1. Returns "stop", "renew" or a number of seconds.
-decide <- function(status, attempt, renewed, retry_after, now, random) {
+# after a 401 of the same request. random: a number from 0 to 1. once: the service must not act on the request twice,
+# such as one that creates something. Returns "stop", "renew" or a number of seconds.
+decide <- function(status, attempt, renewed, retry_after, now, random, once = FALSE) {
   if (status == 401) return(if (renewed) "stop" else "renew")
-  if (!status %in% TRANSIENT || attempt >= LAST_ATTEMPT) return("stop")
+  if (!status %in% (if (once) NOT_ACTED_ON else TRANSIENT) || attempt >= LAST_ATTEMPT) return("stop")
   seconds <- parse_retry_after(retry_after, now)
   if (is.null(seconds)) return(random * 0.5 * 2^attempt)
   if (seconds > LONGEST_WAIT) "stop" else seconds

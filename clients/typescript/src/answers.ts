@@ -2,6 +2,62 @@
 // Generated from docs/openapi.json by `npm run generate`; do not edit by hand.
 import type { OutbreakRecord } from './record.ts'
 
+export interface WatchNoticeData {
+  /** Absent in a preview. */
+  watch?: string
+  name?: string
+  release: number
+  /** The release before. */
+  previous: number | null
+  as_of: string
+  /** The earlier release that a rollback restored. */
+  restores: number | null
+  question: string
+  when: string
+  /** One sentence. */
+  title: string
+  /** A few lines, with the citation. */
+  text: string
+  /** The figures before; null if there was no single answer. A count that is not known is null, never 0. */
+  before: Record<string, number | null> | null
+  /** The figures after. */
+  after: Record<string, number | null> | null
+  /** Why there was no single answer. */
+  refused_before: string | null
+  /** Why there is none. */
+  refused_after: string | null
+  /** True if the figures must not be compared. */
+  counted_another_way: boolean
+  /** The matching records that the release changed. */
+  changes: {
+    kind: 'added' | 'corrected' | 'withdrawn'
+    reason: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
+    records: number
+  }[]
+  /** What moved the figure. */
+  cause: 'new_reports' | 'correction' | 'reports_and_corrections' | 'rollback' | 'counted_another_way' | null
+  /** The counts that became a number, or stopped being one. */
+  became: {
+    count: string
+    from: 'known' | 'unknown' | 'refused'
+    to: 'known' | 'unknown' | 'refused'
+  }[]
+  /** For `appears`: the new events, at most 20. */
+  events: string[]
+  more_events: number
+  /** `pruned` if the releases can no longer be compared. */
+  reason: 'pruned' | null
+  /** How to cite the figures after. */
+  citation: string | null
+  links: {
+    /** For people. */
+    page: string | null
+    /** The changed records. */
+    changes: string | null
+    figures: string
+  }
+}
+
 export interface Reasons {
   added?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
   corrected?: 'new_report' | 'late_report' | 'source_revised' | 'reclassified' | 'entry_error' | 'duplicate' | 'retracted_by_source' | 'identity_changed' | 'method_changed' | 'release_withdrawn' | 'unspecified'
@@ -209,6 +265,50 @@ export interface PlaceFigure {
   in_span: boolean
   /** The records of these days, if `explain` is true. */
   explain?: Explanation[]
+}
+
+export interface PreviewedNotice {
+  time: string
+  type: 'release.published' | 'question.changed' | 'question.crossed' | 'question.not_comparable' | 'event.appeared' | 'records.corrected'
+  /** What the release did to the question. */
+  data: WatchNoticeData
+}
+
+export interface Watch {
+  id: string
+  name: string
+  /** In the one form that each question has. */
+  question: string
+  /** `changes`: a release touched the question. `changes:cases:10`: the figure moved by 10 or more. `crosses:cases:1000`: it rose to 1000 or fell below. `appears`: an event matches that did not. `corrects`: matching records were corrected or withdrawn. */
+  when: string
+  /** The endpoint to which notices are delivered. Without one they are only kept, and read by polling. */
+  endpoint: string | null
+  state: 'active' | 'paused' | 'ended'
+  /** Why it ended. An ended watch never says anything again. */
+  ended_because: string | null
+  /** The last release that was judged. */
+  judged: number
+  created_at: string
+  /** The question in words; null for all releases. */
+  about: string | null
+  links: {
+    self: string
+    notices: string
+    figures: string
+  }
+}
+
+export interface WatchNotice {
+  specversion: string
+  /** The same however often the notice is sent. */
+  id: string
+  source: string
+  type: 'release.published' | 'question.changed' | 'question.crossed' | 'question.not_comparable' | 'event.appeared' | 'records.corrected'
+  /** When the release was published. */
+  time: string
+  datacontenttype: string
+  /** What the release did to the question. */
+  data: WatchNoticeData
 }
 
 export interface RecordVersion {
@@ -763,4 +863,36 @@ export interface Citation {
   text: string
   bibtex: string
   csl_json: Record<string, unknown>
+}
+
+export interface ReleaseNotice {
+  specversion: string
+  id: string
+  /** The dataset. */
+  source: string
+  type: 'release.published' | 'release.pruned'
+  time: string
+  datacontenttype: string
+  data: {
+    /** The number of the notice in the dataset, without gaps. */
+    seq: number
+    /** The release that was published, or the latest that was pruned; all before it are pruned too. */
+    release: number
+    url: string
+    /** The oldest release that can be read after pruning. */
+    oldest_kept?: number
+    title?: string
+    note?: string | null
+    as_of?: string
+    /** The earlier release that a rollback restored. */
+    restores?: number | null
+    /** The releases that a rollback withdrew. */
+    withdrawn_releases?: number[]
+    records?: number
+    added?: number
+    corrected?: number
+    withdrawn?: number
+    reasons?: Reasons
+    digest?: string
+  }
 }

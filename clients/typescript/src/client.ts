@@ -7,16 +7,20 @@ import type {
   RecordCoverage,
   RecordVersion,
   Release,
+  ReleaseNotice,
   SearchAnswer,
   Series,
   Sums,
   Vintages,
+  Watch,
+  WatchNotice,
 } from './answers.ts'
-import { type Choice, describeChoice } from './choice.ts'
+import { type Choice, type Counted, describeChoice, withNotice } from './choice.ts'
 import { applyChanges, type ChangeCounts, readLines } from './copy.ts'
-import { ReleaseDigest } from './digest.ts'
+import { ReleaseDigest, requireDigest } from './digest.ts'
 import { Download, type DownloadOptions, findFile } from './download.ts'
 import { damaged, InvalidParameter } from './errors.ts'
+import { receiveLines } from './lines.ts'
 import type {
   ChangesParameters,
   CitationParameters,
@@ -28,12 +32,14 @@ import type {
   SeriesParameters,
   SumsParameters,
   VintagesParameters,
+  WatchParameters,
 } from './parameters.ts'
+import { type LinkedParameters, type Query, toQuery } from './query.ts'
 import type { OutbreakRecord } from './record.ts'
 import { chooseSend, sendByFetch } from './send.ts'
-import { Sha256 } from './sha256.ts'
-import { Attempts, type TokenFunction, Transport } from './transport.ts'
-import { type Read, readAbout, Walk, type WalkOptions } from './walk.ts'
+import { JSON_TYPE, type Request, type TokenFunction, Transport } from './transport.ts'
+import { type Answered, type Read, readAbout, Walk, type WalkOptions } from './walk.ts'
+import { type NoticeOptions, type Notices, type WatchChange, type WatchPreview, waitForNotices } from './watches.ts'
 
 export interface Options {
   /** Where the service is, such as https://data.example.org. */
@@ -61,25 +67,6 @@ export interface CallOptions {
 /** The number of a release, a day (YYYY-MM-DD) for what was known on it (the latest release as of that day or earlier), or `latest`. */
 export type ReleaseReference = number | string
 
-/** A response, the release that was read, and what the service warns of. The two are not enumerable. */
-export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
-
-/** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
-export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
-
-/** The parameters of each query that a link can open. */
-export interface LinkedParameters {
-  records: RecordsParameters
-  series: SeriesParameters
-  sums: SumsParameters
-  vintages: VintagesParameters
-  facets: FacetsParameters
-  coverage: CoverageParameters
-}
-
-type Value = string | number | boolean | null | undefined
-type Query = Readonly<Record<string, Value | readonly Value[]>>
-const NDJSON = { accept: 'application/x-ndjson' }
 /** The types and the plots are of the full form of figures. */
 const DETAIL = { detail: 'full' }
 /** The largest page. */
@@ -240,6 +227,56 @@ export class Outbreaks {
     return (await this.#get<{ url: string }>('/link', { url, days }, { signal })).url
   }
 
+  /**
+   * Watches a question of `sums`, or with none every release: the service judges each later release, and `notices` has what it says.
+   * `when` is `changes`, `changes:cases:10`, `crosses:cases:1000`, `appears` or `corrects`; `endpoint` the id of a webhook or
+   * mailbox. If no answer arrives, look at `watches` before you create it again.
+   */
+  watch(
+    when: string,
+    question: WatchParameters = {},
+    { signal, ...more }: CallOptions & { name?: string; endpoint?: string } = {},
+  ): Promise<Watch & { warnings: string[] }> {
+    return this.#send('POST', '/watches', { question: toQuery(question), when, ...more }, { signal, once: true })
+  }
+
+  /** What a watch would have said about the latest releases, ten or as many as `releases` says. */
+  previewWatch(
+    when: string,
+    question: WatchParameters = {},
+    { signal, ...more }: CallOptions & { releases?: number } = {},
+  ): Promise<WatchPreview> {
+    return this.#send('POST', '/watches/preview', { question: toQuery(question), when, ...more }, { signal })
+  }
+
+  /** Your watches, the oldest first. */
+  async watches(options?: CallOptions): Promise<Watch[]> {
+    return (await this.#get<{ data: Watch[] }>('/watches', {}, options)).data
+  }
+
+  /** Pauses a watch (`{ state: 'paused' }`), resumes it (`active`, from the next release on), or renames it. */
+  changeWatch(id: string, change: WatchChange, options?: CallOptions): Promise<Watch> {
+    return this.#send('PATCH', watchPath(id), change, options)
+  }
+
+  /** Deletes a watch and what it said. */
+  deleteWatch(id: string, { signal }: CallOptions = {}): Promise<void> {
+    // A second request would find no watch.
+    return this.#send('DELETE', watchPath(id), undefined, { signal, once: true })
+  }
+
+  /**
+   * What a watch said about the releases after `after`; without a watch, each publication, rollback and pruning after the notice
+   * with that number. With `waitMs` it waits for a notice if there is none yet.
+   */
+  notices(options: NoticeOptions & { readonly watch: string }): Promise<Notices<WatchNotice>>
+  notices(options?: NoticeOptions): Promise<Notices<ReleaseNotice>>
+  notices(options: NoticeOptions = {}): Promise<Notices<WatchNotice | ReleaseNotice>> {
+    const { watch, signal } = options
+    const path = `${watch === undefined ? '' : watchPath(watch)}/notices`
+    return waitForNotices((after) => this.#get(path, { after }, { signal }), options)
+  }
+
   /** A file of a release: csv, ndjson or parquet. The bytes of csv and ndjson are compressed by gzip; see `text()`. */
   async download(format: string, options: DownloadOptions & { release?: ReleaseReference } = {}): Promise<Download> {
     const { number, files } = await this.release(options.release, options)
@@ -290,10 +327,24 @@ export class Outbreaks {
   }
 
   #toPath(path: string, query: Query): string {
-    const search = new URLSearchParams()
-    for (const [name, value] of Object.entries(query))
-      for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one))
-    return `${this.#root}${path}${search.size === 0 ? '' : `?${search}`}`
+    const search = toQuery(query)
+    return `${this.#root}${path}${search === '' ? '' : `?${search}`}`
+  }
+
+  async #send<Body>(
+    method: Request['method'],
+    path: string,
+    body: object | undefined,
+    options: Pick<Request, 'once' | 'signal'> = {},
+  ): Promise<Body> {
+    const request = {
+      ...options,
+      method,
+      path: this.#root + path,
+      body: JSON.stringify(body),
+      headers: body && JSON_TYPE,
+    }
+    return (await this.#transport.getJson(request)).body as Body
   }
 
   async #get<Body>(path: string, query: Query, { signal }: CallOptions = {}): Promise<Body> {
@@ -313,63 +364,20 @@ export class Outbreaks {
     })
   }
 
+  #lines(path: string, query: Query, { signal }: CallOptions = {}): AsyncGenerator<string, void, undefined> {
+    return receiveLines(this.#transport, (sent) => this.#toPath(path, sent), query, signal)
+  }
+
   #walk<Item>(path: string, query: Query, options?: WalkOptions): Walk<Item> {
     const toPath = (page: string | null) => this.#toPath(path, { num: PAGE_SIZE, ...query, page })
     return new Walk(this.#transport, toPath, options)
   }
-
-  /** A response that cannot be resumed is requested again, of the same release, and the lines that were given are skipped. */
-  async *#lines(path: string, query: Query, { signal }: CallOptions = {}): AsyncGenerator<string, void, undefined> {
-    const attempts = new Attempts()
-    let pinned = query
-    let given = 0
-    for (;;) {
-      const request = { path: this.#toPath(path, pinned), headers: NDJSON, signal }
-      const response = await this.#transport.open(request, attempts)
-      const release = response.headers.get('outbreaks-release')
-      if (query['to'] === undefined) pinned = { ...query, release }
-      const expected = response.headers.get('outbreaks-count')
-      const hash = new Sha256()
-      let position = 0
-      try {
-        for await (const line of readLines(hashBytes(response.body, hash))) {
-          position += 1
-          if (position <= given) continue
-          attempts.reset()
-          given = position
-          yield line
-        }
-        if (expected !== null && position !== Number(expected))
-          throw damaged(`${position} records arrived, not ${expected}`)
-        const published = response.trailers()?.['content-digest']
-        if (published !== undefined && published !== `sha-256=:${btoa(String.fromCharCode(...hash.digest()))}:`)
-          throw damaged('The SHA-256 of the lines is not the one that follows them')
-        if (position < given) throw damaged(`${position} lines arrived, but ${given} before`)
-        return
-      } catch (cause) {
-        await this.#transport.retryBody(request, attempts, cause)
-      }
-    }
-  }
 }
 
-const withNotice = <Body>(answer: Answered<Body>, notice: string | null): Counted<Body> =>
-  Object.defineProperties(answer as Counted<Body>, { notice: { value: notice } })
-
-async function* hashBytes(body: AsyncIterable<Uint8Array>, hash: Sha256): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const bytes of body) {
-    hash.update(bytes)
-    yield bytes
-  }
-}
-
-function requireDigest(computed: string, { number, digest }: Release): string {
-  if (computed === digest) return computed
-  throw damaged(`The records are not those of release ${number}: their digest is ${computed}, not ${digest}`)
-}
+const watchPath = (id: string): string => `/watches/${encodeURIComponent(id)}`
 
 export type * from './answers.ts'
-export type { Choice } from './choice.ts'
+export type { Choice, Counted } from './choice.ts'
 export { applyChanges, type ChangeCounts } from './copy.ts'
 export { digest } from './digest.ts'
 export { Download, type DownloadOptions } from './download.ts'
@@ -385,6 +393,8 @@ export {
   Unavailable,
 } from './errors.ts'
 export type * from './parameters.ts'
+export type { LinkedParameters } from './query.ts'
 export type * from './record.ts'
 export type { TokenFunction } from './transport.ts'
-export { type Read, Walk, type WalkOptions } from './walk.ts'
+export { type Answered, type Read, Walk, type WalkOptions } from './walk.ts'
+export type { NoticeOptions, Notices, WatchChange, WatchPreview } from './watches.ts'

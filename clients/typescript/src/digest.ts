@@ -1,4 +1,5 @@
 // The digest of a release from its records, as the service describes it: SHA-256 over the digests of each hundred of ids.
+import type { Release } from './answers.ts'
 import { damaged } from './errors.ts'
 import { Sha256, toHex } from './sha256.ts'
 
@@ -50,4 +51,9 @@ export async function digest(lines: Iterable<string> | AsyncIterable<string>): P
   const result = new ReleaseDigest()
   for await (const line of lines) result.add(line)
   return result.end()
+}
+
+export function requireDigest(computed: string, { number, digest }: Release): string {
+  if (computed === digest) return computed
+  throw damaged(`The records are not those of release ${number}: their digest is ${computed}, not ${digest}`)
 }

@@ -201,3 +201,8 @@ export type CitationParameters = Pick<AllParameters, 'release' | 'strict' | 'q' 
   /** All formats in one JSON object, or one format as a file. */
   format?: 'json' | 'text' | 'bibtex' | 'csl-json' | undefined
 }
+
+export type WatchParameters = Pick<AllParameters, 'counts' | 'place' | 'across' | 'event' | 'pathogen' | 'disease' | 'host' | 'country_code' | 'who_region' | 'un_region' | 'location_granularity' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'location_type' | 'date_type' | 'case_status' | 'count_kind' | 'age_group' | 'sex' | 'population' | 'series_id' | 'composite' | 'source_name' | 'date_from' | 'date_to'> & {
+  /** Only records in which this field is null. Can be repeated: all of these fields are null. */
+  missing?: 'disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population' | readonly ('disease' | 'host' | 'country_iso3' | 'who_region' | 'un_region' | 'al1_code' | 'admin_l1' | 'admin_l2' | 'admin_l3' | 'locality' | 'place_id' | 'location_type' | 'date_type' | 'age_group' | 'sex' | 'population')[] | undefined
+}

@@ -4,7 +4,7 @@
 export interface Sent {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | null
   readonly signal: AbortSignal
 }
 
@@ -56,7 +56,7 @@ interface Http {
     url: string,
     options: object,
     listener: (incoming: Incoming) => void,
-  ): Emitter & { end(body: string | undefined): void }
+  ): Emitter & { end(body: string | null | undefined): void }
 }
 interface Zlib {
   createGunzip(): AsyncIterable<Uint8Array>

@@ -24,12 +24,18 @@ export interface TransportOptions {
 export interface Request {
   /** Begins with a slash, after the base address. */
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
+  /** GET if it is absent. */
+  readonly method?: 'POST' | 'PATCH' | 'DELETE' | undefined
+  readonly body?: string | undefined
+  /** The service must not act on the request twice. */
+  readonly once?: boolean | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** Renewed this long before its end, so that no token ends on the way. */
 const RENEW_EARLY_MS = 60_000
+export const JSON_TYPE = { 'content-type': 'application/json' }
 
 interface Token {
   readonly value: string
@@ -40,15 +46,21 @@ interface Token {
 export class Attempts {
   #attempt = 0
   #renewed = false
-  readonly #max: number | undefined
+  readonly #limits: Pick<Outcome, 'max' | 'once'>
 
-  constructor(max?: number) {
-    this.#max = max
+  constructor(limits: Pick<Outcome, 'max' | 'once'> = {}) {
+    this.#limits = limits
   }
 
   /** Waits before the next request, or throws the error. Returns true if the token is to be renewed. */
   async next(error: OutbreaksError, retryAfter: string | null, signal: AbortSignal | undefined): Promise<boolean> {
-    const outcome = { status: error.status, attempt: this.#attempt, renewed: this.#renewed, retryAfter, max: this.#max }
+    const outcome = {
+      ...this.#limits,
+      status: error.status,
+      attempt: this.#attempt,
+      renewed: this.#renewed,
+      retryAfter,
+    }
     const decision = decide(outcome, Math.random(), Date.now())
     if (decision === 'stop') throw error
     this.#attempt += 1
@@ -72,9 +84,9 @@ export class Transport {
     this.#options = options
   }
 
-  /** The parsed body, and the headers. An incomplete or invalid body is requested again. */
+  /** The parsed body, undefined if the service sends none, and the headers. An incomplete or invalid body is requested again. */
   getJson(request: Request): Promise<{ body: unknown; headers: Headers }> {
-    return this.#getComplete(request, (text) => JSON.parse(text) as unknown)
+    return this.#getComplete(request, (text, status) => (status === 204 ? undefined : (JSON.parse(text) as unknown)))
   }
 
   async getText(request: Request): Promise<string> {
@@ -83,13 +95,13 @@ export class Transport {
 
   async #getComplete<Value>(
     request: Request,
-    parse: (text: string) => Value,
+    parse: (text: string, status: number) => Value,
   ): Promise<{ body: Value; headers: Headers }> {
-    const attempts = new Attempts(this.#options.attempts)
+    const attempts = new Attempts({ max: this.#options.attempts, once: request.once })
     for (;;) {
       const response = await this.open(request, attempts)
       try {
-        return { body: parse(await readText(response.body)), headers: response.headers }
+        return { body: parse(await readText(response.body), response.status), headers: response.headers }
       } catch (cause) {
         await this.retryBody(request, attempts, cause)
       }
@@ -108,8 +120,9 @@ export class Transport {
     let rejected: string | undefined
     for (;;) {
       const token = await this.#getToken(request, rejected)
+      const { method = 'GET', body = null } = request
       const headers = { ...request.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
-      const result = await this.#send(request, { method: 'GET', headers }, false)
+      const result = await this.#send(request, { method, headers, body }, false)
       if (!(result instanceof Rejection)) return result
       const isRenewable = result.error.status !== 401 || token !== undefined
       if (!isRenewable) throw result.error
@@ -170,10 +183,10 @@ export class Transport {
       audience: this.#options.baseUrl,
       grant_type: 'client_credentials',
     })
-    const attempts = new Attempts(this.#options.attempts)
+    const attempts = new Attempts({ max: this.#options.attempts })
     for (;;) {
       const requestedAt = Date.now()
-      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+      const init = { method: 'POST', headers: JSON_TYPE, body }
       const result = await this.#send(request, init, true)
       if (result instanceof Rejection) {
         if (result.error.status === 401) throw result.error
@@ -240,7 +253,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   return text + decoder.decode()
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
@@ -273,6 +286,8 @@ interface Outcome {
   readonly retryAfter: string | null
   /** Requests that can be sent in all. */
   readonly max?: number | undefined
+  /** The service must not act on the request twice, such as one that creates something. */
+  readonly once?: boolean | undefined
 }
 
 const TRANSIENT = new Set([0, 408, 429, 500, 502, 503, 504])
@@ -282,12 +297,14 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 
 /** `random` is a number from 0 to 1, `now` the time in milliseconds. */
 export function decide(
-  { status, attempt, renewed, retryAfter, max = 6 }: Outcome,
+  { status, attempt, renewed, retryAfter, max = 6, once = false }: Outcome,
   random: number,
   now: number,
 ): Decision {
   if (status === 401) return renewed ? 'stop' : 'renew'
-  if (!TRANSIENT.has(status) || attempt + 1 >= max) return 'stop'
+  // After 429, the service has certainly not acted on the request.
+  const isRepeatable = once ? status === 429 : TRANSIENT.has(status)
+  if (!isRepeatable || attempt + 1 >= max) return 'stop'
   const seconds = parseRetryAfter(retryAfter, now)
   if (seconds === null) return random * 0.5 * 2 ** attempt
   return seconds > LONGEST_WAIT_S ? 'stop' : seconds

@@ -24,6 +24,9 @@ interface About {
 /** A response as it was sent. */
 export type Read<Body> = About & { readonly body: Body }
 
+/** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
+export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
+
 export function readAbout(headers: Headers): About {
   const readNumber = (name: string) => Number(headers.get(name)) || null
   return {

@@ -5,6 +5,7 @@ from ._cache import LoadedRelease
 from ._copy import SyncResult
 from ._generated.parameters import Filters
 from ._generated.record import CATEGORIES, COLUMNS, OutbreakRecord
+from ._watches import Notices
 from .client import Client, Release
 from .digest import ReleaseDigest, apply_changes, digest_lines
 from .errors import (
@@ -38,6 +39,7 @@ __all__ = [
     "NotAllowed",
     "NotComparable",
     "NotFound",
+    "Notices",
     "OutbreakRecord",
     "OutbreaksError",
     "OutbreaksWarning",

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.metadata import version
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 from urllib.parse import urlencode
 
 import httpx2
@@ -21,9 +21,11 @@ from ._json import parse_json
 from ._retry import decide, parse_retry_after
 from .errors import InvalidParameter, Unavailable, to_error
 
+Result = TypeVar("Result")
 Value = str | int | float | bool | date
 Params = Mapping[str, Any]
 """The parameters of a request: text, numbers, booleans, days, or several of them."""
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 _JSON: Final = "application/json"
 _RENEW_BEFORE_SECONDS: Final = 60
@@ -59,7 +61,7 @@ def encode_params(params: Params) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Answer:
-    """A complete response with status 200."""
+    """A complete response. The body is None if the service sends none."""
 
     body: Any
     headers: Mapping[str, str]
@@ -107,8 +109,8 @@ class Sent:
 class Attempts:
     """The attempts of one request. `fail` waits or renews the token, or raises the error."""
 
-    def __init__(self, connection: Connection, source: Literal["api", "token"] = "api") -> None:
-        self._connection, self._source = connection, source
+    def __init__(self, connection: Connection, source: Literal["api", "token"] = "api", *, once: bool = False) -> None:
+        self._connection, self._source, self._once = connection, source, once
         self.restart()
 
     def restart(self) -> None:
@@ -122,6 +124,7 @@ class Attempts:
             failure.status,
             self._attempt,
             renewed=self._renewed,
+            once=self._once,
             retry_after=failure.retry_after,
             now=now,
             random=random.random(),
@@ -208,22 +211,44 @@ class Connection:
         token: str,
         *,
         follow: bool = False,
+        method: Method = "GET",
+        body: Mapping[str, Any] | None = None,
     ) -> Iterator[httpx2.Response]:
         url = f"{self.base_url}/v2/{self.dataset}/{path}"
         sent = {**headers, "authorization": f"Bearer {token}"}
         try:
             params = tuple(query) or None
-            with self._http.stream("GET", url, params=params, headers=sent, follow_redirects=follow) as response:
-                if response.status_code not in (200, 206):
+            with self._http.stream(
+                method, url, params=params, json=body, headers=sent, follow_redirects=follow
+            ) as response:
+                if response.status_code not in (200, 201, 204, 206):
                     raise _read_failure(response)
                 yield response
         except httpx2.RequestError as error:
             raise Failure(0, reason=_describe(error)) from error
 
-    def _receive(self, path: str, query: list[tuple[str, str]], accept: str, token: str) -> httpx2.Response:
-        with self._open(path, query, {"accept": accept}, token) as response:
+    def _receive(
+        self,
+        path: str,
+        query: list[tuple[str, str]],
+        accept: str,
+        token: str,
+        method: Method = "GET",
+        body: Mapping[str, Any] | None = None,
+    ) -> httpx2.Response:
+        with self._open(path, query, {"accept": accept}, token, method=method, body=body) as response:
             response.read()
             return response
+
+    def _repeat(self, receive: Callable[[str], Result], *, once: bool = False) -> Result:
+        """What a function of the token receives, which is called until it succeeds or must not be repeated."""
+        attempts = Attempts(self, once=once)
+        while True:
+            token = self.token()
+            try:
+                return receive(token)
+            except Failure as failure:
+                attempts.fail(failure, token)
 
     def send(self, path: str, params: Params) -> Sent | None:
         """Sends a request for JSON in a thread, once. For `get` it is the first attempt, so a failure is retried there.
@@ -269,13 +294,23 @@ class Connection:
 
     def get_text(self, path: str, params: Params) -> str:
         """A complete response with a text."""
-        query, attempts = encode_params(params), Attempts(self)
-        while True:
-            token = self.token()
-            try:
-                return self._receive(path, query, "*/*", token).text
-            except Failure as failure:
-                attempts.fail(failure, token)
+        query = encode_params(params)
+        return self._repeat(lambda token: self._receive(path, query, "*/*", token).text)
+
+    def request(
+        self, method: Method, path: str, body: Mapping[str, Any] | None = None, *, once: bool = False
+    ) -> Answer:
+        """The response to a request that is not a GET.
+
+        With `once`, it is repeated only if the service has certainly not acted on it: after 401 and 429.
+        """
+
+        def receive(token: str) -> Answer:
+            response = self._receive(path, [], _JSON, token, method, body)
+            content = None if response.status_code == 204 else _read_json(response.content)
+            return Answer(content, response.headers)
+
+        return self._repeat(receive, once=once)
 
     @contextmanager
     def open_lines(self, path: str, params: Params, media_type: str, token: str) -> Iterator[httpx2.Response]:

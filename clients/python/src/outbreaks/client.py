@@ -27,9 +27,20 @@ from ._generated.parameters import (
     SeriesParameters,
     SumsParameters,
     VintagesParameters,
+    WatchParameters,
 )
 from ._http import Connection, Params
 from ._progress import Progress
+from ._watches import (
+    Notices,
+    WatchChange,
+    change_watch,
+    create_watch,
+    delete_watch,
+    list_watches,
+    preview_watch,
+    read_notices,
+)
 from .digest import ReleaseDigest
 from .errors import Damaged, InvalidParameter
 
@@ -251,6 +262,41 @@ class Client:
         if not isinstance(body, dict) or not isinstance(body.get("url"), str):
             raise Damaged("the response is not a link")
         return str(body["url"])
+
+    def watch(
+        self, when: str, *, name: str | None = None, endpoint: str | None = None, **question: Unpack[WatchParameters]
+    ) -> dict[str, Any]:
+        """Watches a question: the service judges each later release, and `notices` has what it says about them.
+
+        The question is that of `sums` without groups; without filters it is about every release. `when` is "changes",
+        "changes:cases:10", "crosses:cases:1000", "appears" or "corrects". `endpoint` is the id of a webhook or mailbox.
+        The result has the `id`. If no answer arrives, look at `watches` before you create it again.
+        """
+        return create_watch(self._connection, question, {"when": when, "name": name, "endpoint": endpoint})
+
+    def preview_watch(self, when: str, *, releases: int | None = None, **question: Unpack[WatchParameters]) -> Notices:
+        """What a watch would have said about the latest releases, ten or as many as `releases` says."""
+        return preview_watch(self._connection, question, when, releases)
+
+    def watches(self) -> Table:
+        """Your watches, the oldest first."""
+        return list_watches(self._connection)
+
+    def change_watch(self, watch: str, **change: Unpack[WatchChange]) -> dict[str, Any]:
+        """Pauses a watch (`state="paused"`), resumes it (`"active"`, from the next release on), or renames it."""
+        return change_watch(self._connection, watch, change)
+
+    def delete_watch(self, watch: str) -> None:
+        """Deletes a watch and what it said."""
+        delete_watch(self._connection, watch)
+
+    def notices(self, watch: str | None = None, *, after: int = 0, wait: float = 0) -> Notices:
+        """What a watch said about the releases after `after`; they are kept for 30 days.
+
+        Without a watch: every publication, rollback and pruning after the notice with that number. `["next_after"]` is
+        the `after` of the next call. `wait` is how many seconds to wait for a notice if there is none yet.
+        """
+        return read_notices(self._connection, watch, after, wait)
 
     def download(
         self,

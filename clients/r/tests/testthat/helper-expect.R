@@ -28,7 +28,7 @@ value_at <- function(result, pointer) {
   # The periods of the first value are the first rows.
   if (length(path) == 5 && path[3] == "periods") return(result[[path[5]]][[as.integer(path[4]) + 1]])
   if (path[1] %in% c("points", "data") && is.data.frame(result)) {
-    column <- sub("^group_", "", paste(path[-(1:2)], collapse = "_"))
+    column <- sub("^(group|data)_", "", paste(path[-(1:2)], collapse = "_"))
     return(result[[column]][[as.integer(path[2]) + 1]])
   }
   if ("distinct" %in% names(result)) {

@@ -37,7 +37,13 @@ call_case <- function(client, call, dir, answers) {
       write_old_copy(client, dir, call$copy, answers)
       # ob_sync() downloads the release if the changes cannot be used; update_copy() is the part without that.
       update_copy(client, dir, read_pointer(dir), ob_release(client, call$to))
-    }
+    },
+    watch = with_filters(ob_watch, when = call$when, name = call$name),
+    preview_watch = with_filters(ob_preview_watch, when = call$when, releases = call$releases),
+    watches = ob_watches(client),
+    change_watch = do.call(ob_change_watch, c(list(client, call$watch), call$change)),
+    delete_watch = ob_delete_watch(client, call$watch),
+    notices = ob_notices(client, call$watch, after = call$after %||% 0, wait = call$wait %||% 0)
   )
 }
 

@@ -203,6 +203,47 @@ test_that("a link opens its question without a token, and no other", {
   expect_match(ob_link(ob_as_of(client, 3), "vintages", event = COVID), "to=3", fixed = TRUE)
 })
 
+test_that("a watch is previewed, created, paused and deleted", {
+  client <- live_client()
+  question <- list(client, "crosses:cases:1500", event = MEASLES, counts = "cases")
+  said <- do.call(ob_preview_watch, question)
+  expect_identical(attr(said, "judged"), 2:6)
+  expect_identical(names(said)[1:6], c("release", "time", "type", "title", "before_cases", "after_cases"))
+  expect_type(said$before_cases, "integer")
+  crossed <- said[said$type == "question.crossed", ]
+  expect_gt(nrow(crossed), 0)
+  expect_identical(crossed$before_cases < 1500, crossed$after_cases >= 1500)
+  sums <- ob_sums(client, event = MEASLES, counts = "cases", release = crossed$release[1])
+  expect_identical(sums$total_cases, crossed$after_cases[1])
+  expect_s3_class(crossed$time, "POSIXct")
+  expect_s3_class(crossed$changes[[1]], "tbl_df")
+  none <- ob_preview_watch(client, "appears", event = MEASLES, releases = 1)
+  expect_identical(nrow(none), 0L)
+  expect_identical(none$release, integer())
+
+  watch <- do.call(ob_watch, c(question, name = "Measles"))
+  expect_identical(watch[c("name", "state", "judged")], list(name = "Measles", state = "active", judged = 6L))
+  expect_identical(ob_change_watch(client, watch$id, state = "paused", endpoint = NA)$state, "paused")
+  listed <- ob_watches(client)
+  expect_identical(listed$state[listed$id == watch$id], "paused")
+  expect_identical(nrow(ob_notices(client, watch$id)), 0L)
+  ob_delete_watch(client, watch$id)
+  expect_error(ob_delete_watch(client, watch$id), class = "ob_not_found")
+  error <- expect_error(ob_watch(client, "sometimes"), class = "ob_invalid_parameter")
+  expect_identical(error$parameter, "when")
+  error <- expect_error(ob_watch(client, "changes", q = "measles"), class = "ob_invalid_parameter")
+  expect_identical(error$parameter, "q")
+})
+
+test_that("the notices of the dataset are read from where one has stopped", {
+  client <- live_client()
+  notices <- ob_notices(client)
+  expect_identical(notices$release, 1:6)
+  expect_identical(attr(notices, "next_after"), 6L)
+  expect_identical(nrow(ob_notices(client, after = 6, wait = 1)), 0L)
+  expect_identical(names(ob_notices(client, after = 6))[1:4], c("release", "time", "type", "title"))
+})
+
 test_that("a day names what was known on that day", {
   client <- live_client()
   day <- as.Date("2025-09-01")

@@ -29,9 +29,10 @@ test_that("decisions after a response are those of the vectors", {
   vector <- vectors("retry.json")
   now <- as.POSIXct(vector$now, tz = "UTC", format = "%Y-%m-%dT%H:%M:%SZ")
   for (case in vector$cases) {
-    label <- paste(case$status, case$attempt, case$renewed, case$retry_after)
+    once <- isTRUE(case$once)
+    label <- paste(case$status, case$attempt, case$renewed, case$retry_after, if (once) "once")
     for (random in c(0, 0.5, 1)) {
-      decision <- decide(case$status, case$attempt, case$renewed, case$retry_after, now, random)
+      decision <- decide(case$status, case$attempt, case$renewed, case$retry_after, now, random, once)
       wait <- if (is.list(case$decision)) case$decision$wait
       if (is.null(wait)) {
         expect_identical(decision, case$decision, label = label)

@@ -80,7 +80,7 @@ test('the package for browsers imports nothing and is small', () => {
     const bytes = gzipSync(read(files.filter((name) => name !== 'curve.js')).replaceAll(/^ +/gm, ''), {
       level: 9,
     }).length
-    assert.ok(bytes < 10_000, `${bytes} bytes`)
+    assert.ok(bytes < 11_000, `${bytes} bytes`)
   } finally {
     rmSync(output, { recursive: true, force: true })
   }

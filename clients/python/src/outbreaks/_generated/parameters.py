@@ -267,13 +267,18 @@ SumsSort = Literal[
 ]
 
 
-class Filters(TypedDict, total=False):
-    """What every verb with filters accepts."""
+class Strictness(TypedDict, total=False):
+    """What every verb with filters that returns data accepts."""
 
     # With `true`, the request fails with 400 if the counts of the matching records
     # cannot be added together, or if a filter value matches no records. The response
     # lists the sets you can choose from, or the nearest values.
     strict: bool
+
+
+class Filters(TypedDict, total=False):
+    """What every verb with filters accepts."""
+
     # Name of the outbreak event, `Label_Place_Year` by convention. Can be repeated up
     # to 50 times: a record matches if it has any of the values.
     event: Several[str]
@@ -405,7 +410,7 @@ class RecordFilters(TypedDict, total=False):
     updated_since_release: int
 
 
-class RecordsParameters(Filters, RecordFilters, total=False):
+class RecordsParameters(Strictness, Filters, RecordFilters, total=False):
     # Sort order: `id`, a date or a count. Put `-` in front for descending. Records
     # without a value come last.
     sort: Sort
@@ -418,7 +423,7 @@ class RecordsParameters(Filters, RecordFilters, total=False):
     count: Count
 
 
-class ChangesParameters(Filters, RecordFilters, total=False):
+class ChangesParameters(Strictness, Filters, RecordFilters, total=False):
     # Maximum number of records to return.
     num: int
     # With `false`, each change lists only the names of the changed `fields`, not the
@@ -428,7 +433,7 @@ class ChangesParameters(Filters, RecordFilters, total=False):
     changed_fields: bool
 
 
-class EventsParameters(Filters, RecordFilters, total=False):
+class EventsParameters(Strictness, Filters, RecordFilters, total=False):
     # Maximum number of records to return.
     num: int
     # Only events that match these words, best match first. An event is found by its
@@ -443,16 +448,16 @@ class SearchParameters(TypedDict, total=False):
     num: int
 
 
-class FacetsParameters(Filters, RecordFilters, total=False):
+class FacetsParameters(Strictness, Filters, RecordFilters, total=False):
     # Maximum number of records to return.
     num: int
 
 
-class CoverageParameters(Filters, RecordFilters, total=False):
+class CoverageParameters(Strictness, Filters, RecordFilters, total=False):
     pass
 
 
-class SeriesParameters(Filters, total=False):
+class SeriesParameters(Strictness, Filters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
@@ -490,7 +495,7 @@ class SeriesParameters(Filters, total=False):
     missing: Several[SeriesMissing]
 
 
-class SumsParameters(Filters, total=False):
+class SumsParameters(Strictness, Filters, total=False):
     # Maximum number of records to return.
     num: int
     # Only events that match these words, best match first. An event is found by its
@@ -528,7 +533,7 @@ class SumsParameters(Filters, total=False):
     sort: SumsSort
 
 
-class VintagesParameters(Filters, total=False):
+class VintagesParameters(Strictness, Filters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
@@ -553,7 +558,24 @@ class VintagesParameters(Filters, total=False):
     to: int | str | date
 
 
-class CitationParameters(Filters, RecordFilters, total=False):
+class CitationParameters(Strictness, Filters, RecordFilters, total=False):
     # Only events that match these words, best match first. An event is found by its
     # name and by the names of its diseases, pathogens and places.
     q: str
+
+
+class WatchParameters(Filters, total=False):
+    # The counts in the response. The first one decides which way of counting is chosen,
+    # unless `sort` does. Default: all. Can be repeated, or have several names with
+    # commas.
+    counts: Several[Counts]
+    # One place, with everything in it: `world`, a WHO region (`AFR`), a UN region
+    # (`Western Africa`), a country (`US`) or a part of it (`US-CO`). Places that were
+    # reported are chosen so that none is counted twice.
+    place: str
+    # Fields to add up over on purpose, such as all events of a country. Can be
+    # repeated.
+    across: Several[Across]
+    # Only records in which this field is null. Can be repeated: all of these fields are
+    # null.
+    missing: Several[SeriesMissing]
