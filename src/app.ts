@@ -358,8 +358,9 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   /** Returns how the guard finds the token of a session; undefined if there is no explorer. */
   function openExplorer(tokens: TokenIssuer) {
     if (assets === null) return
-    const isSecure = baseUrl.startsWith('https:')
-    const sessions = createSessions(deriveKeys(secrets, 'session'), { isSecure })
+    const { origin } = new URL(baseUrl)
+    const isSecure = origin.startsWith('https:')
+    const sessions = createSessions(deriveKeys(secrets, 'session'), { origin, isSecure })
     const { publicClientId, oidc } = explorer
     const providerSignIn = oidc && {
       provider: createIdentityProvider(oidc, baseUrl + CALLBACK),
@@ -372,7 +373,16 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
       }),
       findReader: () => tokens.find(oidc.readerClientId),
     }
-    registerExplorer(app, { assets, frame, sessions, tokens, recordFailure, publicClientId, providerSignIn })
+    registerExplorer(app, {
+      assets,
+      frame,
+      sessions,
+      tokens,
+      recordFailure,
+      publicClientId,
+      providerSignIn,
+      hasWatches: notifier !== 'judge' && notifier.forwardTo !== null,
+    })
     return sessions.findToken
   }
 
