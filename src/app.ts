@@ -21,10 +21,9 @@ import { catalogue } from './datasets/catalogue.ts'
 import type { Dataset } from './datasets/define.ts'
 import { describeLandingPage, describeService } from './description.ts'
 import { loadAssets, registerAssets } from './explorer/assets.ts'
-import { createIdentityProvider, type ProviderSettings } from './explorer/identity-provider.ts'
-import { CALLBACK } from './explorer/provider-routes.ts'
+import type { ProviderSettings } from './explorer/identity-provider.ts'
+import { openProviderSignIn } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
-import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import { createAnswerCache } from './mcp/answer-cache.ts'
 import { loadMcpHandler } from './mcp/handler.ts'
@@ -362,27 +361,17 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
     const isSecure = origin.startsWith('https:')
     const sessions = createSessions(deriveKeys(secrets, 'session'), { origin, isSecure })
     const { publicClientId, oidc } = explorer
-    const providerSignIn = oidc && {
-      provider: createIdentityProvider(oidc, baseUrl + CALLBACK),
-      name: oidc.name,
-      attempts: createSealedCookie({
-        name: 'outbreaks-sign-in',
+    const providerSignIn =
+      oidc &&
+      openProviderSignIn(oidc, {
+        baseUrl,
         keys: deriveKeys(secrets, 'sign-in'),
-        sameSite: 'Lax',
         isSecure,
-      }),
-      findReader: () => tokens.find(oidc.readerClientId),
-    }
-    registerExplorer(app, {
-      assets,
-      frame,
-      sessions,
-      tokens,
-      recordFailure,
-      publicClientId,
-      providerSignIn,
-      hasWatches: notifier !== 'judge' && notifier.forwardTo !== null,
-    })
+        findReader: () => tokens.find(oidc.readerClientId),
+      })
+    const hasWatches = notifier !== 'judge' && notifier.forwardTo !== null
+    const signIn = { sessions, tokens, recordFailure, publicClientId, providerSignIn }
+    registerExplorer(app, { assets, frame, hasWatches, ...signIn })
     return sessions.findToken
   }
 

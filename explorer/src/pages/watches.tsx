@@ -7,6 +7,8 @@ import { Answered } from '../parts/answered.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { Badge } from '../parts/figure.tsx'
 import { Link } from '../parts/link.tsx'
+import { TestButton } from '../watches/endpoints.tsx'
+import { NoticeItem } from '../watches/notice.tsx'
 import {
   changeWatch,
   deleteWatch,
@@ -15,10 +17,8 @@ import {
   listWatches,
   readNotices,
   type Watch,
-} from '../watch-requests.ts'
-import { addressWords, describeCondition, stateWords } from '../watch-words.ts'
-import { TestButton } from '../watches/endpoints.tsx'
-import { NoticeItem } from '../watches/notice.tsx'
+} from '../watches/watch-requests.ts'
+import { addressWords, describeCondition, stateWords } from '../watches/watch-words.ts'
 
 export function WatchesPage() {
   const answer = useAnswer('watches', async (signal) => {

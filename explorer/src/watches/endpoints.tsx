@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks'
 import { signInIfEnded } from '../ask.ts'
 import { Select } from '../parts/choose.tsx'
-import { type Endpoint, testEndpoint } from '../watch-requests.ts'
-import { addressWords } from '../watch-words.ts'
+import { type Endpoint, testEndpoint } from './watch-requests.ts'
+import { addressWords } from './watch-words.ts'
 
 interface DeliverProps {
   readonly endpoints: readonly Endpoint[]

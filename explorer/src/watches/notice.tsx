@@ -3,11 +3,13 @@ import { formatDay } from '../format.ts'
 import { eventTitle } from '../labels.ts'
 import { Badge } from '../parts/figure.tsx'
 import { EventLink } from '../parts/link.tsx'
-import type { Notice } from '../watch-requests.ts'
-import { CAUSES, describeChanges, describeCrossing, describeFigures, describeNoFigures } from '../watch-words.ts'
+import { useTitles } from '../read-events.ts'
+import type { Notice } from './watch-requests.ts'
+import { CAUSES, describeChanges, describeCrossing, describeFigures, describeNoFigures } from './watch-words.ts'
 
 export function NoticeItem({ notice }: { notice: Notice }) {
   const { release, cause, events, more_events: more, links } = notice.data
+  useTitles(events, release)
   const figures = describeFigures(notice)
   const crossing = describeCrossing(notice)
   const [badge, words] = CAUSES[cause ?? ''] ?? []
@@ -15,7 +17,7 @@ export function NoticeItem({ notice }: { notice: Notice }) {
     <li class="notice">
       <p class="group">
         <b>{links.page === null ? `Release ${release}` : <a href={pathOf(links.page)}>Release {release}</a>}</b>
-        <small class="quiet">published {formatDay(notice.time.slice(0, 10))}</small>
+        <small class="quiet">{`published ${formatDay(notice.time.slice(0, 10))}`}</small>
         {badge !== undefined && <Badge change={badge}>{words}</Badge>}
         {crossing !== '' && <Badge change="is-shown">{crossing}</Badge>}
       </p>

@@ -2,8 +2,8 @@
 import { useAnswer } from '../ask.ts'
 import { countOf } from '../format.ts'
 import { Answered } from '../parts/answered.tsx'
-import { type Preview, previewWatch } from '../watch-requests.ts'
 import { NoticeItem } from './notice.tsx'
+import { type Preview, previewWatch } from './watch-requests.ts'
 
 interface PreviewProps {
   readonly question: string

@@ -12,10 +12,10 @@ import { Icon } from '../parts/icon.tsx'
 import { Link } from '../parts/link.tsx'
 import { filtersOf, toKey } from '../requests.ts'
 import { question } from '../state.ts'
-import { createWatch, type Endpoint, listEndpoints, type Watch } from '../watch-requests.ts'
-import { type Condition, describeFilters, formatCondition, KINDS, type Kind } from '../watch-words.ts'
 import { Deliver } from './endpoints.tsx'
 import { PreviewPanel } from './preview.tsx'
+import { createWatch, type Endpoint, listEndpoints, type Watch } from './watch-requests.ts'
+import { type Condition, describeFilters, formatCondition, KINDS, type Kind } from './watch-words.ts'
 
 const NAMES: Readonly<Record<Kind, readonly [words: string, hint: string]>> = {
   changes: ['A release changes it', 'Any change, or only a large one.'],
@@ -117,9 +117,9 @@ function WatchForm({ title, endpoints, onClose }: WatchDialogProps & { endpoints
       {(condition.kind === 'changes' || condition.kind === 'crosses') && (
         <Amount condition={condition} onChange={setCondition} />
       )}
-      <PreviewPanel question={asked} when={previewed} isSettling={when !== previewed} />
       <Deliver endpoints={endpoints} value={endpoint} onChoose={setEndpoint} />
       {error !== null && <Failure error={error} />}
+      <PreviewPanel question={asked} when={previewed} isSettling={when !== previewed} />
     </Dialog>
   )
 }

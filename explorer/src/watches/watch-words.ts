@@ -1,8 +1,8 @@
 // Watches and what they say, in words. Pure, but for the labels of the service.
-import { type COUNTS, FILTERS, type Question } from './address.ts'
-import { formatNumber, formatSigned } from './format.ts'
-import { countryName, fieldWord, valueWord } from './labels.ts'
-import { texts } from './texts.ts'
+import { type COUNTS, FILTERS, type Question } from '../address.ts'
+import { formatNumber, formatSigned } from '../format.ts'
+import { countryName, fieldWord, valueWord } from '../labels.ts'
+import { texts } from '../texts.ts'
 import type { Endpoint, Notice, Watch } from './watch-requests.ts'
 
 export const KINDS = ['changes', 'crosses', 'corrects', 'appears'] as const
@@ -52,7 +52,7 @@ export const stateWords = ({ state, ended_because: reason }: Watch): string =>
 export interface Moved {
   readonly name: string
   readonly figures: string
-  /** By how much, or why that cannot be said; empty if nothing is to be said. */
+  /** By how much; empty if that cannot be said. */
   readonly by: string
 }
 
@@ -69,14 +69,7 @@ export function describeFigures({ data }: Notice): Moved[] {
         was === now
           ? formatNumber(now ?? 0)
           : `${figureWords(was, data.refused_before)} → ${figureWords(now, data.refused_after)}`,
-      by:
-        was === null || now === null
-          ? ''
-          : isOtherwise
-            ? 'not the same counts'
-            : was === now
-              ? 'unchanged'
-              : formatSigned(now - was),
+      by: was === null || now === null || isOtherwise ? '' : was === now ? 'unchanged' : formatSigned(now - was),
     }))
 }
 

@@ -1,5 +1,5 @@
 // Asks the service about watches and endpoints. The session of the page can change them: the service checks that it is this page.
-import { toError } from '../../clients/typescript/src/errors.ts'
+import { toError } from '../../../clients/typescript/src/errors.ts'
 
 const HOME = '/v2/hed-outbreaks'
 /** Longer than a preview may take. */
