@@ -44,7 +44,7 @@ const SUBFOLDERS = [
 ]
 
 /** The folders of the explorer's page, from the bottom to the top. Its files are below all of them, but for main.tsx. */
-const PAGE_LAYERS = ['take', 'charts', 'parts', 'panels', 'places', 'event', 'picture', 'pages']
+const PAGE_LAYERS = ['take', 'charts', 'parts', 'panels', 'watches', 'places', 'event', 'picture', 'pages']
 
 const REPOSITORY = '^(src|dev|test|conformance|bench|clients|explorer|site)/'
 

@@ -21,10 +21,9 @@ import { catalogue } from './datasets/catalogue.ts'
 import type { Dataset } from './datasets/define.ts'
 import { describeLandingPage, describeService } from './description.ts'
 import { loadAssets, registerAssets } from './explorer/assets.ts'
-import { createIdentityProvider, type ProviderSettings } from './explorer/identity-provider.ts'
-import { CALLBACK } from './explorer/provider-routes.ts'
+import type { ProviderSettings } from './explorer/identity-provider.ts'
+import { openProviderSignIn } from './explorer/provider-routes.ts'
 import { registerExplorer } from './explorer/routes.ts'
-import { createSealedCookie } from './explorer/sealed-cookie.ts'
 import { createSessions } from './explorer/session.ts'
 import { loadMcpHandler } from './mcp/handler.ts'
 import { registerMcpRoute, rejectForeignOrigins } from './mcp/route.ts'
@@ -352,21 +351,21 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   /** Returns how the guard finds the token of a session; undefined if there is no explorer. */
   function openExplorer(tokens: TokenIssuer) {
     if (assets === null) return
-    const isSecure = baseUrl.startsWith('https:')
-    const sessions = createSessions(deriveKeys(secrets, 'session'), { isSecure })
+    const { origin } = new URL(baseUrl)
+    const isSecure = origin.startsWith('https:')
+    const sessions = createSessions(deriveKeys(secrets, 'session'), { origin, isSecure })
     const { publicClientId, oidc } = explorer
-    const providerSignIn = oidc && {
-      provider: createIdentityProvider(oidc, baseUrl + CALLBACK),
-      name: oidc.name,
-      attempts: createSealedCookie({
-        name: 'outbreaks-sign-in',
+    const providerSignIn =
+      oidc &&
+      openProviderSignIn(oidc, {
+        baseUrl,
         keys: deriveKeys(secrets, 'sign-in'),
-        sameSite: 'Lax',
         isSecure,
-      }),
-      findReader: () => tokens.find(oidc.readerClientId),
-    }
-    registerExplorer(app, { assets, frame, sessions, tokens, recordFailure, publicClientId, providerSignIn })
+        findReader: () => tokens.find(oidc.readerClientId),
+      })
+    const hasWatches = notifier !== 'judge' && notifier.forwardTo !== null
+    const signIn = { sessions, tokens, recordFailure, publicClientId, providerSignIn }
+    registerExplorer(app, { assets, frame, hasWatches, ...signIn })
     return sessions.findToken
   }
 

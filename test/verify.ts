@@ -57,7 +57,7 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/data/{files,filtering,index-directory}.test.ts',
   ],
   // The web interface, in a real browser.
-  explorer: ['test/explorer/*.test.ts', 'test/unit/explorer/*.test.ts'],
+  explorer: ['test/explorer/*.test.ts', 'test/unit/explorer/*.test.ts', 'test/watches/watch-in-explorer.test.ts'],
   // Deployment and operations, with the real programs beside the service. Programs that are not installed are skipped.
   operate: [
     'test/operate/*.test.ts',

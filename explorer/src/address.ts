@@ -2,7 +2,16 @@
 // question are those of the API, so an address becomes a request by another path. Pure.
 import type { SeriesParameters } from '../../clients/typescript/src/client.ts'
 
-export const PAGES = ['explore', 'events', 'compare', 'releases', 'records', 'coverage', 'downloads'] as const
+export const PAGES = [
+  'explore',
+  'events',
+  'compare',
+  'releases',
+  'records',
+  'coverage',
+  'downloads',
+  'watches',
+] as const
 /** `event` is one event, at /explore/events/NAME. */
 export type Page = (typeof PAGES)[number] | 'event'
 /** The parts of the page of an event. The first has no name in the address. */

@@ -14,6 +14,7 @@ import { RecordPage } from './pages/record.tsx'
 import { RecordsPage } from './pages/records.tsx'
 import { ReleasesPage } from './pages/releases.tsx'
 import { StartPage } from './pages/start.tsx'
+import { WatchesPage } from './pages/watches.tsx'
 import { Header } from './panels/header.tsx'
 import { Failure } from './parts/failure.tsx'
 import { address, setView, view } from './state.ts'
@@ -28,6 +29,7 @@ const TITLES: Readonly<Record<Page, string>> = {
   records: 'Records',
   coverage: 'Coverage',
   downloads: 'Downloads',
+  watches: 'Watches',
 }
 
 function App() {
@@ -123,6 +125,8 @@ function Shown({ page, item, releases, current }: ShownProps) {
       return <CoveragePage release={current.number} />
     case 'downloads':
       return <DownloadsPage current={current} />
+    case 'watches':
+      return <WatchesPage />
   }
 }
 

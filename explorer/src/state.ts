@@ -59,6 +59,9 @@ export const eventLink = (event: string): { page: Page; to: Partial<Omit<Address
   to: { question: { event: [event] }, view: { ...DEFAULT_VIEW, release: view.value.release } },
 })
 
+/** Whether the service has watches. It says so in the page. */
+export const hasWatches = document.getElementById('app')?.dataset['watches'] !== undefined
+
 /** The address of another page, for a link. */
 export const linkTo = (page: Page, changes: Partial<Omit<Address, 'page'>> = {}): string =>
   formatAddress({ ...address.value, item: null, tab: 'overview', ...changes, page })

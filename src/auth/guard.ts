@@ -11,6 +11,10 @@ declare module 'fastify' {
     /** Null outside a guarded scope. */
     caller: Caller | null
   }
+  interface FastifyContextConfig {
+    /** Belongs to the client: the session of a browser can change it, and guests cannot use it. */
+    isPersonal?: boolean
+  }
 }
 
 interface GuardOptions {
@@ -24,7 +28,7 @@ interface GuardOptions {
   /** The caller of a link; null if the request has no link key. Undefined where links open nothing. */
   findLinkCaller?: ((request: IncomingMessage) => Caller | null) | undefined
   /** The token of a browser's session; null if the request has none. An Authorization header comes first. */
-  findSessionToken?: ((request: IncomingMessage) => Promise<string | null>) | undefined
+  findSessionToken?: ((request: IncomingMessage, isPersonal: boolean) => Promise<string | null>) | undefined
 }
 
 export function requireScope(scope: FastifyInstance, options: GuardOptions): void {
@@ -35,7 +39,8 @@ export function requireScope(scope: FastifyInstance, options: GuardOptions): voi
     const linkCaller = options.findLinkCaller?.(request.raw) ?? null
     if (linkCaller !== null) return linkCaller
     const hasHeader = request.headers.authorization !== undefined
-    const sessionToken = hasHeader ? null : await options.findSessionToken?.(request.raw)
+    const isPersonal = request.routeOptions.config.isPersonal === true
+    const sessionToken = hasHeader ? null : await options.findSessionToken?.(request.raw, isPersonal)
     return options.verifyToken(sessionToken ?? readBearer(request, challenge))
   }
 

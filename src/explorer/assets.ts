@@ -25,6 +25,10 @@ export function loadAssets(directory: string): Assets | null {
   return { page: readFileSync(pageFile), siteStyle: `${ASSETS}/${siteStyle}`, files }
 }
 
+/** The page of a service that has watches: the script reads the attribute. */
+export const markWatches = (page: Buffer): Buffer =>
+  Buffer.from(page.toString().replace('<div id="app">', '<div id="app" data-watches="">'))
+
 /** Public: the first page and the reference use the style and the fonts, too. */
 export function registerAssets(app: FastifyInstance, { files }: Assets): void {
   app.get(`${ASSETS}/:name`, { schema: { hide: true } }, (request, reply) => {

@@ -17,6 +17,7 @@ export const PAGES = [
   `${HOME}/records/:id`,
   `${HOME}/coverage`,
   `${HOME}/downloads`,
+  `${HOME}/watches`,
 ]
 
 /** No request is sent there; the address only completes a path. */

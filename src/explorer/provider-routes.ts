@@ -5,15 +5,17 @@ import type { Client } from '../auth/client-registry.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import {
   type Attempt,
+  createIdentityProvider,
   describeCause,
   type FailureKind,
   type IdentityProvider,
+  type ProviderSettings,
   SignInFailure,
 } from './identity-provider.ts'
 import { chooseTarget, HOME, isFromOwnPage, readQuery } from './pages.ts'
-import type { SealedCookie } from './sealed-cookie.ts'
+import { createSealedCookie, type SealedCookie } from './sealed-cookie.ts'
 
-export const CALLBACK = `${HOME}/oidc/callback`
+const CALLBACK = `${HOME}/oidc/callback`
 export const START = `${HOME}/oidc/start`
 
 export interface ProviderSignIn {
@@ -24,6 +26,25 @@ export interface ProviderSignIn {
   readonly attempts: SealedCookie
   /** The client that people use; null if it is unknown or disabled. */
   readonly findReader: () => Client | null
+}
+
+interface ProviderParts extends Pick<ProviderSignIn, 'findReader'> {
+  readonly baseUrl: string
+  readonly keys: readonly Uint8Array[]
+  /** Whether browsers use TLS. */
+  readonly isSecure: boolean
+}
+
+export function openProviderSignIn(
+  settings: ProviderSettings & { readonly name: string },
+  { baseUrl, keys, isSecure, findReader }: ProviderParts,
+): ProviderSignIn {
+  return {
+    provider: createIdentityProvider(settings, baseUrl + CALLBACK),
+    name: settings.name,
+    attempts: createSealedCookie({ name: 'outbreaks-sign-in', keys, sameSite: 'Lax', isSecure }),
+    findReader,
+  }
 }
 
 interface RouteOptions extends ProviderSignIn {

@@ -8,7 +8,7 @@ import type { HttpServer } from '../platform/http/http-server.ts'
 import { digestClientId } from '../platform/http/response-log.ts'
 import type { Frame } from '../platform/pages/frame.ts'
 import { Problem } from '../platform/problem.ts'
-import type { Assets } from './assets.ts'
+import { type Assets, markWatches } from './assets.ts'
 import { chooseTarget, HOME, isFromOwnPage, PAGES, readQuery, SIGN_IN } from './pages.ts'
 import { type ProviderSignIn, registerProviderSignIn, START } from './provider-routes.ts'
 import type { Sessions } from './session.ts'
@@ -24,6 +24,8 @@ interface ExplorerOptions {
   readonly publicClientId: string | null
   /** Null if people sign in only with a credential. */
   readonly providerSignIn: ProviderSignIn | null
+  /** Whether there is a notifier. Without one the page offers no watches. */
+  readonly hasWatches: boolean
 }
 
 /** A working day. The token inside is valid for longer. */
@@ -42,7 +44,7 @@ const HTML = 'text/html; charset=utf-8'
 const hidden = { schema: { hide: true } }
 
 export function registerExplorer(app: HttpServer, options: ExplorerOptions): void {
-  const { assets, frame, sessions, tokens, recordFailure, publicClientId, providerSignIn } = options
+  const { assets, frame, sessions, tokens, recordFailure, publicClientId, providerSignIn, hasWatches } = options
 
   const sendSignIn = (reply: FastifyReply, to: string, error: string | null = null) =>
     reply
@@ -61,14 +63,14 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
   async function beginSession(
     request: FastifyRequest,
     reply: FastifyReply,
-    { client, seconds, to }: { client: Client; seconds: number; to: string },
+    { client, seconds, to, isGuest = false }: { client: Client; seconds: number; to: string; isGuest?: boolean },
   ): Promise<FastifyReply> {
     request.clientId = client.clientId
     const token = await tokens.issue(client)
     if (token === null)
       return sendSignIn(reply.code(503), to, 'The service has no signing key yet. Ask the operator. Try again in 1 s.')
     // What the browser cached in another session may be more than this client can read.
-    reply.headers({ 'set-cookie': await sessions.begin(token, seconds), 'clear-site-data': '"cache"' })
+    reply.headers({ 'set-cookie': await sessions.begin({ token, isGuest }, seconds), 'clear-site-data': '"cache"' })
     return reply.redirect(to, 303)
   }
 
@@ -80,7 +82,8 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
       reply.headers(HEADERS)
     })
 
-    for (const page of PAGES) scope.get(page, hidden, (_request, reply) => reply.type(HTML).send(assets.page))
+    const shown = hasWatches ? markWatches(assets.page) : assets.page
+    for (const page of PAGES) scope.get(page, hidden, (_request, reply) => reply.type(HTML).send(shown))
 
     scope.get(SIGN_IN, hidden, (request, reply) => sendSignIn(reply, chooseTarget(readQuery(request.url).get('to'))))
 
@@ -92,7 +95,8 @@ export function registerExplorer(app: HttpServer, options: ExplorerOptions): voi
       const client = isPublic
         ? tokens.find(publicClientId)
         : tokens.authenticate(form.get('client_id')?.trim() ?? '', form.get('client_secret')?.trim() ?? '')
-      if (client !== null) return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to })
+      if (client !== null)
+        return beginSession(request, reply, { client, seconds: SESSION_SECONDS, to, isGuest: isPublic })
       if (isPublic) return sendSignIn(reply.code(403), to, 'Guest access is turned off. Sign in instead.')
       request.failedClient = digestClientId(form.get('client_id')?.trim() ?? '')
       const seconds = recordFailure(request.address)

@@ -8,8 +8,8 @@ import { Problem } from '../platform/problem.ts'
 
 const TIMEOUT_MS = 15_000
 const MAX_RESPONSE_BYTES = 2 ** 20
-/** What the notifier needs to know of a request, and the client of a response. Cookies of the explorer are a credential too. */
-const REQUEST_HEADERS = ['authorization', 'cookie', 'sec-fetch-site', 'content-type', 'accept'] as const
+/** What the notifier needs to know of a request, and the client of a response. Cookies of the explorer are a credential too, with what proves its page. */
+const REQUEST_HEADERS = ['authorization', 'cookie', 'sec-fetch-site', 'origin', 'content-type', 'accept'] as const
 const RESPONSE_HEADERS = ['content-type', 'location', 'retry-after', 'www-authenticate', 'cache-control'] as const
 
 /** Must be called before the routes of the scope are registered. Their handlers never run. */
@@ -28,8 +28,7 @@ async function forward(request: FastifyRequest, reply: FastifyReply, notifierUrl
   const sent = REQUEST_HEADERS.map((name) => [name, request.headers[name]] as const)
   const hasBody = request.body !== undefined && request.body !== null
   const headers: Record<string, string> = { 'x-request-id': request.id }
-  for (const [name, value] of sent)
-    if (typeof value === 'string' && (hasBody || name !== 'content-type')) headers[name] = value
+  for (const [name, value] of sent) if (typeof value === 'string') headers[name] = value
   const response = await fetch(notifierUrl + addressOf(request), {
     method: request.method,
     headers,

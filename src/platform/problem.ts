@@ -13,6 +13,7 @@ export const problems = {
   invalid_token: [401, 'The access token is not valid.'],
   insufficient_scope: [403, 'The access token does not have the required scope.'],
   cross_origin: [403, 'The request did not come from a page of this service.'],
+  guest_session: [403, 'Guests cannot do this.'],
   not_found: [404, 'Nothing was found at this URL.'],
   watches_unavailable: [404, 'This service has no watches.'],
   conflict: [409, 'The state of the resource does not allow this.'],

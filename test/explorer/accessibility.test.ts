@@ -1,7 +1,7 @@
 // Whether everyone can use every page: axe (WCAG 2.2 AA), targets, text that is cut off, pictures with a table, colours.
 // Each check is also run on a page with a planted fault, which it must report.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
@@ -13,13 +13,15 @@ import {
   measureLuminances,
   readPicture,
 } from '../fixtures/explorer/in-page.ts'
-import { openState, PAGE_STATES, type PageState } from '../fixtures/explorer/pages.ts'
+import { openState, PAGE_STATES, type PageState, WATCH_STATES } from '../fixtures/explorer/pages.ts'
+import { addWatches, TRUSTED } from '../fixtures/explorer/watches.ts'
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const SCHEMES = ['light', 'dark'] as const
 const WIDTHS = [320, 390, 1400] as const
 const DEFICIENCIES = ['protanopia', 'deuteranopia', 'tritanopia'] as const
 const TIMEOUT_MS = 15_000
+const STATES = [...PAGE_STATES, ...WATCH_STATES]
 const [curve] = PAGE_STATES.filter(({ name }) => name === 'curve') as [PageState]
 
 /** One line for each violation, with where it is. */
@@ -34,7 +36,8 @@ const READ_IDENTIFIERS = `[...document.querySelectorAll('main *:not(script)')]
   .flatMap((element) => [...element.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data))
   .flatMap((text) => text.match(/\\b[a-z]+_[a-z_]+\\b|\\badmin[123]\\b/gi) ?? [])`
 
-await withExplorer({}, (explorer) => {
+await withExplorer({ notifier: TRUSTED }, (explorer) => {
+  before(() => addWatches(explorer))
   /** Contexts by their options: signing in once is enough. */
   const contexts = new Map<string, Promise<BrowserContext>>()
   after(async () => {
@@ -68,7 +71,7 @@ await withExplorer({}, (explorer) => {
 
   for (const colorScheme of SCHEMES)
     for (const width of WIDTHS)
-      for (const state of PAGE_STATES)
+      for (const state of STATES)
         test(`${state.name}, ${colorScheme}, ${width} px: axe finds nothing, targets are large, nothing is cut off`, () =>
           withPage(state, { colorScheme, viewport: { width, height: 900 } }, async (page) => {
             assert.deepEqual(await runAxe(page), [])
@@ -76,7 +79,7 @@ await withExplorer({}, (explorer) => {
             assert.deepEqual(await findCutOff(page), [])
           }))
 
-  for (const state of PAGE_STATES)
+  for (const state of STATES)
     test(`${state.name}: readable with forced colours, with 200 % zoom and with text twice as large`, async () => {
       await withPage(state, { forcedColors: 'active', viewport: { width: 1400, height: 900 } }, async (page) => {
         assert.deepEqual(await findCutOff(page), [])
@@ -132,7 +135,7 @@ await withExplorer({}, (explorer) => {
     }))
 
   test('no identifier of the data is on the screen', { timeout: 120_000 }, async () => {
-    for (const state of PAGE_STATES)
+    for (const state of STATES)
       await withPage(state, { viewport: { width: 1400, height: 900 } }, async (page) => {
         const words = await page.evaluate<string[]>(READ_IDENTIFIERS)
         assert.deepEqual(words, [], state.name)

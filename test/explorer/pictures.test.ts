@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import pixelmatch from 'pixelmatch'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
-import { openState, PAGE_STATES, type PageState } from '../fixtures/explorer/pages.ts'
+import { openState, PAGE_STATES, type PageState, WATCH_STATES } from '../fixtures/explorer/pages.ts'
+import { addWatches, TRUSTED } from '../fixtures/explorer/watches.ts'
 
 const DIRECTORY = path.resolve(import.meta.dirname, '../../docs/images/explorer')
 const ENVIRONMENT_FILE = path.join(DIRECTORY, 'environment.json')
@@ -30,14 +31,17 @@ const DESKTOP = { width: 1400, height: 900 }
 const PHONE = { width: 390, height: 844 }
 const [curve] = PAGE_STATES.filter(({ name }) => name === 'curve') as [PageState]
 /** The pages that look most different. */
-const DRAWN = /^(?:start|curve|comparison|totals|single|compare|changes|use|events|releases|record|coverage)$/
+const DRAWN =
+  /^(?:start|curve|comparison|totals|single|compare|changes|use|events|releases|record|coverage|watch|watches)$/
 const SHOTS: readonly Shot[] = [
-  ...PAGE_STATES.filter(({ name }) => DRAWN.test(name)).map((state) => ({
-    file: `${state.name}.png`,
-    state,
-    options: { viewport: DESKTOP },
-    isWhole: state === curve,
-  })),
+  ...[...PAGE_STATES, ...WATCH_STATES]
+    .filter(({ name }) => DRAWN.test(name))
+    .map((state) => ({
+      file: `${state.name}.png`,
+      state,
+      options: { viewport: DESKTOP },
+      isWhole: state === curve,
+    })),
   { file: 'curve-dark.png', state: curve, options: { viewport: DESKTOP, colorScheme: 'dark' }, isWhole: false },
   {
     file: 'curve-phone.png',
@@ -52,7 +56,7 @@ const MAKE_STABLE = `{
   const replace = (text) => text
     .replaceAll(location.origin, 'https://outbreaks.example')
     .replace(/(published) \\d{4}-\\d\\d-\\d\\d/i, '$1 2026-08-01')
-    .replace(/(Published) \\d+ \\w{3} \\d{4}/, '$1 1 Aug 2026')
+    .replace(/(published) \\d+ \\w{3} \\d{4}/i, '$1 1 Aug 2026')
     .replace(/(request) [0-9a-f]{8}-[0-9a-f-]{27}/i, '$1 00000000-0000-4000-8000-000000000000')
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) {
@@ -72,7 +76,8 @@ const readEnvironment = async (page: Page, version: string) => ({
   })`),
 })
 
-await withExplorer({}, (explorer) => {
+await withExplorer({ notifier: TRUSTED }, (explorer) => {
+  before(() => addWatches(explorer))
   const contexts = new Map<string, Promise<BrowserContext>>()
   after(async () => {
     for (const context of contexts.values()) await (await context).close()

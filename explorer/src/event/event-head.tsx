@@ -11,6 +11,8 @@ import { Icon } from '../parts/icon.tsx'
 import { Link } from '../parts/link.tsx'
 import { address, question, setQuestion, setView, view } from '../state.ts'
 import { useCitation } from '../use-event.ts'
+import { WatchButton } from '../watches/watch-button.tsx'
+import { WatchDialog } from '../watches/watch-dialog.tsx'
 
 const NAMES: Readonly<Record<Tab, string>> = {
   overview: 'Overview',
@@ -31,12 +33,14 @@ export function EventHead({ event, summary, current, newest }: HeadProps) {
   const { page, tab } = address.value
   const { label, place, year } = splitTitle(summary?.title ?? event)
   const [isCiting, setCiting] = useState(false)
+  const [isWatching, setWatching] = useState(false)
   const pinned = { ...address.value, view: { ...view.value, release: current.number } }
   const plain = { question: {}, view: { ...DEFAULT_VIEW, release: view.value.release } }
   const disease = summary?.diseases?.[0]
   const counts: Partial<Record<Tab, number>> =
     summary === null ? {} : { sources: summary.sources.length, records: summary.records }
   const places = question.value.country_code ?? []
+  const title = places.length === 1 ? `${label}, ${countryName(places[0] ?? '')}` : eventTitle(event)
   return (
     <div class="head">
       <ol class="crumbs" aria-label="Where you are">
@@ -56,7 +60,7 @@ export function EventHead({ event, summary, current, newest }: HeadProps) {
       </ol>
       <div class="head-row">
         <div>
-          <h1>{places.length === 1 ? `${label}, ${countryName(places[0] ?? '')}` : eventTitle(event)}</h1>
+          <h1>{title}</h1>
           <p>
             {summary?.first_day != null && summary.last_day !== null && (
               <>{formatDays(summary.first_day, summary.last_day)} · </>
@@ -83,6 +87,7 @@ export function EventHead({ event, summary, current, newest }: HeadProps) {
           <button class="btn" type="button" onClick={() => setCiting(true)}>
             <Icon name="quote" /> <span>Cite</span>
           </button>
+          <WatchButton onOpen={() => setWatching(true)} />
           {tab !== 'use' && (
             <Link page="event" to={{ tab: 'use' }} class="btn primary">
               <Icon name="download" /> <span>Use this data</span>
@@ -100,6 +105,7 @@ export function EventHead({ event, summary, current, newest }: HeadProps) {
         </nav>
       )}
       {isCiting && <Cite release={current.number} onClose={() => setCiting(false)} />}
+      {isWatching && <WatchDialog title={title} onClose={() => setWatching(false)} />}
       {current !== newest && <PastNote current={current} />}
     </div>
   )

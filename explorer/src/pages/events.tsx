@@ -1,4 +1,5 @@
 // The events of a disease, a country or a source, or all of them: cases, deaths and days, in any order.
+import { useState } from 'preact/hooks'
 import type { EventSummary } from '../../../clients/typescript/src/client.ts'
 import { DEFAULT_VIEW, FILTERS, type Filter, type View } from '../address.ts'
 import { useAnswer } from '../ask.ts'
@@ -12,6 +13,8 @@ import { Table } from '../parts/table.tsx'
 import { readEvents } from '../read-events.ts'
 import { recordFilters, toKey, toObject } from '../requests.ts'
 import { eventLink, goTo, question, setView, view } from '../state.ts'
+import { WatchButton } from '../watches/watch-button.tsx'
+import { WatchDialog } from '../watches/watch-dialog.tsx'
 import { hasDays, toStrip } from './start.tsx'
 
 const PAGE_SIZE = 1000
@@ -36,6 +39,7 @@ const ORDERS: Readonly<Record<View['sort'], (a: EventSummary, b: EventSummary) =
 }
 
 export function EventsPage({ release }: { release: number }) {
+  const [isWatching, setWatching] = useState(false)
   const filters = recordFilters(question.value)
   const answer = useAnswer(`events ${release} ${toKey(filters)}`, async (signal) => {
     return readEvents({ ...toObject(filters), release, num: PAGE_SIZE }, signal)
@@ -67,6 +71,7 @@ export function EventsPage({ release }: { release: number }) {
             {chosen.map(({ name, value }) => (
               <Chip key={`${name} ${value}`} filter={name} value={value} name={nameOf(name, value)} />
             ))}
+            <WatchButton onOpen={() => setWatching(true)} />
           </div>
         </div>
       </div>
@@ -78,6 +83,9 @@ export function EventsPage({ release }: { release: number }) {
           </>
         )}
       </Answered>
+      {isWatching && (
+        <WatchDialog title={chosen.length === 0 ? 'All events' : title} onClose={() => setWatching(false)} />
+      )}
     </div>
   )
 }

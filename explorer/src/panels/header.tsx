@@ -5,7 +5,7 @@ import { DEFAULT_VIEW, type Page } from '../address.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Link } from '../parts/link.tsx'
 import { Search } from '../parts/search.tsx'
-import { address, setView, view } from '../state.ts'
+import { address, hasWatches, setView, view } from '../state.ts'
 import { texts } from '../texts.ts'
 
 const PAGES: readonly (readonly [Page, string])[] = [
@@ -15,6 +15,7 @@ const PAGES: readonly (readonly [Page, string])[] = [
   ['coverage', 'Coverage'],
   ['records', 'Records'],
   ['downloads', 'Downloads'],
+  ...(hasWatches ? [['watches', 'Watches'] as const] : []),
 ]
 
 interface HeaderProps {

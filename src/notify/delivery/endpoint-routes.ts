@@ -105,7 +105,10 @@ export function registerEndpointRoutes(guarded: HttpServer, datasetName: string,
 
   guarded.get(
     home,
-    { schema: describe('listEndpoints', 'List endpoints', { 200: listOf(oneEndpoint, 'endpoints') }) },
+    {
+      config: { isPersonal: true },
+      schema: describe('listEndpoints', 'List endpoints', { 200: listOf(oneEndpoint, 'endpoints') }),
+    },
     async (request) => ({
       endpoints: await listEndpoints(use().database, ownerOf(request)),
     }),
@@ -163,8 +166,10 @@ export function registerEndpointRoutes(guarded: HttpServer, datasetName: string,
   )
 
   const one = `${home}/:id`
-  guarded.get<One>(one, { schema: describeOne('readEndpoint', 'Read an endpoint', { 200: oneEndpoint }) }, (request) =>
-    findEndpoint(use().database, ownerOf(request), request.params.id),
+  guarded.get<One>(
+    one,
+    { config: { isPersonal: true }, schema: describeOne('readEndpoint', 'Read an endpoint', { 200: oneEndpoint }) },
+    (request) => findEndpoint(use().database, ownerOf(request), request.params.id),
   )
 
   guarded.patch<One>(
@@ -237,7 +242,7 @@ export function registerEndpointRoutes(guarded: HttpServer, datasetName: string,
   const notActive = { 202: accepted, 409: problemResponse('The endpoint is not active.') }
   guarded.post<One>(
     `${one}/test`,
-    { schema: describeOne('testEndpoint', 'Deliver a test', notActive) },
+    { config: { isPersonal: true }, schema: describeOne('testEndpoint', 'Deliver a test', notActive) },
     async (request, reply) => {
       reply.code(202)
       return { id: await addTest(use().database, ownerOf(request), request.params.id, use().baseUrl) }
@@ -247,6 +252,7 @@ export function registerEndpointRoutes(guarded: HttpServer, datasetName: string,
   guarded.get<One & { Querystring: { before?: string } }>(
     `${one}/deliveries`,
     {
+      config: { isPersonal: true },
       schema: {
         ...describeOne(
           'listDeliveries',

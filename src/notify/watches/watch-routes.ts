@@ -31,6 +31,8 @@ interface WatchRoutes {
 }
 
 const PREVIEW_MS = 10_000
+/** All of them. */
+const config = { isPersonal: true }
 
 export function registerWatchRoutes(app: HttpServer, { routes, database, judge }: WatchRoutes): void {
   const { dataset, releases, checkValues } = routes
@@ -85,11 +87,11 @@ export function registerWatchRoutes(app: HttpServer, { routes, database, judge }
     reply.header('cache-control', 'no-store')
   })
 
-  app.get(home, { schema: schemas.list }, async (request) => ({
+  app.get(home, { config, schema: schemas.list }, async (request) => ({
     data: (await listWatches(database, ownerOf(request))).map(toBody),
   }))
 
-  app.post(home, { schema: schemas.create }, async (request, reply) => {
+  app.post(home, { config, schema: schemas.create }, async (request, reply) => {
     const { question, when, name, endpoint = null } = parseNew(request.body)
     const watched = judge.parse(question, when)
     const { latest, warnings } = await check(watched)
@@ -107,7 +109,7 @@ export function registerWatchRoutes(app: HttpServer, { routes, database, judge }
       .send({ ...body, warnings })
   })
 
-  app.post(`${home}/preview`, { schema: schemas.preview }, async (request) => {
+  app.post(`${home}/preview`, { config, schema: schemas.preview }, async (request) => {
     const { question, when, releases: count = PREVIEWED } = parsePreview(request.body)
     const watched = judge.parse(question, when)
     const { latest, warnings } = await check(watched)
@@ -127,25 +129,25 @@ export function registerWatchRoutes(app: HttpServer, { routes, database, judge }
     return { data, judged: pairs.map(({ release }) => release.number), warnings }
   })
 
-  app.get<{ Params: { id: string } }>(`${home}/:id`, { schema: schemas.read }, async (request) =>
+  app.get<{ Params: { id: string } }>(`${home}/:id`, { config, schema: schemas.read }, async (request) =>
     toBody(await readWatch(database, ownerOf(request), request.params.id)),
   )
 
-  app.patch<{ Params: { id: string } }>(`${home}/:id`, { schema: schemas.change }, async (request) => {
+  app.patch<{ Params: { id: string } }>(`${home}/:id`, { config, schema: schemas.change }, async (request) => {
     const change = parseChange(request.body)
     const latest = await releases.resolveParameter('release', undefined)
     const { id } = request.params
     return toBody(await changeWatch(database, ownerOf(request), { id, change, latest: latest.number }))
   })
 
-  app.delete<{ Params: { id: string } }>(`${home}/:id`, { schema: schemas.remove }, async (request, reply) => {
+  app.delete<{ Params: { id: string } }>(`${home}/:id`, { config, schema: schemas.remove }, async (request, reply) => {
     await deleteWatch(database, ownerOf(request), request.params.id)
     return reply.code(204).send()
   })
 
   app.get<{ Params: { id: string }; Querystring: { after?: number } }>(
     `${home}/:id/notices`,
-    { schema: schemas.notices },
+    { config, schema: schemas.notices },
     async (request) => {
       const { after = 0 } = request.query
       const { notices, hasMore } = await readNotices(database, ownerOf(request), { id: request.params.id, after })
