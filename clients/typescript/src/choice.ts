@@ -1,5 +1,4 @@
 // How a response was counted, in words: what was chosen, and what else there is.
-import type { Answered } from './walk.ts'
 
 /** A set of counts that can be added up. `Outbreaks.follow` asks for it. */
 export interface Choice {
@@ -17,12 +16,6 @@ export interface Choice {
   readonly url: string | null
   readonly [member: string]: unknown
 }
-
-/** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
-export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
-
-export const withNotice = <Body>(answer: Answered<Body>, notice: string | null): Counted<Body> =>
-  Object.defineProperties(answer as Counted<Body>, { notice: { value: notice } })
 
 /** One sentence: what was chosen, and how many other ways were left out. Null if there is only one way to count. */
 export function describeChoice(answer: {

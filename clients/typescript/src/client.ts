@@ -15,11 +15,11 @@ import type {
   Watch,
   WatchNotice,
 } from './answers.ts'
-import { type Choice, type Counted, describeChoice, withNotice } from './choice.ts'
+import { type Choice, describeChoice } from './choice.ts'
 import { applyChanges, type ChangeCounts, readLines } from './copy.ts'
 import { ReleaseDigest, requireDigest } from './digest.ts'
 import { Download, type DownloadOptions, findFile } from './download.ts'
-import { damaged, InvalidParameter } from './errors.ts'
+import { InvalidParameter } from './errors.ts'
 import { receiveLines } from './lines.ts'
 import type {
   ChangesParameters,
@@ -38,7 +38,7 @@ import { type LinkedParameters, type Query, toQuery } from './query.ts'
 import type { OutbreakRecord } from './record.ts'
 import { chooseSend, sendByFetch } from './send.ts'
 import { JSON_TYPE, type Request, type TokenFunction, Transport } from './transport.ts'
-import { type Answered, type Read, readAbout, Walk, type WalkOptions } from './walk.ts'
+import { type Answered, type Counted, type Read, readAbout, Walk, type WalkOptions, withNotice } from './walk.ts'
 import { type NoticeOptions, type Notices, type WatchChange, type WatchPreview, waitForNotices } from './watches.ts'
 
 export interface Options {
@@ -377,7 +377,7 @@ export class Outbreaks {
 const watchPath = (id: string): string => `/watches/${encodeURIComponent(id)}`
 
 export type * from './answers.ts'
-export type { Choice, Counted } from './choice.ts'
+export type { Choice } from './choice.ts'
 export { applyChanges, type ChangeCounts } from './copy.ts'
 export { digest } from './digest.ts'
 export { Download, type DownloadOptions } from './download.ts'
@@ -396,5 +396,5 @@ export type * from './parameters.ts'
 export type { LinkedParameters } from './query.ts'
 export type * from './record.ts'
 export type { TokenFunction } from './transport.ts'
-export { type Answered, type Read, Walk, type WalkOptions } from './walk.ts'
+export { type Answered, type Counted, type Read, Walk, type WalkOptions } from './walk.ts'
 export type { NoticeOptions, Notices, WatchChange, WatchPreview } from './watches.ts'

@@ -53,7 +53,10 @@ export async function digest(lines: Iterable<string> | AsyncIterable<string>): P
   return result.end()
 }
 
-export function requireDigest(computed: string, { number, digest }: Release): string {
-  if (computed === digest) return computed
-  throw damaged(`The records are not those of release ${number}: their digest is ${computed}, not ${digest}`)
+/** Throws if records are not those of a release. */
+export function requireDigest(computed: string, release: Release): string {
+  if (computed === release.digest) return computed
+  throw damaged(
+    `The records are not those of release ${release.number}: their digest is ${computed}, not ${release.digest}`,
+  )
 }

@@ -27,6 +27,12 @@ export type Read<Body> = About & { readonly body: Body }
 /** An answer, the release that was read, and what the service warns of. The two are not enumerable. */
 export type Answered<Body> = Body & { readonly release: number | null; readonly warnings: readonly string[] }
 
+/** `notice` says in one sentence how it was counted; null if there is only one way. It is not enumerable. */
+export type Counted<Body> = Answered<Body> & { readonly notice: string | null }
+
+export const withNotice = <Body>(answer: Answered<Body>, notice: string | null): Counted<Body> =>
+  Object.defineProperties(answer as Counted<Body>, { notice: { value: notice } })
+
 export function readAbout(headers: Headers): About {
   const readNumber = (name: string) => Number(headers.get(name)) || null
   return {
