@@ -124,16 +124,16 @@ await withExplorer({ notifier: TRUSTED }, (explorer) => {
 
   test('the comparison notices another colour, a shifted line and another size', () => {
     const width = 100
-    const before = new PNG({ width, height: 50 })
-    before.data.fill(255)
-    const changed = PNG.sync.read(PNG.sync.write(before))
+    const original = new PNG({ width, height: 50 })
+    original.data.fill(255)
+    const changed = PNG.sync.read(PNG.sync.write(original))
     // One line of 100 pixels.
     changed.data.fill(0, 4 * width * 10, 4 * width * 11)
     for (let i = 4 * width * 10 + 3; i < 4 * width * 11; i += 4) changed.data[i] = 255
-    assert.equal(countDifferentPixels(PNG.sync.write(before), PNG.sync.write(before)), 0)
-    assert.equal(countDifferentPixels(PNG.sync.write(changed), PNG.sync.write(before)), width)
+    assert.equal(countDifferentPixels(PNG.sync.write(original), PNG.sync.write(original)), 0)
+    assert.equal(countDifferentPixels(PNG.sync.write(changed), PNG.sync.write(original)), width)
     const taller = PNG.sync.write(new PNG({ width, height: 51 }))
-    assert.equal(countDifferentPixels(taller, PNG.sync.write(before)), Number.POSITIVE_INFINITY)
+    assert.equal(countDifferentPixels(taller, PNG.sync.write(original)), Number.POSITIVE_INFINITY)
   })
 
   test('docs/images/explorer has these pictures and no others, and is small', { skip: accepts }, () => {

@@ -20,7 +20,7 @@ export interface Watch {
   readonly about: string | null
 }
 
-export type Figures = Readonly<Record<string, number | null>>
+type Figures = Readonly<Record<string, number | null>>
 
 /** What a watch said about a release, or would have said. */
 export interface Notice {
