@@ -135,8 +135,10 @@ test('most watches are skipped: the release touched no event, source or country 
   await notifier.superuser.query('delete from watch')
   const [a, d] = [await watch('event=A', 'changes'), await watch('event=D', 'changes')]
   await publishStep(operator, STEPS[10] ?? null)
-  const [round] = await judgeAll()
-  assert.deepEqual([round?.pairs, round?.skipped, round?.notices], [2, 2, 0])
+  // A round ends after two seconds, so a busy machine needs several.
+  const rounds = await judgeAll()
+  const sum = (name: 'pairs' | 'skipped' | 'notices') => rounds.reduce((total, round) => total + round[name], 0)
+  assert.deepEqual([sum('pairs'), sum('skipped'), sum('notices')], [2, 2, 0])
   assert.deepEqual([await said(a), await said(d)], [[], []])
 })
 

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { newSettings, prepareDatabase, startService } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 import { assertTokenAccepted, obtainToken } from '../../fixtures/api-client.ts'
+import { LIVENESS_MS } from '../../liveness.ts'
 
 const HEAP_MB = 96
 const ATTACK_MS = 2500
@@ -80,7 +81,7 @@ for (const [title, connections, requests, bytes] of attacks) {
         peak.descriptors = Math.max(peak.descriptors, now.descriptors)
         await wait(25)
       }
-      const live = await fetch(`${service.baseUrl}/live`, { signal: AbortSignal.timeout(5000) })
+      const live = await fetch(`${service.baseUrl}/live`, { signal: AbortSignal.timeout(LIVENESS_MS) })
       assert.equal(live.status, 200)
       await assertTokenAccepted(service.baseUrl, await obtainToken(credentials, tokenUrl, service.baseUrl))
     } finally {
@@ -99,7 +100,7 @@ for (const [title, connections, requests, bytes] of attacks) {
 }
 
 test('afterwards the descriptors are closed, and the service shuts down cleanly', async () => {
-  const deadline = Date.now() + 5000
+  const deadline = Date.now() + LIVENESS_MS
   while (readUsage().descriptors > 100 && Date.now() < deadline) await wait(50)
   assert.ok(readUsage().descriptors <= 100, `${readUsage().descriptors} descriptors`)
   assert.equal(await service.stop(), 0)
