@@ -138,6 +138,7 @@ await withExplorer({ notifier: variables }, (explorer) => {
     await page.getByRole('button', { name: 'Watch this' }).click()
     await dialogOf(page).getByRole('button', { name: 'Create watch' }).click()
     await dialogOf(page).getByText('The client has 50 watches, which is the limit. Delete one first.').waitFor()
+    await dialogOf(page).getByText('The watch was not created').waitFor()
     for (const id of created) await ask('DELETE', `watches/${id}`)
   })
 

@@ -143,7 +143,7 @@ function WatchItem({ watch, endpoint, onChange }: ItemProps) {
           )}
         </div>
       </div>
-      {error !== null && <Failure error={error} />}
+      {error !== null && <Failure error={error} title="The watch was not changed" />}
       <Notices watch={watch} />
     </li>
   )

@@ -1,14 +1,19 @@
-// A part of the page that could not be read: what the service says, with the id of the request.
+// A part of the page that could not be read, or a change that was rejected: what the service says, with the id of the request.
 import { OutbreaksError } from '../../../clients/typescript/src/client.ts'
 import { Icon } from './icon.tsx'
 
-export function Failure({ error }: { error: Error }) {
+interface FailureProps {
+  readonly error: Error
+  readonly title?: string
+}
+
+export function Failure({ error, title = 'This part could not be read' }: FailureProps) {
   const { requestId, problem } = error instanceof OutbreaksError ? error : {}
   return (
     <div class="note bad failure" role="alert">
       <Icon name="warn" />
       <div>
-        <p class="h3">This part could not be read</p>
+        <p class="h3">{title}</p>
         <p>
           {problem?.detail ?? error.message} {requestId !== undefined && <small>Request {requestId}</small>}
         </p>

@@ -118,7 +118,7 @@ function WatchForm({ title, endpoints, onClose }: WatchDialogProps & { endpoints
         <Amount condition={condition} onChange={setCondition} />
       )}
       <Deliver endpoints={endpoints} value={endpoint} onChoose={setEndpoint} />
-      {error !== null && <Failure error={error} />}
+      {error !== null && <Failure error={error} title="The watch was not created" />}
       <PreviewPanel question={asked} when={previewed} isSettling={when !== previewed} />
     </Dialog>
   )
