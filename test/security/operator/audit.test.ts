@@ -1,6 +1,7 @@
 // The audit log: every act of an operator leaves its rows, also a failed and an interrupted one.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -30,6 +31,7 @@ type Verification = Awaited<ReturnType<typeof verifyAudit>>
 const files = mkdtempSync(path.join(os.tmpdir(), 'outbreaks-audit-'))
 after(() => rmSync(files, { recursive: true, force: true }))
 process.env['OUTBREAKS_FILES'] = files
+process.env['OUTBREAKS_BASE_URL'] = 'https://api.test'
 const cli = path.resolve(import.meta.dirname, '../../../src/cli.ts')
 
 async function withClient<Result>({ databaseUrl }: Settings, work: (client: pg.Client) => Promise<Result>) {
@@ -65,7 +67,7 @@ async function act(...args: string[]) {
   if (!(output instanceof Error) && output['client_secret']) secrets.push(output['client_secret'])
   // Changes of access and new releases have rows of their own (operator-sql.test.ts).
   const rows = (await readRows(settings)).slice(earlier).filter((row) => row.outcome !== 'changed')
-  const words = ['migrate', 'doctor', 'usage'].includes(args[0] ?? '') ? 1 : 2
+  const words = ['migrate', 'link'].includes(args[0] ?? '') ? 1 : 2
   const command = args.slice(0, words).join(' ')
   done.add(command)
   return { output, rows, command, given: args.slice(words) }
@@ -110,12 +112,24 @@ test('every command that changes something leaves its beginning and its result',
   await check('client', 'set-key', client_id, '--jwks', await writePublicKey())
   await check('client', 'disable', client_id)
   await check('client', 'enable', client_id)
+  await check('link', client_id, 'https://api.test/v2/hed-outbreaks/sums?event=a')
   await check('release', 'publish', first)
   await check('release', 'publish', second)
   await check('release', 'rollback', '--to', '1', '--note', 'a mistake')
   await check('release', 'prune', '--before', '2', '--confirm-pruned', '1')
   await check('release', 'export')
   await check('release', 'reindex')
+  const { id = '' } = await check('watch', 'create', '--client', client_id, '--question', '', '--when', 'changes')
+  for (const action of ['pause', 'resume', 'delete']) await check('watch', action, id)
+  const endpoint = randomUUID()
+  await withClient(settings, (client) =>
+    client.query(
+      `insert into endpoint (id, client_id, place, dataset, kind, address, state)
+       values ($1, $2, 1, 'hed-outbreaks', 'webhook', 'https://receiver.test/', 'active')`,
+      [endpoint, client_id],
+    ),
+  )
+  for (const action of ['redeliver', 'disable']) await check('endpoint', action, endpoint)
 })
 
 test('a failed command leaves its reason', async (t) => {
@@ -144,6 +158,10 @@ test('a command that changes nothing leaves no row', async () => {
     ['audit', 'list'],
     ['audit', 'verify'],
     ['audit', 'export'],
+    ['endpoint', 'list'],
+    ['notices'],
+    ['watch', 'list'],
+    ['watch', 'preview', '--question', '', '--when', 'changes'],
   ]
   await Promise.all(
     commands.map(async (args) => {
