@@ -1,4 +1,10 @@
 // The client: one method for each thing that the service offers. Runs wherever fetch is: Node, browsers, edge runtimes.
+
+import { type Choice, describeChoice } from './choice.ts'
+import { applyChanges, type ChangeCounts, readLines } from './copy.ts'
+import { ReleaseDigest, requireDigest } from './digest.ts'
+import { Download, type DownloadOptions, findFile } from './download.ts'
+import { InvalidParameter } from './errors.ts'
 import type {
   Change,
   Citation,
@@ -14,13 +20,7 @@ import type {
   Vintages,
   Watch,
   WatchNotice,
-} from './answers.ts'
-import { type Choice, describeChoice } from './choice.ts'
-import { applyChanges, type ChangeCounts, readLines } from './copy.ts'
-import { ReleaseDigest, requireDigest } from './digest.ts'
-import { Download, type DownloadOptions, findFile } from './download.ts'
-import { InvalidParameter } from './errors.ts'
-import { receiveLines } from './lines.ts'
+} from './generated/answers.ts'
 import type {
   ChangesParameters,
   CitationParameters,
@@ -33,36 +33,21 @@ import type {
   SumsParameters,
   VintagesParameters,
   WatchParameters,
-} from './parameters.ts'
+} from './generated/parameters.ts'
+import type { OutbreakRecord } from './generated/record.ts'
+import { receiveLines } from './lines.ts'
 import { type LinkedParameters, type Query, toQuery } from './query.ts'
-import type { OutbreakRecord } from './record.ts'
 import { chooseSend, sendByFetch } from './send.ts'
-import { JSON_TYPE, type Request, type TokenFunction, Transport } from './transport.ts'
+import { type CallOptions, JSON_TYPE, type Options, type Request, Transport } from './transport.ts'
 import { type Answered, type Counted, type Read, readAbout, Walk, type WalkOptions, withNotice } from './walk.ts'
-import { type NoticeOptions, type Notices, type WatchChange, type WatchPreview, waitForNotices } from './watches.ts'
-
-export interface Options {
-  /** Where the service is, such as https://data.example.org. */
-  baseUrl: string
-  clientId?: string | undefined
-  clientSecret?: string | undefined
-  /** Instead of an id and a secret: gives a token that the program already has, such as that of a session in a browser. */
-  token?: TokenFunction | undefined
-  /** The dataset; `hed-outbreaks` by default. */
-  dataset?: string | undefined
-  /** Instead of node:http in Node, and of fetch elsewhere. */
-  fetch?: typeof fetch | undefined
-  /** The longest time without a byte, in milliseconds; 60000 by default. */
-  timeoutMs?: number | undefined
-  /** How often a request is sent that meets a busy service or a broken connection; 6 by default, 1 for never again. */
-  attempts?: number | undefined
-  /** Ends all requests of the client. */
-  signal?: AbortSignal | undefined
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined
-}
+import {
+  type NoticeOptions,
+  type Notices,
+  type WatchChange,
+  type WatchPreview,
+  waitForNotices,
+  watchPath,
+} from './watches.ts'
 
 /** The number of a release, a day (YYYY-MM-DD) for what was known on it (the latest release as of that day or earlier), or `latest`. */
 export type ReleaseReference = number | string
@@ -374,9 +359,6 @@ export class Outbreaks {
   }
 }
 
-const watchPath = (id: string): string => `/watches/${encodeURIComponent(id)}`
-
-export type * from './answers.ts'
 export type { Choice } from './choice.ts'
 export { applyChanges, type ChangeCounts } from './copy.ts'
 export { digest } from './digest.ts'
@@ -392,9 +374,10 @@ export {
   type Problem,
   Unavailable,
 } from './errors.ts'
-export type * from './parameters.ts'
+export type * from './generated/answers.ts'
+export type * from './generated/parameters.ts'
+export type * from './generated/record.ts'
 export type { LinkedParameters } from './query.ts'
-export type * from './record.ts'
-export type { TokenFunction } from './transport.ts'
+export type { CallOptions, Options, TokenFunction } from './transport.ts'
 export { type Answered, type Counted, type Read, Walk, type WalkOptions } from './walk.ts'
 export type { NoticeOptions, Notices, WatchChange, WatchPreview } from './watches.ts'

@@ -1,6 +1,7 @@
 // An epidemic curve as SVG. What is unknown is marked and never drawn as zero; so is every break of the series.
-import type { Counts, Point, Series, Span } from './answers.ts'
+
 import { describeChoice } from './choice.ts'
+import type { Counts, Point, Series, Span } from './generated/answers.ts'
 
 export interface CurveOptions {
   /** The query in words, by default. */

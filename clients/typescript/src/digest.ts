@@ -1,6 +1,7 @@
 // The digest of a release from its records, as the service describes it: SHA-256 over the digests of each hundred of ids.
-import type { Release } from './answers.ts'
+
 import { damaged } from './errors.ts'
+import type { Release } from './generated/answers.ts'
 import { Sha256, toHex } from './sha256.ts'
 
 const HUNDRED = 100

@@ -1,6 +1,7 @@
 // A file of a release as a stream: resumed where the connection broke off, and verified by its SHA-256.
-import type { ReleaseFile } from './answers.ts'
+
 import { damaged, NotFound, OutbreaksError } from './errors.ts'
+import type { ReleaseFile } from './generated/answers.ts'
 import { readStream } from './send.ts'
 import { Sha256, toHex } from './sha256.ts'
 import { Attempts, type Transport } from './transport.ts'

@@ -6,7 +6,7 @@ import type {
   SeriesParameters,
   SumsParameters,
   VintagesParameters,
-} from './parameters.ts'
+} from './generated/parameters.ts'
 
 /** The parameters of each question that a link can open. */
 export interface LinkedParameters {

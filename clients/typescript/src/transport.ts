@@ -10,6 +10,30 @@ export interface Credentials {
 /** Called before each request. `renew` is true after a 401: the last token is no longer valid. */
 export type TokenFunction = (options: { renew: boolean }) => string | Promise<string>
 
+/** How a client is created. */
+export interface Options {
+  /** Where the service is, such as https://data.example.org. */
+  baseUrl: string
+  clientId?: string | undefined
+  clientSecret?: string | undefined
+  /** Instead of an id and a secret: gives a token that the program already has, such as that of a session in a browser. */
+  token?: TokenFunction | undefined
+  /** The dataset; `hed-outbreaks` by default. */
+  dataset?: string | undefined
+  /** Instead of node:http in Node, and of fetch elsewhere. */
+  fetch?: typeof fetch | undefined
+  /** The longest time without a byte, in milliseconds; 60000 by default. */
+  timeoutMs?: number | undefined
+  /** How often a request is sent that meets a busy service or a broken connection; 6 by default, 1 for never again. */
+  attempts?: number | undefined
+  /** Ends all requests of the client. */
+  signal?: AbortSignal | undefined
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
 export interface TransportOptions {
   readonly baseUrl: string
   readonly credentials?: Credentials | undefined

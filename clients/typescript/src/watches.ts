@@ -1,7 +1,8 @@
 // What watches say: the types that are not in the interface, and reading notices until there is one.
-import type { PreviewedNotice, ReleaseNotice, WatchNotice } from './answers.ts'
+
 import { damaged } from './errors.ts'
-import { sleep } from './transport.ts'
+import type { PreviewedNotice, ReleaseNotice, WatchNotice } from './generated/answers.ts'
+import { type CallOptions, sleep } from './transport.ts'
 
 /** What can be changed of a watch. What is left out stays as it is. */
 export interface WatchChange {
@@ -24,14 +25,13 @@ export interface WatchPreview {
   readonly warnings: readonly string[]
 }
 
-export interface NoticeOptions {
+export interface NoticeOptions extends CallOptions {
   /** The id of a watch. Without it, the notices are about the dataset. */
   readonly watch?: string | undefined
   /** The last release (of a watch) or notice (of the dataset) that is known; 0 by default. */
   readonly after?: number | undefined
   /** How long to wait for a notice if there is none yet; 0 by default. */
   readonly waitMs?: number | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 interface Page<Notice> {
@@ -41,6 +41,8 @@ interface Page<Notice> {
 }
 
 const POLL_MS = 5000
+
+export const watchPath = (id: string): string => `/watches/${encodeURIComponent(id)}`
 
 export async function waitForNotices<Notice extends ReleaseNotice | WatchNotice>(
   readPage: (after: number) => Promise<Page<Notice>>,

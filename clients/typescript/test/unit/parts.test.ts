@@ -71,7 +71,9 @@ test('the package for browsers imports nothing and is small', () => {
   try {
     const compiler = path.resolve(root, '../../node_modules/@typescript/native/bin/tsc')
     execFileSync(process.execPath, [compiler, '-p', root, '--outDir', output, '--removeComments'], { stdio: 'inherit' })
-    const files = readdirSync(output).filter((name) => name.endsWith('.js') && name !== 'node.js')
+    const files = readdirSync(output, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.js') && name !== 'node.js',
+    )
     const read = (names: string[]) => names.map((name) => readFileSync(path.join(output, name), 'utf8')).join('')
     const code = read(files)
     assert.ok(files.includes('client.js'))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import type { RecordCoverage } from '../../../../clients/typescript/src/answers.ts'
+import type { RecordCoverage } from '../../../../clients/typescript/src/generated/answers.ts'
 import { NO_FILTERS } from '../../../../src/api/filters/filters.ts'
 import { readCoverage } from '../../../../src/api/queries/coverage.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
