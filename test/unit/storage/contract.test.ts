@@ -32,12 +32,12 @@ const rejected: [string, FieldShape[], string][] = [
   [
     'a field becomes nullable',
     [id, field('event'), published[2] as FieldShape],
-    'event was never null and may now be null',
+    'event was never null and can now be null',
   ],
   [
     'a field becomes required',
     [id, event, { ...(published[2] as FieldShape), nullable: false }],
-    'sex could be null and may no longer be',
+    'sex could be null and no longer can',
   ],
   [
     'a choice is removed',
