@@ -58,7 +58,7 @@ export const VARIABLES = {
   OUTBREAKS_BASE_URL: define(
     parseUrl,
     REQUIRED,
-    'the exact URL at which clients reach the API; also the audience of tokens',
+    'the exact URL at which clients reach the API; and the audience of tokens',
   ),
   OUTBREAKS_AUTH_URL: define(parseUrl, '', "the token issuer's URL, if it is not the base URL"),
   OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address to listen on'),

@@ -38,7 +38,7 @@ const REQUESTS: Row[] = [
   ['hits of a search', String(MAX_HITS), 'status 400'],
   ['words of a search', String(MAX_WORDS), 'status 400'],
   ['values of one filter', String(MAX_VALUES), 'status 400'],
-  ['periods in an answer of `/coverage`', number(MAX_CELLS), 'status 400: filter further, or ask for longer periods'],
+  ['periods in an answer of `/coverage`', number(MAX_CELLS), 'status 400: filter more, or ask for longer periods'],
   ['releases in an answer of `/vintages`', String(MAX_RELEASES), 'status 400: ask for a shorter range'],
   ['the head of a request with its URL', bytes(SERVER_OPTIONS.maxHeaderSize), 'status 431'],
   ['the body of a token request', bytes(BODY_LIMIT), 'status 413'],
@@ -62,7 +62,7 @@ const CLIENTS: Row[] = [
   [
     'failed attempts in a minute from one address',
     setting('OUTBREAKS_FAILED_ATTEMPTS'),
-    'status 429 for further failed ones',
+    'status 429 for more failed ones',
   ],
   [
     'requests on a connection before the first response',
@@ -95,7 +95,7 @@ const FILES: Row[] = [
   ],
   [
     'records that a release withdraws',
-    `${MAX_UNCONFIRMED_SHARE * 100} %`,
+    `${MAX_UNCONFIRMED_SHARE * 100}%`,
     'confirm their number with `--confirm-withdrawn`',
   ],
 ]

@@ -61,7 +61,7 @@ export const renderMcpTools = (): string =>
     ...['# Tools for assistants', '', GENERATED, ''],
     '`POST /mcp` of a service, and the program `@outbreak-data/mcp`, have these tools of the Model Context Protocol.',
     '[Use with an assistant](../use-with-an-assistant.md) connects a host.',
-    'Every tool but `search` takes every [filter](../filtering.md#choose-records) by its name, also those that are not listed.',
+    'Every tool but `search` takes every [filter](../filtering.md#choose-records) by its name, even those that are not listed.',
     `A message has at most ${MCP_BODY_LIMIT / 1024} KiB, an answer at most 8 kB.`,
     ...['', ...TOOLS.flatMap(renderTool)],
     ...['## Answers', '', '| member | meaning |', '|---|---|'],

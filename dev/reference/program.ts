@@ -68,7 +68,7 @@ export function renderMetrics(): string {
     ...['# Metrics', '', GENERATED, ''],
     'What a node tells Prometheus at `OUTBREAKS_METRICS_PORT`. [Runbooks](../runbooks.md) say what to do when an alert fires.',
     ...['', '| metric | labels | meaning |', '|---|---|---|', ...rows, ''],
-    'The node also has the metrics of Node (`nodejs_…`, `process_…`).',
+    'The node has the metrics of Node too (`nodejs_…`, `process_…`).',
     '',
   ].join('\n')
 }
@@ -102,8 +102,8 @@ function renderVariables(variables: Readonly<Record<string, Variable<unknown>>>)
 export function renderConfiguration(): string {
   return [
     ...['# Configuration', '', GENERATED, ''],
-    'The environment variables of a node and of `outbreakctl`. Each can also be read from a file: `OUTBREAKS_SECRET_FILE=/run/secrets/secret` instead of `OUTBREAKS_SECRET`. A line end at the end of the file does not count.',
-    'A program reports all errors of its configuration at once and exits with code 2.',
+    'The environment variables of a node and of `outbreakctl`. Each can be read from a file: `OUTBREAKS_SECRET_FILE=/run/secrets/secret` instead of `OUTBREAKS_SECRET`. A line end at the end of the file does not count.',
+    'A program reports all errors of its configuration together and exits with code 2.',
     ...['', ...renderVariables(VARIABLES)],
     ...['## Sign-in with a provider', ''],
     'If one of these variables is set, those without a default are required ([how to set it up](../operating/openid-connect.md)).',

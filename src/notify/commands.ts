@@ -33,7 +33,7 @@ export function registerNotifyCommands(program: Command, commands: NotifyCommand
     .description('print what was published, rolled back and pruned, as lines with CloudEvents')
     .addOption(chooseDataset(datasets))
     .option('--after <number>', 'the number of the last notice that you know', parseNumber, 0)
-    .option('--follow', 'wait for further notices, until Ctrl-C')
+    .option('--follow', 'wait for more notices, until Ctrl-C')
     .action(({ dataset, after, follow }: { dataset: string; after: number; follow?: true }) =>
       runAndWrite(async (database, write) => {
         const { readNotices } = await import('../api/feeds/read-notices.ts')
@@ -113,7 +113,7 @@ export function registerNotifyCommands(program: Command, commands: NotifyCommand
     ['pause', 'stop judging a watch', sql`update watch set state = 'paused' where state = 'active'`],
     [
       'resume',
-      'go on with a paused watch, from the next release',
+      'continue a paused watch, from the next release',
       sql`update watch set state = 'active', judged = greatest(judged, (
             select max(number) from release where release.dataset = watch.dataset)) where state = 'paused'`,
     ],

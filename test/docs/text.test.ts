@@ -1,7 +1,6 @@
-// The words of the documentation: spelling, the length of sentences, lines and pages, and the terms of docs/writing.md. What does not
-// follow yet is counted in exceptions.json, page by page. `TEXT=accept` counts it again: read the difference, the numbers should fall.
+// The words of the documentation: spelling, the length of sentences, lines and pages, and the terms of docs/writing.md.
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { listSources, root, SECTIONS } from '../../site/pages.ts'
@@ -13,45 +12,14 @@ const readSource = (source: string) => readFileSync(path.join(root, source), 'ut
 /** Its lines are as long as a description, and the words are in the code. */
 const isGenerated = (text: string) => text.slice(0, 400).includes('do not edit by hand')
 
-interface Faults {
-  readonly long?: number
-  readonly avoided?: number
-  readonly wide?: number
-}
-const exceptionsFile = path.join(import.meta.dirname, 'exceptions.json')
-const exceptions = JSON.parse(readFileSync(exceptionsFile, 'utf8')) as Record<string, Faults>
-
-/** Only what is not 0. */
-function countFaults(text: string): Faults {
-  const long = findLongSentences(text).length
-  // The page that lists the terms has all of them.
-  const avoided = text.startsWith('# Writing\n') ? 0 : findAvoidedTerms(text).length
-  const wide = findWideLines(text).length
-  return {
-    ...(long === 0 || isGenerated(text) ? {} : { long }),
-    ...(avoided === 0 ? {} : { avoided }),
-    ...(wide === 0 || isGenerated(text) ? {} : { wide }),
-  }
-}
-
-if (process.env['TEXT'] === 'accept') {
-  const found = pages.map((source) => [source, countFaults(readSource(source))] as const)
-  const rest = found.filter(([, faults]) => Object.keys(faults).length > 0)
-  writeFileSync(exceptionsFile, `${JSON.stringify(Object.fromEntries(rest), null, 2)}\n`)
-} else
-  for (const source of pages)
-    test(`${source}: long sentences, avoided terms and wide lines are those in exceptions.json`, () => {
-      const text = readSource(source)
-      const seen = [...findLongSentences(text), ...findAvoidedTerms(text), ...findWideLines(text)].join('\n')
-      assert.deepEqual(countFaults(text), exceptions[source] ?? {}, seen)
-    })
-
-test('exceptions.json names no page that is gone', () => {
-  assert.deepEqual(
-    Object.keys(exceptions).filter((source) => !pages.includes(source)),
-    [],
-  )
-})
+for (const source of pages)
+  test(`${source}: no long sentence, avoided term or wide line`, () => {
+    const text = readSource(source)
+    // The page that lists the terms has all of them.
+    const avoided = text.startsWith('# Writing\n') ? [] : findAvoidedTerms(text)
+    const long = isGenerated(text) ? [] : [...findLongSentences(text), ...findWideLines(text)]
+    assert.deepEqual([...avoided, ...long], [])
+  })
 
 test('a long sentence, an avoided term and a wide line are found, but not in code, tables and links', () => {
   const words = (count: number) => Array.from({ length: count }, () => 'word').join('\n')

@@ -1,4 +1,4 @@
-"""A script that gives the same numbers for ever, also without a network.
+"""A script that gives the same numbers always, even without a network.
 
 `load` downloads a release once, verifies it and keeps it by its digest. The second run below requests nothing.
 """

@@ -1,4 +1,4 @@
-// A script that gives the same numbers for ever, also without a network.
+// A script that gives the same numbers always, even without a network.
 //
 // The file of a release is downloaded once and verified. Afterwards the script reads the file and requests nothing.
 import { createReadStream, existsSync } from 'node:fs'
