@@ -227,7 +227,10 @@ test('an export without a directory, or of a release that does not exist, is an 
     await exportError(withoutFiles, []),
     'outbreakctl: OUTBREAKS_FILES is not set. Set it to the directory or bucket for release files.',
   )
-  assert.equal(await exportError(environment, ['--release', '99']), 'outbreakctl: release 99 does not exist')
+  assert.equal(
+    await exportError(environment, ['--release', '99']),
+    'outbreakctl: Release 99 does not exist. Run outbreakctl release list to see all of them.',
+  )
   assert.match(
     await exportError({ ...environment, OUTBREAKS_FILES: 'here' }, []),
     /OUTBREAKS_FILES must be the absolute path/,
