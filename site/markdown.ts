@@ -39,7 +39,12 @@ function resolveTarget(source: string, target: string, sources: ReadonlySet<stri
   return `${REPOSITORY}/${file}${suffix}`
 }
 
-const plain = (text: string): string => text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*_<>]/g, '')
+/** Without the marks of Markdown. An underscore in a name, as in `OUTBREAKS_SECRET`, is none. */
+const plain = (text: string): string =>
+  text
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*<>]/g, '')
+    .replace(/\b_|_\b/g, '')
 
 /** Throws if a file has no title. */
 export function readPage(source: string, text: string, sources = new Set(listSources())): PageText {

@@ -40,13 +40,13 @@ test('clients have their language as label; pages for contributors are not searc
 test('links are rewritten outside of code only', () => {
   const sources = new Set(['docs/a.md', 'docs/b.md', 'docs/decisions/README.md', 'clients/r/README.md'])
   const text = [
-    '# The `a`\n\nA page about **things**, with [b](b.md#part). More.\n',
+    '# The `A_KEY`\n\nA _page_ about **things**, with [b](b.md#part). More.\n',
     '[d](decisions/README.md) [e](decisions/) [f](../clients/r/README.md) [g](../src/app.ts) [h](https://x.test/b.md)',
     '![i](images/i.png) [j](openapi.json) [k](#part) [l](../README.md#try-it) `[m](b.md)`',
     '```sh\n[n](b.md)\n```\n<!-- not run: no -->',
   ].join('\n')
   const page = readPage('docs/a.md', text, sources)
-  assert.equal(page.title, 'The a')
+  assert.equal(page.title, 'The A_KEY')
   assert.equal(page.description, 'A page about things, with b.')
   assert.deepEqual(page.pictures, ['docs/images/i.png'])
   assert.deepEqual(
