@@ -8,6 +8,7 @@ import { createLinkKey } from '../../src/auth/links/link-key.ts'
 import { deriveKeys, toKeyObjects } from '../../src/platform/derive-key.ts'
 import { obtainToken } from '../fixtures/api-client.ts'
 import { settle, withExplorer } from '../fixtures/explorer/explorer.ts'
+import { waitUntil } from '../fixtures/operate/program.ts'
 import { LIVENESS_MS } from '../liveness.ts'
 
 const HOME = '/v2/hed-outbreaks'
@@ -272,7 +273,7 @@ await withExplorer(
         assert.equal(status, 401, address)
       }
       // Neither the log of this test nor the discovery has shown a key to anyone else.
-      assert.ok(service.output().includes('/oembed'))
+      await waitUntil('a line about oEmbed in the log', async () => service.output().includes('/oembed'))
       assert.doesNotMatch(service.output(), /obk1\./)
     })
 
