@@ -72,7 +72,10 @@ async function choosePort(): Promise<number> {
 
 async function chooseDatabase(): Promise<{ url: string; cluster: Cluster | null }> {
   const configured = process.env['DATABASE_URL']
-  if (configured !== undefined && configured !== '') return { url: configured, cluster: null }
+  if (configured !== undefined && configured !== '') {
+    console.error('DATABASE_URL is set, so its database is used. Run unset DATABASE_URL for a new one.')
+    return { url: configured, cluster: null }
+  }
   const cluster = await step('Starting PostgreSQL', createCluster)
   cleanups.push(cluster.stop)
   return { url: cluster.url, cluster }
@@ -95,7 +98,8 @@ async function run(): Promise<void> {
   await step('Building the explorer', buildExplorer)
   await step('Building the MCP server', buildMcp)
   const notifierPort = await findFreePort()
-  process.env['OUTBREAKS_NOTIFIER_URL'] = `http://127.0.0.1:${notifierPort}`
+  const notifierUrl = `http://127.0.0.1:${notifierPort}`
+  process.env['OUTBREAKS_NOTIFIER_URL'] = notifierUrl
   const service = await step('Starting the service', () => startOnPort(settings, port))
   cleanups.push(service.stop)
   const notifier = await step('Starting the notifier', () =>
@@ -108,7 +112,7 @@ async function run(): Promise<void> {
   cleanups.push(notifier.stop)
   throwIfSignalled()
 
-  console.log(formatInstructions(service.baseUrl, credentials, settings, files))
+  console.log(formatInstructions(service.baseUrl, credentials, settings, { files, notifier: notifierUrl }))
   console.log(`\nPress Ctrl-C to stop the service${cluster === null ? '' : ' and delete its database'}.`)
   service.process.stdout?.pipe(process.stdout)
   service.process.stderr?.pipe(process.stderr)
@@ -165,7 +169,7 @@ const formatInstructions = (
   baseUrl: string,
   { client_id, client_secret }: Credentials,
   settings: Settings,
-  files: string,
+  { files, notifier }: { files: string; notifier: string },
 ) => `
 The service is running at ${baseUrl}, with six releases of sample data.
 
@@ -176,7 +180,7 @@ The service is running at ${baseUrl}, with six releases of sample data.
 2. Or use the API. Paste this into another terminal:
 
   export OUTBREAKS_URL=${baseUrl} OUTBREAKS_CLIENT_ID=${client_id} OUTBREAKS_CLIENT_SECRET=${client_secret}
-  TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
+  export TOKEN=$(curl -s ${baseUrl}/oauth/token -H 'Content-Type: application/json' -d '{
     "client_id": "${client_id}",
     "client_secret": "${client_secret}",
     "audience": "${baseUrl}",
@@ -204,6 +208,7 @@ Documentation: ${hasDocumentation ? `${baseUrl}/docs/` : 'docs/, or run once: np
 To publish your own data, paste this too:
 
   export DATABASE_URL=${settings.databaseUrl} OUTBREAKS_SECRET=${settings.secret} OUTBREAKS_FILES=${files}
+  export OUTBREAKS_BASE_URL=${baseUrl} OUTBREAKS_NOTIFIER_URL=${notifier}
   npx outbreakctl client list
 
 To see every request, start with OUTBREAKS_LOG_LEVEL=info npm run dev.`

@@ -64,7 +64,7 @@ database in the same container, anyone who reaches the port can read, and a rest
 Open ${baseUrl}/explore in a browser and continue as a guest. Or paste this into another terminal:
 
   export OUTBREAKS_URL=${baseUrl} OUTBREAKS_CLIENT_ID=${client_id} OUTBREAKS_CLIENT_SECRET=${client_secret}
-  TOKEN=$(curl -s ${baseUrl}/oauth/token -u "$OUTBREAKS_CLIENT_ID:$OUTBREAKS_CLIENT_SECRET" \\
+  export TOKEN=$(curl -s ${baseUrl}/oauth/token -u "$OUTBREAKS_CLIENT_ID:$OUTBREAKS_CLIENT_SECRET" \\
     -d grant_type=client_credentials | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
   curl -s "${baseUrl}/v2/hed-outbreaks/sums?q=ebola+liberia+2014" -H "Authorization: Bearer $TOKEN"
 `

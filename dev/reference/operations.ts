@@ -76,13 +76,18 @@ function renderCurl(method: string, template: string, operation: Operation): str
   let filled = template
   for (const { name, in: place, example } of parameters) {
     if (place === 'path')
-      filled = filled.replace(`{${name}}`, example === undefined ? '$ID' : encodeURIComponent(String(example)))
+      filled = filled.replace(
+        `{${name}}`,
+        example === undefined ? `$${name.toUpperCase()}` : encodeURIComponent(String(example)),
+      )
     else if (example !== undefined) for (const value of [example].flat()) query.append(name, String(value))
   }
-  const verb = method === 'patch' || method === 'delete' ? ` -X ${method.toUpperCase()}` : ''
+  const body = exampleBody(operation)
+  // curl sends POST by itself if there is a body.
+  const isUsual = method === 'get' || (method === 'post' && body !== undefined)
+  const verb = isUsual ? '' : ` -X ${method.toUpperCase()}`
   const options = { downloadFile: ' -O', getFileHeaders: ' --head' }[operationId] ?? verb
   const suffix = query.size === 0 ? '' : `?${query.toString()}`
-  const body = exampleBody(operation)
   const sent = body === undefined ? '' : ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(body)}'`
   return `curl -s${options} -H "Authorization: Bearer $TOKEN" \\\n  "$OUTBREAKS_URL${filled}${suffix}"${sent}`
 }

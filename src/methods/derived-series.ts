@@ -1,5 +1,12 @@
 // One series, derived once for any query: its steps, and what a reader has to know about its records. Pure.
-import { type CountKind, dayOf, deriveSteps, LEFT_OUT, type Report, type Step } from './increments.ts'
+import { type CountKind, dayOf, deriveSteps, LEFT_OUT, type Report, type Step, startOf } from './increments.ts'
+
+export interface DatedRecord {
+  readonly id: number
+  readonly day: number
+  /** The first day that its counts cover. */
+  readonly firstDay: number
+}
 
 export interface DerivedSeries {
   readonly kind: CountKind
@@ -7,7 +14,7 @@ export interface DerivedSeries {
   readonly place: string
   readonly steps: readonly Step[]
   /** The records that have a day. */
-  readonly records: readonly { readonly id: number; readonly day: number }[]
+  readonly records: readonly DatedRecord[]
   readonly undated: readonly number[]
   /** The records whose counts are not exact. */
   readonly inexact: ReadonlySet<number>
@@ -24,7 +31,7 @@ export interface SeriesReports {
 export function deriveSeries({ kind, place, reports }: SeriesReports): DerivedSeries {
   const dated = reports.flatMap((report) => {
     const day = dayOf(kind, report)
-    return day === null ? [] : [{ id: report.id, day }]
+    return day === null ? [] : [{ id: report.id, day, firstDay: startOf(kind, report) ?? day }]
   })
   const ids = new Set(dated.map(({ id }) => id))
   const steps = deriveSteps(kind, reports)

@@ -131,7 +131,8 @@ function deriveCount(kind: CountKind, reports: readonly Report[], count: number,
 
 type Starts = ReadonlySet<number | null>
 
-const startOf = (kind: CountKind, { first, last }: Report) => (kind === 'new' ? (first ?? last) : first)
+/** The first day that the counts of a report cover. */
+export const startOf = (kind: CountKind, { first, last }: Report) => (kind === 'new' ? (first ?? last) : first)
 
 const toStep = (count: number, { report, day, value, isLowerBound = false }: KnownCount, rule: Rule): Step => ({
   id: report.id,

@@ -1,6 +1,7 @@
 // What each record of a series gives to any figure, as columns: computed once, when a release is published, so that figures
 // are plain sums over columns. The rules are those of increments.ts. Pure.
-import { type CountKind, DERIVED, LEFT_OUT, REVISIONS, type Rule, type Step } from './increments.ts'
+import type { DatedRecord } from './derived-series.ts'
+import { DERIVED, LEFT_OUT, REVISIONS, type Rule, type Step } from './increments.ts'
 import type { RecordSeries } from './record-series.ts'
 
 /** In a stored column a rule is its position in this list: append only. */
@@ -62,7 +63,7 @@ export interface RecordSteps {
 /** The steps of every record of a series. `width` is the number of counts. */
 export function deriveRecordSteps(series: RecordSeries, width: number): RecordSteps[] {
   const byCount = Map.groupBy(series.steps, ({ count }) => count)
-  const steps = Array.from({ length: width }, (_, count) => deriveCountSteps(series.kind, byCount.get(count) ?? []))
+  const steps = Array.from({ length: width }, (_, count) => deriveCountSteps(series, byCount.get(count) ?? []))
   const byRecord = Map.groupBy(series.steps, ({ id }) => id)
   const redefined = new Set(series.redefinedDays)
   const describe = (id: number, day: number | null): RecordSteps => ({
@@ -78,7 +79,7 @@ export function deriveRecordSteps(series: RecordSeries, width: number): RecordSt
 }
 
 /** The steps of one count, by record. They are in the order of reports, so that a late count follows the first of its day. */
-function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, CountStep> {
+function deriveCountSteps({ kind, records }: RecordSeries, steps: readonly Step[]): Map<number, CountStep> {
   const used = steps.filter(({ rule }) => !LEFT_OUT.has(rule)).sort((a, b) => a.day - b.day)
   const isSum = kind === 'new' || kind === 'period_to_date'
   const toCount = ({ rule, increment, firstDay }: Step): CountStep => ({
@@ -91,7 +92,8 @@ function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, 
     isFirst: false,
   })
   const byRecord = new Map<number, CountStep>(steps.map((step) => [step.id, toCount(step)]))
-  if (kind === 'new' && !isRegular(used)) return byRecord
+  const unknown = records.filter(({ id }) => !byRecord.has(id))
+  if (kind === 'new' && !isRegular(used, unknown)) return byRecord
   let sum = 0
   let before = 0
   for (const [i, step] of used.entries()) {
@@ -105,10 +107,23 @@ function deriveCountSteps(kind: CountKind, steps: readonly Step[]): Map<number, 
   return byRecord
 }
 
-/** True if new counts follow each other without a day between them. Otherwise silence may mean that there were no cases. */
-const isRegular = (used: readonly Step[]): boolean => {
+/**
+ * True if every day between the first and the last new count is in a count, or in a record that says that the count is unknown.
+ * Otherwise silence may mean that there were no cases.
+ */
+function isRegular(used: readonly Step[], unknown: readonly DatedRecord[]): boolean {
   const counts = used.filter(({ value }) => value >= 0)
-  return counts.length > 1 && counts.every(({ firstDay }, i) => i === 0 || firstDay <= (counts[i - 1] as Step).day + 1)
+  if (counts.length < 2) return false
+  const [begin, end] = [Math.min(...counts.map(({ day }) => day)), Math.max(...counts.map(({ day }) => day))]
+  const between = unknown.filter(({ day, firstDay }) => day > begin && firstDay < end)
+  let covered = begin
+  return [...counts, ...between]
+    .sort((a, b) => a.firstDay - b.firstDay)
+    .every(({ firstDay, day }) => {
+      const follows = firstDay <= covered + 1
+      covered = Math.max(covered, day)
+      return follows
+    })
 }
 
 function combineMarks(steps: readonly Step[], isInexact: boolean, isRedefined: boolean): number {

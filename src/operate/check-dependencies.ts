@@ -47,11 +47,16 @@ export async function checkRedis(url: string | null): Promise<Finding[]> {
   }
 }
 
-/** `recorded` are the files that the latest release should have. */
-export async function checkFiles(store: FileStore | undefined, recorded: readonly ReleaseFile[]): Promise<Finding[]> {
+/** `recorded` are the files that the latest release should have; null if the database does not say. */
+export async function checkFiles(
+  store: FileStore | undefined,
+  recorded: readonly ReleaseFile[] | null,
+): Promise<Finding[]> {
   const check = findingsOf('files')
   if (store === undefined)
     return [check.warning('not configured, so releases are not available as files', 'set OUTBREAKS_FILES')]
+  if (recorded === null)
+    return [check.warning('could not be checked without the database', 'run doctor again when it responds')]
   try {
     const findings: Finding[] = []
     for (const { name, bytes } of recorded) {
@@ -146,7 +151,10 @@ async function checkReady(name: string, url: string, remedy: string): Promise<Fi
     const { reasons = [] } = (await response.json().catch(() => ({}))) as { reasons?: string[] }
     if (response.ok) return check.ok(`${url} is ready`)
     const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : ''
-    return check.error(`${url}/ready returns ${response.status}${why}`, 'see docs/runbooks.md, "OutbreaksNoNodeReady"')
+    return check.error(
+      `${url}/ready returns ${response.status}${why}`,
+      'see the runbook OutbreaksNoNodeReady in docs/runbooks.md, or on the documentation site',
+    )
   } catch (error) {
     return describeSilence(name, url, error as Error, remedy)
   }

@@ -52,7 +52,12 @@ async function diagnoseNode(readOptions: () => DoctorOptions): Promise<Finding[]
     options = readOptions()
   } catch (error) {
     const message = (error as Error).message.replaceAll(/\s*\n\s*/g, ' ')
-    return [findingsOf('configuration').error(message, "correct the node's environment (/etc/outbreaks/node.env)")]
+    return [
+      findingsOf('configuration').error(
+        message,
+        "correct it where the node's variables are set, with systemd in /etc/outbreaks/node.env",
+      ),
+    ]
   }
   const { diagnose } = await import('./doctor.ts')
   return diagnose(options)
@@ -61,8 +66,9 @@ async function diagnoseNode(readOptions: () => DoctorOptions): Promise<Finding[]
 function summarise(findings: readonly Finding[]): string {
   const errors = findings.filter(({ status }) => status === 'error')
   const warnings = findings.filter(({ status }) => status === 'warning')
-  if (errors.length === 0) return `No errors, ${warnings.length} warnings.`
-  return `${errors.length} errors, ${warnings.length} warnings. Do this first: ${errors[0]?.remedy?.replace(/\.$/, '')}.`
+  const found = (all: readonly Finding[], what: string) => `${all.length} ${what}${all.length === 1 ? '' : 's'}`
+  if (errors.length === 0) return `No errors, ${found(warnings, 'warning')}.`
+  return `${found(errors, 'error')}, ${found(warnings, 'warning')}. Do this first: ${errors[0]?.remedy?.replace(/\.$/, '')}.`
 }
 
 async function* readFiles(files: readonly string[]) {

@@ -112,13 +112,13 @@ async function checkStore({ databaseUrl, datasets, openFiles }: DoctorOptions): 
   return findings
 }
 
-/** The files that the latest release should have; none if the database does not respond, which is its own finding. */
-async function listFiles(databaseUrl: string, dataset: string): Promise<readonly ReleaseFile[]> {
+/** The files that the latest release should have; null if the database does not respond, which is its own finding. */
+async function listFiles(databaseUrl: string, dataset: string): Promise<readonly ReleaseFile[] | null> {
   const database = openDatabase({ url: databaseUrl, role: 'outbreaks_api', connections: 1 })
   try {
     return (await loadPublishedReleases(database)).get(dataset)?.at(-1)?.files ?? []
   } catch {
-    return []
+    return null
   } finally {
     await database.close()
   }

@@ -63,7 +63,7 @@ async function diagnose(overrides: Record<string, string> = {}): Promise<{ code:
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
     const findings = JSON.parse(stdout) as Finding[]
-    assert.match(stderr, /^\d+ errors, \d+ warnings\. Do this first: .+\.\n$/)
+    assert.match(stderr, /^\d+ errors?, \d+ warnings?\. Do this first: .+\.\n$/)
     return { code, findings }
   }
 }

@@ -66,7 +66,7 @@ test('the doctor runs without anything that it needs, and exits with 1', () => {
     const { status, stdout, stderr } = run(['doctor'], variables)
     assert.equal(status, 1)
     assert.ok((JSON.parse(stdout) as object[]).length > 0)
-    assert.match(stderr, /^\d+ errors, \d+ warnings\. Do this first: .+\n$/)
+    assert.match(stderr, /^\d+ errors?, \d+ warnings?\. Do this first: .+\n$/)
   }
 })
 

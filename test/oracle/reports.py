@@ -242,8 +242,19 @@ def mark_definitions(reports):
 
 
 def is_regular(series, entries):
-    """Whether the counts of a series say something about completeness: new counts without a day between them."""
+    """Whether the counts of a series say something about completeness: new counts, and between them no day without a record."""
     if series.kind != "new":
         return True
-    counts = sorted((entry for entry in entries if entry.reports() and entry.value >= 0), key=lambda entry: entry.day)
-    return len(counts) > 1 and all(later.record.low <= before.day + 1 for before, later in zip(counts, counts[1:]))
+    counts = [entry for entry in entries if entry.reports() and entry.value >= 0]
+    if len(counts) < 2:
+        return False
+    ends = sorted(entry.day for entry in counts)
+    unknown = [entry for entry in entries if entry.value is None]
+    spans = sorted((entry.record.low, entry.day) for entry in (*counts, *unknown) if entry.day > ends[0] and entry.record.low <= ends[-1])
+    last = ends[0]
+    for low, day in spans:
+        if low > last + 1:
+            return False
+        last = max(last, day)
+    return True
+

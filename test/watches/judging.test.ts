@@ -55,6 +55,8 @@ const WATCHED: readonly (readonly [question: string, when: string, says: readonl
   ['event=Nothing+like+this', 'changes', []],
   ['', 'changes', [2, 3, 4, 5, 6, 7, 8, 9, 10].map((release) => `${release} release.published`)],
   ['', 'corrects', [3, 5, 6, 8, 9].map((release) => `${release} records.corrected`)],
+  // A filter matches without regard to case, so its watch does too.
+  ['source_name=ministry', 'appears', ['2 event.appeared', '10 event.appeared']],
 ]
 const ids: string[] = []
 const said = async (id: string) => (await deliveries(id)).map(({ release, type }) => `${release} ${type}`)

@@ -25,7 +25,6 @@ export function createNodeHandler({ onerror, ...place }: NodeSettings) {
   const known: KnownReleases = new Map()
   const handler = createMcpHandler(({ authInfo }) => createServer(authInfo?.extra?.['access'] as Access), {
     legacy: 'stateless',
-    responseMode: 'json',
     // Nothing that a caller could wait for changes while a node runs.
     maxSubscriptions: 0,
     onerror,

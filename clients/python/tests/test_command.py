@@ -57,6 +57,7 @@ def test_search_series_changes_cite(service: Service, tmp_path: Path) -> None:
     assert filtered.stderr.startswith("outbreaks: warning: event=Nothing")
     assert "release 6" in json.loads(run(service, "cite", "event=Lassa_Nigeria_2018").stdout)["text"]
     assert run(service, "cite", "--format", "bibtex").stdout.startswith("@")
+    assert "release 2" in run(service, "cite", "release=2", "format=bibtex").stdout
 
 
 def test_errors_have_an_exit_code_and_one_message(service: Service) -> None:

@@ -76,7 +76,10 @@ export const DEFAULT_INTERVAL = 'isoweek'
 /** How many of the new counts must lie in one interval, and how many of the intervals must have one. */
 const FITTING_SHARE = 0.9
 
-/** One row: the number of new counts and, of each interval, those that belong to one, the intervals that have one, and all. */
+/**
+ * One row: the number of new counts, those that lie in one week from Monday, and from Sunday; and of each interval the counts that
+ * belong to one, the intervals that have one, and all.
+ */
 export function selectFit({ series: { counts } }: SeriesDataset, { from, condition }: FigureRows, window: Window): Sql {
   const sinces = counts.map((count) => column(countColumns(count).since))
   const isKnown = sinces.map((since) => sql`${since} is not null`)
@@ -89,8 +92,9 @@ export function selectFit({ series: { counts } }: SeriesDataset, { from, conditi
     sql`count(distinct ${PERIOD_STARTS[interval]})`,
     sql`date_diff(${raw(`'${part}'`)}, min(day), max(day)) + 1`,
   ])
+  const liesIn = (week: 'isoweek' | 'epiweek') => add(sinces.map((since) => sql`${since} >= ${PERIOD_STARTS[week]}`))
   return sql`
-    select ${join([add(isKnown), ...fits].map((value) => sql`(${value})::DOUBLE`))} from (
+    select ${join([add(isKnown), liesIn('isoweek'), liesIn('epiweek'), ...fits].map((value) => sql`(${value})::DOUBLE`))} from (
       -- Many records have the same days, and the beginnings of twenty intervals take longer than to group them.
       select day, ${join(sinces)}, count(*) as records
       from ${from} where ${condition} and ${isInWindow(window)} and (${join(isKnown, ' or ')}) group by all)`
@@ -98,12 +102,14 @@ export function selectFit({ series: { counts } }: SeriesDataset, { from, conditi
 
 /** The finest interval that fits how often the records report. docs/methods.md, section 5. */
 export function findInterval(row: DuckRow): Interval {
-  const [all = 0, ...fits] = row.map(Number)
+  const [all = 0, fromMonday = 0, fromSunday = 0, ...fits] = row.map(Number)
   const found = (Object.keys(FITTING) as Interval[]).find((_, i) => {
     const [belonging = 0, filled = 0, intervals = 0] = fits.slice(3 * i)
     return all > 0 && belonging >= FITTING_SHARE * all && filled >= FITTING_SHARE * intervals
   })
-  return found ?? DEFAULT_INTERVAL
+  const interval = found ?? DEFAULT_INTERVAL
+  const isEpiweek = fromSunday >= FITTING_SHARE * all && fromMonday < FITTING_SHARE * all
+  return interval === 'isoweek' && isEpiweek ? 'epiweek' : interval
 }
 
 /**

@@ -117,18 +117,20 @@ function isReadable(read: () => string): boolean {
  * end that a rotation set for it is removed.
  */
 export async function disableKey(database: Database, kid: string) {
-  await database.transaction(async (client) => {
+  const remaining = await database.transaction(async (client) => {
     await client.query(sql`lock table signing_key in share row exclusive mode`)
     const changed = await client.query(sql`
       update signing_key set verifies_until = now() where kid = ${kid} and (verifies_until is null or verifies_until > now())`)
     if (changed.rowCount !== 1)
       throw new OperatorError(`No trusted key has the id ${kid}. Run outbreakctl key list to see all of them.`)
-    await client.query(sql`
+    const latest = await client.query<{ kid: string }>(sql`
       update signing_key set verifies_until = null where kid = (
         select kid from signing_key where verifies_until is null or verifies_until > now()
-        order by signs_from desc, kid desc limit 1)`)
+        order by signs_from desc, kid desc limit 1) returning kid`)
+    return latest.rows[0]?.kid ?? null
   })
-  return { kid, disabled: true }
+  // Without another key no one gets a token.
+  return { kid, disabled: true, next: remaining === null ? 'outbreakctl key rotate' : null }
 }
 
 export const listKeys = (database: Database) =>

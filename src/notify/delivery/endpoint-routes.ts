@@ -31,25 +31,27 @@ const digestMember = Type.Optional(
       'Gathers notices into one delivery, at 06:00 UTC each day, or each Monday. null delivers each one when it is written.',
   }),
 )
-const newEndpoint = Type.Object({
-  url: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: MAX_URL_LENGTH,
-      description: 'Where to POST notices: an https address on port 443 that is public.',
-      examples: ['https://example.org/outbreaks'],
-    }),
-  ),
-  mail: Type.Optional(
-    Type.String({
-      minLength: 3,
-      maxLength: 254,
-      description: 'A mail address, such as you@example.org, instead of a url.',
-    }),
-  ),
-  digest: digestMember,
-})
-const changedEndpoint = Type.Object({ digest: digestMember })
+const newEndpoint = Type.Object(
+  {
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_URL_LENGTH,
+        description: 'Where to POST notices: a public https URL on port 443, or one whose origin the operator trusts.',
+      }),
+    ),
+    mail: Type.Optional(
+      Type.String({
+        minLength: 3,
+        maxLength: 254,
+        description: 'A mail address, such as you@example.org, instead of a url.',
+      }),
+    ),
+    digest: digestMember,
+  },
+  { examples: [{ url: 'https://example.org/outbreaks' }] },
+)
+const changedEndpoint = Type.Object({ digest: digestMember }, { examples: [{ digest: 'weekly' }] })
 
 const readNew = compileBody(newEndpoint)
 const readChanged = compileBody(changedEndpoint)

@@ -10,7 +10,7 @@ import { EVENT, type Field } from '../../datasets/define.ts'
 import { commonFields, type SeriesDataset } from '../../methods/record-series.ts'
 import type { PublishedRelease } from '../../storage/published-releases.ts'
 
-/** By field. A field that is missing decides nothing. */
+/** By field: each value as it is, and in lower case. A field that is missing decides nothing. */
 export type Touched = ReadonlyMap<string, ReadonlySet<string>>
 
 /** A release that touches more values of a field is not told apart by this field. */
@@ -30,7 +30,7 @@ export function readTouched(
     const touched = new Map<string, Set<string>>()
     for (const { name } of identityFields(dataset)) {
       const values = await query(selectValues(release, name, figureColumn(dataset, name)))
-      if (values.length <= MAX_VALUES) touched.set(name, new Set(values.map(([value]) => String(value))))
+      if (values.length <= MAX_VALUES) touched.set(name, new Set(values.flat().map(String)))
     }
     return touched
   })
@@ -38,7 +38,7 @@ export function readTouched(
 
 /** The fields are names of the program. */
 const selectValues = (release: PublishedRelease, field: string, columnName: string): Sql => sql`
-  select value from dictionary
+  select value, lower(value) from dictionary
   where field = ${raw(`'${field}'`)} and code in (select distinct ${column(columnName)} from ${changedRows(release.number)})
   limit ${raw(String(MAX_VALUES + 1))}`
 
@@ -46,7 +46,10 @@ const selectValues = (release: PublishedRelease, field: string, columnName: stri
 export function mayTouch(touched: Touched, { values }: Filters): boolean {
   return [...values].every(([field, accepted]) => {
     const known = touched.get(field)
-    return known === undefined || accepted.some((value) => known.has(String(value)))
+    // A filter matches without regard to case.
+    return (
+      known === undefined || accepted.map(String).some((value) => known.has(value) || known.has(value.toLowerCase()))
+    )
   })
 }
 

@@ -36,7 +36,8 @@ export function assertAllowedUrl(url: URL, policy: EgressPolicy): void {
   if (url.username !== '' || url.password !== '') throw new AddressRefused('The URL must have no user and no password.')
   if (url.hash !== '') throw new AddressRefused('The URL must have no fragment.')
   if (isTrusted(url, policy)) return
-  if (portOf(url) !== (policy.port ?? 443)) throw new AddressRefused('The URL must use port 443.')
+  if (portOf(url) !== (policy.port ?? 443))
+    throw new AddressRefused('The URL must use port 443, unless the operator trusts its origin.')
   const host = hostOf(url)
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new AddressRefused('The host must have a public address.')
 }

@@ -75,7 +75,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   for (const name of Object.keys({ ...settings, ...session })) address.searchParams.delete(name)
   const pool = new pg.Pool({ ...settings, connectionString: address.href })
   // Without a listener the loss of an idle connection ends the process.
-  pool.on('error', (error) => onLostConnection?.(error))
+  pool.on('error', (error: Error & { client?: unknown }) => {
+    // The driver adds the connection, with the key that cancels its queries: five thousand characters in a log.
+    delete error.client
+    onLostConnection?.(error)
+  })
 
   async function connect() {
     const client = await pool.connect().catch((error: unknown) => {

@@ -79,7 +79,8 @@ test('a disabled key is listed as ended and is not loaded', async () => {
 
 test('after the only key is disabled, the next key signs at once', async () => {
   const { rotate, disable, loadRing } = await openKeyDatabase()
-  await disable((await rotate()).kid)
+  const { kid: only } = await rotate()
+  assert.deepEqual(await disable(only), { kid: only, disabled: true, next: 'outbreakctl key rotate' })
   assert.deepEqual(await loadRing(), [])
   const { kid } = await rotate(600)
   assert.equal(findSigner(await loadRing(), Date.now())?.kid, kid)

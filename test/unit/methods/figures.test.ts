@@ -67,6 +67,17 @@ describe('completeness', () => {
     const irregular: Day[] = [...days, ['2020-03-09', 2]]
     assert.deepEqual(completeness(irregular), [{ placesKnown: 0, placesReporting: 0, share: null }])
   })
+  test('a record without the count says that it is unknown, so it is no silence', () => {
+    const weekly = (place: string, [first, second, third]: (number | null)[]) =>
+      series('new', place, [
+        ['2020-03-02', first ?? null],
+        ['2020-03-03', second ?? null],
+        ['2020-03-04', third ?? null],
+      ])
+    const [, second] = figuresOf([weekly('A', [50, 60, 70]), weekly('B', [100, null, 100])], 'day')
+    assert.deepEqual(second?.new, [60])
+    assert.deepEqual(second?.completeness, [{ placesKnown: 2, placesReporting: 1, share: 0.5238 }])
+  })
 })
 
 test('a place whose count falls does not erase the others', () => {

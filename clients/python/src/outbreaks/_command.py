@@ -127,6 +127,10 @@ def _run(client: Client, given: argparse.Namespace, *, as_table: bool) -> None:
     if given.command == "changes" and "=" in given.to_release:
         given.to_release, texts = "latest", [given.to_release, *texts]
     filters = _parse_filters(texts)
+    # As a person would write it: release=6 is --release 6.
+    for name in ("release", "format"):
+        if name in filters and hasattr(given, name):
+            setattr(given, name, filters.pop(name))
     match given.command:
         case "download":
             path = client.download(given.format, given.directory, release=given.release)

@@ -29,6 +29,7 @@ const PROVINCE = { location_granularity: 'admin1', count_kind: 'cumulative' }
 const rows: Row[] = [
   ...periods('Daily', '2024-01-01', 1, [3, 0, 5, 2, 8, 1, 4, 9, 2, 6, 1], { deaths: 1 }),
   ...periods('Weekly', '2024-01-03', 7, [30, 41, 12, 7]),
+  ...periods('From Sunday', '2024-01-07', 7, [30, 41, 12, 7]),
   ...MONTHS.map((day, i) => row('Monthly', `${day.slice(0, 7)}-01`, day, 100 + i)),
   ...['2001', '2002', '2003'].map((year, i) => row('Yearly', `${year}-01-01`, `${year}-12-31`, 10 * i)),
   row('Total', '2013-12-01', '2016-03-27', 28_616, { count_kind: 'cumulative', deaths: 11_310 }),
@@ -317,6 +318,7 @@ describe('without interval', () => {
   const found: Record<string, string> = {
     'series?event=Daily': 'day',
     'series?event=Weekly': 'isoweek',
+    'series?event=From+Sunday': 'epiweek',
     'series?event=Monthly': 'month',
     'series?event=Yearly': 'year',
     // Nothing fits: a total over years, counts without increments, and no record at all.
