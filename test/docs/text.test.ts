@@ -42,9 +42,11 @@ for (const { label, groups } of SECTIONS)
 const MAX_WORDS_FOR_READERS = 40_000
 test('the pages for readers have no more words than a reader can look through', () => {
   const groups = SECTIONS.flatMap((section) => section.groups).filter(({ label }) => label !== 'The code')
-  const texts = ['README.md', 'docs/README.md', ...groups.flatMap(({ sources }) => sources)].map(readSource)
+  // The changelog grows with each change, and has its own limit.
+  const sources = groups.flatMap((group) => group.sources).filter((source) => source !== 'CHANGELOG.md')
+  const texts = ['README.md', 'docs/README.md', ...sources].map(readSource)
   const words = texts.filter((text) => !isGenerated(text)).reduce((sum, text) => sum + countPageWords(text), 0)
-  assert.ok(words <= MAX_WORDS_FOR_READERS, `${words} words`)
+  assert.ok(words <= MAX_WORDS_FOR_READERS, `${words} words: shorten a page, or merge two`)
 })
 
 test('the words of a page are counted outside code', () => {
