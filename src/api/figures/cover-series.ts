@@ -19,7 +19,7 @@ import {
   readTexts,
 } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
-import { describeMixture, judgedValue, judgeFields } from './mixed-rows.ts'
+import { describeMixture, findOverlaps, judgedValue, judgeFields } from './mixed-rows.ts'
 
 interface CoveredPlace {
   readonly place: Record<string, FieldValue>
@@ -75,9 +75,13 @@ export async function chooseCovers(
     const fields = judged.filter((_, i) => mixed.has(i)).map(({ field }) => field)
     const codes = placed.map(({ code }) => code)
     const ofPlaces = { ...rows, condition: sql`${rows.condition} and ${isInSeries(dataset, codes)}` }
+    const { across, groupBy, window } = request
+    const groupColumns = groupBy.map((field) => column(figureColumn(dataset, field)))
+    const options = { across, groups: groupColumns, days: isInWindow(window) }
+    const overlaps = await findOverlaps(dataset, snapshot, ofPlaces, options)
     throw notComparable(
       dataset,
-      await describeMixture(dataset, snapshot, ofPlaces, request.window, fields),
+      await describeMixture(dataset, snapshot, ofPlaces, window, [...new Set([...fields, ...overlaps])]),
       request.url,
     )
   }

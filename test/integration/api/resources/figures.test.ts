@@ -43,6 +43,8 @@ const first: Row[] = [
   week('s1', '2020-01-01', 10, { event: 'S', age_group: null }),
   week('s2', '2020-01-01', 4, { event: 'S', age_group: '0-4' }),
   week('s3', '2020-01-01', 6, { event: 'S', age_group: '5-14' }),
+  week('t1', '2020-01-01', 4, { event: 'T', age_group: '0-4' }),
+  week('t2', '2020-01-01', 6, { event: 'T', age_group: '0-14', source_name: 'WHO' }),
 ]
 before(async () => {
   await publish(first, { as_of: '2026-01-01' })
@@ -215,6 +217,12 @@ describe('series', () => {
     )
     const parts = await read('series?interval=day&event=S&across=age_group&age_group=0-4&age_group=5-14')
     assert.deepEqual(casesOf(parts['points']), [['2020-01-01', 10]])
+  })
+
+  test('name the ages in common, with a place as without', async () => {
+    const question = 'series?interval=day&event=T&across=age_group'
+    for (const place of ['', '&place=FR'])
+      assert.deepEqual((await refuse(`${question}${place}`)).fields.sort(), ['age_group', 'source_name'], place)
   })
 })
 
