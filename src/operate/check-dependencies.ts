@@ -144,6 +144,13 @@ export async function checkListener(host: string, port: number): Promise<Finding
   ]
 }
 
+/** Without a notifier there are no watches, which is no fault. */
+export async function checkNotifier(url: string | null): Promise<Finding[]> {
+  if (url === null) return []
+  const remedy = 'start it, and read its log: journalctl -u outbreaks-notifier -n 50; until then watches wait'
+  return [await checkReady('notifier', url, remedy)]
+}
+
 async function checkReady(name: string, url: string, remedy: string): Promise<Finding> {
   const check = findingsOf(name)
   try {

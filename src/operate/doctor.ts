@@ -12,6 +12,7 @@ import {
   checkIssuer,
   checkLimits,
   checkListener,
+  checkNotifier,
   checkPublicAddress,
   checkRedis,
 } from './check-dependencies.ts'
@@ -24,6 +25,7 @@ export interface DoctorOptions {
   readonly host: string
   readonly port: number
   readonly redisUrl: string | null
+  readonly notifierUrl: string | null
   readonly maxConnections: number
   readonly maxStalenessSeconds: number
   readonly externalIssuer: { readonly jwksUrl: string } | null
@@ -54,6 +56,7 @@ export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
     ['issuer of tokens', () => (externalIssuer ? checkIssuer('issuer of tokens', externalIssuer.jwksUrl, 'keys') : [])],
     ['provider', () => (oidc ? checkIssuer('provider', oidc.issuer + DISCOVERY, 'authorization_endpoint') : [])],
     ['this node', () => checkListener(options.host, options.port)],
+    ['notifier', () => checkNotifier(options.notifierUrl)],
     ['public address', () => checkPublicAddress(options.baseUrl)],
   ]
   const findings: Finding[] = []

@@ -112,6 +112,14 @@ describe('the doctor names', () => {
     expectFinding('error', 'configuration', /OUTBREAKS_SECRET cannot be read from the file/, {
       ...{ OUTBREAKS_SECRET: '', OUTBREAKS_SECRET_FILE: path.join(files, 'none') },
     }))
+  test('a notifier that does not run', () =>
+    expectFinding('error', 'notifier', /127\.0\.0\.1:1 does not respond/, {
+      OUTBREAKS_NOTIFIER_URL: 'http://127.0.0.1:1',
+    }))
+  test('files that could not be checked, because the database does not listen', () =>
+    expectFinding('warning', 'files', /could not be checked without the database/, {
+      DATABASE_URL: 'postgres://outbreaks_service:wrong-password@127.0.0.1:1/postgres',
+    }))
   test('a database that does not listen', () =>
     expectFinding('error', 'database 127.0.0.1:1', /Nothing listens/, {
       DATABASE_URL: 'postgres://outbreaks_service:wrong-password@127.0.0.1:1/postgres',
