@@ -19,6 +19,7 @@ export interface Answer {
 interface Fault {
   /** Where the connection ends: before the first byte, within the headers, or after `bytes` of the body. */
   cut?: 'request' | 'headers' | 'body'
+  /** -1 is all but the last byte. */
   bytes?: number
   /** `reset` (RST) or `end` (FIN, as if the response were complete). */
   by?: 'reset' | 'end'
@@ -39,7 +40,7 @@ export interface Step {
   headers?: Record<string, string>
   /** What the body of the request must be as JSON; absent if there must be none. */
   body?: unknown
-  /** The download must begin at this byte. For 0, Range may be absent. */
+  /** The download must begin at this byte (-1 is the last). For 0, Range may be absent. */
   resume_at?: number
   /** The download must begin at this byte or an earlier one: a broken connection may lose bytes. */
   resume_at_most?: number
@@ -138,20 +139,25 @@ function findTokenMismatches(request: IncomingMessage, body: string, base: strin
     .map(([name, value]) => `${name} is ${String(sent[name])}, not ${value}`)
 }
 
+const findRecorded = (answer: Step['answer']) => (typeof answer === 'string' ? answers[answer] : answer)
+const bodyOf = ({ body, base64 }: Answer) => Buffer.from(body, base64 ? 'base64' : 'utf8')
+
 function findRangeMismatches({ headers }: IncomingMessage, { resume_at, resume_at_most, answer }: Step): string[] {
-  const limit = resume_at ?? resume_at_most
-  if (limit === undefined)
+  const position = resume_at ?? resume_at_most
+  if (position === undefined)
     return headers.range === undefined ? [] : [`range is ${headers.range}, but none was expected`]
+  const expected = findRecorded(answer)
+  const limit = position < 0 && expected !== undefined ? bodyOf(expected).length + position : position
   const begin = Number(/^bytes=(\d+)-$/.exec(headers.range ?? 'bytes=0-')?.[1] ?? Number.NaN)
   const isRight = resume_at === undefined ? begin <= limit : begin === limit
   const wrongRange = isRight ? [] : [`range is ${headers.range}, but byte ${limit} was expected`]
-  const tag = typeof answer === 'string' ? answers[answer]?.headers['etag'] : undefined
+  const tag = expected?.headers['etag']
   const isConditional = begin === 0 || tag === undefined || headers['if-range'] === tag
   return isConditional ? wrongRange : [...wrongRange, `if-range is ${String(headers['if-range'])}, not ${tag}`]
 }
 
 function findAnswer({ answer, answer_headers = {}, answer_members }: Step, base: string): Answer {
-  const found = typeof answer === 'string' ? answers[answer] : answer
+  const found = findRecorded(answer)
   if (found === undefined) throw new Error(`there is no answer ${JSON.stringify(answer)}`)
   const headers = Object.entries({ ...found.headers, ...answer_headers }).filter(([, value]) => value !== null)
   const body =
@@ -239,7 +245,7 @@ async function playStep(request: IncomingMessage, name: string, path: string, ba
   play.mismatches.push(...mismatches.map((text) => `request ${number + 1}: ${text}`))
   if (step === undefined || mismatches.length > 0) return sendUnexpected(request.socket, mismatches)
   const answer = findAnswer(step, base)
-  const wholeBody = alterBody(Buffer.from(answer.body, answer.base64 ? 'base64' : 'utf8'), step.fault ?? {})
+  const wholeBody = alterBody(bodyOf(answer), step.fault ?? {})
   const isFile = step.resume_at !== undefined || step.resume_at_most !== undefined
   const ranged =
     isFile && step.ranges !== false && answer.status === 200

@@ -78,3 +78,11 @@ bytes_of <- function(text) charToRaw(enc2utf8(text))
 answer_bytes <- function(answer) {
   if (isTRUE(answer$base64)) openssl::base64_decode(answer$body) else bytes_of(answer$body)
 }
+
+# Replaces each reference by the body of the answer, or by what is at this pointer of it.
+resolve <- function(part, answers) {
+  if (!is.list(part)) return(part)
+  if (is.null(part$body_of)) return(lapply(part, resolve, answers))
+  body <- answers[[part$body_of]]$body
+  if (is.null(part$at)) body else value_at(jsonlite::parse_json(body), part$at)
+}

@@ -8,9 +8,9 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser, skip } from '../../../../test/journeys/http/browser.ts'
+import { bodyOf, readVectors, vectors } from '../vectors.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const vectors = path.resolve(root, '../vectors')
 
 interface Case {
   name: string
@@ -27,14 +27,12 @@ interface Case {
   expect: {
     ids?: number[]
     ids_before_error?: number[]
-    file?: { bytes: number } | null
+    file?: string | null
     error?: { class: string; code: string }
   }
 }
 /** What a page can read: walks, lines, and downloads without a file system. */
-const cases = (
-  JSON.parse(readFileSync(path.join(vectors, 'exchanges.json'), 'utf8')) as { cases: Case[] }
-).cases.filter(
+const cases = (readVectors('exchanges.json') as { cases: Case[] }).cases.filter(
   ({ call, needs }) =>
     needs === undefined &&
     (['records', 'records_file'].includes(call.verb) || (call.verb === 'download' && call.have === undefined)),
@@ -111,7 +109,7 @@ for (const one of cases) {
     assert.deepEqual(error, expect.error === undefined ? null : { class: expect.error.class, code: expect.error.code })
     if (expect.ids !== undefined) assert.deepEqual(ids, expect.ids)
     if (expect.ids_before_error !== undefined) assert.deepEqual(ids, expect.ids_before_error)
-    if (expect.file) assert.equal(bytes, expect.file.bytes)
+    if (expect.file) assert.equal(bytes, bodyOf(expect.file).length)
     const report = (await (await fetch(`${address}/cases/${one.name}`)).json()) as { passed: boolean }
     assert.ok(report.passed, JSON.stringify(report, null, 1))
   })

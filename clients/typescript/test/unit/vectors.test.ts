@@ -1,9 +1,8 @@
 // The cases in clients/vectors: pure ones, and exchanges with the scripted server.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -21,9 +20,7 @@ import type { ChangeCounts } from '../../src/copy.ts'
 import { toError } from '../../src/errors.ts'
 import { saveFile, updateCopy } from '../../src/node.ts'
 import { decide } from '../../src/transport.ts'
-
-const vectors = path.resolve(import.meta.dirname, '../../../vectors')
-const read = (file: string) => JSON.parse(readFileSync(path.join(vectors, file), 'utf8')) as unknown
+import { bodyOf, readVectors, valueAt, vectors } from '../vectors.ts'
 
 interface LineCase {
   about: string
@@ -34,7 +31,7 @@ interface LineCase {
   error?: true
 }
 
-for (const { about, lines, digest: expected, error } of (read('digest.json') as { cases: LineCase[] }).cases) {
+for (const { about, lines, digest: expected, error } of (readVectors('digest.json') as { cases: LineCase[] }).cases) {
   test(`digest: ${about}`, async () => {
     if (error) await assert.rejects(digest(lines), { name: 'Damaged' })
     else assert.equal(await digest(lines), expected)
@@ -42,7 +39,7 @@ for (const { about, lines, digest: expected, error } of (read('digest.json') as 
 }
 
 for (const { about, lines, changes, after: expected, digest: sum, error } of (
-  read('changes.json') as { cases: LineCase[] }
+  readVectors('changes.json') as { cases: LineCase[] }
 ).cases) {
   test(`changes: ${about}`, async () => {
     const applied = Array.fromAsync(applyChanges(lines, changes))
@@ -62,7 +59,7 @@ interface RetryCase {
 }
 
 test('retry: every decision', () => {
-  const { now, cases } = read('retry.json') as { now: string; cases: RetryCase[] }
+  const { now, cases } = readVectors('retry.json') as { now: string; cases: RetryCase[] }
   for (const { decision, retry_after: retryAfter, ...outcome } of cases) {
     for (const random of [0, 0.5, 1]) {
       const decided = decide({ ...outcome, retryAfter }, random, Date.parse(now))
@@ -109,7 +106,7 @@ function assertError(error: unknown, expected: ExpectedError): void {
 }
 
 test('errors: every status and body', () => {
-  const { cases } = read('errors.json') as {
+  const { cases } = readVectors('errors.json') as {
     cases: { from: string; status: number; body: string | null; error: ExpectedError }[]
   }
   for (const { from, status, body, error } of cases)
@@ -128,7 +125,7 @@ interface Call {
   q: string
   format: string
   number: number | string
-  have?: { answer: string; bytes: number }
+  have?: { answer: string; bytes?: number; extra?: string }
   copy: { answer: string; release: number }
   when: string
   name: string
@@ -146,17 +143,11 @@ interface Expectation {
   warnings?: string[]
   values?: Record<string, unknown>
   text?: string
-  file?: { bytes: number; sha256: string } | null
+  file?: string | null
   part_bytes?: number
-  copy?: ({ sha256: string; digest: string } & ChangeCounts) | null
+  copy?: ({ answer: string; digest: string } & ChangeCounts) | null
   error?: ExpectedError
   ids_before_error?: number[]
-}
-
-const answers = read('answers.json') as Record<string, { body: string; base64?: boolean }>
-const bodyOf = (name: string) => {
-  const { body, base64 = false } = answers[name] ?? assert.fail(`there is no answer ${name}`)
-  return Buffer.from(body, base64 ? 'base64' : 'utf8')
 }
 
 let server: ChildProcess
@@ -237,7 +228,8 @@ async function* parseLines(lines: AsyncIterable<string>): AsyncGenerator<Record<
 }
 
 async function prepare({ verb, have, copy }: Call, target: string): Promise<void> {
-  if (have !== undefined) await writeFile(`${target}.part`, bodyOf(have.answer).subarray(0, have.bytes))
+  if (have !== undefined)
+    await writeFile(`${target}.part`, [bodyOf(have.answer).subarray(0, have.bytes), have.extra ?? ''])
   if (verb === 'update') await writeFile(target, bodyOf(copy.answer))
 }
 
@@ -260,33 +252,21 @@ function assertWalk(walk: unknown, expect: Expectation): void {
   assert.equal(walk.done, expect.error === undefined)
 }
 
-const valueAt = (value: unknown, pointer: string) =>
-  pointer
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], value)
-
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-
 async function assertFiles(call: Call, expect: Expectation, target: string): Promise<void> {
   if (expect.part_bytes !== undefined) assert.equal((await stat(`${target}.part`)).size, expect.part_bytes)
   if (expect.file === null) assert.ok(!existsSync(target), 'no file has its final name')
   else if (expect.file !== undefined) {
-    const bytes = await readFile(target)
-    assert.deepEqual({ bytes: bytes.length, sha256: sha256(bytes) }, expect.file)
+    assert.deepEqual(await readFile(target), bodyOf(expect.file))
     assert.ok(!existsSync(`${target}.part`))
   }
   if (expect.copy === undefined) return
   const copy = await readFile(target)
-  if (expect.copy === null) assert.deepEqual(copy, bodyOf(call.copy.answer))
-  else {
-    assert.equal(sha256(copy), expect.copy.sha256)
-    assert.equal(await digest(copy.toString().split('\n').slice(0, -1)), expect.copy.digest)
-  }
+  assert.deepEqual(copy, bodyOf((expect.copy ?? call.copy).answer))
+  if (expect.copy !== null) assert.equal(await digest(copy.toString().split('\n').slice(0, -1)), expect.copy.digest)
   assert.ok(!existsSync(`${target}.new`))
 }
 
-const { cases: exchanges } = read('exchanges.json') as {
+const { cases: exchanges } = readVectors('exchanges.json') as {
   cases: { name: string; needs?: 'trailers' | 'optional_by'; call: Call; expect: Expectation }[]
 }
 /** How requests are sent in Node, and elsewhere. */
