@@ -139,7 +139,9 @@ function listSteps(preference: Preference, { count, isCurve, parts }: SetQuestio
       [...values].every(([field, value]) => field === kind || value === set.values.get(field))
     return Number(kept.some((other) => isOtherKind(other) && totalOf(other) > totalOf(set)))
   }
-  const isShort = (set: CountedSet, kept: readonly CountedSet[]) => kept.some(({ days }) => days > set.days)
+  const isCurators = ({ values }: CountedSet) => values.get(composite) === true
+  const isShort = (set: CountedSet, kept: readonly CountedSet[]) =>
+    kept.some((other) => !isCurators(other) && other.days > set.days)
   return [
     { step: 'count', rank: (set) => lacks(set, count) },
     { step: 'everyone', rank: ({ values }) => parts.filter((field) => (values.get(field) ?? null) !== null).length },
@@ -147,7 +149,7 @@ function listSteps(preference: Preference, { count, isCurve, parts }: SetQuestio
     ...(isCurve ? [{ step: 'curve', rank: rankCurve }] : []),
     {
       step: composite,
-      rank: (set, kept) => Number(set.values.get(composite) !== true || (isCurve && isShort(set, kept))),
+      rank: (set, kept) => Number(!isCurators(set) || (isCurve && isShort(set, kept))),
     },
     inOrder(level, isOneCountry ? [countryLevel, ...levels] : levels),
     { step: PLACE, rank: ({ values }) => Number((values.get(PLACE) ?? null) !== null) },

@@ -111,8 +111,9 @@ def steps(question, curve, is_one_country):
     """Each step: its name, and the rank of a set among others. The sets with the lowest rank stay."""
 
     def rank_composite(own, others):
-        """The curator's own series; for a curve only if no other set has more days."""
-        is_beaten = curve and any(other.days_with_count > own.days_with_count for other in others)
+        """The curator's own series; for a curve only if none of the other sets has more days."""
+        sources = [other for other in others if not other.fields["composite"]]
+        is_beaten = curve and any(other.days_with_count > own.days_with_count for other in sources)
         return is_beaten or not own.fields["composite"]
 
     def rank_level(own):
