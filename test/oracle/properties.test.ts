@@ -188,8 +188,11 @@ async function sumOfPart(question: Question, { records: _records, ...place }: Pa
     Object.entries(place).every(
       ([field, value]) => (field === 'admin_l1' && place['al1_code'] !== null) || record[field] === value,
     )
-  const series = [...new Set(first.records.filter(isOfPlace).map(({ series_id }) => series_id))]
   const { place: whole = 'world', ...rest } = question
+  const asked = rest.filters['series_id']
+  const series = [...new Set(first.records.filter(isOfPlace).map(({ series_id }) => series_id))].filter(
+    (id) => asked?.includes(id) ?? true,
+  )
   // The records of one series may differ in a field that selects the whole place.
   const inWhole = Object.fromEntries([...(findFilter(whole)?.values ?? [])].map(([field, value]) => [field, [value]]))
   const [figure] = await getFigures(first, { ...rest, filters: { ...rest.filters, ...inWhole, series_id: series } })
