@@ -92,8 +92,8 @@ function deriveCountSteps({ kind, records }: RecordSeries, steps: readonly Step[
     isFirst: false,
   })
   const byRecord = new Map<number, CountStep>(steps.map((step) => [step.id, toCount(step)]))
-  const unknown = records.filter(({ id }) => !byRecord.has(id))
-  if (kind === 'new' && !isRegular(used, unknown)) return byRecord
+  const isUnknown = ({ id }: DatedRecord) => !byRecord.has(id)
+  if (kind === 'new' && !isRegular(used, records.filter(isUnknown))) return byRecord
   let sum = 0
   let before = 0
   for (const [i, step] of used.entries()) {
@@ -109,14 +109,14 @@ function deriveCountSteps({ kind, records }: RecordSeries, steps: readonly Step[
 
 /**
  * True if every day between the first and the last new count is in a count, or in a record that says that the count is unknown.
- * Otherwise silence may mean that there were no cases.
+ * Otherwise silence may mean that there were no cases. The counts are in the order of their days.
  */
 function isRegular(used: readonly Step[], unknown: readonly DatedRecord[]): boolean {
   const counts = used.filter(({ value }) => value >= 0)
-  if (counts.length < 2) return false
-  const [begin, end] = [Math.min(...counts.map(({ day }) => day)), Math.max(...counts.map(({ day }) => day))]
-  const between = unknown.filter(({ day, firstDay }) => day > begin && firstDay < end)
-  let covered = begin
+  const [first, last] = [counts[0], counts.at(-1)]
+  if (first === undefined || last === undefined || first === last) return false
+  const between = unknown.filter(({ day, firstDay }) => day > first.day && firstDay < last.day)
+  let covered = first.day
   return [...counts, ...between]
     .sort((a, b) => a.firstDay - b.firstDay)
     .every(({ firstDay, day }) => {
