@@ -124,7 +124,7 @@ async function runIn(command: string, args: string[], name: string, code: string
 
 test('curl: the exit code and the headers prove that the file is complete', async (t) => {
   if (!succeeds('curl', '--version')) return t.skip('curl is not installed')
-  const command = blockWith('curl -s --fail').replace(/\?[^"]*"/, `?${QUESTION}"`)
+  const command = blockWith('curl -sS --fail').replace(/\?[^"]*"/, `?${QUESTION}"`)
   const env = { ...process.env, H: `Authorization: Bearer ${token}`, API: service.baseUrl }
   await run('sh', ['-ec', command], { cwd: directory, env, timeout: 30_000 })
   const { stdout } = await run('sh', ['-ec', blockWith('openssl dgst')], { cwd: directory, env, timeout: 30_000 })
