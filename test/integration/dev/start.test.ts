@@ -134,7 +134,7 @@ test('it prints its steps and credentials but no request, and Ctrl-C leaves noth
   dev.process.kill('SIGINT')
   assert.equal(await dev.exited, 0)
   assert.doesNotMatch(dev.stdout() + dev.stderr(), /"route"/)
-  assert.ok(dev.stdout().trim().endsWith('Press Ctrl-C to stop the service and delete its database.'))
+  assert.match(dev.stdout(), /\nPress Ctrl-C to stop the service and delete its database\.\n/)
   await assertNothingLeft(dev)
 })
 

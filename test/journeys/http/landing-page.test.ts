@@ -104,11 +104,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('link', { name: 'Reference', exact: true }).waitFor({ timeout: 5000 })
     // As text: these names exist only in the browser.
     const { width, scheme, font } = await page.evaluate<{ width: number; scheme: string; font: boolean }>(
-      `({
+      `document.fonts.ready.then(() => ({
         width: document.documentElement.scrollWidth,
         scheme: getComputedStyle(document.documentElement).colorScheme,
         font: document.fonts.check('1rem "Source Sans 3"') && [...document.fonts].some(({ status }) => status === 'loaded'),
-      })`,
+      }))`,
     )
     assert.ok(width <= 360, `${width} pixels`)
     assert.deepEqual([scheme, font], ['light dark', true])
