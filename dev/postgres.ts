@@ -185,13 +185,14 @@ function linkLibraries(native: string): void {
 }
 
 /** Below the ports that systems give to connections: one of those could be taken between here and the start of a server. */
-const PORTS = { from: 20_000, to: 32_000 }
+const PORTS = { from: 20_000, to: 32_000, attempts: 100 }
 
 export async function findFreePort(): Promise<number> {
-  for (;;) {
+  for (let attempt = 0; attempt < PORTS.attempts; attempt += 1) {
     const port = randomInt(PORTS.from, PORTS.to)
     if (await isFree(port)) return port
   }
+  throw new Error(`No free port was found from ${PORTS.from} to ${PORTS.to}`)
 }
 
 const isFree = (port: number): Promise<boolean> =>
