@@ -204,8 +204,9 @@ class Selection:
     def cover(self):
         """The places with their records in the days of the answer; 0 if only earlier counts are used."""
         known = {series for series in self.used if records_within(series, None, self.window[1])}
-        made_of = []
+        counted, made_of = set(self.counted), []
         for own in self.places.values():
+            own = [series for series in own if series in counted]
             records = sum(len(records_within(series, *self.window)) for series in own)
             if records > 0 or known.intersection(own):
                 made_of.append({"location_granularity": own[0].fields["location_granularity"], "records": records})

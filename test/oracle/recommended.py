@@ -26,9 +26,8 @@ class CountedSet:
 
     def __init__(self, selection, question, undated=None):
         self.selection, self.question = selection, question
-        # With a place, a set is what its cover uses.
-        members = selection.group if question.get("place") is None else selection.counted
-        self.series = [series for series in members if known_records(series, selection.window, undated)]
+        # Without the places that a list or the cover has already.
+        self.series = [series for series in selection.counted if known_records(series, selection.window, undated)]
         self.fields = self.series[0].fields
         self.records = [record for series in self.series for record in known_records(series, selection.window, undated)]
         self.level = None if question.get("place") is not None else self.fields["location_granularity"]

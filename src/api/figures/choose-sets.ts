@@ -13,10 +13,10 @@ import {
   recommend,
 } from '../../methods/recommended-set.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
+import { findContainedSeries } from './cover-series.ts'
 import { type FigureRows, isInSeries } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 import { type AnswerSet, type AnswerSets, readSets, type SetOptions } from './read-sets.ts'
-import { findContainedSeries } from './split-levels.ts'
 
 export interface Choice {
   /** The rows of the chosen sets. */

@@ -1,4 +1,5 @@
-// Chooses the series that cover a requested place. docs/methods.md, section 8.
+// Which series of overlapping places are added up: those that cover a requested place, and none that the name of another place
+// contains. docs/methods.md, sections 6 and 8.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { column } from '../../columns/tables.ts'
@@ -39,11 +40,11 @@ export interface Covers {
   /** The codes of the series that are used, and of those that other places cover. */
   readonly taken: readonly number[]
   readonly covered: readonly number[]
-  /** By the key of the group. */
-  readonly groups: ReadonlyMap<string, GroupCover>
+  /** By the key of the group, without the series that a list of places contains. */
+  readonly describe: (contained: readonly number[]) => ReadonlyMap<string, GroupCover>
 }
 
-export interface PlacedSeries {
+interface PlacedSeries {
   readonly code: number
   readonly group: string
   /** The values in which comparable series agree. */
@@ -72,18 +73,19 @@ export async function chooseCovers(
   const placed = [...groups.values()].flat().filter(({ path }) => path !== null)
   const mixed = new Set([...groups.values()].flatMap((members) => findMixed(members)))
   if (mixed.size > 0) {
-    const fields = judged.filter((_, i) => mixed.has(i)).map(({ field }) => field)
+    const differing = judged.filter((_, i) => mixed.has(i)).map(({ field }) => field)
     const codes = placed.map(({ code }) => code)
+    const taken = takenOfSets(placed)
     const ofPlaces = { ...rows, condition: sql`${rows.condition} and ${isInSeries(dataset, codes)}` }
     const { across, groupBy, window } = request
     const groupColumns = groupBy.map((field) => column(figureColumn(dataset, field)))
     const options = { across, groups: groupColumns, days: isInWindow(window) }
     const overlaps = await findOverlaps(dataset, snapshot, ofPlaces, options)
-    throw notComparable(
-      dataset,
-      await describeMixture(dataset, snapshot, ofPlaces, window, [...new Set([...fields, ...overlaps])]),
-      request.url,
-    )
+    const fields = [...new Set([...differing, ...overlaps])]
+    const used = new Set(taken.map(({ code }) => code))
+    const leftOut = [...codes.filter((code) => !used.has(code)), ...findContained(dataset, taken)]
+    const mixture = await describeMixture(dataset, snapshot, ofPlaces, { window, fields, leftOut })
+    throw notComparable(dataset, mixture, request.url)
   }
   const covers = [...groups].map(([key, members]) => ({ key, members, cover: coverEach(members) }))
   const codesOf = (pick: (cover: Cover<PlacedSeries>) => readonly PlacedSeries[]) =>
@@ -91,7 +93,10 @@ export async function chooseCovers(
   return {
     taken: codesOf(({ taken }) => taken),
     covered: codesOf(({ covered }) => covered),
-    groups: new Map(covers.map(({ key, members, cover }) => [key, describeCover(dataset, cover, members)])),
+    describe: (contained) => {
+      const leftOut = new Set(contained)
+      return new Map(covers.map(({ key, members, cover }) => [key, describeCover(dataset, cover, members, leftOut)]))
+    },
   }
 }
 
@@ -117,9 +122,14 @@ export async function findPlaced(
   const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
   const isPlaced = isInside(dataset, request)
   const placed = [...groups.values()].flat().filter((one) => one.path !== null && isPlaced(one))
-  const sets = Map.groupBy(placed, ({ group, judged, counted }) => groupKey([group, ...judged, counted]))
   const codesOf = (series: readonly PlacedSeries[]) => series.map(({ code }) => code)
-  return { placed: codesOf(placed), taken: [...sets.values()].flatMap((set) => codesOf(chooseCover(set).taken)) }
+  return { placed: codesOf(placed), taken: codesOf(takenOfSets(placed)) }
+}
+
+/** The series that are used of each set, if the set is chosen. */
+function takenOfSets(placed: readonly PlacedSeries[]): PlacedSeries[] {
+  const sets = Map.groupBy(placed, ({ group, judged, counted }) => groupKey([group, ...judged, counted]))
+  return [...sets.values()].flatMap((set) => chooseCover(set).taken)
 }
 
 /** True for a series in the requested place, or without a position. */
@@ -207,12 +217,14 @@ function describeCover(
   dataset: SeriesDataset,
   { taken, covered, unplaced, isPartial }: Cover<PlacedSeries>,
   members: readonly PlacedSeries[],
+  contained: ReadonlySet<number>,
 ): GroupCover {
+  const used = taken.filter(({ code }) => !contained.has(code))
   const reporting = members.find(({ reports, path }) => reports && path !== null)
   // The earlier counts of a series without a count in the window are used only if it agrees with the others.
   const isUsed = ({ known, judged }: PlacedSeries) =>
     known && reporting !== undefined && reporting.judged.every((value, i) => value === judged[i])
-  const places = [...Map.groupBy(taken, ({ placeCode }) => placeCode).values()]
+  const places = [...Map.groupBy(used, ({ placeCode }) => placeCode).values()]
   return {
     madeOf: places
       .map((own) => ({
@@ -225,7 +237,47 @@ function describeCover(
         place: Object.fromEntries(placeColumns(dataset).map(({ field }) => [field, first.valueOf(field)])),
         records,
       })),
-    leftOut: covered.length + unplaced.length,
+    leftOut: covered.length + unplaced.length + taken.length - used.length,
     isPartial,
   }
+}
+
+/** The codes of series whose place another place of the same group, level and way of counting contains by name. */
+export async function findContainedSeries(
+  dataset: SeriesDataset,
+  snapshot: IndexSnapshot,
+  rows: FigureRows,
+  request: FigureRequest,
+  maxSeries: number,
+): Promise<number[]> {
+  const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
+  return findContained(dataset, [...groups.values()].flat())
+}
+
+function findContained(dataset: SeriesDataset, series: readonly PlacedSeries[]): number[] {
+  const sets = [...Map.groupBy(series, ({ group, judged }) => groupKey([group, ...judged])).values()]
+  return sets.flatMap((members) => containedOf(dataset, members)).map(({ code }) => code)
+}
+
+/** A list that reports contains the places that it names. If only these report, the list is left out. */
+function containedOf({ series }: SeriesDataset, members: readonly PlacedSeries[]): PlacedSeries[] {
+  const contained = (all: readonly PlacedSeries[]) =>
+    [...Map.groupBy(all, ({ counted }) => counted).values()].flatMap((alike) => {
+      const places = series.place?.findContained(alike.map(({ valueOf }) => valueOf)) ?? new Set<number>()
+      return alike.filter((_, i) => places.has(i))
+    })
+  const reporting = members.filter(({ reports }) => reports)
+  const [first] = reporting
+  const silent = members.filter(
+    ({ reports, known, judged }) => !reports && known && judged.every((value, i) => value === first?.judged[i]),
+  )
+  const leftOut = new Set(contained(reporting))
+  const kept = reporting.filter((one) => !leftOut.has(one))
+  const isList = ({ valueOf }: PlacedSeries) => series.place?.listsPlaces(valueOf) === true
+  for (const list of silent.filter(isList)) {
+    if (contained([list, ...kept]).length > 0) leftOut.add(list)
+    else kept.push(list)
+  }
+  for (const one of contained([...kept, ...silent.filter((other) => !isList(other))])) leftOut.add(one)
+  return [...leftOut]
 }

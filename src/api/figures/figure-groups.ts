@@ -6,7 +6,7 @@ import type { Counts } from '../../methods/increments.ts'
 import type { MeasureFacts } from '../../methods/measures.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
 import { MARKS } from '../../methods/step-columns.ts'
-import type { Covers, GroupCover } from './cover-series.ts'
+import type { GroupCover } from './cover-series.ts'
 import type { Explanations } from './explain-records.ts'
 import type { FigureRequest } from './figure-request.ts'
 import { type FigureCell, NO_COUNT } from './figure-sql.ts'
@@ -41,7 +41,8 @@ interface GroupQuestion {
 interface GroupParts {
   readonly describe: DescribeGroup
   readonly explanations: Explanations | null
-  readonly covers: Covers | null
+  /** By the key of the group, for a place. */
+  readonly covers: ReadonlyMap<string, GroupCover> | null
   /** By the key of the group. */
   readonly spans: ReadonlyMap<string, readonly Span[]>
   readonly undated: ReadonlyMap<string, Counts>
@@ -60,7 +61,7 @@ export function toGroup(
     cutPeriod(interval === null ? ONE_PERIOD : periodOf(interval, cell as number), request.window)
   const total = cells.find(({ cell }) => cell === null)
   const spans = allSpans.get(key) ?? []
-  const cover = covers?.groups.get(key) ?? null
+  const cover = covers?.get(key) ?? null
   return {
     group: description.values,
     records: real.reduce((sum, { records }) => sum + records, 0),

@@ -1,6 +1,7 @@
 // Finds out whether the counts of matching rows can be added together, and describes the comparable choices if not.
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { IndexSnapshot } from '../../columns/column-index.ts'
+import { countColumns } from '../../columns/layout.ts'
 import { dayLiteral, dayNumber } from '../../columns/periods.ts'
 import { column } from '../../columns/tables.ts'
 import { type Extent, type JudgedField, judgedFields, type Mixture, PLACE } from '../../methods/comparability.ts'
@@ -9,8 +10,18 @@ import type { SeriesDataset } from '../../methods/record-series.ts'
 import { MARKS } from '../../methods/step-columns.ts'
 import type { DuckRow } from '../../platform/duckdb/duckdb.ts'
 import type { Filters } from '../filters/filters.ts'
-import { type FigureRows, groupKey, hasCount, isInWindow, readTexts, toNumber, totalColumns } from './figure-columns.ts'
+import {
+  type FigureRows,
+  groupKey,
+  hasCount,
+  isInSeries,
+  isInWindow,
+  readTexts,
+  toNumber,
+  totalColumns,
+} from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
+import { belongsToCell } from './figure-sql.ts'
 
 /** A rejection lists the largest choices; a list of thousands would only be long. */
 const MAX_CHOICES = 100
@@ -129,13 +140,15 @@ export function selectComparable(
   }
 }
 
-/** Describes a mixture with the rows of all groups. */
+/**
+ * Describes a mixture with the rows of all groups. A choice has the numbers of its answer: `leftOut` are the codes of series whose
+ * place is a part of another one of the same choice.
+ */
 export async function describeMixture(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
   rows: FigureRows,
-  window: Window,
-  fields: readonly string[],
+  { window, fields, leftOut = [] }: { window: Window; fields: readonly string[]; leftOut?: readonly number[] },
 ): Promise<Mixture> {
   const names = fields.map(judgedColumn)
   const columns = names.map(column)
@@ -143,16 +156,20 @@ export async function describeMixture(
   const { counts } = dataset.series
   const totalOf = await totalColumns(dataset, snapshot)
   const totals = counts.map((_, i) => raw(`total_${i}`))
-  // The bit of a field that a row is grouped by is 0; the first field has the highest bit.
-  const sets = [columns, ...(columns.length === 1 ? [] : columns.map((name) => [name]))]
+  const isOpen = !Number.isFinite(window.from)
+  const inRange = (count: string) =>
+    sql`if(${belongsToCell(count, window, null)}, ${column(countColumns(count).increment)}, null)`
+  // The bit of a field that a row is grouped by is 0; the first field has the highest bit, and left_out the lowest.
+  const sets = [[...columns, sql`left_out`], ...columns.map((name) => [name])]
   const found = await snapshot.query(sql`
     with series as (
-      select ${join(columns.map((name) => sql`any_value(${name}) as ${name}`))}, count(*) as records,
+      select ${join(columns.map((name) => sql`any_value(${name}) as ${name}`))},
+        ${leftOut.length === 0 ? sql`false` : isInSeries(dataset, leftOut)} as left_out, count(*) as records,
         min(day) as first_day, max(day) as last_day, min(id) as first_id,
-        ${join(counts.map((count, i) => sql`sum(${totalOf(count)}) as ${totals[i]}`))}
+        ${join(counts.map((count, i) => sql`sum(${isOpen ? totalOf(count) : inRange(count)}) as ${totals[i]}`))}
       ${counted(dataset, rows, isInWindow(window))} group by ${column(dataset.series.id)}
     ), counted as (
-      select ${join(columns)}, grouping_id(${join(columns)}) as grouped, sum(records) as records,
+      select ${join(columns)}, left_out, grouping_id(${join([...columns, sql`left_out`])}) as grouped, sum(records) as records,
         ${dayNumber(sql`min(first_day)`)} as first_day, ${dayNumber(sql`max(last_day)`)} as last_day,
         min(first_id) as first_id, ${join(totals.map((total) => sql`sum(${total})::DOUBLE as ${total}`))}
       from series group by grouping sets (${join(sets.map((set) => sql`(${join(set)})`))})
@@ -160,7 +177,7 @@ export async function describeMixture(
     select ${join(columns)}, grouped, records, first_day, last_day, count(*) over (partition by grouped) as total,
       count(*) over (partition by ${join([sql`grouped`, ...others])}) > 1 as has_other_place,
       ${join(totals)}
-    from counted
+    from counted where left_out is distinct from true
     qualify row_number() over (partition by grouped order by records desc, first_id) <= ${raw(String(MAX_CHOICES))}
     order by records desc, first_id`)
   const decode = await readTexts(
@@ -183,13 +200,13 @@ export async function describeMixture(
       } satisfies Extent,
     }
   }
-  const all = 2 ** names.length - 1
+  const all = 2 ** (names.length + 1) - 1
   const groupedBy = (bits: number) => found.filter((row) => read(row).grouped === bits)
   const choices = groupedBy(0)
   return {
     mixed: fields.map((field, i) => ({
       field,
-      values: groupedBy(names.length === 1 ? 0 : all - 2 ** (names.length - 1 - i)).map((row) => ({
+      values: groupedBy(all - 2 ** (names.length - i)).map((row) => ({
         value: valueOf(row, i),
         ...read(row).extent,
       })),

@@ -15,7 +15,7 @@ import type { PublishedRelease } from '../../storage/published-releases.ts'
 import { matchRows } from '../filters/match-rows.ts'
 import { type Choice, chooseSets, followSets } from './choose-sets.ts'
 import { notComparable } from './comparison-problem.ts'
-import { chooseCovers, findPlaced, readPlacedSeries } from './cover-series.ts'
+import { chooseCovers, findContainedSeries, findPlaced, readPlacedSeries } from './cover-series.ts'
 import { readExplanations } from './explain-records.ts'
 import {
   type FigureRows,
@@ -42,7 +42,7 @@ import {
 import { readGroupValues } from './group-values.ts'
 import { describeMixture, findOverlaps, judgedValue, judgeFields, judgeRows, selectComparable } from './mixed-rows.ts'
 import { type AnswerSet, readSets } from './read-sets.ts'
-import { findContainedSeries, splitLevels } from './split-levels.ts'
+import { splitLevels } from './split-levels.ts'
 
 /** The largest query that gets a response. docs/methods.md, limits. */
 export interface FigureLimits {
@@ -247,8 +247,9 @@ async function readComparable(
     : null
   const describe = await readGroupValues(dataset, snapshot, request.groupBy, cells)
   const groups = [...Map.groupBy(cells, ({ group }) => groupKey(group))]
+  const parts = { describe, explanations, covers: covers?.describe(contained) ?? null, spans, undated, facts }
   return groups
-    .map(([key, members]) => toGroup(question, key, members, { describe, explanations, covers, spans, undated, facts }))
+    .map(([key, members]) => toGroup(question, key, members, parts))
     .sort((a, b) => compareGroups(a, b, request.groupBy))
 }
 
@@ -289,13 +290,12 @@ async function readCells(
       ? upTo
       : await judgeRows(dataset, snapshot, rows, { judged, groups, days: isInWindow(window) })
   const overlaps = await findOverlaps(dataset, snapshot, rows, { across, groups, days: isInWindow(window) })
-  if (mixed.length + overlaps.length > 0)
-    throw notComparable(
-      dataset,
-      await describeMixture(dataset, snapshot, rows, window, [...new Set([...mixed, ...overlaps])]),
-      request.url,
-    )
   const contained = upTo.listsPlaces ? await findContainedSeries(dataset, snapshot, rows, request, limits.placed) : []
+  const fields = [...new Set([...mixed, ...overlaps])]
+  if (fields.length > 0) {
+    const mixture = await describeMixture(dataset, snapshot, rows, { window, fields, leftOut: contained })
+    throw notComparable(dataset, mixture, request.url)
+  }
   const used = contained.length === 0 ? rows : restrict(rows, sql`not ${isInSeries(dataset, contained)}`)
   const comparable = isUniform ? used : selectComparable(dataset, used, { judged, groups, window })
   // Rows without any count have records. The SQL needs one count to be valid.

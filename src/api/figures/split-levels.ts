@@ -4,8 +4,7 @@ import type { IndexSnapshot } from '../../columns/column-index.ts'
 import { column } from '../../columns/tables.ts'
 import { PLACE } from '../../methods/comparability.ts'
 import type { SeriesDataset } from '../../methods/record-series.ts'
-import { type PlacedSeries, readPlacedSeries } from './cover-series.ts'
-import { type FigureRows, groupKey, hasCount, isInWindow } from './figure-columns.ts'
+import { type FigureRows, hasCount, isInWindow } from './figure-columns.ts'
 import type { FigureRequest } from './figure-request.ts'
 
 interface Levels {
@@ -56,42 +55,4 @@ function chooseLevel(
       .filter(([code, isContainer]) => Number(code) === codes.get(name) && isContainer !== true)
       .reduce((sum, [, , places]) => sum + Number(places), 0)
   return levels.reduce((best, name) => (placesOf(name) > placesOf(best) ? name : best))
-}
-
-/** The codes of series whose place another place of the same group, level and way of counting contains by name. */
-export async function findContainedSeries(
-  dataset: SeriesDataset,
-  snapshot: IndexSnapshot,
-  rows: FigureRows,
-  request: FigureRequest,
-  maxSeries: number,
-): Promise<number[]> {
-  const groups = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
-  const sets = [...groups.values()].flatMap((members) => [
-    ...Map.groupBy(members, ({ judged }) => groupKey(judged)).values(),
-  ])
-  return sets.flatMap((members) => containedOf(dataset, members)).map(({ code }) => code)
-}
-
-/** A list that reports contains the places that it names. If only these report, the list is left out. */
-function containedOf({ series }: SeriesDataset, members: readonly PlacedSeries[]): PlacedSeries[] {
-  const contained = (all: readonly PlacedSeries[]) =>
-    [...Map.groupBy(all, ({ counted }) => counted).values()].flatMap((alike) => {
-      const places = series.place?.findContained(alike.map(({ valueOf }) => valueOf)) ?? new Set<number>()
-      return alike.filter((_, i) => places.has(i))
-    })
-  const reporting = members.filter(({ reports }) => reports)
-  const [first] = reporting
-  const silent = members.filter(
-    ({ reports, known, judged }) => !reports && known && judged.every((value, i) => value === first?.judged[i]),
-  )
-  const leftOut = new Set(contained(reporting))
-  const kept = reporting.filter((one) => !leftOut.has(one))
-  const isList = ({ valueOf }: PlacedSeries) => series.place?.listsPlaces(valueOf) === true
-  for (const list of silent.filter(isList)) {
-    if (contained([list, ...kept]).length > 0) leftOut.add(list)
-    else kept.push(list)
-  }
-  for (const one of contained([...kept, ...silent.filter((other) => !isList(other))])) leftOut.add(one)
-  return [...leftOut]
 }

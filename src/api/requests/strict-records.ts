@@ -19,6 +19,7 @@ export async function rejectMixedRecords(
     const rows = { from: snapshot.rows, condition }
     const judged = judgeFields(dataset, { filters, groupBy: [], across: [], place: null, isChosen: false })
     const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups: [], days: isInWindow(ALL_DAYS) })
-    if (mixed.length > 0) throw notComparable(dataset, await describeMixture(dataset, snapshot, rows, ALL_DAYS, mixed))
+    if (mixed.length === 0) return
+    throw notComparable(dataset, await describeMixture(dataset, snapshot, rows, { window: ALL_DAYS, fields: mixed }))
   })
 }

@@ -41,6 +41,8 @@ interface DatabaseOptions {
   /** Null to keep the login's own privileges: for migrations, whose login owns the schema. */
   role: Role | null
   connections?: number
+  /** Default: as long as the role may wait. */
+  connectTimeoutMs?: number
   /** Called when an idle connection is lost. */
   onLostConnection?: (error: Error) => void
 }
@@ -56,7 +58,7 @@ const CLIENT_TIMEOUTS = {
 } as const satisfies Record<Role, pg.PoolConfig>
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { url, role, connections = 10, onLostConnection } = options
+  const { url, role, connections = 10, connectTimeoutMs, onLostConnection } = options
   const session = connectionSettings(role)
   const settings: pg.PoolConfig = {
     application_name: role ?? 'outbreaks_migration',
@@ -65,6 +67,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       .join(' '),
     max: connections,
     ...CLIENT_TIMEOUTS[role ?? 'outbreaks_operator'],
+    ...(connectTimeoutMs === undefined ? {} : { connectionTimeoutMillis: connectTimeoutMs }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
     idleTimeoutMillis: 30_000,
