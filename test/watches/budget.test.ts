@@ -20,8 +20,8 @@ async function count(condition: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-async function judgeUntil(isDone: () => Promise<boolean>): Promise<void> {
-  const judging = startJudging({ database, routes, judge, log, budgetMs: 0, pauseMs: 20 })
+async function judgeUntil(isDone: () => Promise<boolean>, judgeOne = judge): Promise<void> {
+  const judging = startJudging({ database, routes, judge: judgeOne, log, budgetMs: 0, pauseMs: 20 })
   const deadline = Date.now() + LIVENESS_MS
   try {
     while (!(await isDone())) {
@@ -50,11 +50,22 @@ test('what is over the budget is judged after a pause', async () => {
   assert.equal(await count('delivery'), WATCHES)
 })
 
-test('a watch that cannot be judged is logged and stays due, and the others are judged', async () => {
-  await superuser.query(`update watch set question = 'no_such_filter=1' where client_id = 'a' and place = 1`)
+test('an invalid query ends its watch, one that fails otherwise stays due, and the others are judged', async () => {
+  const change = (question: string, place: number) =>
+    superuser.query(`update watch set question = $1 where client_id = 'a' and place = ${place}`, [question])
+  await change('no_such_filter=1', 1)
+  await change('event=B', 2)
   await publishStep(operator, STEPS[3] ?? null)
   await refresh()
-  await judgeUntil(async () => (await count('watch where judged = 3')) === WATCHES - 1)
+  const failing: typeof judge = {
+    ...judge,
+    parse: (question, condition) => {
+      if (question === 'event=B') throw new Error('no reason that a client could mend')
+      return judge.parse(question, condition)
+    },
+  }
+  await judgeUntil(async () => (await count('watch where judged = 3')) === WATCHES - 2, failing)
+  assert.equal(await count(`watch where state = 'ended' and reason like '%no_such_filter%'`), 1)
   assert.equal(await count(`watch where judged = 2 and state = 'active'`), 1)
   assert.ok(lines.some((line) => line.includes('could not be judged and is tried again')))
 })
