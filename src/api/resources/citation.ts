@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { SOURCE_FIELD } from '../../datasets/define.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { describeFilters } from '../filters/describe-filters.ts'
-import { rankValues } from '../filters/facets.ts'
+import { type FacetValue, rankValues } from '../filters/facets.ts'
 import { serialiseFilters } from '../filters/filters.ts'
 import { type FilterQuery, readFacets } from '../filters/run-filter-queries.ts'
 import { citationQuery } from '../requests/parameters.ts'
@@ -21,6 +21,9 @@ import {
 import { cacheHeader, prerendered, releaseHeader } from '../response/responder.ts'
 import { errorResponses, okResponse, withFiles } from '../response/response-schemas.ts'
 import { warningHeader } from '../search/warnings.ts'
+
+/** A record can have a licence of its own. */
+const LICENCE_FIELD = 'licence'
 
 /** More sources are only counted. */
 const MAX_SOURCES = 50
@@ -57,7 +60,10 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
                 title: Type.String({
                   description: 'The query in words; without filters the title of the release.',
                 }),
-                licence: Type.String(),
+                licence: Type.String({
+                  description:
+                    'The licences of the matching records: their own and, where one has none, that of the release.',
+                }),
                 release: Type.Integer({ minimum: 1 }),
                 published_at: Type.String({ format: 'date-time' }),
                 as_of: Type.String({ format: 'date', description: 'The day up to which the data is known.' }),
@@ -108,7 +114,8 @@ export function registerCitationRoutes(app: HttpServer, routes: ResourceOptions)
 export async function readCitation(routes: DatasetOptions, filterQuery: FilterQuery): Promise<Citation> {
   const { dataset, baseUrl } = routes
   const { filters, release } = filterQuery
-  const facets = await readFacets(routes, filterQuery, [SOURCE_FIELD])
+  const hasLicences = dataset.content.some(({ name }) => name === LICENCE_FIELD)
+  const facets = await readFacets(routes, filterQuery, [SOURCE_FIELD, ...(hasLicences ? [LICENCE_FIELD] : [])])
   const sources = rankValues(facets.get(SOURCE_FIELD) ?? [])
   const query = new URLSearchParams(serialiseFilters(filters))
   query.append('release', String(release.number))
@@ -116,11 +123,22 @@ export async function readCitation(routes: DatasetOptions, filterQuery: FilterQu
     ...release,
     url: `${baseUrl}/v2/${dataset.name}/${dataset.resource}?${query.toString()}`,
     title: describeFilters(dataset, filters) ?? release.title,
+    licence: joinLicences(release.licence, facets.get(LICENCE_FIELD) ?? [], sources),
     dataset: dataset.title,
     release: release.number,
     sources: sources.slice(0, MAX_SOURCES),
     moreSources: Math.max(0, sources.length - MAX_SOURCES),
   }
+}
+
+/** As an SPDX expression. Every record has a source, so fewer licences than sources means that some records have none. */
+function joinLicences(ofRelease: string, ofRecords: readonly FacetValue[], sources: readonly FacetValue[]): string {
+  const count = (values: readonly FacetValue[]) => values.reduce((sum, { records }) => sum + records, 0)
+  const own = rankValues(ofRecords).map(({ value }) => value)
+  if (own.length === 0 || count(ofRecords) < count(sources)) own.push(ofRelease)
+  // The expression of a release can have the licence of a record already.
+  const parts = own.flatMap((one) => (one.includes(' OR ') ? [`(${one})`] : one.split(' AND ')))
+  return [...new Set(parts)].join(' AND ')
 }
 
 const serialiseCitation = (citation: Citation) =>

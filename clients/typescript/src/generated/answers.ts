@@ -846,6 +846,7 @@ export interface Citation {
   url: string
   /** The query in words; without filters the title of the release. */
   title: string
+  /** The licences of the matching records: their own and, where one has none, that of the release. */
   licence: string
   release: number
   published_at: string
