@@ -28,18 +28,26 @@ const toDay = (day: string): number => Date.parse(day) / 86_400_000
 /** More weeks than these are drawn as months, more months than these as years. */
 const MOST_DAYS = { isoweek: 1000, month: 12_000 } as const
 
+/** The same share as the service's, for a query without `interval`. */
+const EPIWEEK_SHARE = 0.9
+
 export function chooseInterval(first: string | null, last: string | null): Interval {
   const days = first === null || last === null ? 0 : toDay(last) - toDay(first)
   return days <= MOST_DAYS.isoweek ? 'isoweek' : days <= MOST_DAYS.month ? 'month' : 'year'
 }
 
-/** Where most counts cover more than one period, longer periods; otherwise null. */
-export function coarserInterval({ points = [], spans = [], interval }: Series): Interval | null {
+/**
+ * A period that fits the counts better, or null: a longer one where many counts cover more than one period, and weeks from Sunday
+ * where nearly every count begins before its Monday.
+ */
+export function betterInterval({ points = [], spans = [], interval }: Series): Interval | null {
   const length = (one: { first_day: string; last_day: string }) => toDay(one.last_day) - toDay(one.first_day) + 1
   const inSpans = spans.filter((span) => length(span) < 62).length
-  const known = points.filter(({ new: news }) => news.cases !== null || news.deaths !== null).length
-  if (inSpans < 3 || inSpans * 4 < known) return null
-  return interval === 'isoweek' ? 'month' : interval === 'month' ? 'year' : null
+  const known = points.filter(({ new: news }) => news.cases !== null || news.deaths !== null)
+  if (inSpans >= 3 && inSpans * 4 >= known.length)
+    return interval === 'isoweek' || interval === 'epiweek' ? 'month' : interval === 'month' ? 'year' : null
+  const early = known.filter((point) => point.includes_earlier_days).length
+  return interval === 'isoweek' && early > 0 && early >= EPIWEEK_SHARE * known.length ? 'epiweek' : null
 }
 
 /** The field by which places are listed: countries, or the states or provinces of one country; null if there is one place. */

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { EventSummary, Series } from '../../clients/typescript/src/client.ts'
 import { parseQuestion, type Question } from './address.ts'
 import { type Answer, api, useAnswer } from './ask.ts'
-import { chooseInterval, choosePlaces, coarserInterval, type Form, formOf } from './forms.ts'
+import { betterInterval, chooseInterval, choosePlaces, type Form, formOf } from './forms.ts'
 import { readEvents } from './read-events.ts'
 import {
   type Interval,
@@ -37,17 +37,19 @@ export interface Shown {
 export function useShown(summary: EventSummary | null | undefined, release: number): Shown {
   const asked = question.value
   const { interval: wanted, level, group } = view.value
-  const [coarser, setCoarser] = useState<{ of: string; interval: Interval } | null>(null)
-  const of = `${release} ${toKey(recordFilters(asked))}`
+  const [better, setBetter] = useState<{ of: string; interval: Interval } | null>(null)
+  const of = `${release} ${wanted} ${toKey(recordFilters(asked))}`
   const chosenInterval = wanted ?? chooseInterval(summary?.first_day ?? null, summary?.last_day ?? null)
-  const interval = wanted === null && coarser?.of === of ? coarser.interval : chosenInterval
+  const interval = better?.of === of ? better.interval : chosenInterval
   const parameters = seriesParameters(asked, { interval, group, side: false }, release)
   const answer = useAnswer(
     summary === undefined || summary === null ? '' : toKey(parameters),
     async (signal) => {
       const series = await api.series(toObject(parameters), { signal })
-      const longer = wanted === null ? coarserInterval(series) : null
-      if (longer !== null) setCoarser({ of, interval: longer })
+      const fitting = betterInterval(series)
+      // Who asks for weeks gets weeks, from the day from which they were reported.
+      if (fitting !== null && (wanted === null || (wanted === 'isoweek' && fitting === 'epiweek')))
+        setBetter({ of, interval: fitting })
       return series
     },
     { isUrgent: true },

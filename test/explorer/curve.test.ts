@@ -25,6 +25,7 @@ import {
 } from '../fixtures/explorer/journey.ts'
 
 const TEXAS = `${MEASLES}&al1_code=US-TX`
+const DENGUE = 'event=Dengue_Brazil_2014'
 const TWO = 'event=COVID-19_Global_2019&country_code=DE&country_code=FR'
 
 await withExplorer({}, (explorer) => {
@@ -51,6 +52,16 @@ await withExplorer({}, (explorer) => {
       await chartOf(page).locator('path.flag').count(),
       (series.points ?? []).filter((point) => point.revision && point.new.cases !== null).length,
     )
+  })
+
+  journey('weeks from Sunday are drawn as they were reported', async ({ page, open, ask }) => {
+    await open(eventPage(DENGUE))
+    await stageOf(page).getByRole('radio', { name: 'Week' }).click()
+    const series = await ask<Series>(`/series?${DENGUE}&interval=epiweek`)
+    assert.ok((series.points ?? []).every((point) => !point.includes_earlier_days))
+    await page.getByRole('heading', { name: /by epi week/ }).waitFor()
+    await assertCurve(page, series)
+    assert.equal(await stageOf(page).getByRole('radio', { name: 'Week', checked: true }).count(), 1)
   })
 
   journey('the line above says what is shown, and what is left out', async ({ page, open, ask }) => {

@@ -47,6 +47,7 @@ const MAX_PLACES = 3
 export function CurveStage({ summary, series, shown, vintages, releases, current }: CurveStageProps) {
   const { count, kind, scale, compare } = view.value
   const { interval } = shown
+  const week = interval === 'epiweek' ? 'epiweek' : 'isoweek'
   const [svg, setSvg] = useState<SVGSVGElement | null>(null)
   const [isSaving, setSaving] = useState(false)
   const citation = useCitation(current.number, isSaving)
@@ -106,9 +107,9 @@ export function CurveStage({ summary, series, shown, vintages, releases, current
         <>
           <Segmented
             label="Period"
-            value={interval === 'isoweek' || interval === 'month' || interval === 'year' ? interval : 'isoweek'}
-            options={['isoweek', 'month', 'year'] as const}
-            names={{ isoweek: 'Week', month: 'Month', year: 'Year' }}
+            value={interval === 'day' ? week : interval}
+            options={[week, 'month', 'year'] as const}
+            names={{ isoweek: 'Week', epiweek: 'Week', month: 'Month', year: 'Year' }}
             onChoose={(chosenInterval) => setView({ interval: chosenInterval })}
           />
           <Select
