@@ -49,6 +49,8 @@ interface PlacedSeries {
   readonly group: string
   /** The values in which comparable series agree. */
   readonly judged: readonly unknown[]
+  /** Of a set: its event and what else can be added up. */
+  readonly subject: string
   /** Identifies what was counted: series of other events or people are not parts of each other. */
   readonly counted: string
   readonly placeCode: unknown
@@ -69,13 +71,15 @@ export async function chooseCovers(
 ): Promise<Covers> {
   const judged = judgeFields(dataset, request)
   const found = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
-  const groups = new Map([...found].map(([key, members]) => [key, members.filter(isInside(dataset, request))]))
+  const locate = (members: readonly PlacedSeries[]) =>
+    request.isChosen === true ? locateInSets(dataset, members) : members
+  const groups = new Map([...found].map(([key, members]) => [key, locate(members).filter(isInside(dataset, request))]))
   const placed = [...groups.values()].flat().filter(({ path }) => path !== null)
   const mixed = new Set([...groups.values()].flatMap((members) => findMixed(members)))
   if (mixed.size > 0) {
     const differing = judged.filter((_, i) => mixed.has(i)).map(({ field }) => field)
     const codes = placed.map(({ code }) => code)
-    const taken = takenOfSets(placed)
+    const taken = takenOfSets(dataset, placed, request)
     const ofPlaces = { ...rows, condition: sql`${rows.condition} and ${isInSeries(dataset, codes)}` }
     const { across, groupBy, window } = request
     const groupColumns = groupBy.map((field) => column(figureColumn(dataset, field)))
@@ -123,13 +127,25 @@ export async function findPlaced(
   const isPlaced = isInside(dataset, request)
   const placed = [...groups.values()].flat().filter((one) => one.path !== null && isPlaced(one))
   const codesOf = (series: readonly PlacedSeries[]) => series.map(({ code }) => code)
-  return { placed: codesOf(placed), taken: codesOf(takenOfSets(placed)) }
+  return { placed: codesOf(placed), taken: codesOf(takenOfSets(dataset, placed, request)) }
 }
 
 /** The series that are used of each set, if the set is chosen. */
-function takenOfSets(placed: readonly PlacedSeries[]): PlacedSeries[] {
-  const sets = Map.groupBy(placed, ({ group, judged, counted }) => groupKey([group, ...judged, counted]))
+function takenOfSets(dataset: SeriesDataset, placed: readonly PlacedSeries[], request: FigureRequest): PlacedSeries[] {
+  const located = locateInSets(dataset, placed).filter(isInside(dataset, request))
+  const sets = Map.groupBy(located, ({ group, judged, counted }) => groupKey([group, ...judged, counted]))
   return [...sets.values()].flatMap((set) => chooseCover(set).taken)
+}
+
+/** The same series, each with its path among the places of its set. So a set counts the same, alone or beside others. */
+function locateInSets(dataset: SeriesDataset, series: readonly PlacedSeries[]): PlacedSeries[] {
+  const sets = Map.groupBy(series, ({ group, judged, subject }) => groupKey([group, ...judged, subject]))
+  return [...sets.values()].flatMap((set) => locate(dataset, set))
+}
+
+function locate<Member extends Pick<PlacedSeries, 'valueOf'>>({ series }: SeriesDataset, members: readonly Member[]) {
+  const paths = series.place?.findPaths(members.map(({ valueOf }) => valueOf)) ?? []
+  return members.map((member, i) => ({ ...member, path: paths[i] ?? null }))
 }
 
 /** True for a series in the requested place, or without a position. */
@@ -192,17 +208,13 @@ export async function readPlacedSeries(
         return position === undefined ? null : decode(position.name, row[position.i])
       },
       group: groupKey(values.slice(0, groupBy.length)),
+      subject: groupKey(values.slice(groupBy.length, groupBy.length + addable.length)),
       counted: groupKey(values.slice(groupBy.length, groupBy.length + addable.length + parts.length)),
       judged: values.slice(groupBy.length + addable.length + parts.length),
     }
   })
   const groups = Map.groupBy(members, ({ group }) => group)
-  return new Map(
-    [...groups].map(([key, own]) => {
-      const paths = series.place?.findPaths(own.map(({ valueOf }) => valueOf)) ?? []
-      return [key, own.map((member, i) => ({ ...member, path: paths[i] ?? null }))]
-    }),
-  )
+  return new Map([...groups].map(([key, own]) => [key, locate(dataset, own)]))
 }
 
 /** The positions of the judged values in which the series of a group differ. A cover uses only series with a position. */

@@ -10,6 +10,7 @@ const week = (key: string, day: string, cases: number, more: Partial<Row>): Row 
   ...{ country_code: 'FR', country: 'France', ...more },
 })
 const island = { event: 'I', location_granularity: 'locality', country_code: 'VI', country: 'U.S. Virgin Islands' }
+const region = (location_granularity: string) => ({ location_granularity, country_code: 'GH', country: 'Ghana' })
 
 before(async () => {
   await publish([
@@ -20,6 +21,12 @@ before(async () => {
     week('u2', '2020-02-01', 560, { event: 'U', count_kind: 'cumulative' }),
     week('u3', '2020-03-01', 480, { event: 'U', count_kind: 'cumulative' }),
     week('u4', '2020-02-01', 70, { event: 'U', source_name: 'WHO' }),
+    week('g1', '2020-01-01', 71, { event: 'G', ...region('admin1'), admin_l1: 'Ashanti' }),
+    week('g2', '2020-01-01', 489, { event: 'G', ...region('admin2'), admin_l1: 'Ahafo', admin_l2: 'Asunafo' }),
+    // The code of Ashanti: by this source, both names are one region.
+    week('g3', '2020-01-01', 90, {
+      ...{ event: 'G', ...region('admin1'), admin_l1: 'Ahafo', al1_code: 'GH-AH', source_name: 'WHO' },
+    }),
   ])
   await refresh()
 })
@@ -32,7 +39,7 @@ async function refuse(query: string) {
 }
 
 test('a choice has the numbers of its answer: without islands that a list has, and only what is new in the range', async () => {
-  for (const query of ['event=I', 'event=I&place=VI', 'event=U&date_from=2020-01-15']) {
+  for (const query of ['event=I', 'event=I&place=VI', 'event=G&place=GH', 'event=U&date_from=2020-01-15']) {
     const { choices } = await refuse(query)
     for (const { url, counts, records } of choices) {
       const { data, ...body } = await read(String(url))
@@ -48,6 +55,13 @@ test('a choice has the numbers of its answer: without islands that a list has, a
       [900, 1],
     ],
   )
+})
+
+test('which names are one place is told by the series of the set, so it counts the same beside others', async () => {
+  const { data, chosen } = await read(`${HOME}/sums?event=G&place=GH`)
+  const [{ total }] = data as [{ total: Item }]
+  const [{ counts }] = chosen as [{ counts: Item }]
+  assert.deepEqual([total['cases'], counts['cases']], [560, 560])
 })
 
 test('a place that a list names is not among the places that are added up', async () => {
