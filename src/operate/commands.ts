@@ -37,6 +37,8 @@ export function registerOperateCommands(
     .action(async (files: string[]) => {
       const log = files.length === 0 ? process.stdin : Readable.from(readFiles(files), { objectMode: false })
       const usage = await addUpUsage(log)
+      if (usage.length === 0)
+        printNote('No line is about a request of a client. Nodes write them with OUTBREAKS_LOG_LEVEL=info.')
       const names = await readNames()?.catch((error: Error) => {
         printNote(`The clients' names could not be read: ${error.message}`)
         return null

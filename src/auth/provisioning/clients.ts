@@ -17,6 +17,8 @@ export type ClientSummary = {
   live_secrets: number
   /** When the last of its secrets expires; null if one never does, or if it has none. */
   secret_expires_at: Date | null
+  /** Of several that still work, the first that ends. */
+  old_secret_expires_at: Date | null
   public_keys: number
 }
 
@@ -63,6 +65,8 @@ export const listClients = (database: Database): Promise<ClientSummary[]> =>
       count(secret_sha256) filter (where expires_at is null or expires_at > now())::integer as live_secrets,
       case when not bool_or(secret_sha256 is not null and expires_at is null)
         then max(expires_at) filter (where expires_at > now()) end as secret_expires_at,
+      case when count(secret_sha256) filter (where expires_at is null or expires_at > now()) > 1
+        then min(expires_at) filter (where expires_at > now()) end as old_secret_expires_at,
       jsonb_array_length(public_keys) as public_keys
     from client left join client_secret using (client_id)
     group by client_id order by client.created_at, client_id`)

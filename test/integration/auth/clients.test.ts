@@ -70,7 +70,7 @@ test('the list of clients has no digest', async () => {
     name: 'Listed',
     scopes: SCOPES,
     disabled_at: null,
-    ...{ live_secrets: 1, secret_expires_at: null, public_keys: 0 },
+    ...{ live_secrets: 1, secret_expires_at: null, old_secret_expires_at: null, public_keys: 0 },
   })
   assert.ok(Math.abs(created_at.getTime() - Date.now()) < 60_000)
 })
@@ -83,7 +83,9 @@ test('a rotation with overlap adds a secret, sets the expiry of the old one and 
   assert.ok(await isAccepted(client_id, client_secret, end - 1))
   assert.ok(!(await isAccepted(client_id, client_secret, end)))
   assert.ok(await isAccepted(client_id, rotated.client_secret, end))
-  assert.equal((await readSummary(client_id)).live_secrets, 2)
+  const summary = await readSummary(client_id)
+  assert.deepEqual([summary.live_secrets, summary.secret_expires_at], [2, null])
+  assert.deepEqual(summary.old_secret_expires_at, rotated.old_secret_expires_at)
   assert.equal((await loadClient(client_id)).generation, 1)
 })
 
