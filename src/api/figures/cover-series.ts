@@ -71,9 +71,8 @@ export async function chooseCovers(
 ): Promise<Covers> {
   const judged = judgeFields(dataset, request)
   const found = await readPlacedSeries(dataset, snapshot, rows, request, maxSeries)
-  const locate = (members: readonly PlacedSeries[]) =>
-    request.isChosen === true ? locateInSets(dataset, members) : members
-  const groups = new Map([...found].map(([key, members]) => [key, locate(members).filter(isInside(dataset, request))]))
+  const located = (members: readonly PlacedSeries[]) => (request.isChosen ? locateInSets(dataset, members) : members)
+  const groups = new Map([...found].map(([key, members]) => [key, located(members).filter(isInside(dataset, request))]))
   const placed = [...groups.values()].flat().filter(({ path }) => path !== null)
   const mixed = new Set([...groups.values()].flatMap((members) => findMixed(members)))
   if (mixed.size > 0) {
