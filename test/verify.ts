@@ -126,6 +126,7 @@ if (area === 'fuzz') {
 }
 process.env['WATCHES'] ??= '5000'
 process.env['WATCHED_RECORDS'] ??= '1000000'
+process.env['PUBLICATIONS'] ??= '20'
 process.env['ENGINE_QUESTIONS'] ??= '10000'
 process.env['FLOOD_CONNECTIONS'] ??= '950'
 process.env['EXPLORER_RECORDS'] ??= '1000000'

@@ -1,6 +1,6 @@
 // What judging a thousand watches costs after a release that touches a tenth of the events, and what a notice costs a publication.
 // WATCHED_RECORDS is the number of records. Measured is processor time, not time. What is over the budget of a release is judged
-// later, so no number is too large here: docs/performance.md has those that we measured.
+// later, so no number is too large here: docs/benchmarks.md has those that we measured.
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -9,11 +9,14 @@ import { after, test } from 'node:test'
 import { type SynthRow, synthesise, writeSynthRelease } from '../../dev/synth/synthesise.ts'
 import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
 import { publishRelease } from '../../src/publish/publish.ts'
-import { writeChanges } from '../fixtures/releases.ts'
+import { writeChanges, writeNdjson } from '../fixtures/releases.ts'
 import { openNotifier } from '../fixtures/watches/open-notifier.ts'
 
 const RECORDS = Number(process.env['WATCHED_RECORDS'] ?? 20_000)
 const WATCHES = 1000
+/** Publishing does nothing else for watches than to write a notice, however many there are. */
+const PUBLISHED = 20_000
+const PUBLICATIONS = Number(process.env['PUBLICATIONS'] ?? 3)
 
 test('a thousand watches after a release that touched a tenth of the events', { timeout: 3_600_000 }, async (t) => {
   const notifier = await openNotifier()
@@ -69,4 +72,30 @@ test('a thousand watches after a release that touched a tenth of the events', { 
   )
   assert.equal(sum('pairs'), WATCHES)
   assert.ok(sum('skipped') >= WATCHES / 2, `only ${sum('skipped')} were skipped`)
+})
+
+test('publishing with its notice, and without', { timeout: 600_000 }, async (t) => {
+  const { operator, superuser } = await openNotifier()
+  const rows = [...synthesise({ records: PUBLISHED, seed: 1, release: 1 })]
+  await publishRelease(operator, hedOutbreaks, await writeNdjson(rows))
+  const counted = rows.filter((row) => typeof row['cases'] === 'number')
+  const [withNotice, without]: [number[], number[]] = [[], []]
+  for (let base = 1; base <= 2 * PUBLICATIONS; base += 1) {
+    const noticed = base % 2 === 0
+    await superuser.query(`alter table release ${noticed ? 'enable' : 'disable'} trigger add_notice_of_publication`)
+    const corrected = counted.slice(0, PUBLISHED / 100).map((row) => ({ ...row, cases: Number(row['cases']) + base }))
+    const directory = await writeChanges(base, corrected, [])
+    const began = performance.now()
+    await publishRelease(operator, hedOutbreaks, directory)
+    ;(noticed ? withNotice : without).push(performance.now() - began)
+  }
+  const { rows: notices } = await superuser.query('select seq from notice')
+  assert.equal(notices.length, 1 + PUBLICATIONS)
+  const describe = (times: number[]) => {
+    const sorted = times.toSorted((a, b) => a - b)
+    return `${Math.round(sorted[Math.trunc(sorted.length / 2)] ?? 0)} ms (${Math.round(sorted[0] ?? 0)} to ${Math.round(sorted.at(-1) ?? 0)})`
+  }
+  t.diagnostic(
+    `${PUBLISHED} records, 1 % corrected, ${PUBLICATIONS} times each in turns: ${describe(withNotice)} with a notice, ${describe(without)} without`,
+  )
 })
