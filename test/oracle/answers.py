@@ -283,7 +283,9 @@ def sets_in(selection, question):
             if counts_undated(question):
                 contained = find_contained(members)
                 undated = greatest_undated([series for series in members if series not in contained])
-            sets.append(CountedSet(own, question, undated))
+            # The name of a part of a country can have its code from another set: then this set has no series in the place.
+            if any(has_known(series, selection.window, question) for series in own.counted):
+                sets.append(CountedSet(own, question, undated))
     return sets
 
 

@@ -157,7 +157,7 @@ const sortValues = (values: readonly Json[]) =>
     : values.map((value) => JSON.stringify(pick(value, ['value', 'records', 'first_day', 'last_day']))).sort()
 
 /** The codes of names in the synthetic records that are also written without their code. */
-const CODES: Json = { Orissa: 'IN-OD', Odisha: 'IN-OD', Colorado: 'US-CO' }
+const CODES: Json = { Ashanti: 'GH-AH', Orissa: 'IN-OD', Odisha: 'IN-OD', Colorado: 'US-CO' }
 
 /** What identifies a place (rule 1). It may be shown with the names of any of its series. */
 function identify(place: Json): Json {

@@ -53,7 +53,6 @@ interface PlacedSeries {
   readonly subject: string
   /** Identifies what was counted: series of other events or people are not parts of each other. */
   readonly counted: string
-  readonly placeCode: unknown
   readonly valueOf: (field: string) => FieldValue
   readonly path: readonly string[] | null
   readonly reports: boolean
@@ -174,7 +173,6 @@ export async function readPlacedSeries(
       sql`bool_or(${hasCount(series.counts)} and ${isInWindow(window)})`,
       sql`bool_or(${hasCount(series.counts)} and ${isUpTo(window)})`,
       ...same([
-        sql`place`,
         ...groupBy.map((field) => column(figureColumn(dataset, field))),
         ...[...addable, ...parts].map(column),
         ...judgeFields(dataset, request).map(judgedValue),
@@ -195,13 +193,12 @@ export async function readPlacedSeries(
   )
   const positions = new Map(place.map(({ field, name }, i) => [field, { name, i }]))
   const members = found.map((row) => {
-    const [code, records, reports, known, placeCode, ...values] = row.slice(place.length)
+    const [code, records, reports, known, ...values] = row.slice(place.length)
     return {
       code: Number(code),
       records: Number(records),
       reports: reports === true,
       known: known === true,
-      placeCode,
       valueOf: (field: string) => {
         const position = positions.get(field)
         return position === undefined ? null : decode(position.name, row[position.i])
@@ -235,7 +232,8 @@ function describeCover(
   // The earlier counts of a series without a count in the window are used only if it agrees with the others.
   const isUsed = ({ known, judged }: PlacedSeries) =>
     known && reporting !== undefined && reporting.judged.every((value, i) => value === judged[i])
-  const places = [...Map.groupBy(used, ({ placeCode }) => placeCode).values()]
+  // Two ways of writing a place are one place of the tree.
+  const places = [...Map.groupBy(used, ({ path }) => JSON.stringify(path)).values()]
   return {
     madeOf: places
       .map((own) => ({

@@ -11,6 +11,10 @@ const week = (key: string, day: string, cases: number, more: Partial<Row>): Row 
 })
 const island = { event: 'I', location_granularity: 'locality', country_code: 'VI', country: 'U.S. Virgin Islands' }
 const region = (location_granularity: string) => ({ location_granularity, country_code: 'GH', country: 'Ghana' })
+const gaines = {
+  ...{ location_granularity: 'admin2', country_code: 'US', country: 'United States' },
+  ...{ admin_l1: 'Texas', admin_l2: 'Gaines' },
+}
 
 before(async () => {
   await publish([
@@ -27,6 +31,8 @@ before(async () => {
     week('g3', '2020-01-01', 90, {
       ...{ event: 'G', ...region('admin1'), admin_l1: 'Ahafo', al1_code: 'GH-AH', source_name: 'WHO' },
     }),
+    week('p1', '2020-01-01', 3, { event: 'P', ...gaines, age_group: '0-4', place_id: 'geonames:1' }),
+    week('p2', '2020-01-01', 5, { event: 'P', ...gaines, age_group: '5-14' }),
   ])
   await refresh()
 })
@@ -68,4 +74,11 @@ test('a place that a list names is not among the places that are added up', asyn
   const { covers } = await read(`${HOME}/sums?event=I&source_name=Ministry&place=VI`)
   const [{ made_of, left_out }] = covers as [{ made_of: Item[]; left_out: number }]
   assert.deepEqual([made_of.map(({ locality }) => locality), left_out], [['St. Croix, St. John, St. Thomas'], 1])
+})
+
+test('a place that is written in two ways is one place of the tree', async () => {
+  const { data, covers } = await read(`${HOME}/sums?event=P&across=age_group&place=US`)
+  const [{ total }] = data as [{ total: Item }]
+  const [{ made_of }] = covers as [{ made_of: Item[] }]
+  assert.deepEqual([total['cases'], made_of.map(({ records }) => records)], [8, [2]])
 })
