@@ -245,7 +245,9 @@ class Chosen(Selection):
         for part in parts if question.get("place") is not None else ():
             for path, own in part.places.items():
                 self.places.setdefault(path, []).extend(own)
-        self.kinds = {part.group[0].kind for part in parts}
+        # The counts of records without a day are in undated_counts only.
+        days = (None, self.window[1])
+        self.kinds = {part.group[0].kind for part in parts if any(records_within(series, *days) for series in part.counted)}
 
     def figures(self, ranges):
         figures = super().figures(ranges)

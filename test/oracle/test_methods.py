@@ -331,6 +331,11 @@ class Recommended(unittest.TestCase):
         result = ask([{**report, "disease": "Ebola disease"} for report in reports], "sums", group_by=["disease"])
         self.assertEqual((result["data"][0]["total"]["cases"], len(result["chosen"])), (530, 2))
 
+    def test_an_event_without_a_day_has_no_kind_among_the_numbers(self):
+        undated = {"event": "B", "count_kind": "point", "cases": 94}
+        figure = total([*cumulative(("2020-09-30", 7), event="A"), undated], across=["event"])
+        self.assertEqual((figure["cumulative"]["cases"], figure["total"]["cases"]), (7, 7))
+
     def test_an_event_within_another_is_left_out(self):
         countries = {"location_granularity": "multi_country", "country_code": "XM"}
         reports = cumulative(("2025-01-01", 2635), date_low="2012-01-01", event="A", **countries)

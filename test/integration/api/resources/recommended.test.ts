@@ -48,6 +48,11 @@ const rows: Row[] = [
   // One outbreak under two names.
   row('F', '2007-01-01', '2007-12-31', 108, { disease: 'Plague', ...local('Yap') }),
   row('F too', '2007-02-01', '2007-12-31', 107, { disease: 'Plague', ...local('Yap State') }),
+  // An outbreak with a total, and one whose only count has no day and is of another kind.
+  row('R', '2020-01-01', '2020-09-30', 7, { disease: 'Rabies', ...country('DE') }),
+  row('R undated', '2020-01-01', '2020-09-30', 94, {
+    ...{ disease: 'Rabies', ...country('DE'), count_kind: 'point', date_low: null, date_high: null },
+  }),
 ]
 
 const italy = (event: string, cases: number, more: Partial<Row> = {}) =>
@@ -259,6 +264,13 @@ describe('events are added up', () => {
   })
   test('as asked with across', async () => {
     assert.deepEqual(totalsOf(await read('sums?disease=Measles&across=event')), [[1037]])
+  })
+  test('with their kind, also if another has no day', async () => {
+    const { data } = await read('sums?disease=Rabies&across=event')
+    assert.deepEqual(
+      data.map(({ cumulative, total }) => [cumulative['cases'], total['cases']]),
+      [[7, 7]],
+    )
   })
   test('but two diseases are not', async () => {
     const response = await inject(`${HOME}/sums?country_code=FR`)
