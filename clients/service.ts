@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib'
 import { createCluster, findFreePort } from '../dev/postgres.ts'
 import {
   type Credentials,
+  dropExports,
   newSettings,
   outbreakctl,
   prepareDatabase,
@@ -44,6 +45,7 @@ async function publishReleases(releases: number, findInput: FindInput): Promise<
     await rm(directory, { recursive: true, force: true })
   }
   try {
+    dropExports()
     for (const folder of [files, index]) await mkdir(folder)
     process.env['OUTBREAKS_FILES'] = files
     process.env['OUTBREAKS_INDEX'] = index

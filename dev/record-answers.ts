@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createCluster, findFreePort } from './postgres.ts'
-import { type Credentials, outbreakctl, prepareDatabase, startNotifier, startService } from './service.ts'
+import { type Credentials, dropExports, outbreakctl, prepareDatabase, startNotifier, startService } from './service.ts'
 import { publishVectorReleases } from './vector-releases.ts'
 
 interface Answer {
@@ -130,6 +130,7 @@ export async function recordAnswers(
   databaseUrl: string,
   stopDatabase: () => Promise<void>,
 ): Promise<Record<string, Answer>> {
+  dropExports()
   const answers = new Map<string, Answer>()
   // Always the same, because cursors depend on it: two recordings are equal.
   const settings = { databaseUrl, secret: Buffer.alloc(32).toString('base64url') }

@@ -38,6 +38,11 @@ export const newSettings = (databaseUrl: string): Settings => ({
   secret: randomBytes(32).toString('base64url'),
 })
 
+/** A terminal can have the exports of `npm run dev`, which are not meant for another service. */
+export function dropExports(): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('OUTBREAKS_')) delete process.env[name]
+}
+
 const environment = ({ databaseUrl, secret, variables }: Settings) => ({
   ...process.env,
   DATABASE_URL: databaseUrl,

@@ -16,6 +16,8 @@ import { columnsParameter, TABLE_TYPES } from '../response/table-response.ts'
 
 export const DEFAULT_NUM = 100
 export const MAX_NUM = 1000
+/** Of a field: these are no records, and do not follow MAX_NUM. */
+const MAX_VALUES = 1000
 export const DEFAULT_HITS = 20
 export const MAX_HITS = 100
 
@@ -159,7 +161,7 @@ export const facetsQuery = (dataset: Dataset) =>
     num: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 1000,
+        maximum: MAX_VALUES,
         default: DEFAULT_NUM,
         description: 'Maximum number of values per field.',
         examples: [10],

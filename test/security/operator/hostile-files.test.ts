@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { ByteWriter, type ColumnSource, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer'
 import { newSettings, outbreakctl } from '../../../dev/service.ts'
+import { MAX_NUM } from '../../../src/api/requests/parameters.ts'
 import { hedOutbreaks } from '../../../src/datasets/hed-outbreaks.ts'
 import {
   MAX_COLUMNS,
@@ -314,5 +315,5 @@ test('check reads withdrawn.csv, which publish reads', async () => {
 })
 
 test('a page of the largest records has at most 32 MiB', () => {
-  assert.ok(MAX_RECORD_BYTES * 1000 <= 32 * MIB)
+  assert.ok(MAX_RECORD_BYTES * MAX_NUM <= 32 * MIB)
 })
