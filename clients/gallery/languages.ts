@@ -1,6 +1,6 @@
 // The languages of the examples: how a package becomes usable, and the command that runs a file.
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { python } from '../service.ts'
@@ -17,11 +17,21 @@ export interface Language {
   prepare(scratch: string): Promise<{ command: string[]; settings?: Record<string, string> }>
 }
 
+/** The environment has the package of one checkout, which is named in its stamp. */
+async function requireOwnPython(): Promise<void> {
+  const stamp = await readFile(path.join(path.dirname(python), '../stamp'), 'utf8').catch(() => '')
+  if (!stamp.startsWith(`${path.join(clients, 'python')} `))
+    throw new Error('the Python of this checkout is missing: run clients/python/check.sh')
+}
+
 export const languages: Record<string, Language> = {
   python: {
     name: 'Python',
     comment: /^"""(?<text>[^]*?)"""\n+/,
-    prepare: async () => ({ command: [python], settings: { MPLBACKEND: 'agg' } }),
+    prepare: async () => {
+      await requireOwnPython()
+      return { command: [python], settings: { MPLBACKEND: 'agg' } }
+    },
   },
   r: {
     name: 'R',

@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 
 venv="${TMPDIR:-/tmp}/outbreaks-python-client"
 # An editable install belongs to one checkout.
-stamp="$PWD $(cat pyproject.toml check.sh | sha256sum)"
+stamp="$(pwd -P) $(cat pyproject.toml check.sh | sha256sum)"
 if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$stamp" ]; then
   rm -rf "$venv"
   "${PYTHON:-python3}" -m venv "$venv"

@@ -4,7 +4,7 @@ import { expectEqual, expectStatus, expectThat, idsOf, readEnvelope, readRecords
 import { V1, V2 } from '../service.ts'
 
 const TOKENS_IN_A_ROW = 40
-const MAX_NUM = 1000
+export const MAX_NUM = 1000
 const DEFAULT_NUM = 100
 
 export const limits: Section = {
@@ -16,12 +16,12 @@ export const limits: Section = {
     check('num=1 is accepted in v2 and returns one record', async (service) =>
       expectEqual('records', readEnvelope(await service.get(`${V2}?num=1`)).data.length, 1),
     ),
-    dataCheck('num=1000 is accepted in v1 and returns 1000 records, or all', async (walk, service) => {
-      const { length } = readRecords(await service.get(`${V1}?offset=0&num=1000&release=${walk.release}`))
+    dataCheck(`num=${MAX_NUM} is accepted in v1 and returns so many records, or all`, async (walk, service) => {
+      const { length } = readRecords(await service.get(`${V1}?offset=0&num=${MAX_NUM}&release=${walk.release}`))
       expectEqual('records', length, Math.min(MAX_NUM, walk.records.length))
     }),
-    dataCheck('num=1000 is accepted in v2 and returns 1000 records, or all', async (walk, service) => {
-      const { length } = readEnvelope(await service.get(`${V2}?num=1000`)).data
+    dataCheck(`num=${MAX_NUM} is accepted in v2 and returns so many records, or all`, async (walk, service) => {
+      const { length } = readEnvelope(await service.get(`${V2}?num=${MAX_NUM}`)).data
       expectEqual('records', length, Math.min(MAX_NUM, walk.records.length))
     }),
     dataCheck('num defaults to 100 in v1', async (walk, service) => {

@@ -110,7 +110,7 @@ const drawDigest = () =>
           arrow(450, 42 + i * 56, 560, 98),
         ].join(''),
       ),
-      box([560, 66, 170, 64], ['52c6b2ce…', 'digest of the release'], { tone: 'good', style: 'number' }),
+      box([560, 66, 170, 64], ['one digest', 'of the release'], { tone: 'good', style: 'number' }),
       write(645, 160, 'one altered byte gives another digest', 'small'),
     ],
   )

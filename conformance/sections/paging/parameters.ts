@@ -2,6 +2,7 @@
 import { type Check, check, type Section } from '../../check.ts'
 import { expectProblem } from '../../expect.ts'
 import { DATA_PATHS, EVENT_NAMES, V1, V2 } from '../../service.ts'
+import { MAX_NUM } from '../limits.ts'
 
 type Row = [words: string, raw: string]
 
@@ -22,7 +23,7 @@ const malformed: Row[] = [
 ]
 const numRows: Row[] = [
   ['0', '0'],
-  ['1001', '1001'],
+  [`${MAX_NUM + 1}`, `${MAX_NUM + 1}`],
   ['-1', '-1'],
   ['above the largest safe integer', '9007199254740993'],
   ...malformed,

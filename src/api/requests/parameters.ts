@@ -15,6 +15,7 @@ import { recordMediaTypes } from '../response/record-formats.ts'
 import { columnsParameter, TABLE_TYPES } from '../response/table-response.ts'
 
 export const DEFAULT_NUM = 100
+/** The clients and the explorer ask for pages of 1000 whatever this is, because they also read from older services. */
 export const MAX_NUM = 1000
 /** Of a field: these are no records, and do not follow MAX_NUM. */
 const MAX_VALUES = 1000

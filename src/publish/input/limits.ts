@@ -10,7 +10,7 @@ export const MAX_SETTINGS_BYTES = 1 << 22
 /** Levels of nested objects and lists in a line of NDJSON, and in a field such as `extra`. */
 export const MAX_LINE_DEPTH = 100
 export const MAX_OBJECT_DEPTH = 10
-/** Bytes of a record as JSON: a page of 1000 records has at most 32 MiB. */
+/** Bytes of a record as JSON: the largest page has at most 32 MiB in the memory of a node. hostile-files.test.ts tests both limits. */
 export const MAX_RECORD_BYTES = 1 << 15
 
 /** Time to decode 1000 rows of Parquet, the first of which need a whole row group. */

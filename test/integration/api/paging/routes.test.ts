@@ -241,7 +241,7 @@ describe('a second release', () => {
     [NAMES, { release: 2_147_483_647 }, 'invalid_parameter', 'release'],
     [V1, { release: 0 }, 'invalid_parameter', 'release'],
     [V1, { release: 2_147_483_648 }, 'invalid_parameter', 'release'],
-    [V1, { num: 1001 }, 'invalid_parameter', 'num'],
+    [V1, { num: MAX_NUM + 1 }, 'invalid_parameter', 'num'],
     [V2, { num: 0 }, 'invalid_parameter', 'num'],
     [V1, { page: 'x' }, 'unknown_parameter', 'page'],
     [V2, { offset: 5 }, 'unknown_parameter', 'offset'],
