@@ -1,6 +1,6 @@
 // What judging a thousand watches costs after a release that touches a tenth of the events, and what a notice costs a publication.
-// WATCHED_RECORDS is the number of records. Measured is processor time, not time. What is over the budget of a release is judged
-// later, so no number is too large here: docs/benchmarks.md has those that we measured.
+// WATCHED_RECORDS is the number of records. Watches are measured in processor time. A publication is timed, but no gate depends on it.
+// What is over the budget of a release is judged later, so no number is too large here: docs/benchmarks.md has those we measured.
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import os from 'node:os'
