@@ -29,14 +29,14 @@ test('the reference page shows every operation, sends no external request and vi
       externalRequests.push(request.url())
   })
 
-  const response = await page.goto(`${service.baseUrl}/reference`, { timeout: 20_000 })
+  const response = await page.goto(`${service.baseUrl}/reference`)
   const policy = response?.headers()['content-security-policy'] ?? ''
   assert.match(policy, /default-src 'none'/)
   assert.match(policy, /script-src 'self'(;| *$)/)
   assert.doesNotMatch(policy, /script-src[^;]*unsafe|https:|\*/)
 
-  await page.getByText('/v2/hed-outbreaks/outbreaks').first().click({ timeout: 20_000 })
-  await page.getByText('Opaque cursor').first().waitFor({ timeout: 10_000 })
+  await page.getByText('/v2/hed-outbreaks/outbreaks').first().click()
+  await page.getByText('Opaque cursor').first().waitFor()
   const text = await page.locator('body').innerText()
   for (const address of ['/oauth/token', '/v1/hed-outbreaks/outbreaks', '/v2/hed-outbreaks/event-names'])
     assert.ok(text.includes(address), address)
@@ -66,7 +66,7 @@ test('a token that is obtained on the page is used, survives a reload in this ta
   /** Opens an operation and sends its example; returns the status. */
   async function send(tab: Page, operation: string, change?: (body: string) => string): Promise<string> {
     const block = tab.locator(`#operations-${operation}`)
-    await block.locator('.opblock-summary-control').first().click({ timeout: 20_000 })
+    await block.locator('.opblock-summary-control').first().click()
     await block.getByRole('button', { name: 'Try it out' }).click()
     if (change !== undefined) {
       const body = block.locator('textarea').first()
@@ -74,9 +74,9 @@ test('a token that is obtained on the page is used, survives a reload in this ta
     }
     await block.getByRole('button', { name: 'Execute' }).click()
     const status = block.locator('.live-responses-table .response-col_status').last()
-    return (await status.innerText({ timeout: 10_000 })).trim().slice(0, 3)
+    return (await status.innerText()).trim().slice(0, 3)
   }
-  const open = (tab: Page) => tab.goto(`${service.baseUrl}/reference`, { timeout: 20_000 })
+  const open = (tab: Page) => tab.goto(`${service.baseUrl}/reference`)
   const stored = (tab: Page) =>
     tab.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')
 
@@ -106,7 +106,7 @@ test('a token that is obtained on the page is used, survives a reload in this ta
   await page.getByText('Logout').click()
   assert.equal(await stored(page), '[{},{},""]')
   await page.reload()
-  await page.locator('.btn.authorize.unlocked').waitFor({ timeout: 20_000 })
+  await page.locator('.btn.authorize.unlocked').waitFor()
   assert.equal(await stored(page), '[{},{},""]')
   assert.deepEqual(errors, [])
 })
