@@ -18,6 +18,7 @@ import {
   startService,
 } from '../dev/service.ts'
 import { writeSynthRelease } from '../dev/synth/synthesise.ts'
+import { buildExplorer } from '../explorer/build.ts'
 
 /** clients/python/check.sh makes it. */
 export const python = path.join(os.tmpdir(), 'outbreaks-python-client/bin/python')
@@ -83,6 +84,8 @@ export async function withService<Result>(
   overrides: Record<string, string> = {},
 ): Promise<Result> {
   try {
+    // Some examples embed its pictures.
+    await buildExplorer()
     const port = await findFreePort()
     const notifierPort = await findFreePort()
     const service = await startService(settings, {
