@@ -205,7 +205,7 @@ What several papers say about one outbreak, COVID-19 in France by day, dengue in
 API reference: ${baseUrl}/reference
 Documentation: ${hasDocumentation ? `${baseUrl}/docs/` : 'docs/, or run once: npm ci --prefix site && npm run build:site'}
 
-To publish your own data, paste this too:
+To use outbreakctl, for example to publish your own data, paste this too:
 
   export DATABASE_URL=${settings.databaseUrl} OUTBREAKS_SECRET=${settings.secret} OUTBREAKS_FILES=${files}
   export OUTBREAKS_BASE_URL=${baseUrl} OUTBREAKS_NOTIFIER_URL=${notifier}
