@@ -4,8 +4,7 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type Content, type FieldValue, inputFields } from '../../src/datasets/define.ts'
-import { hedOutbreaks } from '../../src/datasets/hed-outbreaks.ts'
+import type { Content, FieldValue } from '../../src/datasets/define.ts'
 import { type Counts, countStep, DAY, hash, pick } from './epidemic.ts'
 import { type Series, streamSeries } from './series.ts'
 import { remarks } from './world.ts'
@@ -18,7 +17,7 @@ export interface SynthPlan {
   release: number
 }
 
-/** The stable key, then every input field of the dataset in the order of its declaration. */
+/** The stable key, then the fields that synthetic records have, always in the same order. */
 export type SynthRow = { key: string } & Content
 
 /** One step of a series, and its true counts. */
@@ -74,10 +73,11 @@ const describePlan = ({ records, seed, release }: SynthPlan) => ({
 function* renderCsv(rows: Iterable<SynthRow>): Generator<string> {
   const previous: FieldValue[] = []
   const cells: string[] = []
-  let batch = ['key', ...inputFields(hedOutbreaks).map((field) => field.name)].join(',')
+  let batch = ''
   for (const row of rows) {
+    if (cells.length === 0) batch = Object.keys(row).join(',')
     let column = 0
-    // A row has the order of the declaration. Iterating over it is ten times faster than looking up each name.
+    // All rows have the same order. Iterating over it is ten times faster than looking up each name.
     for (const name in row) {
       const value = row[name] ?? null
       if (value !== previous[column]) {

@@ -51,13 +51,18 @@ const SHOTS: readonly Shot[] = [
   },
 ]
 
-/** Replaces what differs between two runs: the host, the day of publication and the ids of requests. */
+/**
+ * Replaces what differs between two runs: the host, the day of publication and the ids of requests. Also digests, which a new
+ * field changes.
+ */
 const MAKE_STABLE = `{
   const replace = (text) => text
     .replaceAll(location.origin, 'https://outbreaks.example')
     .replace(/(published) \\d{4}-\\d\\d-\\d\\d/i, '$1 2026-08-01')
     .replace(/(published) \\d+ \\w{3} \\d{4}/i, '$1 1 Aug 2026')
     .replace(/(request) [0-9a-f]{8}-[0-9a-f-]{27}/i, '$1 00000000-0000-4000-8000-000000000000')
+    .replaceAll(/\\b[0-9a-f]{64}\\b/g, '0123456789abcdef'.repeat(4))
+    .replace(/^[0-9a-f]{12}(…?)$/, '0123456789ab$1')
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) {
     const { currentNode: node } = texts
