@@ -3,7 +3,16 @@
 // bytes, but for the demo image. Every program that is needed is looked for first; --without leaves artefacts out.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -107,7 +116,7 @@ function packR(directory: string): void {
     ]
     run('tar', [...same, '--format=ustar', '-cf', archive, 'outbreakdata'], work)
     run('gzip', ['-9', '-n', '--force', archive], work)
-    renameSync(path.join(work, name), path.join(directory, name))
+    copyFileSync(path.join(work, name), path.join(directory, name))
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
