@@ -10,8 +10,6 @@ import { readOperatorConfig } from '../src/config.ts'
 import { catalogue } from '../src/datasets/catalogue.ts'
 import { deriveKeys } from '../src/platform/derive-key.ts'
 import { openDatabase } from '../src/platform/postgres/database.ts'
-import { migrate } from '../src/platform/postgres/migrate.ts'
-import { renewIndexes } from '../src/publish/rebuild-index.ts'
 import { findFreePort } from './postgres.ts'
 
 const run = promisify(execFile)
@@ -69,12 +67,11 @@ export async function outbreakctl<Output>(settings: Settings, ...args: string[])
 
 /** Migrates the database and creates a signing key, a client and, if a directory is given, a release. */
 export async function prepareDatabase(settings: Settings, release?: string): Promise<Credentials> {
-  // In this process: a process takes longer to start than each of these to do.
+  await outbreakctl(settings, 'migrate')
+  // In this process: one for each command takes longer to start than to work.
   const { databaseUrl, secret, fallbackSecrets } = readOperatorConfig(environment(settings))
-  await migrate(databaseUrl)
-  const database = openDatabase({ url: databaseUrl, role: 'outbreaks_operator', connections: 2 })
+  const database = openDatabase({ url: databaseUrl, role: 'outbreaks_operator', connections: 1 })
   try {
-    await renewIndexes(database, catalogue)
     const sealingKeys = deriveKeys([secret, ...fallbackSecrets], 'signing keys')
     if ((await listKeys(database)).length === 0) await rotateKey(database, sealingKeys, 'ES256')
     if (release !== undefined) await outbreakctl(settings, 'release', 'publish', release)
