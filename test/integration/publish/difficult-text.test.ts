@@ -89,7 +89,7 @@ test('publish accepts an input if and only if check accepts it, and rejects othe
     fc.asyncProperty(changes, async (change) => {
       if (await assertAgree(lineOf({ location_granularity: 'locality', ...change }))) accepted += 1
     }),
-    { numRuns: 10 },
+    { numRuns: 25 },
   )
   assert.ok(accepted > 8 && accepted < 56, `${accepted} were accepted`)
 })
