@@ -142,8 +142,8 @@ tests.on('test:pass', ({ details, skip, todo }) => {
 tests.on('test:fail', ({ name, details, todo }) => {
   if (todo !== undefined && todo !== false) return
   failed += 1
-  const { cause } = details.error
-  console.log(`${name} failed: ${(cause as Error | undefined)?.message ?? String(cause ?? details.error)}`)
+  // A hook that fails has no cause.
+  console.log(`${name} failed: ${String(details.error.cause ?? details.error)}`)
 })
 for await (const text of tests.compose(spec)) process.stdout.write(String(text))
 await globalTeardown()

@@ -43,11 +43,16 @@ test('an invalid plan is rejected', () => {
   }
 })
 
-test('every row is valid by the declaration, and labelled as synthetic; all have the same fields', () => {
+test('every row is valid by the declaration, in its order, and labelled as synthetic; all have the same fields', () => {
   const checks = fields.map((field) => ({ field, schema: Compile(fieldSchema(field)) }))
   const rows = [...synthesise({ records: 5000, seed: 11, release: 2 })]
   const [first] = rows
   assert.ok(first !== undefined)
+  const declared = ['key', ...fields.map(({ name }) => name)]
+  assert.deepEqual(
+    declared.filter((name) => name in first),
+    Object.keys(first),
+  )
   for (const row of rows) {
     assert.deepEqual(Object.keys(row), Object.keys(first))
     for (const { field, schema } of checks) {

@@ -42,7 +42,7 @@ for (const published of [0, 1]) {
     const publish = (directory: string) => publishRelease(database, hedOutbreaks, directory)
     if (published > 0) await publish(await writeNdjson(rows.slice(0, 10).map((row) => ({ ...row, cases: 0 }))))
     const before = await digestTables(database)
-    for (const share of [0.3, 0.999]) {
+    for (const share of [0.3, 0.55, 0.8, 0.999]) {
       const index = Math.floor(ROWS * share)
       await assert.rejects(
         publish(await writeInvalid(index)),
