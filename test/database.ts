@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import pg from 'pg'
 import { type Cluster, createCluster } from '../dev/postgres.ts'
+import { openDatabase } from '../src/platform/postgres/database.ts'
 import { migrate } from '../src/platform/postgres/migrate.ts'
 
 /** Any number will do, as long as every run takes the same. */
@@ -168,3 +169,7 @@ function urlOf(name: string): string {
   url.pathname = `/${name}`
   return url.href
 }
+
+/** What a node reads with, but more patient: a node answers 503 after 0.8 s without a connection, and CI may be that slow. */
+export const openApiDatabase = (url: string, connections = 10) =>
+  openDatabase({ url, role: 'outbreaks_api', connections, connectTimeoutMs: 15_000 })

@@ -14,7 +14,7 @@ import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { selectChunks } from '../../../src/storage/read-records.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 
 const PRUNED = 1
@@ -45,7 +45,7 @@ const statements: Record<string, (release: number) => Sql> = {
 
 const url = await createTestDatabase()
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
-const api = openDatabase({ url, role: 'outbreaks_api' })
+const api = openApiDatabase(url)
 const superuser = new pg.Client(url)
 after(() => Promise.all([operator.close(), api.close(), superuser.end()]))
 

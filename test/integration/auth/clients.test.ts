@@ -13,11 +13,11 @@ import {
   setPublicKeys,
 } from '../../../src/auth/provisioning/clients.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 
 const url = await createTestDatabase()
 const database = openDatabase({ url, role: 'outbreaks_operator', connections: 2 })
-const reader = openDatabase({ url, role: 'outbreaks_api', connections: 1 })
+const reader = openApiDatabase(url, 1)
 after(() => Promise.all([database.close(), reader.close()]))
 
 const SCOPES = ['read:one', 'read:two']

@@ -6,9 +6,9 @@ import { createResponseCache } from '../../../src/api/response/response-cache.ts
 import { registerDataRoutes } from '../../../src/api/routes.ts'
 import type { Dataset } from '../../../src/datasets/define.ts'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
-import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
+import { openApiDatabase } from '../../database.ts'
 import { openTestIndex } from '../../fixtures/column-index.ts'
 
 /** The releases that are not pruned, the oldest first. */
@@ -35,7 +35,7 @@ const ADDRESSES = KEPT_RELEASES.flatMap((release) => [
 ]).concat(`${HOME}/changes?from=2&to=3`, `${HOME}/changes?from=3&to=4`)
 
 export async function readResponses(url: string, dataset: Dataset): Promise<ReleaseResponses> {
-  const database = openDatabase({ url, role: 'outbreaks_api' })
+  const database = openApiDatabase(url)
   const watcher = createWatcher(database, assert.ifError)
   const published = watcher.watch('release', loadPublishedReleases, new Map())
   const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })

@@ -8,10 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import sql from 'sql-template-tag'
 import { currentSignal, runUncancelled, runWithSignal, runWithTimeout } from '../../../src/platform/cancellation.ts'
-import { openDatabase } from '../../../src/platform/postgres/database.ts'
 import { cancelWithRequest } from '../../../src/platform/postgres/query-cancellation.ts'
 import { Problem, type ProblemCode } from '../../../src/platform/problem.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 import { createObservedServer } from '../../fixtures/observed-server.ts'
 import { LIVENESS_MS } from '../../liveness.ts'
 
@@ -19,7 +18,7 @@ const sleep = sql`select 1 from pg_sleep(90)`
 const url = await createTestDatabase()
 const admin = new pg.Client(url)
 await admin.connect()
-const database = openDatabase({ url, role: 'outbreaks_api', connections: 1 })
+const database = openApiDatabase(url, 1)
 const requestDatabase = cancelWithRequest(database)
 const { app, lines } = createObservedServer()
 app.get('/sleeps', async () => requestDatabase.query(sleep))

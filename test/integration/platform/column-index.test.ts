@@ -16,7 +16,7 @@ import { type Database, openDatabase } from '../../../src/platform/postgres/data
 import { pruneReleases } from '../../../src/publish/prune.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { loadPublishedReleases, type PublishedRelease } from '../../../src/storage/published-releases.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 import { HOLD_FILE, leaveLog } from '../../fixtures/column-index.ts'
 import { waitUntil } from '../../fixtures/operate/program.ts'
 import { openSlowLink } from '../../fixtures/operate/slow-link.ts'
@@ -24,7 +24,7 @@ import { writeNdjson } from '../../fixtures/releases.ts'
 
 const url = await createTestDatabase()
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
-const api = openDatabase({ url, role: 'outbreaks_api' })
+const api = openApiDatabase(url)
 const superuser = new pg.Client(url)
 const opened: ColumnIndex[] = []
 const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-index-test-'))
@@ -355,7 +355,7 @@ test('over a slow link the index is built, in ranges that each have a time of th
   assert.ok(bytes > 131_072, 'more than one range')
   // The parts take longer than a statement of a node may: 1.5 s.
   const link = await openSlowLink(slowUrl, bytes / 2.5)
-  const database = openDatabase({ url: link.url, role: 'outbreaks_api' })
+  const database = openApiDatabase(link.url)
   const failures: unknown[] = []
   const index = open({ database, onFailure: (error) => failures.push(error) })
   index.follow(releases)

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import sql from 'sql-template-tag'
 import { readBinaryRows } from '../../../src/platform/postgres/copy-out.ts'
-import { openDatabase } from '../../../src/platform/postgres/database.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 
-const database = openDatabase({ url: await createTestDatabase(), role: 'outbreaks_api' })
+const database = openApiDatabase(await createTestDatabase())
 after(() => database.close())
 
 test('2000 rows with arbitrary bytes are parsed into columns', async () => {

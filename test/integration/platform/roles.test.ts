@@ -5,7 +5,7 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 import type { Role } from '../../../src/platform/postgres/connection-settings.ts'
 import { openDatabase } from '../../../src/platform/postgres/database.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 
 const tablePrivileges: Record<Role, Record<string, string[]>> = {
   outbreaks_api: {
@@ -97,7 +97,7 @@ after(() => Promise.all([admin.end(), api.close(), operator.close()]))
 const url = await createTestDatabase()
 const admin = new pg.Client(url)
 await admin.connect()
-const api = openDatabase({ url, role: 'outbreaks_api' })
+const api = openApiDatabase(url)
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
 
 const { rows: server } = await admin.query<{ version: number }>(
@@ -206,7 +206,7 @@ test('parameters of the URL do not change the role or the timeouts of a session'
   const lax = new URL(url)
   lax.searchParams.set('options', '-c search_path=public')
   lax.searchParams.set('statement_timeout', '0')
-  const database = openDatabase({ url: lax.href, role: 'outbreaks_api' })
+  const database = openApiDatabase(lax.href)
   const [row] = await database.query(sql`select current_user as role,
     current_setting('transaction_read_only') as read_only, current_setting('statement_timeout') as timeout`)
   await database.close()

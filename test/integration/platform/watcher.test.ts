@@ -4,15 +4,15 @@ import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import sql from 'sql-template-tag'
-import { type Database, openDatabase, type Reader } from '../../../src/platform/postgres/database.ts'
+import { type Database, type Reader } from '../../../src/platform/postgres/database.ts'
 import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { Problem } from '../../../src/platform/problem.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 import { LIVENESS_MS } from '../../liveness.ts'
 
 after(() => Promise.all([database.close(), admin.end()]))
 const url = await createTestDatabase()
-const database = openDatabase({ url, role: 'outbreaks_api' })
+const database = openApiDatabase(url)
 const admin = new pg.Client(url)
 await admin.connect()
 

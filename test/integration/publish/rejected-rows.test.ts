@@ -11,7 +11,7 @@ import { InputError } from '../../../src/publish/findings/findings.ts'
 import { listReleases } from '../../../src/publish/list-releases.ts'
 import { previewRelease, publishRelease } from '../../../src/publish/publish.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 import { fullRow, type Row, writeChanges, writeNdjson, writeText } from '../../fixtures/releases.ts'
 import { readStoredRecords } from '../../fixtures/stored-records.ts'
 
@@ -20,7 +20,7 @@ const invalid = { host: 'plant' }
 async function openStore() {
   const url = await createTestDatabase()
   const database = openDatabase({ url, role: 'outbreaks_operator' })
-  const api = openDatabase({ url, role: 'outbreaks_api' })
+  const api = openApiDatabase(url)
   after(() => Promise.all([database.close(), api.close()]))
   return {
     database,

@@ -10,13 +10,13 @@ import { exportRelease } from '../../../src/publish/export/export-files.ts'
 import { publishRelease } from '../../../src/publish/publish.ts'
 import { openDirectoryStore } from '../../../src/storage/files/directory-store.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
-import { createTestDatabase } from '../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../database.ts'
 import { writeNdjson } from '../../fixtures/releases.ts'
 
 test('the files and rejected rows of one release are not those of another', async () => {
   const url = await createTestDatabase()
   const operator = openDatabase({ url, role: 'outbreaks_operator' })
-  const api = openDatabase({ url, role: 'outbreaks_api' })
+  const api = openApiDatabase(url)
   const directory = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-published-'))
   after(() => Promise.all([operator.close(), api.close(), rm(directory, { recursive: true, force: true })]))
   const store = openDirectoryStore(directory)

@@ -144,26 +144,31 @@ test('tokens with unknown keys cause a bounded number of transactions, and a val
       .setIssuedAt()
       .setExpirationTime('1h')
       .sign(privateKey)
+  // 503: a node without a free processor may wait in vain for one of its connections.
   let sent = 0
-  const loops = Array.from({ length: FLOOD_CONNECTIONS }, async () => {
+  let served = 0
+  const readWhileFlooded = async (nextToken: () => Promise<string>, allowed: number[]) => {
     while (performance.now() - startedAt < FLOOD_MS) {
-      const { status } = await readPage(service, '203.0.113.99', await forge(`unknown-${sent++}`))
-      assert.ok(status === 401 || status === 429)
+      const { status } = await readPage(service, '203.0.113.99', await nextToken())
+      assert.ok(allowed.includes(status), `${status}`)
+      if (status === 200) served++
     }
-  })
-  await wait(FLOOD_MS / 2)
-  const validAt = performance.now()
-  assert.equal((await readPage(service, '203.0.113.99', token)).status, 200)
-  const validMs = performance.now() - validAt
-  await Promise.all(loops)
+  }
+  await Promise.all([
+    ...Array.from({ length: FLOOD_CONNECTIONS }, () =>
+      readWhileFlooded(() => forge(`unknown-${sent++}`), [401, 429, 503]),
+    ),
+    readWhileFlooded(async () => token, [200, 503]),
+  ])
   const transactions = (await countTransactions()) - before
   const seconds = (performance.now() - startedAt) / 1000
   t.diagnostic(
-    `${sent} tokens, ${transactions} transactions in ${seconds.toFixed(1)} s; a valid token took ${validMs.toFixed(0)} ms`,
+    `${sent} tokens, ${transactions} transactions in ${seconds.toFixed(1)} s; a valid token was served ${served} times`,
   )
   // Two nodes poll twice a second, and the flooded one refreshes four times a second at most.
   assert.ok(transactions < 12 * seconds + 10, `${transactions} transactions`)
   assert.ok(sent > FLOOD_CONNECTIONS)
+  assert.ok(served > 0)
 })
 
 test('control: the count sees transactions', async () => {

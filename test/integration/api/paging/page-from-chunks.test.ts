@@ -8,7 +8,7 @@ import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { openDatabase } from '../../../../src/platform/postgres/database.ts'
 import { encodeChunk, SEPARATOR, type StoredChunk, slotOf } from '../../../../src/storage/chunk.ts'
 import { writeIdentity } from '../../../../src/storage/gzip-splice.ts'
-import { createTestDatabase } from '../../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../../database.ts'
 import { fc } from '../../../seed.ts'
 
 const bodyOf = (id: number) => `{"id":${id},"note":"${'x'.repeat(id % 13)}"}`
@@ -133,7 +133,7 @@ test('a chunk with a wrong number of records or a wrong checksum is an error', a
 
 test('pages from the database have the records of their release', async () => {
   const url = await createTestDatabase()
-  const api = openDatabase({ url, role: 'outbreaks_api' })
+  const api = openApiDatabase(url)
   const operator = openDatabase({ url, role: 'outbreaks_operator' })
   after(() => Promise.all([api.close(), operator.close()]))
   for (const [i, { chunks, ids }] of spreads.slice(1, 4).entries()) {

@@ -20,7 +20,7 @@ import { createWatcher } from '../../../../src/platform/postgres/watcher.ts'
 import { publishRelease } from '../../../../src/publish/publish.ts'
 import { CHUNK_IDS, slotOf } from '../../../../src/storage/chunk.ts'
 import { loadPublishedReleases } from '../../../../src/storage/published-releases.ts'
-import { createTestDatabase } from '../../../database.ts'
+import { createTestDatabase, openApiDatabase } from '../../../database.ts'
 import { openTestIndex } from '../../../fixtures/column-index.ts'
 import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 import { fc } from '../../../seed.ts'
@@ -34,7 +34,7 @@ const MAX = Number.MAX_SAFE_INTEGER
 const home = await mkdtemp(path.join(os.tmpdir(), 'outbreaks-routes-'))
 after(() => Promise.all([app.close(), api.close(), operator.close(), rm(home, { recursive: true })]))
 const url = await createTestDatabase()
-const api = openDatabase({ url, role: 'outbreaks_api' })
+const api = openApiDatabase(url)
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
 // The watcher is not started: the routes know only releases that a test or a request has refreshed.
 const watcher = createWatcher(api, assert.ifError)
