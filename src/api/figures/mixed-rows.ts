@@ -59,7 +59,7 @@ const differs = (value: Sql) =>
 const counted = (dataset: SeriesDataset, { from, condition }: FigureRows, days: Sql) =>
   sql`from ${from} where ${condition} and ${days} and ${hasCount(dataset.series.counts)}`
 
-interface Verdict {
+export interface Verdict {
   /** The fields in which the rows of a group differ but must not. */
   readonly mixed: readonly string[]
   /** The counts that some row has. */

@@ -40,7 +40,15 @@ import {
   selectUndated,
 } from './figure-sql.ts'
 import { readGroupValues } from './group-values.ts'
-import { describeMixture, findOverlaps, judgedValue, judgeFields, judgeRows, selectComparable } from './mixed-rows.ts'
+import {
+  describeMixture,
+  findOverlaps,
+  judgedValue,
+  judgeFields,
+  judgeRows,
+  selectComparable,
+  type Verdict,
+} from './mixed-rows.ts'
 import { type AnswerSet, readSets } from './read-sets.ts'
 import { splitLevels } from './split-levels.ts'
 
@@ -77,7 +85,11 @@ type ReadFacts = (
   question: { readonly request: FigureRequest; readonly interval: Interval | null },
 ) => Promise<ReadonlyMap<string, MeasureFacts>>
 
-type FittedQuestion = FigureQuestion & { readonly interval: Interval | null }
+interface FittedQuestion extends FigureQuestion {
+  readonly interval: Interval | null
+  /** The verdict on the rows up to the last day, if it is known already. */
+  readonly upTo: Verdict | null
+}
 
 export interface FigureAnswer {
   /** The length of the periods, even where it was found. */
@@ -137,9 +149,9 @@ async function readGroups(
 ): Promise<Omit<FigureAnswer, 'beside'>> {
   const { dataset, request, interval: asked = DEFAULT_INTERVAL } = question
   const { preference } = dataset.series
-  const readRows = async (own: FigureRows, isChosen: boolean) => {
+  const readRows = async (own: FigureRows, isChosen: boolean, upTo: Verdict | null = null) => {
     const interval = await fitInterval(question, snapshot, own)
-    const fitted = { ...question, interval, request: { ...request, isChosen } }
+    const fitted = { ...question, interval, upTo, request: { ...request, isChosen } }
     return { interval, groups: await readComparable(fitted, snapshot, own, limits) }
   }
   if (question.followed !== undefined && preference !== undefined) {
@@ -153,16 +165,20 @@ async function readGroups(
   const rows = found === null ? all : restrict(all, isInSeries(dataset, found.placed))
   const used = found === null ? all : restrict(all, isInSeries(dataset, found.taken))
   const withUndated = countsUndated(question)
-  const choice =
-    request.strict || preference === undefined || (await hasOneWay(dataset, snapshot, rows, request, withUndated))
-      ? null
-      : await chooseSets(dataset, preference, snapshot, rows, request, {
-          used,
-          withUndated,
-          isCurve: asked !== null,
-          maxSeries: limits.placed,
-          preferred: question.release.preferred,
-        })
+  if (request.strict || preference === undefined) return { choice: null, ...(await readRows(rows, false)) }
+  const verdict = await judgeWays(dataset, snapshot, rows, request, withUndated)
+  if (verdict.mixed.length === 0) {
+    // With no first day and nothing undated, those were the rows up to the last day.
+    const isUpToEnd = rows === all && !withUndated && !Number.isFinite(request.window.from)
+    return { choice: null, ...(await readRows(rows, false, isUpToEnd ? verdict : null)) }
+  }
+  const choice = await chooseSets(dataset, preference, snapshot, rows, request, {
+    used,
+    withUndated,
+    isCurve: asked !== null,
+    maxSeries: limits.placed,
+    preferred: question.release.preferred,
+  })
   return { choice, ...(await (choice === null ? readRows(rows, false) : readRows(choice.rows, true))) }
 }
 
@@ -191,7 +207,7 @@ async function readSideBySide(
   const { sets, select } = await readSets(dataset, preference, snapshot, rows, request, options)
   const groups: FigureGroup[] = []
   for (const set of sets.toSorted((a, b) => b.records - a.records).slice(0, MAX_SIDE_BY_SIDE)) {
-    const chosen = { ...question, interval, request: { ...request, isChosen: true } }
+    const chosen = { ...question, interval, upTo: null, request: { ...request, isChosen: true } }
     const values = new Map([['words', preference.describe(set.how, set.countries)], ...set.subject, ...set.how])
     for (const group of await readComparable(chosen, snapshot, select([set]), limits))
       groups.push({ ...group, group: values })
@@ -199,8 +215,8 @@ async function readSideBySide(
   return { interval, choice: null, groups, beside: [] }
 }
 
-/** True if the rows with a count in the window agree in everything that cannot be added together. */
-async function hasOneWay(
+/** Judges the rows with a count in the window, by everything that cannot be added together. */
+function judgeWays(
   dataset: SeriesDataset,
   snapshot: IndexSnapshot,
   rows: FigureRows,
@@ -210,8 +226,7 @@ async function hasOneWay(
   const groups = request.groupBy.map((field) => column(figureColumn(dataset, field)))
   const judged = judgeFields(dataset, request)
   const days = withUndated ? sql`true` : isInWindow(request.window)
-  const { mixed } = await judgeRows(dataset, snapshot, rows, { judged, groups, days })
-  return mixed.length === 0
+  return judgeRows(dataset, snapshot, rows, { judged, groups, days })
 }
 
 /** The sets of the rows that a query finds, if nothing has to be chosen. */
@@ -269,7 +284,7 @@ interface Cells {
 }
 
 async function readCells(
-  { dataset, request, interval, readFacts }: FittedQuestion,
+  { dataset, request, interval, readFacts, upTo: known }: FittedQuestion,
   snapshot: IndexSnapshot,
   rows: FigureRows,
   limits: FigureLimits,
@@ -282,7 +297,7 @@ async function readCells(
     isChosen: request.isChosen && countsUndated({ request, interval }),
   })
   const groups = groupBy.map((field) => column(figureColumn(dataset, field)))
-  const upTo = await judgeRows(dataset, snapshot, rows, { judged, groups, days: isUpTo(window) })
+  const upTo = known ?? (await judgeRows(dataset, snapshot, rows, { judged, groups, days: isUpTo(window) }))
   // Rows that agree up to the last day also agree in the window, and no series before the window has to be compared.
   const isUniform = upTo.mixed.length === 0
   const { mixed } =

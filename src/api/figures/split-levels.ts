@@ -29,8 +29,9 @@ export async function splitLevels(
   const levels = dataset.content.find(({ name }) => name === place.level)?.choices ?? []
   const codes = (await snapshot.codesOf(new Map([[place.level, levels]]))).get(place.level) ?? new Map<string, number>()
   const level = column(place.level)
+  const places = groupBy.includes(PLACE) ? sql`count(distinct place)::DOUBLE` : sql`null`
   const found = await snapshot.query(sql`
-    select ${level}, exclusive_place is not null, count(distinct place)::DOUBLE from ${rows.from}
+    select ${level}, exclusive_place is not null, ${places} from ${rows.from}
     where ${rows.condition} and ${isInWindow(window)} and ${hasCount(counts)} group by all`)
   const kept = groupBy.includes(PLACE) ? [chooseLevel(found, levels, codes)] : null
   const excluded = new Set(above.flat())
