@@ -35,7 +35,8 @@ async function describePruning(reader: Reader, { name }: Dataset, releases: read
     select count(*)::integer as count, coalesce(sum(bytes), 0)::float8 as bytes
     from release_file where dataset = ${name} and release = any(${numbers})`)
   const { count = 0, bytes = 0 } = files ?? {}
-  return `This would permanently delete ${numbers.length} releases (${numbers.join(', ')}) with ${count} files of ${(bytes / 1e6).toFixed(1)} MB. Nothing was deleted. If that is right, add --confirm-pruned ${numbers.length}.`
+  const what = `${numbers.length} ${numbers.length === 1 ? 'release' : 'releases'} (${numbers.join(', ')})`
+  return `This would permanently delete ${what} with ${count} files of ${(bytes / 1e6).toFixed(1)} MB. Nothing was deleted. If that is right, add --confirm-pruned ${numbers.length}.`
 }
 
 /**

@@ -51,7 +51,7 @@ describe('one sentence for', () => {
     await outbreakctl(settings, 'release', 'publish', sample(2))
     assertSentence(
       run(['release', 'prune', '--before', '2']),
-      /This would permanently delete 1 releases \(1\) .* Nothing was deleted\. If that is right, add --confirm-pruned 1\.\n$/,
+      /This would permanently delete 1 release \(1\) .* Nothing was deleted\. If that is right, add --confirm-pruned 1\.\n$/,
     )
   })
 })
