@@ -10,6 +10,7 @@ const folders = {
   publish: [
     'test/unit/publish/**/*.test.ts',
     'test/integration/publish/{changes,export-files,publish,replace-source,bulk/{id-set,parquet-file}}.test.ts',
+    'test/integration/contract/contract.test.ts',
   ],
   'platform/http': [
     'test/unit/platform/{content-encoding,concurrency-limit,failed-attempts,health,http-server,pages/landing-page,problem,query-string,rate-limit}.test.ts',
@@ -36,7 +37,7 @@ export default {
   dryRunTimeoutMinutes: 20,
   ignorePatterns: [
     '**',
-    '!{src,test,dev,migrations,sample,sources,conformance,clients,deploy,docs,explorer}/**',
+    '!{src,test,dev,migrations,sample,sources,conformance,clients,deploy,docs,explorer,reference}/**',
     '!package.json',
     '!tsconfig*.json',
   ],

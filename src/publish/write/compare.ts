@@ -176,7 +176,7 @@ export function createComparison(
 /**
  * The digest that distinguishes a corrected record from an unchanged one. It covers the names and values of the fields that
  * have a value, so a field that is added to the declaration and is still empty corrects no record. It excludes the break
- * flag, which also depends on other records.
+ * flag, which a rollback reads from stored records and no input has.
  */
 function createContentDigest({ content, series }: Dataset): (cells: readonly Cell[]) => string {
   const excluded = content.findIndex(({ name }) => name === series?.breakFlag)

@@ -89,6 +89,13 @@ test('base and --replace-source exclude each other', async () => {
   )
 })
 
+test('a dataset without a source cannot have one replaced', async () => {
+  const { database } = await openStore()
+  const dataset = { ...hedOutbreaks, content: hedOutbreaks.content.filter(({ name }) => name !== 'source_name') }
+  const replace = async () => publishRelease(database, dataset, await writeNdjson(A), { replacedSource: 'A' })
+  await assert.rejects(replace, /has no field source_name, so --replace-source cannot be used/)
+})
+
 test('more than 5 % of the source need confirmation, although they are less than 5 % of the release', async () => {
   const large = rowsOf('Large', Array<number>(200).fill(1))
   const { replace } = await openStore(...large, ...B)
