@@ -76,7 +76,8 @@ export async function prepareDatabase(settings: Settings, release?: string): Pro
     if ((await listKeys(database)).length === 0) await rotateKey(database, sealingKeys, 'ES256')
     if (release !== undefined) await outbreakctl(settings, 'release', 'publish', release)
     const scopes = catalogue.map(({ scope }) => scope)
-    return await createClient(database, 'Local client', scopes)
+    const { client_id, client_secret } = await createClient(database, 'Local client', scopes)
+    return { client_id, client_secret }
   } finally {
     await database.close()
   }
