@@ -17,7 +17,7 @@ const headers = {
   'Cache-Control': {
     type: 'string',
     description:
-      '`Always `private`. `immutable` if the URL pins the release by number or cursor: you can reuse the response without asking again. Otherwise `no-cache`.',
+      'Always `private`. `immutable` if the URL pins the release by number or cursor: you can reuse the response without asking again. Otherwise `no-cache`.',
   },
   ETag: {
     type: 'string',
@@ -62,9 +62,7 @@ export const errorResponses = {
     'The client has used up its quota or has too many concurrent requests. `Retry-After` says when to try again.',
   ),
   431: problemResponse('The URL and the headers together are longer than 8 KiB.'),
-  503: problemResponse(
-    'The service is temporarily unavailable, or There is no release to export yet. Run outbreakctl release publish DIR..',
-  ),
+  503: problemResponse('The service is temporarily unavailable, or the dataset has no release yet.'),
 }
 export const errorResponsesWithNotFound = {
   ...errorResponses,

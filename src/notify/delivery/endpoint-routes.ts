@@ -328,6 +328,8 @@ const describe = (operationId: string, summary: string, response: Record<number,
     ...response,
     400: problemResponse('A parameter or a member of the body is not valid.'),
     401: problemResponse('The request has no valid access token.'),
+    404: problemResponse('This service has no watches.'),
+    413: problemResponse('The body is longer than 8 KiB.'),
     429: problemResponse('Too many requests. `Retry-After` says when to try again.'),
     503: problemResponse('The service is temporarily unavailable.'),
   } as Record<number, object>,
@@ -338,9 +340,9 @@ function describeOne(operationId: string, summary: string, response: Record<numb
   return {
     ...described,
     params: Type.Object({ id: idParameter }),
-    response: { ...described.response, 404: problemResponse('The client has no endpoint with this id.') } as Record<
-      number,
-      object
-    >,
+    response: {
+      ...described.response,
+      404: problemResponse('The client has no endpoint with this id, or this service has no watches.'),
+    } as Record<number, object>,
   }
 }

@@ -166,6 +166,7 @@ const errors = {
   429: problemResponse('The client has used up its quota. `Retry-After` says when to try again.'),
   503: problemResponse('The service is temporarily unavailable, or no release has been published yet.'),
 }
+const tooLarge = { 413: problemResponse('The body is longer than 8 KiB.') }
 const limit = { 409: problemResponse(`The client has ${MAX_WATCHES} watches, or the watch has ended.`) }
 const noQuery = { querystring: Type.Object({}) }
 const one = { params: Type.Object({ id: Type.String({ format: 'uuid', description: 'The id of the watch.' }) }) }
@@ -190,6 +191,7 @@ export const describeRoutes = (dataset: SeriesDataset) => ({
     response: {
       201: answer(Type.Intersect([watchSchema(dataset), Type.Object({ warnings: warningsSchema })]), 'The watch.'),
       ...errors,
+      ...tooLarge,
       ...limit,
     },
   },
@@ -218,6 +220,7 @@ export const describeRoutes = (dataset: SeriesDataset) => ({
         'What the watch would have said.',
       ),
       ...errors,
+      ...tooLarge,
     },
   },
   read: {
@@ -238,7 +241,7 @@ export const describeRoutes = (dataset: SeriesDataset) => ({
     ...noQuery,
     ...one,
     body: changeSchema,
-    response: { 200: answer(watchSchema(dataset), 'The watch.'), ...errors, ...limit },
+    response: { 200: answer(watchSchema(dataset), 'The watch.'), ...errors, ...tooLarge, ...limit },
   },
   remove: {
     tags,
