@@ -2,6 +2,7 @@
 // (RFC 7521 section 4.2); never two of them.
 import type { FastifyRequest } from 'fastify'
 import { headerValues } from '../platform/http/raw-headers.ts'
+import { findRepeatedKey } from '../platform/repeated-key.ts'
 import { ASSERTION_TYPE } from './client-assertion.ts'
 import { TokenError } from './token-error.ts'
 
@@ -48,16 +49,11 @@ function readJson(body: string): Parameters {
     if (typeof value !== 'string') throw new TokenError('invalid_request', 'Every value in the body must be a string.')
     parameters.set(name, value)
   }
-  // JSON.parse keeps only the last value of a repeated key.
-  if (countKeys(body) !== parameters.size) throw repeatedParameter()
+  if (findRepeatedKey(body) !== null) throw repeatedParameter()
   return parameters
 }
 
 const repeatedParameter = () => new TokenError('invalid_request', 'A parameter was sent more than once.')
-
-/** Every string of a JSON text, with the colon that follows a key. */
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/g
-const countKeys = (json: string): number => [...json.matchAll(STRING)].filter(([, colon]) => colon !== '').length
 
 function readForm(body: string): Parameters {
   const parameters = new Map<string, string>()

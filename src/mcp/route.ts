@@ -2,6 +2,7 @@
 // A tool asks the routes of this node with the credential of the caller, so guard, quota, slots and caches are those of any request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type HttpServer, SERVER_OPTIONS } from '../platform/http/http-server.ts'
+import { findRepeatedKey } from '../platform/repeated-key.ts'
 import type { McpHandler } from './handler.ts'
 import { assertShallow, TooDeep } from './json-depth.ts'
 
@@ -66,6 +67,7 @@ function readBody(body: unknown): { value: object } | { error: number; message: 
     if (Array.isArray(value)) return { error: ERRORS.request, message: 'Send one message, not a batch.' }
     if (typeof value !== 'object' || value === null)
       return { error: ERRORS.request, message: 'A message is an object.' }
+    if (findRepeatedKey(body) !== null) return { error: ERRORS.request, message: 'A key stands twice in one object.' }
     return { value }
   } catch (error) {
     return { error: ERRORS.parse, message: error instanceof TooDeep ? error.message : 'The body is not JSON.' }

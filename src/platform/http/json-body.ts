@@ -3,6 +3,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { Problem } from '../problem.ts'
+import { findRepeatedKey } from '../repeated-key.ts'
 import type { HttpServer } from './http-server.ts'
 import { askIfMeant } from './query-string.ts'
 
@@ -16,6 +17,8 @@ export function acceptJson(scope: HttpServer): void {
       const body: unknown = text === '' ? undefined : JSON.parse(String(text))
       if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body)))
         return done(new Problem('invalid_request', NO_OBJECT))
+      const repeated = body === undefined ? null : findRepeatedKey(String(text))
+      if (repeated !== null) return done(repeatedMember(repeated.slice(0, 40)))
       done(null, body)
     } catch (cause) {
       done(new Problem('invalid_request', `The body is not valid JSON. ${NO_OBJECT}`, { cause }))
@@ -26,6 +29,11 @@ export function acceptJson(scope: HttpServer): void {
     done(new Problem('unsupported_media_type', NO_OBJECT))
   })
 }
+
+const repeatedMember = (name: string) =>
+  new Problem('repeated_parameter', `The body has ${JSON.stringify(name)} twice. Send each member once.`, {
+    parameter: name,
+  })
 
 /** Returns what checks a body and throws a Problem. Members are strings, numbers, booleans or null. */
 export function compileBody<Schema extends TObject>(schema: Schema): (body: unknown) => Static<Schema> {

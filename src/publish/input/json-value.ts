@@ -1,5 +1,6 @@
 // Checks of JSON input: whether JSON.parse would change it silently, and whether it is nested too deeply. Pure.
 import { OperatorError } from '../../platform/operator-error.ts'
+import { findRepeatedKey } from '../../platform/repeated-key.ts'
 
 /** What JSON.parse would change. */
 export interface Loss {
@@ -52,40 +53,6 @@ function isExact(source: string, value: number): boolean {
     .replace(/\D/g, '')
     .replace(/^0+/, '')
   return digits.length <= MAX_DIGITS && (value !== 0 || digits === '')
-}
-
-/** Every string, with the colon that follows a key. */
-const STRING = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)/g
-
-/** A key that an object has twice, or null. JSON.parse keeps only its last value. */
-export function findRepeatedKey(json: string): string | null {
-  const written: string[] = []
-  for (const [, text = '', colon] of json.matchAll(STRING))
-    if (colon !== '') written.push(text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1))
-  if (new Set(written).size === written.length) return null
-  // Different objects may have the same keys.
-  const unseen = countKeys(JSON.parse(json))
-  for (const key of written) {
-    const remaining = unseen.get(key) ?? 0
-    if (remaining === 0) return key
-    unseen.set(key, remaining - 1)
-  }
-  return null
-}
-
-/** How many objects inside the value have each key. */
-function countKeys(value: unknown): Map<string, number> {
-  const counts = new Map<string, number>()
-  const open = [value]
-  while (open.length > 0) {
-    const inner = open.pop()
-    if (!isNested(inner)) continue
-    for (const [key, member] of Object.entries(inner)) {
-      if (!Array.isArray(inner)) counts.set(key, (counts.get(key) ?? 0) + 1)
-      open.push(member)
-    }
-  }
-  return counts
 }
 
 /** An object without nested objects has depth 1. Not recursive: a line of brackets must not exhaust the stack. */

@@ -93,6 +93,7 @@ test('a large, deep, repeated or broken message is refused, and the node goes on
     ['null', 400],
     ['"text"', 400],
     ['{"jsonrpc":"1.0"}', 400],
+    [JSON.stringify(call()).replace('"method"', '"method":"tools/list","method"'), 400],
   ]
   for (const [body, expected] of refused) {
     const { status, text } = await send({ body })
