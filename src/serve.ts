@@ -28,6 +28,7 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
   const config = readConfigOrExit()
   const role = ROLES[kind]
   const log = openLog(config.logLevel)
+  continueAfterRejections(log)
   // Without a listener SIGHUP ends the process, for instance when its terminal is closed.
   process.on('SIGHUP', () => log.info('SIGHUP is ignored: restart the process to change its configuration'))
   let draining = false
@@ -105,7 +106,6 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
     logger: false as const,
     skip: ['SIGHUP' as const, 'unhandledRejection' as const],
   }
-  continueAfterRejections(log)
   closeWithGrace(shutdownOptions, async ({ signal, err }) => {
     draining = true
     if (err !== undefined) log.fatal({ err }, 'failed')

@@ -1,7 +1,7 @@
 // The log: one JSON object for each line, written to stdout without blocking requests.
 import os from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Logger, pino } from 'pino'
+import { type Logger, pino, stdTimeFunctions } from 'pino'
 
 /** Lines that stdout has not accepted are buffered up to this size; more lines are dropped. */
 const MAX_BUFFERED_BYTES = 2 ** 24
@@ -9,21 +9,9 @@ const MAX_BUFFERED_BYTES = 2 ** 24
 const WRITE_BATCH_BYTES = 12_288
 const FLUSH_INTERVAL_MS = 100
 
-/** Like `isoTime` of pino, but formats each millisecond once. */
-function createTimestamp(): () => string {
-  let last = 0
-  let text = ''
-  return () => {
-    const now = Date.now()
-    if (now !== last) text = `,"time":"${new Date(now).toISOString()}"`
-    last = now
-    return text
-  }
-}
-
 export const openLog = (level: string): Logger =>
   pino(
-    { level, base: { hostname: os.hostname(), pid: process.pid }, timestamp: createTimestamp() },
+    { level, base: { hostname: os.hostname(), pid: process.pid }, timestamp: stdTimeFunctions.isoTime },
     pino.destination({
       sync: false,
       minLength: WRITE_BATCH_BYTES,

@@ -174,7 +174,7 @@ const eventSchema = ({ series }: SeriesDataset) => {
         ),
         {
           description:
-            'Values by geographic level, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them.',
+            'Values by geographic level, status, kind of count, source and the other fields in which comparable counts agree.',
         },
       ),
     ),

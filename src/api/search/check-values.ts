@@ -33,7 +33,8 @@ export type CheckValues = (
   strict?: boolean,
 ) => Promise<string[]>
 
-const CACHED_RESULTS = 1000
+/** Of the filters with recent results: an address may have thousands. */
+const CACHED_CHARACTERS = 1_000_000
 /** The values of a field with more values are not kept, but looked up. */
 const MAX_KEPT_VALUES = 10_000
 /** About 20 MB. */
@@ -51,7 +52,10 @@ interface CheckOptions {
 }
 
 export function createValueCheck({ dataset, index, loadIndex }: CheckOptions): CheckValues {
-  const cache = new LRUCache<string, readonly MissingValue[]>({ max: CACHED_RESULTS })
+  const cache = new LRUCache<string, readonly MissingValue[]>({
+    maxSize: CACHED_CHARACTERS,
+    sizeCalculation: (_missing, key) => key.length,
+  })
   const presentValues: PresentValues = new LRUCache({
     maxSize: CACHED_VALUES,
     sizeCalculation: ({ values }) => 1 + (values?.size ?? 0),

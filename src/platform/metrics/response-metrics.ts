@@ -41,22 +41,9 @@ interface MeasuredResponse {
   readonly seconds: number
 }
 
-/** Finding the series of some labels costs more than adding to them. */
-const meters = new Map<string, (seconds: number) => void>()
-
 export function measureResponse({ method, route, status, caller, seconds }: MeasuredResponse): void {
-  const key = `${method} ${route} ${status} ${caller}`
-  let measure = meters.get(key)
-  if (measure === undefined) {
-    const counter = responses.labels(method, route ?? 'none', String(status), caller)
-    const histogram = durations.labels(method, route ?? 'none')
-    measure = (value) => {
-      counter.inc()
-      histogram.observe(value)
-    }
-    meters.set(key, measure)
-  }
-  measure(seconds)
+  responses.labels(method, route ?? 'none', String(status), caller).inc()
+  durations.labels(method, route ?? 'none').observe(seconds)
 }
 
 export const countConnectionLimit = (reached: string): void => connectionLimits.labels(reached).inc()

@@ -411,7 +411,7 @@ export interface EventSummary {
   } | null
   /** Why there is no headline: `subjects`, `people`, `place`, `places`, `count`, `status` or `days`. docs/methods.md explains them. */
   doubt: string | null
-  /** Values by geographic level, status, kind of count, source and the other fields in which comparable counts agree. Releases that an earlier version of the service published do not have them. */
+  /** Values by geographic level, status, kind of count, source and the other fields in which comparable counts agree. */
   figures?: EventFigure[]
   /** The number of values that are left out. */
   more_figures?: number
