@@ -7,7 +7,6 @@ import { buildMcp } from '../../clients/mcp/build.ts'
 import { buildExplorer } from '../../explorer/build.ts'
 
 export const root = path.resolve(import.meta.dirname, '../..')
-const output = path.join(root, 'dist/package')
 /** What an operator needs to install, run and upgrade a node, and to read about it. */
 const COPIED = [
   ...[
@@ -26,7 +25,12 @@ const COPIED = [
   // The documentation site, if it was built.
   ...globSync('site/dist', { cwd: root }),
   // Not all of deploy: it may have secrets.
-  ...globSync('deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill}', { cwd: root }),
+  ...globSync(
+    'deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill,record-job,certificate-check}',
+    {
+      cwd: root,
+    },
+  ),
 ]
 const PROGRAMS = {
   outbreakctl: 'src/cli.js',
@@ -43,12 +47,19 @@ interface Lock {
 const readJson = (name: string): unknown => JSON.parse(readFileSync(path.join(root, name), 'utf8'))
 
 /** Returns the directory of the package. */
-export async function buildPackage(): Promise<string> {
+export async function buildPackage(output = path.join(root, 'dist/package')): Promise<string> {
   rmSync(output, { recursive: true, force: true })
   await buildExplorer()
   await buildMcp()
   for (const name of COPIED) cpSync(path.join(root, name), path.join(output, name), { recursive: true })
-  execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  execFileSync(
+    path.join(root, 'node_modules/.bin/tsc'),
+    ['-p', 'tsconfig.build.json', '--outDir', path.join(output, 'src')],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  )
   for (const program of Object.values(PROGRAMS)) chmodSync(path.join(output, program), 0o755)
   writeManifests(output)
   return output
@@ -75,12 +86,12 @@ function createShrinkwrap(manifest: Record<string, unknown>) {
   return { name, version, lockfileVersion, requires: true, packages: { '': manifest, ...Object.fromEntries(kept) } }
 }
 
-/** Packs the package as npm does. Returns the file. */
-export async function packPackage(directory: string): Promise<string> {
+/** Packs the package as npm does. Returns the file. With `output` it does not disturb another build. */
+export async function packPackage(directory: string, output?: string): Promise<string> {
   mkdirSync(directory, { recursive: true })
   const packed = execFileSync(
     'npm',
-    ['pack', await buildPackage(), '--json', '--ignore-scripts', '--pack-destination', directory],
+    ['pack', await buildPackage(output), '--json', '--ignore-scripts', '--pack-destination', directory],
     { cwd: directory, encoding: 'utf8' },
   )
   const [result] = JSON.parse(packed) as { filename: string }[]

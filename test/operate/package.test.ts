@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
 import { packPackage } from '../../dev/build/package.ts'
@@ -56,6 +56,16 @@ describe('the installed package', { concurrency: false }, async () => {
       assert.equal(found, packages[location]?.version, location)
     }
     assert.ok(installed.length > 60, `only ${installed.length} were compared`)
+  })
+
+  test('has every program that deploy/cron runs, and they can be run', () => {
+    const programs = globSync('deploy/*', { cwd: root, withFileTypes: true })
+      .filter((entry) => entry.isFile() && (statSync(path.join(entry.parentPath, entry.name)).mode & 0o111) !== 0)
+      .map(({ name }) => name)
+    const cron = readFileSync(path.join(home, 'deploy/cron'), 'utf8')
+    const named = programs.filter((name) => new RegExp(`\\b${name}\\b`).test(cron))
+    assert.deepEqual(named.sort(), ['certificate-check', 'record-job', 'restore-drill'])
+    for (const name of named) assert.ok(statSync(path.join(home, 'deploy', name)).mode & 0o111, `${name} cannot be run`)
   })
 
   test('outbreakctl says its version', () => {
