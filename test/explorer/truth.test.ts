@@ -18,12 +18,12 @@ import { obtainToken } from '../fixtures/api-client.ts'
 import { withExplorer } from '../fixtures/explorer/explorer.ts'
 import { alterResponse, FRANCE, MEASLES, MIXED, toFullForm, write } from '../fixtures/explorer/journey.ts'
 import { type Answer, readAnswer, showAddress, sortRows } from '../fixtures/explorer/screen.ts'
+import { LIVENESS_MS } from '../liveness.ts'
 import { fc } from '../seed.ts'
 
 /** Of each kind; every one of them with TRUTH_EVENTS=all. */
 const EVENTS = process.env['TRUTH_EVENTS'] === 'all' ? 1000 : 6
 const STATES = Number(process.env['TRUTH_STATES'] ?? 40)
-const TIMEOUT_MS = 15_000
 const CURL = { ...DEFAULT_VIEW, code: 'curl' } as const
 const stateOf = (page: 'event' | 'compare', query: string, view: Partial<Address['view']> = {}): Address => ({
   page,
@@ -49,13 +49,13 @@ await withExplorer({}, (explorer) => {
     const ask = async (url: string) => {
       const response = await fetch(toFullForm(url), {
         headers: { authorization: `Bearer ${token}` },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(LIVENESS_MS),
       })
       return { status: response.status, body: (await response.json()) as Answer }
     }
     const lines = await fetch(`${baseUrl}/v2/hed-outbreaks/outbreaks`, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/x-ndjson' },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(LIVENESS_MS),
     })
     const published = (await lines.text())
       .trim()
@@ -92,7 +92,7 @@ await withExplorer({}, (explorer) => {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${baseUrl}/v2/hed-outbreaks/events?num=1000`, {
       headers,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(LIVENESS_MS),
     })
     const { data } = (await response.json()) as { data: EventSummary[] }
     const page = await (await explorer.signIn()).newPage()
@@ -119,7 +119,7 @@ await withExplorer({}, (explorer) => {
     const token = await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl)
     const url = /'(http[^']+)'$/.exec(command)?.[1] ?? ''
     const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(toFullForm(url), { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await fetch(toFullForm(url), { headers, signal: AbortSignal.timeout(LIVENESS_MS) })
     const expected = readAnswer(DRAWN, (await response.json()) as Answer)
     assert.ok(expected.length > 50)
     assert.notDeepEqual(numbers, expected)
