@@ -64,8 +64,12 @@ const areas: Record<string, readonly string[]> = {
     'test/journeys/postgres/*.test.ts',
     'test/unit/{config,operate/*}.test.ts',
     'test/proofs/{release,watcher-replicas,replica-prune,replica-stale,restored-database}.test.ts',
-    'test/journeys/http/{cores,drain}.test.ts',
-    'test/integration/platform/{quota,watcher}.test.ts',
+    'test/journeys/http/drain.test.ts',
+    'test/integration/platform/{quota,watcher,column-index,copy-out}.test.ts',
+    'test/integration/publish/{prune,export-files}.test.ts',
+    'test/integration/columns/*.test.ts',
+    'test/unit/platform/{health,temporary-directory}.test.ts',
+    'test/unit/explain-config.test.ts',
   ],
   // Attacks that must fail, each with a control that succeeds without its guard.
   security: [

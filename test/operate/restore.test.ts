@@ -1,7 +1,7 @@
 // The restore drill with a real pgBackRest: backups to a repository, a restore to the end and to a point in time, and what the
 // drill says when a backup is damaged. Also what to do when the secret, a key, a file or a release is lost.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -17,19 +17,11 @@ import { createDirectory, withoutPrograms, writeIn } from '../fixtures/operate/p
 
 const run = promisify(execFile)
 const root = path.resolve(import.meta.dirname, '../..')
-/** Of a directory such as /usr/lib/postgresql/15/bin. */
-function versionIn(directory: string): number {
-  return Number(/\d+/.exec(directory)?.[0])
-}
 const sample = (release: number) => path.join(root, 'sample/releases', String(release))
 
-/** The server of the machine: pgBackRest of the same distribution supports it, and often not the embedded one. */
-const bin =
-  process.env['POSTGRES_BIN'] ??
-  globSync('/usr/lib/postgresql/*/bin')
-    .toSorted((a, b) => versionIn(a) - versionIn(b))
-    .at(-1)
-const skip = withoutPrograms('pgbackrest') || (bin === undefined && 'PostgreSQL is not installed: set POSTGRES_BIN')
+/** The latest server of the machine that its pgBackRest supports. */
+const { bin, reason } = findServer()
+const skip = withoutPrograms('pgbackrest') || (bin === undefined && reason)
 
 describe('a restore', { skip, concurrency: false }, () => {
   let cluster: Cluster
@@ -175,6 +167,18 @@ pg1-user=postgres
     environment['OUTBREAKS_SECRET'] = settings.secret
   })
 
+  test('of a backup without a signing key fails: it would prove nothing about the secret', async () => {
+    const archive = async (statements: string) => {
+      await superuser.query(`set session_replication_role = replica; ${statements}`)
+      await superuser.query('select pg_switch_wal()')
+      await wait(2000)
+    }
+    await archive('create table kept as select * from signing_key; delete from signing_key')
+    await assert.rejects(drill(), (error: { stderr: string }) => /has no signing key/.test(error.stderr))
+    await archive('insert into signing_key select * from kept; drop table kept')
+    await drill()
+  })
+
   test('leaves nothing behind', async () => {
     const left = await readdir(path.join(directory, 'tmp'))
     assert.deepEqual(
@@ -245,8 +249,33 @@ describe('what is lost, and what to do', { concurrency: false }, () => {
     await superuser.connect()
     await superuser.query(`update release set digest = decode(repeat('00', 32), 'hex') where number = 1`)
     await assert.rejects(outbreakctl(settings, 'release', 'verify'), (error: Error) =>
-      JSON.stringify(error.cause ?? '').includes('the digest'),
+      JSON.stringify(error.cause ?? '').includes('digest'),
     )
     await superuser.end()
   })
 })
+
+/** By the release notes of pgBackRest: from which version on it supports which PostgreSQL. */
+function findServer(): { bin?: string; reason: string } {
+  const SUPPORT = [
+    ['2.57', 18],
+    ['2.54', 17],
+    ['2.48', 16],
+    ['2.42', 15],
+  ] as const
+  const print = (program: string, option: string) => spawnSync(program, [option], { encoding: 'utf8' }).stdout ?? ''
+  const [, backRest = '0.0'] = /([\d.]+)/.exec(print('pgbackrest', 'version')) ?? []
+  const [, latest = 0] =
+    SUPPORT.find(([version]) => backRest.localeCompare(version, 'en', { numeric: true }) >= 0) ?? []
+  const given = process.env['POSTGRES_BIN']
+  const servers = (given ? [given] : globSync('/usr/lib/postgresql/*/bin'))
+    .map((directory) => ({
+      directory,
+      version: Number(/ (\d+)/.exec(print(path.join(directory, 'postgres'), '--version'))?.[1]),
+    }))
+    .sort((a, b) => b.version - a.version)
+  const bin = servers.find(({ version }) => version <= latest)?.directory
+  const found = servers.map(({ version }) => version).join(', ') || 'none'
+  const reason = `pgBackRest ${backRest} supports PostgreSQL up to ${latest}, and installed is ${found}: set POSTGRES_BIN`
+  return bin === undefined ? { reason } : { bin, reason }
+}

@@ -153,12 +153,17 @@ export async function openDuckDb<State>(options: DuckDbOptions<State>): Promise<
 
 /** The errors of DuckDB for a file that it cannot read. After a fatal error it is invalid until it is opened again. */
 const DAMAGE = /^(IO|INTERNAL|Serialization|FATAL) Error|has been invalidated/
-/** A full disk damages nothing. */
-const FULL_DISK = /^IO Error.*(No space left|Could not write)/s
+/** A full disk damages nothing, but may be a fatal error. */
+const FULL_DISK = /Could not write[^\n]*No space left[^\n:]*/
+const FATAL = /^FATAL Error|has been invalidated/
 
 function recogniseDamage(error: unknown): unknown {
-  if (!(error instanceof Error) || !DAMAGE.test(error.message) || FULL_DISK.test(error.message)) return error
-  return new DatabaseDamaged(error.message, { cause: error })
+  if (!(error instanceof Error)) return error
+  const [full] = FULL_DISK.exec(error.message) ?? []
+  if (full === undefined)
+    return DAMAGE.test(error.message) ? new DatabaseDamaged(error.message, { cause: error }) : error
+  const message = `A disk is full (${full}). Free some space.`
+  return FATAL.test(error.message) ? new DatabaseDamaged(message) : new Error(message)
 }
 
 /** From now on a statement can read no file but those of the directory, and cannot change a setting. */
