@@ -1,20 +1,43 @@
-// An upgrade under load, forward and back: nodes serve while a newer version migrates the schema, alongside nodes of the newer
-// version. Readers see no error and the same bytes, and a client can be revoked in every state. The commands are those of
-// docs/upgrade.md, with its logins. The newer version is this one with another migration, which only adds.
+// An upgrade under load, forward and back: the commands of docs/upgrade.md as typed, with its logins. Two nodes and a notifier run as
+// their units say. Readers, as behind a balancer, see no failed request and the same bytes, and a client can be revoked in every
+// state. Each version is a package, installed from its file; the newer one is this one with another migration, which only adds.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { after, describe, test } from 'node:test'
+import { createInterface } from 'node:readline'
+import type { Duplex } from 'node:stream'
+import { after, describe, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
+import { packPackage } from '../../dev/build/package.ts'
 import { createCluster, findFreePort } from '../../dev/postgres.ts'
-import { type Credentials, newSettings } from '../../dev/service.ts'
+import type { Credentials } from '../../dev/service.ts'
 import { obtainToken, requestToken, verifyReleases } from '../fixtures/api-client.ts'
 import { createDirectory, waitUntil, writeIn } from '../fixtures/operate/program.ts'
 
+const run = promisify(execFile)
 const root = path.resolve(import.meta.dirname, '../..')
 const sample = (release: number) => path.join(root, 'sample/releases', String(release))
+const readPage = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
+const readManifest = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest
+interface Manifest {
+  version: string
+  /** In npm-shrinkwrap.json. */
+  packages?: { '': { version: string } }
+}
+/** At which clients reach the nodes. */
+const PUBLIC_URL = 'https://outbreaks.example.org'
+const START_TIMEOUT_MS = 80_000
+
+/** The commands of a chapter. */
+function readCommands(page: string, chapter: string): string {
+  const [, text = ''] = readPage(page).split(`\n## ${chapter}\n`)
+  const blocks = [...(text.split('\n## ')[0] ?? '').matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block)
+  assert.notEqual(blocks.length, 0, `${page} has no commands in ${chapter}`)
+  return blocks.join('')
+}
 
 describe('an upgrade', { concurrency: false }, async () => {
   const cluster = await createCluster()
@@ -24,238 +47,342 @@ describe('an upgrade', { concurrency: false }, async () => {
   for (const statement of [
     'create role outbreaks_api nologin',
     'create role outbreaks_operator nologin',
+    'create role outbreaks_notify nologin',
     'create role outbreaks_migration login',
     'create database outbreaks owner outbreaks_migration',
     'create role outbreaks_service login in role outbreaks_api',
+    'create role outbreaks_notifier login in role outbreaks_notify',
     'create role outbreaks_desk login in role outbreaks_operator',
   ])
     await superuser.query(statement)
   await superuser.end()
-  const settings = newSettings(cluster.urlOf('outbreaks'))
-  const urlOf = (login: string) => settings.databaseUrl.replace('postgres@', `${login}@`)
-  const env = { ...process.env, DATABASE_URL: urlOf('outbreaks_desk'), OUTBREAKS_SECRET: settings.secret }
-  const machine = createDirectory()
-  const secrets = path.join(machine, 'secrets')
-  mkdirSync(secrets)
-  writeIn(secrets, 'migration_url', urlOf('outbreaks_migration'))
-  writeIn(secrets, 'operator_url', urlOf('outbreaks_desk'))
 
-  /** This program with more migrations, in its own directory. */
-  function install(version: string, migrations: Readonly<Record<string, string>>) {
-    const directory = path.join(machine, `outbreaks-${version}`)
-    for (const name of ['src', 'migrations', 'reference', 'package.json'])
-      cpSync(path.join(root, name), path.join(directory, name), { recursive: true })
-    for (const [name, text] of Object.entries(migrations)) writeIn(path.join(directory, 'migrations'), name, text)
-    symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'))
-    chmodSync(writeIn(path.join(directory, 'src'), 'cli.js', `#!${process.execPath}\nimport './cli.ts'\n`), 0o755)
-    const outbreakctl = (...args: string[]): unknown =>
-      JSON.parse(
-        execFileSync(process.execPath, [path.join(directory, 'src/cli.ts'), ...args], {
-          env,
-          encoding: 'utf8',
-          stdio: 'pipe',
-        }),
-      )
-    async function start() {
-      const port = await findFreePort()
-      const baseUrl = `http://127.0.0.1:${port}`
-      const node = spawn(process.execPath, [path.join(directory, 'src/main.ts')], {
+  const machine = createDirectory()
+  const downloads = createDirectory()
+  const secrets = path.join(machine, 'secrets')
+  for (const name of ['bin', 'cache']) mkdirSync(path.join(machine, name))
+  execFileSync('sh', [path.join(root, 'deploy/create-secrets'), secrets, new URL(cluster.url).host])
+  const environment: NodeJS.ProcessEnv = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OUTBREAKS_|DATABASE_URL)/.test(name))),
+    PATH: [path.join(machine, 'bin'), path.dirname(process.execPath), process.env['PATH']].join(':'),
+  }
+
+  /** A process of deploy/systemd, with the program, the login and the environment of its unit. */
+  async function createUnit(file: string, variables: NodeJS.ProcessEnv = {}) {
+    const text = readFileSync(path.join(root, 'deploy/systemd', file), 'utf8')
+    const [, program = ''] = /^ExecStart=\/opt\/(.*)$/m.exec(text) ?? []
+    const [, login = ''] = /^LoadCredential=database-url:\/etc\/outbreaks\/secrets\/(.*)$/m.exec(text) ?? []
+    const port = await findFreePort()
+    const baseUrl = `http://127.0.0.1:${port}`
+    let running: ChildProcess | null = null
+    after(() => running?.kill('SIGKILL'))
+    async function start(): Promise<void> {
+      const child = spawn(path.join(machine, program), {
         env: {
-          ...env,
-          DATABASE_URL: urlOf('outbreaks_service'),
-          OUTBREAKS_BASE_URL: baseUrl,
+          ...environment,
+          DATABASE_URL_FILE: path.join(secrets, login),
+          OUTBREAKS_SECRET_FILE: path.join(secrets, 'secret'),
+          OUTBREAKS_BASE_URL: PUBLIC_URL,
           OUTBREAKS_PORT: String(port),
+          OUTBREAKS_INDEX: path.join(machine, 'cache'),
           OUTBREAKS_DRAIN_SECONDS: '1',
+          OUTBREAKS_RATE_LIMIT: '0',
+          ...variables,
         },
         stdio: ['ignore', 'ignore', 'pipe'],
       })
       let stderr = ''
-      node.stderr.setEncoding('utf8').on('data', (text: string) => {
-        stderr += text
+      child.stderr.setEncoding('utf8').on('data', (part: string) => {
+        stderr += part
       })
-      after(() => node.kill('SIGKILL'))
-      const exited = new Promise<number | null>((resolve) => node.on('exit', resolve))
-      await waitUntil('the node is ready', async () => {
-        if (node.exitCode !== null) throw new Error(`exited with code ${node.exitCode}: ${stderr}`)
-        return fetch(`${baseUrl}/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      })
-      const stop = () => {
-        node.kill('SIGTERM')
-        return exited
-      }
-      return { baseUrl, stop, token: await obtainToken(credentials, `${baseUrl}/oauth/token`, baseUrl) }
+      running = child
+      await waitUntil(
+        `${file} is ready`,
+        async () => {
+          if (child.exitCode !== null) throw new Error(`exited with code ${child.exitCode}: ${stderr}`)
+          return fetch(`${baseUrl}/ready`).then(
+            ({ ok }) => ok,
+            () => false,
+          )
+        },
+        START_TIMEOUT_MS,
+      )
     }
-    return { outbreakctl, start }
+    async function restart(): Promise<void> {
+      const child = running
+      if (child?.exitCode === null) {
+        child.kill('SIGTERM')
+        await new Promise((resolve) => child.on('exit', resolve))
+        assert.equal(child.exitCode, 0)
+      }
+      await start()
+    }
+    const isRunning = () => running?.exitCode === null
+    const readLiveVersion = async () => ((await (await fetch(`${baseUrl}/live`)).json()) as { version: string }).version
+    return { baseUrl, start, restart, isRunning, readLiveVersion }
   }
-  /** Types the commands of a chapter of docs/upgrade.md. Restarting nodes is left to the test. */
-  function follow(chapter: string, variables: Readonly<Record<string, string>> = {}): string {
-    const page = readFileSync(path.join(root, 'docs/upgrade.md'), 'utf8')
-    const [, text = ''] = page.split(`\n## ${chapter}\n`)
-    const blocks = [...(text.split('\n## ')[0] ?? '').matchAll(/```sh\n([^]*?)```/g)].map(([, block = '']) => block)
-    assert.notEqual(blocks.length, 0, `the page has no commands in ${chapter}`)
-    const script = blocks.join('').replaceAll('/opt/', `${machine}/`).replaceAll('/etc/outbreaks/secrets', secrets)
-    const shell = `set -eu\nsystemctl() { :; }\noutbreakctl() { ${machine}/outbreaks/src/cli.js "$@"; }\n${script}`
-    const { DATABASE_URL: _, ...rest } = env
-    const names = { OLD: 'old', NEW: 'new', OUTBREAKS_SECRET: settings.secret }
-    return execFileSync('bash', ['-c', shell], {
-      env: { ...rest, ...names, ...variables },
-      encoding: 'utf8',
-      stdio: 'pipe',
-    })
-  }
-  type Node = Awaited<ReturnType<ReturnType<typeof install>['start']>>
+  const notifier = await createUnit('outbreaks-notifier.service')
+  const createNode = () => createUnit('outbreaks@.service', { OUTBREAKS_NOTIFIER_URL: notifier.baseUrl })
+  const nodes = [await createNode(), await createNode()] as const
+  const units = new Map([
+    ['outbreaks@1', nodes[0]],
+    ['outbreaks@2', nodes[1]],
+    ['outbreaks-notifier', notifier],
+  ])
+  const readVersions = () => Promise.all(Array.from(units.values(), ({ readLiveVersion }) => readLiveVersion()))
 
-  const expansion = {
-    '9001_expand_something.sql': `alter table client add column something text not null default 'nothing';
-      create table another (number integer primary key);`,
+  /** Types commands in a shell, which has systemctl from here: it returns when the unit has restarted and `between` has ended. */
+  async function type(commands: string, variables: NodeJS.ProcessEnv = {}, between = async () => {}): Promise<string> {
+    const script = commands
+      .replaceAll('/opt/', `${machine}/`)
+      .replaceAll('/usr/local/bin/', `${machine}/bin/`)
+      .replaceAll('/etc/outbreaks/secrets', secrets)
+    const shell = spawn(
+      'bash',
+      ['-euc', `systemctl() { echo "$*" >&3; read -r status <&3; return "$status"; }\n${script}`],
+      { cwd: downloads, env: { ...environment, ...variables }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
+    )
+    let [stdout, stderr] = ['', '']
+    shell.stdout?.setEncoding('utf8').on('data', (part: string) => {
+      stdout += part
+    })
+    shell.stderr?.setEncoding('utf8').on('data', (part: string) => {
+      stderr += part
+    })
+    const calls = shell.stdio[3] as Duplex
+    async function systemctl(call: string): Promise<void> {
+      const [action, name = ''] = call.split(' ')
+      const unit = units.get(name)
+      if (unit === undefined || !['restart', 'try-restart'].includes(action ?? ''))
+        throw new Error(`systemctl ${call}?`)
+      if (action === 'try-restart' && !unit.isRunning()) return
+      await unit.restart()
+      await between()
+    }
+    createInterface({ input: calls }).on('line', (call) => {
+      void systemctl(call).then(
+        () => calls.write('0\n'),
+        (error: Error) => {
+          stderr += error.message
+          calls.write('1\n')
+        },
+      )
+    })
+    const code = await new Promise((resolve) => shell.on('close', resolve))
+    if (code !== 0) throw new Error(`${commands}\n${stdout}\n${stderr}`)
+    return stdout
   }
-  const before = install('old', {})
-  const next = install('new', expansion)
-  execFileSync(process.execPath, [path.join(machine, 'outbreaks-old/src/cli.ts'), 'migrate'], {
-    env: { ...env, DATABASE_URL: urlOf('outbreaks_migration') },
-    stdio: 'pipe',
-  })
-  before.outbreakctl('key', 'rotate')
-  const credentials = before.outbreakctl('client', 'create', '--name', 'Reader') as Credentials
-  for (const release of [1, 2, 3]) before.outbreakctl('release', 'publish', sample(release))
+  const operator = {
+    ...environment,
+    DATABASE_URL_FILE: path.join(secrets, 'operator_url'),
+    OUTBREAKS_SECRET_FILE: path.join(secrets, 'secret'),
+  }
+  const outbreakctl = async (version: string, ...args: string[]): Promise<unknown> =>
+    JSON.parse((await run(path.join(machine, `outbreaks-${version}/src/cli.js`), args, { env: operator })).stdout)
+
+  const built = path.join(createDirectory(), 'package')
+  await packPackage(downloads, built)
+  const { version: before } = readManifest(path.join(built, 'package.json'))
+  const [major = '', minor = ''] = before.split('.')
+  const next = `${major}.${Number(minor) + 1}.0`
+  const last = `${major}.${Number(minor) + 2}.0`
+  /** Packs another version: the same with one more migration. */
+  function packNext(version: string, migration: string, text: string): void {
+    writeIn(path.join(built, 'migrations'), migration, text)
+    for (const name of ['package.json', 'npm-shrinkwrap.json']) {
+      const file = path.join(built, name)
+      const manifest = readManifest(file)
+      manifest.version = version
+      if (manifest.packages !== undefined) manifest.packages[''].version = version
+      writeFileSync(file, JSON.stringify(manifest, null, 2))
+    }
+    execFileSync('npm', ['pack', built, '--ignore-scripts', '--pack-destination', downloads], { stdio: 'pipe' })
+  }
+  /** The latest version that has migrated: only its commands create clients. */
+  let migrated = before
+  const follow = (chapter: string, variables: NodeJS.ProcessEnv = {}, between?: () => Promise<void>) =>
+    type(readCommands('upgrade.md', chapter), { OLD: before, NEW: next, ...variables }, between)
+
+  // docs/deploy.md, without the programs that this machine has.
+  const programs = readCommands('deploy.md', '1. Programs').replace(/^(apt-get .*|.*\/opt\/node.*)\n/gm, '')
+  assert.ok((await type(programs.replaceAll('X.Y.Z', before))).endsWith(`\n${before}\n`))
+  await type('DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url outbreakctl migrate')
+  await outbreakctl(before, 'key', 'rotate')
+  const credentials = (await outbreakctl(before, 'client', 'create', '--name', 'Reader')) as Credentials
+  for (const release of [1, 2, 3]) await outbreakctl(before, 'release', 'publish', sample(release))
+  for (const unit of units.values()) await unit.start()
+  const obtain = (client: Credentials, { baseUrl }: { baseUrl: string }) =>
+    obtainToken(client, `${baseUrl}/oauth/token`, PUBLIC_URL)
+  const token = await obtain(credentials, nodes[0])
 
   const paths = ['/v2/hed-outbreaks/outbreaks?num=50&release=', '/v2/hed-outbreaks/event-names?release='].flatMap(
     (start) => [1, 2, 3].map((release) => start + release),
   )
-  async function read({ baseUrl, token }: Node, address: string) {
-    const response = await fetch(baseUrl + address, { headers: { authorization: `Bearer ${token}` } })
-    const text = await response.text()
-    // A cursor has the time in it.
-    return { status: response.status, text: text.replace(/"next_page":"[^"]*"/, '') }
+  let redirected = 0
+  /** From the first node that answers, as a balancer does it. */
+  async function read(address: string, from: readonly { baseUrl: string }[]): Promise<string> {
+    for (const { baseUrl } of from) {
+      const response = await fetch(baseUrl + address, { headers: { authorization: `Bearer ${token}` } }).catch(
+        () => null,
+      )
+      // A cursor has the time in it.
+      if (response !== null) return `${response.status} ${(await response.text()).replace(/"next_page":"[^"]*"/, '')}`
+      redirected += 1
+    }
+    return 'no node answered'
   }
-  let old = await before.start()
   const expected = new Map<string, string>()
-  for (const address of paths) expected.set(address, (await read(old, address)).text)
+  for (const address of paths) expected.set(address, await read(address, nodes))
+  for (const text of expected.values()) assert.equal(text.slice(0, 4), '200 ')
 
-  /** Reads from a node until `work` has ended; every response must be the expected one. */
-  async function readWhile(node: Node, work: () => Promise<unknown>): Promise<number> {
+  /** Reads until `work` has ended; every response must be the expected one. */
+  async function readWhile(t: TestContext, work: () => Promise<unknown>): Promise<void> {
     const reading = { isRunning: true }
     let requests = 0
+    redirected = 0
     const bad: string[] = []
-    const reader = (async () => {
+    const readers = [nodes, nodes.toReversed()].map(async (from) => {
       for (let i = 0; reading.isRunning; i++) {
         const address = paths[i % paths.length] ?? ''
-        const { status, text } = await read(node, address)
+        const text = await read(address, from).catch(String)
         requests += 1
-        if (status !== 200 || text !== expected.get(address)) bad.push(`${status} ${address} ${text.slice(0, 80)}`)
+        if (text !== expected.get(address)) bad.push(`${address}: ${text.slice(0, 80)}`)
+        await wait(20)
       }
-    })()
-    await work()
-    reading.isRunning = false
-    await reader
-    assert.deepEqual(bad.slice(0, 3), [], `${bad.length} of ${requests}`)
-    return requests
-  }
-
-  function failureOf(work: () => unknown): string {
-    try {
-      work()
-      return ''
-    } catch (error) {
-      return (error as Error).message
-    }
-  }
-
-  /** A client that has a token is disabled; the node rejects it. */
-  async function revokeWith({ outbreakctl }: ReturnType<typeof install>, { baseUrl }: Node): Promise<void> {
-    const created = (await createClient()) as Credentials
-    const request = () => requestToken(created, `${baseUrl}/oauth/token`, baseUrl)
-    await waitUntil('the node knows the client', async () => (await request()).ok)
-    const token = await obtainToken(created, `${baseUrl}/oauth/token`, baseUrl)
-    outbreakctl('client', 'disable', created.client_id)
-    const headers = { authorization: `Bearer ${token}` }
-    await waitUntil('the node rejects the token', async () => {
-      const { status } = await fetch(`${baseUrl}/v2/whoami`, { headers })
-      return status === 401
     })
-    assert.equal((await request()).ok, false)
-  }
-  /** With the version that knows the schema. */
-  async function createClient() {
-    try {
-      return before.outbreakctl('client', 'create', '--name', 'To revoke')
-    } catch {
-      return next.outbreakctl('client', 'create', '--name', 'To revoke')
-    }
+    await work().finally(() => {
+      reading.isRunning = false
+    })
+    await Promise.all(readers)
+    assert.deepEqual(bad.slice(0, 3), [], `${bad.length} of ${requests} failed`)
+    t.diagnostic(`${requests} requests, ${redirected} of them to the other node, 0 failed`)
   }
 
-  test('nodes of the version before serve the same bytes while the schema is migrated', async (t) => {
-    const requests = await readWhile(old, async () => {
-      await wait(500)
-      assert.throws(() => next.outbreakctl('migrate'), /\(must be owner of table migration\)\. Use the migration login/)
-      await revokeWith(before, old)
-      assert.match(follow('2. Migrate'), /9001_expand_something/)
-      await revokeWith(before, old)
-      await wait(1000)
-    })
-    t.diagnostic(`${requests} requests to the version before`)
+  /** A client that has a token is disabled with the command of the version behind the link; both nodes reject it. */
+  async function revoke(): Promise<void> {
+    const client = (await outbreakctl(migrated, 'client', 'create', '--name', 'To revoke')) as Credentials
+    const request = ({ baseUrl }: { baseUrl: string }) => requestToken(client, `${baseUrl}/oauth/token`, PUBLIC_URL)
+    for (const node of nodes) await waitUntil('the node knows the client', async () => (await request(node)).ok)
+    const headers = { authorization: `Bearer ${await obtain(client, nodes[0])}` }
+    const readStatus = async ({ baseUrl }: { baseUrl: string }) =>
+      (await fetch(`${baseUrl}/v2/whoami`, { headers })).status
+    for (const node of nodes) assert.equal(await readStatus(node), 200)
+    await run('outbreakctl', ['client', 'disable', client.client_id], { env: operator })
+    for (const node of nodes) {
+      await waitUntil('the node rejects the token', async () => (await readStatus(node)) === 401)
+      assert.equal((await request(node)).ok, false)
+    }
+    revoked += 1
+  }
+  let revoked = 0
+
+  test('the page names the login of each step', () => {
+    const rows = [...readPage('upgrade.md').matchAll(/^\| .* \| `(\w+)` +\| `(\w+)` +\|$/gm)]
+    for (const [, login, file = ''] of rows)
+      assert.equal(new URL(readFileSync(path.join(secrets, file), 'utf8')).username, login)
+    assert.deepEqual(new Set(rows.map(([, , file]) => file)), new Set(globSync('*_url', { cwd: secrets })))
   })
 
-  test('the way back: a node of the version before starts again after it, and its commands list, revoke, verify', async () => {
-    follow('3. Restart the nodes')
-    assert.match(follow('4. Check'), /"digest"/)
-    await old.stop()
-    const { client_id } = next.outbreakctl('client', 'create', '--name', 'To revoke') as Credentials
-    const printed = follow('Go back', { CLIENT: client_id })
-    assert.match(printed, new RegExp(`"client_id": "${client_id}",\\s+"disabled": true`))
-    old = await before.start()
-    await revokeWith(before, old)
-    assert.equal(await verifyReleases(old.baseUrl, old.token), 3)
+  test('nodes of the version before serve the same bytes while the next one is installed and migrates', async (t) => {
+    packNext(
+      next,
+      '9001_expand_something.sql',
+      `alter table client add column something text not null default 'nothing';
+      create table another (number integer primary key);`,
+    )
+    await readWhile(t, async () => {
+      await follow('1. Install')
+      assert.equal((await type('outbreakctl --version')).trim(), before)
+      await assert.rejects(
+        outbreakctl(next, 'migrate'),
+        /\(must be owner of table migration\)\. Use the migration login/,
+      )
+      await revoke()
+      assert.match(await follow('2. Migrate'), /9001_expand_something/)
+      migrated = next
+      await revoke()
+    })
+    assert.deepEqual(await readVersions(), [before, before, before])
   })
 
-  test('both versions serve the same bytes side by side, even while the newer one publishes', async (t) => {
-    const node = await next.start()
-    const requests = await Promise.all([
-      readWhile(node, () => wait(3000)),
-      readWhile(old, async () => {
-        next.outbreakctl('release', 'publish', sample(4))
-        await wait(2000)
-      }),
+  test('forward: after each restart both versions serve the same bytes, even while the newer one publishes', async (t) => {
+    const states: string[][] = []
+    await readWhile(t, async () => {
+      await follow('3. Restart the nodes', {}, async () => {
+        states.push(await readVersions())
+        await revoke()
+        if (states.length > 1) return
+        await outbreakctl(next, 'release', 'publish', sample(4))
+        for (const { baseUrl } of nodes)
+          await waitUntil('the node has the release', async () => (await verifyReleases(baseUrl, token)) === 4)
+      })
+      const printed = await follow('4. Check')
+      assert.ok(printed.startsWith(`${next}\n`))
+      assert.match(printed, /"digest"/)
+    })
+    assert.deepEqual(states, [
+      [next, before, before],
+      [next, next, before],
+      [next, next, next],
     ])
-    t.diagnostic(`${requests.join(' and ')} requests`)
-    for (const one of [node, old]) assert.equal(await verifyReleases(one.baseUrl, one.token), 4)
-    assert.equal(await node.stop(), 0)
+  })
+
+  test('back: the version before starts again after the migration, and its commands list, revoke, verify', async (t) => {
+    const { client_id } = (await outbreakctl(next, 'client', 'create', '--name', 'To revoke')) as Credentials
+    const states: string[][] = []
+    await readWhile(t, async () => {
+      const printed = await follow('Go back', { CLIENT: client_id }, async () => {
+        states.push(await readVersions())
+        await revoke()
+      })
+      assert.match(printed, new RegExp(`"client_id": "${client_id}",[^}]*"disabled_at": null`), 'it is listed')
+      assert.match(printed, new RegExp(`"client_id": "${client_id}",\\s+"disabled": true`))
+      assert.match(printed, /"differences": \[\]/)
+    })
+    assert.deepEqual(states, [
+      [before, next, next],
+      [before, before, next],
+      [before, before, before],
+    ])
+    for (const { baseUrl } of nodes) assert.equal(await verifyReleases(baseUrl, token), 4)
   })
 
   test('commands of the version before refuse the newer schema, and change nothing', async () => {
-    assert.throws(() => before.outbreakctl('release', 'publish', sample(5)), /newer than this version/)
-    assert.throws(() => before.outbreakctl('client', 'create', '--name', 'x'), /newer than this version/)
-    assert.equal(await verifyReleases(old.baseUrl, old.token), 4)
+    await assert.rejects(outbreakctl(before, 'release', 'publish', sample(5)), /newer than this version/)
+    await assert.rejects(outbreakctl(before, 'client', 'create', '--name', 'x'), /newer than this version/)
+    assert.equal(await verifyReleases(nodes[0].baseUrl, token), 4)
   })
 
   test('the version before rolls back, and the newer version serves and verifies that release', async () => {
-    const rollBack = (withdrawn: string) =>
-      before.outbreakctl(
-        ...['release', 'rollback', '--to', '3', '--note', 'Back.', '--confirm-withdrawn', withdrawn],
-      ) as { release: number }
-    // The message names the number, if more than 5% are withdrawn.
-    const [, withdrawn = '1'] = /--confirm-withdrawn (\d+)\./.exec(failureOf(() => rollBack('999999'))) ?? []
-    if (withdrawn !== '1') assert.equal(rollBack(withdrawn).release, 5)
-    const verified = next.outbreakctl('release', 'verify') as { release: number; differences: string[] }[]
+    const rollBack = (...options: string[]) =>
+      outbreakctl(before, 'release', 'rollback', '--to', '3', '--note', 'Back.', ...options)
+    // The message names the number, because more than 5% are withdrawn.
+    const [, withdrawn = ''] = /--confirm-withdrawn (\d+)\./.exec(await rollBack().then(String, String)) ?? []
+    const { release } = (await rollBack('--confirm-withdrawn', withdrawn)) as { release: number }
+    assert.equal(release, 5)
+    const verified = (await outbreakctl(next, 'release', 'verify')) as { differences: string[] }[]
     assert.deepEqual(
       verified.map(({ differences }) => differences.length),
       [0, 0, 0, 0, 0],
     )
   })
 
-  test('after a migration that removes something, only the latest version starts', async () => {
-    const last = install('last', {
-      ...expansion,
-      '9002_drop_something.sql': 'drop table another; alter table client drop column something;',
+  test('after a migration that removes something, only the latest version starts', async (t) => {
+    packNext(last, '9002_drop_something.sql', 'drop table another; alter table client drop column something;')
+    await readWhile(t, async () => {
+      await follow('1. Install', { NEW: last })
+      await follow('2. Migrate', { NEW: last })
+      migrated = last
+      for (const version of [before, next])
+        await assert.rejects(
+          type(`ln -sfn outbreaks-${version} /opt/outbreaks\nsystemctl restart outbreaks@1`),
+          /code 2: .*newer than this version/,
+        )
+      await follow('3. Restart the nodes', { NEW: last })
+      await revoke()
     })
-    follow('2. Migrate', { NEW: 'last' })
-    await assert.rejects(next.start(), /code 2: .*newer than this version/)
-    const node = await last.start()
-    assert.equal(await verifyReleases(node.baseUrl, node.token), 5)
-    await node.stop()
-    await old.stop()
+    assert.deepEqual(await readVersions(), [last, last, last])
+    for (const { baseUrl } of nodes) assert.equal(await verifyReleases(baseUrl, token), 5)
+    t.diagnostic(`${revoked} clients were revoked`)
   })
 })
