@@ -252,7 +252,8 @@ function explainVariable(environment: Environment, name: keyof Variables): Expla
   }
   if (text !== '') return { name, value: isSecret ? '[redacted]' : removePassword(text), from, problem: '' }
   const isMissing = fallback === undefined && (name in VARIABLES || isSignInSet(environment))
-  return { name, value: describeDefault(fallback), from: 'default', problem: isMissing ? 'is not set' : '' }
+  const value = name === 'OUTBREAKS_AUTH_URL' ? attempt(() => findText(environment, 'OUTBREAKS_BASE_URL')) : fallback
+  return { name, value: describeDefault(value), from: 'default', problem: isMissing ? 'is not set' : '' }
 }
 
 /** -1 stands for no port. */

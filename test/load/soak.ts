@@ -12,7 +12,7 @@ import { findFreePort } from '../../dev/postgres.ts'
 import { createReplica } from '../../dev/replica.ts'
 import { verifyReleases } from '../fixtures/api-client.ts'
 import { startPlainHaproxy } from '../fixtures/operate/plain-haproxy.ts'
-import { createDirectory, withoutPrograms } from '../fixtures/operate/program.ts'
+import { createDirectory, startProgram, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
 import { quantile, sendInTurn } from './open-loop.ts'
 import { chooseAddress, type LoadedNode, openStage } from './stage.ts'
 
@@ -36,8 +36,7 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   after(() => replica.stop())
   const port = await findFreePort()
   const baseUrl = `http://127.0.0.1:${port}`
-  const hostOf = (url: string) => new URL(url).host
-  const databaseUrl = `postgres://postgres@${hostOf(replica.url)},${hostOf(stage.primary.url)}/postgres`
+  const databaseUrl = await proxyDatabase(replica.url, stage.primary.url)
   const ports = [await findFreePort(), await findFreePort(), await findFreePort()]
   const start = (number: number) =>
     stage.startNode({
@@ -200,3 +199,22 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   assert.ok(compared > times.length / 4 && walks > 0, 'too little was compared')
   assert.ok(mean(late) < mean(early) * (1 + MAX_GROWTH), 'the memory grows')
 })
+
+/** One address for nodes, as deploy/haproxy-postgres.cfg gives: the replica, or the primary while the replica is gone. */
+async function proxyDatabase(replica: string, primary: string): Promise<string> {
+  const port = await findFreePort()
+  const text = `
+defaults
+    mode tcp
+    timeout connect 2s
+    timeout client 1h
+    timeout server 1h
+    default-server check inter 500ms fall 2 rise 2 on-marked-down shutdown-sessions
+listen database
+    bind 127.0.0.1:${port}
+    server replica ${new URL(replica).host}
+    server primary ${new URL(primary).host} backup
+`
+  await startProgram('haproxy', ['-W', '-db', '-f', writeIn(createDirectory(), 'database.cfg', text)], { port })
+  return `postgres://postgres@127.0.0.1:${port}/postgres`
+}

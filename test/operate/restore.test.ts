@@ -20,8 +20,9 @@ const root = path.resolve(import.meta.dirname, '../..')
 const sample = (release: number) => path.join(root, 'sample/releases', String(release))
 
 /** The latest server of the machine that its pgBackRest supports. */
-const { bin, reason } = findServer()
-const skip = withoutPrograms('pgbackrest') || (bin === undefined && reason)
+const server = findServer()
+const { bin } = server
+const skip = withoutPrograms('pgbackrest') || (bin === undefined && server.reason)
 
 describe('a restore', { skip, concurrency: false }, () => {
   let cluster: Cluster
@@ -274,8 +275,8 @@ function findServer(): { bin?: string; reason: string } {
       version: Number(/ (\d+)/.exec(print(path.join(directory, 'postgres'), '--version'))?.[1]),
     }))
     .sort((a, b) => b.version - a.version)
-  const bin = servers.find(({ version }) => version <= latest)?.directory
+  const supported = servers.find(({ version }) => version <= latest)?.directory
   const found = servers.map(({ version }) => version).join(', ') || 'none'
   const reason = `pgBackRest ${backRest} supports PostgreSQL up to ${latest}, and installed is ${found}: set POSTGRES_BIN`
-  return bin === undefined ? { reason } : { bin, reason }
+  return { ...(supported !== undefined && { bin: supported }), reason }
 }

@@ -67,6 +67,8 @@ describe(`a node with ${RECORDS} records`, () => {
       assert.ok(Number(filtered.headers.get('outbreaks-count')) > RECORDS / 2)
       const service = await starting
       assert.doesNotMatch(service.output(), /the index failed/)
+      assert.match(service.output(), /"reasons":\["index"\],"index":\{"hed-outbreaks":\{"state":"building"/)
+      assert.match(service.output(), /"fetched_bytes":[1-9]\d*,"bytes":[1-9]\d*,"msg":"fetching the index"/)
       context.diagnostic(
         `${megabits} Mbit/s: page after ${paged} s, filtered answer after ${answered} s (${unavailable} × 503 before), ready after ${await isReady} s, ${(link.passed() / 1e6).toFixed(1)} MB from the database`,
       )

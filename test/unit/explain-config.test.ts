@@ -39,6 +39,7 @@ test('every setting is explained with its source, without a secret; mistakes and
   })
   assert.deepEqual([find('OUTBREAKS_SECRET').value, find('OUTBREAKS_SECRET').from], ['[redacted]', `file ${file}`])
   assert.deepEqual([find('OUTBREAKS_RATE_LIMIT').value, find('OUTBREAKS_RATE_LIMIT').from], ['6000', 'default'])
+  assert.deepEqual([find('OUTBREAKS_AUTH_URL').value, find('OUTBREAKS_AUTH_URL').from], ['https://api.test', 'default'])
   assert.match(find('OUTBREAKS_PORT').problem, /whole number/)
   assert.equal(find('OUTBREAKS_OIDC_ISSUER').problem, 'is not set')
   assert.equal(find('OUTBREAKS_TYPO').problem, 'no variable has this name')
