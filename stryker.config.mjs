@@ -4,7 +4,7 @@ const folders = {
   methods: ['test/unit/methods/*.test.ts', 'test/integration/api/resources/events.test.ts'],
   api: [
     'test/unit/api/*.test.ts',
-    'test/integration/api/{responder,table,paging/page-from-chunks,paging/routes,search/search}.test.ts',
+    'test/integration/api/{feeds,pictures,responder,table,paging/page-from-chunks,paging/routes,search/*}.test.ts',
     'test/integration/api/resources/{coverage,descriptions,figures,files,record,releases}.test.ts',
   ],
   publish: [
@@ -32,8 +32,9 @@ export default {
   coverageAnalysis: 'perTest',
   // Schemas and constants: every test runs for each of them, which takes too long with those of the API.
   ignoreStatic: folder === 'api',
-  concurrency: 1,
-  timeoutMS: 60_000,
+  // Tests wait for other processes, and a fault that hangs waits for its timeout.
+  concurrency: 2,
+  timeoutMS: 20_000,
   dryRunTimeoutMinutes: 20,
   ignorePatterns: [
     '**',

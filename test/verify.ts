@@ -138,7 +138,8 @@ process.env['TRUTH_STATES'] ??= '500'
 process.env['DESCRIBE_LOAD'] ??= 'all'
 await globalSetup()
 let [passed, failed] = [0, 0]
-const tests = run(area === 'timing' ? { globPatterns, concurrency: 1 } : { globPatterns })
+// Tests wait for other processes most of the time, unless they measure it.
+const tests = run({ globPatterns, concurrency: ['timing', 'soak', 'explorer'].includes(area) ? 1 : 3 })
 tests.on('test:pass', ({ details, skip, todo }) => {
   if (details.type !== 'suite' && !skip && !todo) passed += 1
 })

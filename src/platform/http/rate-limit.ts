@@ -56,12 +56,6 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
   }
 
   scope.addHook('onRequest', async (request, reply) => {
-    // Also for a client that leaves before its response: what it has started is counted when it ends.
-    request.raw.once('close', () => {
-      if (request.work === null) return
-      settleEachQuery(request, request.work)
-      settleLater(request, request.work)
-    })
     const status = await quota.consume(requireClient(request))
     reply.headers({ 'ratelimit-policy': policy, ratelimit: formatRateLimit(status) })
     if (status.granted) return
@@ -72,6 +66,7 @@ export function limitRate(scope: FastifyInstance, quota: Quota): void {
     )
   })
   // The response is not rejected, regardless of its cost: the client gets what it has waited for, and waits before its next request.
+  // This also runs for a client that has gone; a query that still runs is counted when it ends.
   scope.addHook('onSend', async (request, reply) => {
     if (request.work === null) return
     settleEachQuery(request, request.work)
