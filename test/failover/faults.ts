@@ -197,6 +197,8 @@ export const FAULTS: readonly Fault[] = [
       if (response.status !== 503 && response.status !== 200) throw new Error(`the answer was ${response.status}`)
       if (ms > 6000) throw new Error(`the answer took ${Math.round(ms)} ms`)
       await cluster.waitUntilHealthy()
+      // So that something is measured.
+      await seconds(3)
     },
   },
   {
