@@ -209,11 +209,13 @@ defaults
     timeout connect 2s
     timeout client 1h
     timeout server 1h
+    option redispatch 1
     default-server check inter 500ms fall 2 rise 2 on-marked-down shutdown-sessions
 listen database
     bind 127.0.0.1:${port}
+    balance first
     server replica ${new URL(replica).host}
-    server primary ${new URL(primary).host} backup
+    server primary ${new URL(primary).host}
 `
   await startProgram('haproxy', ['-W', '-db', '-f', writeIn(createDirectory(), 'database.cfg', text)], { port })
   return `postgres://postgres@127.0.0.1:${port}/postgres`
